@@ -1,0 +1,38 @@
+# `make run` opens the dashboard, `make test` passes; both set themselves up.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: run test check bench format clean
+
+run: $(VENV)/run.stamp
+	$(BIN)/streamlit run app.py
+
+test: $(VENV)/dev.stamp
+	$(BIN)/pytest -n 2 $(ARGS)
+
+check: $(VENV)/dev.stamp
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(MAKE) test
+
+bench: $(VENV)/dev.stamp
+	for file in benchmarks/*.py; do $(BIN)/python $$file || exit 1; done
+
+format: $(VENV)/dev.stamp
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:
+	rm -rf $(VENV)
+
+$(VENV)/run.stamp: requirements.txt
+	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is %d.%d." % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	touch $@
+
+$(VENV)/dev.stamp: requirements-dev.txt $(VENV)/run.stamp
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	touch $@
