@@ -1,0 +1,68 @@
+"""What can go wrong, in words a person can act on.
+
+    AdvisorError
+    |-- InputError          a value that cannot be used: what, the value, what is allowed
+    |   `-- UnknownName     a name that no catalogue knows, with the closest that it does
+    |-- Refusal             a pair that cannot be: this model, format, runtime or GPU together
+    |-- DataError           a row of data/ that breaks its own rules
+    |-- ProbeError          a measurement that this machine does not allow
+    `-- StoreError          a report that cannot be saved, found or read
+
+Every message says what is wrong, the value, what is allowed and what to do next.
+"""
+
+import difflib
+from collections.abc import Iterable
+
+
+class AdvisorError(Exception):
+    """Root of everything this package raises on purpose."""
+
+
+class InputError(AdvisorError):
+    """A value that cannot be used."""
+
+
+class UnknownName(InputError):
+    """A name that the catalogue does not hold.
+
+    Args:
+        kind: what the name should be ("model", "GPU").
+        name: what was given.
+        known: names that would be accepted.
+        hint: what to do when none of the close names is meant.
+    """
+
+    def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
+        self.kind = kind
+        self.name = name
+        self.close = close_names(name, known)
+        meant = f" Did you mean {_either(self.close)}?" if self.close else ""
+        super().__init__(f"No {kind} is called {name[:80]!r}.{meant}{' ' + hint if hint else ''}")
+
+
+class Refusal(AdvisorError):
+    """A model, format, runtime or GPU that cannot go together."""
+
+
+class DataError(AdvisorError):
+    """A row of data/ that breaks its own rules."""
+
+
+class ProbeError(AdvisorError):
+    """A measurement that this machine does not allow."""
+
+
+class StoreError(AdvisorError):
+    """A report that cannot be saved, found or read."""
+
+
+def close_names(name: str, known: Iterable[str], limit: int = 3) -> tuple[str, ...]:
+    """Known names that look like `name`, best first, compared without case."""
+    by_folded = {one.casefold(): one for one in known}
+    found = difflib.get_close_matches(name.casefold()[:80], by_folded, n=limit, cutoff=0.5)
+    return tuple(by_folded[one] for one in found)
+
+
+def _either(names: tuple[str, ...]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"

@@ -1,0 +1,154 @@
+"""A machine: its GPUs, host, drive, and where each figure about it comes from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import numpy as np
+
+from advisor.errors import InputError
+from advisor.units import Array
+
+
+class Kind(StrEnum):
+    """How far a figure can be trusted."""
+
+    MEASURED = "measured"
+    GIVEN = "given"
+    DATASHEET = "datasheet"
+    DERIVED = "derived"
+    ASSUMED = "assumed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """A number and its origin.
+
+    Attributes:
+        value: in SI units; an array along a sweep is allowed.
+        kind: measured, given, datasheet, derived or assumed.
+        source: who says so, or how it was derived.
+        date: when, as the source gives it (ISO); empty where it does not.
+
+    Raises:
+        InputError: a value that is not finite, or below zero.
+    """
+
+    value: Array
+    kind: Kind
+    source: str
+    date: str = ""
+
+    def __post_init__(self) -> None:
+        if not np.all(np.isfinite(self.value)) or np.any(np.asarray(self.value) < 0):
+            raise InputError(
+                f"{self.source or 'A figure'}: {self.value} is not a usable number; "
+                "give a finite one that is not below zero."
+            )
+
+
+def given(value: Array, source: str = "typed in") -> Figure:
+    """A figure that the person gave."""
+    return Figure(value=value, kind=Kind.GIVEN, source=source)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Link:
+    """The way between host memory and one GPU.
+
+    Attributes:
+        name: "PCIe 4 x16", "NVLink-C2C".
+        pinned: host to device from page-locked memory, by the copy engine [B/s].
+        pageable: the same from ordinary memory [B/s].
+        zero_copy: a kernel reading host memory itself [B/s].
+    """
+
+    name: str
+    pinned: Figure
+    pageable: Figure
+    zero_copy: Figure
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gpu:
+    """One graphics processor, or the GPU side of a unified-memory chip.
+
+    Attributes:
+        name: as the catalogue has it.
+        vendor: NVIDIA, AMD, Intel, Apple.
+        family: generation whose kernels behave alike ("Ampere", "RDNA 3", "Apple M4").
+        memory: what programs can fill [B]; for unified memory the share the GPU may use.
+        bandwidth: peak memory bandwidth [B/s].
+        tensor_flops: dense peak by number type ("fp16", "fp8", "int8", ...) [FLOP/s].
+        link: to host memory.
+        board_power: limit under load [W]; None where unknown.
+        unified: memory is the host's own.
+    """
+
+    name: str
+    vendor: str
+    family: str
+    memory: Figure
+    bandwidth: Figure
+    tensor_flops: Mapping[str, float] = field(default_factory=dict)
+    link: Link
+    board_power: float | None = None
+    unified: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Host:
+    """Processor and main memory.
+
+    Attributes:
+        name: as the catalogue or /proc/cpuinfo has it.
+        cores: physical cores that compute.
+        sockets: processor packages.
+        memory: main memory that the model may use [B].
+        bandwidth: sustained read rate, all cores reading [B/s].
+        instruction_sets: lower case, as Linux names them ("avx2", "avx512f", "amx_int8").
+    """
+
+    name: str
+    cores: int
+    sockets: int = 1
+    memory: Figure
+    bandwidth: Figure
+    instruction_sets: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Disk:
+    """The drive the model lies on.
+
+    Attributes:
+        name: as the catalogue has it.
+        sequential: large direct reads, sustained [B/s].
+    """
+
+    name: str
+    sequential: Figure
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machine:
+    """Where a model runs.
+
+    Attributes:
+        name: one line for headings.
+        gpus: in the order a runtime fills them; empty for none.
+        host: processor and RAM.
+        disk: None where nothing is known of the drive.
+        notes: what could not be seen, one sentence each.
+    """
+
+    name: str
+    gpus: tuple[Gpu, ...]
+    host: Host
+    disk: Disk | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def unified(self) -> bool:
+        """GPU and host share one memory."""
+        return bool(self.gpus) and all(gpu.unified for gpu in self.gpus)

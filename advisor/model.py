@@ -1,0 +1,203 @@
+"""A model in a format: how many bytes each part holds, how many a token reads.
+
+Everything is kept per repeating layer, shape (layers,), so that what lies on a device is a sum of
+layers and the largest number of layers that fits is one comparison against running totals.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from advisor.architecture import Architecture, Group
+from advisor.quantization import Format, StorageType, tensor_bytes, tensor_types
+from advisor.units import Array
+from advisor.workload import KV_BYTES_PER_VALUE
+
+Floats = npt.NDArray[np.float64]
+
+LAYERED = (
+    Group.ATTENTION,
+    Group.DENSE_FFN,
+    Group.SHARED_EXPERTS,
+    Group.ROUTED_EXPERTS,
+    Group.ROUTER,
+    Group.NORMS,
+)
+"""Groups that repeat with the layers; embedding and output head stand outside them."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Model:
+    """A model whose format is chosen.
+
+    Attributes:
+        name: as people call it.
+        format: name of the format its weights have ("Q4_K_M", "AWQ", "BF16").
+        architecture: what it was made from.
+        held: bytes of each repeating group, shape (layers,) [B].
+        embedding: the token table; a token reads one row of it [B].
+        output: the output head, read whole; a tied head counts here as its own copy, since
+            runtimes keep one beside the GPU's last layer [B].
+        decode_class: how its bytes are decoded, by the format most of them have.
+    """
+
+    name: str
+    format: str
+    architecture: Architecture
+    held: Mapping[Group, Floats]
+    embedding: float
+    output: float
+    decode_class: str
+
+    @property
+    def layers(self) -> int:
+        """Repeating layers."""
+        return self.architecture.layers
+
+    @property
+    def file_bytes(self) -> float:
+        """Weights as stored, a tied table once [B]."""
+        head = 0.0 if self.architecture.tied else self.output
+        return float(sum(part.sum() for part in self.held.values())) + self.embedding + head
+
+    @cached_property
+    def layer_bytes(self) -> Floats:
+        """All weights of each layer, shape (layers,) [B]."""
+        return np.asarray(np.sum([self.held[group] for group in LAYERED], axis=0))
+
+    @property
+    def has_experts(self) -> bool:
+        """Some layers route tokens to experts."""
+        return self.architecture.experts is not None
+
+    @cached_property
+    def expert_layers(self) -> Floats:
+        """1 where a layer has routed experts, else 0, shape (layers,)."""
+        return (self.held[Group.ROUTED_EXPERTS] > 0).astype(float)
+
+    def expert_share(self, tokens: Array) -> Array:
+        """Share of a layer's routed experts that `tokens` tokens together use.
+
+        Each token picks `k` of `E` experts; were the picks independent and even, a given expert is
+        missed by all with probability (1 - k/E)^tokens, so 1 - (1 - k/E)^tokens are read.
+        """
+        experts = self.architecture.experts
+        if experts is None:
+            return np.ones_like(np.asarray(tokens, dtype=float))
+        missed = (1 - experts.used / experts.total) ** np.asarray(tokens, dtype=float)
+        return 1 - missed
+
+    def read_share(self, group: Group, tokens: Array) -> Array:
+        """Share of a group's bytes that a step of `tokens` tokens reads."""
+        return self.expert_share(tokens) if group is Group.ROUTED_EXPERTS else 1.0
+
+    @property
+    def read_bytes_per_token(self) -> float:
+        """Weight bytes that decoding one token reads: the embedding counts one row [B]."""
+        layered = sum(float(np.sum(self.held[g]) * self.read_share(g, 1)) for g in LAYERED)
+        return layered + self.output + self.embedding / self.architecture.vocab
+
+    @cached_property
+    def flops(self) -> Mapping[Group, Floats]:
+        """Two FLOPs per weight that a token passes through, each of shape (layers,) [FLOP]."""
+        total = {group: np.zeros(self.layers) for group in LAYERED}
+        for tensor in self.architecture.tensors:
+            if tensor.layer is not None:
+                total[tensor.group][tensor.layer] += 2.0 * tensor.params
+        total[Group.ROUTED_EXPERTS] *= self.expert_share(1)
+        return total
+
+    @cached_property
+    def attention_flops(self) -> Floats:
+        """FLOPs of one token attending to one past token, shape (layers,) [FLOP]."""
+        return 2.0 * np.array(self.architecture.attention_values, dtype=float)
+
+    @property
+    def output_flops(self) -> float:
+        """FLOPs of the output head for one token [FLOP]."""
+        return 2.0 * self.architecture.vocab * self.architecture.hidden
+
+    def kv_bytes(self, tokens: Array, kv_type: str) -> Floats:
+        """Cache of one sequence of `tokens` tokens, per layer, shape (..., layers) [B].
+
+        Window layers stop at their window; linear and state-space layers keep a fixed state in
+        32-bit floats whatever the cache type (llama.cpp, Transformers).
+        """
+        kept = np.minimum(np.asarray(tokens, dtype=float)[..., None], self.windows)
+        return np.asarray(
+            kept * self._kv_values * KV_BYTES_PER_VALUE[kv_type] + 4.0 * self._state_values
+        )
+
+    @cached_property
+    def windows(self) -> Floats:
+        """Tokens each layer looks back, infinite for full attention, shape (layers,) [tokens]."""
+        return np.array(
+            [np.inf if one.window is None else one.window for one in self.architecture.cache]
+        )
+
+    @cached_property
+    def _kv_values(self) -> Floats:
+        return np.array(
+            [one.key_values + one.value_values for one in self.architecture.cache], dtype=float
+        )
+
+    @cached_property
+    def _state_values(self) -> Floats:
+        return np.array([one.state_values for one in self.architecture.cache], dtype=float)
+
+
+def quantized(
+    architecture: Architecture, form: Format, storage: Mapping[str, StorageType]
+) -> Model:
+    """The architecture with its weights in a format.
+
+    Args:
+        architecture: what to store.
+        form: the recipe, tensor by tensor.
+        storage: bytes per block of each storage type.
+
+    Raises:
+        Refusal: a recipe that this architecture cannot take.
+    """
+    kinds = tensor_types(architecture, form, storage)
+    held = {group: np.zeros(architecture.layers) for group in LAYERED}
+    outside = {Group.EMBEDDING: 0.0, Group.OUTPUT: 0.0}
+    by_class: dict[str, float] = {}
+    for tensor, kind in zip(architecture.tensors, kinds, strict=True):
+        size = tensor_bytes(tensor, kind)
+        if tensor.layer is not None:
+            held[tensor.group][tensor.layer] += size
+        elif tensor.group in outside:
+            outside[tensor.group] += size
+        by_class[kind.decode_class] = by_class.get(kind.decode_class, 0.0) + size
+    embedding = outside[Group.EMBEDDING]
+    return Model(
+        name=architecture.name,
+        format=form.name,
+        architecture=architecture,
+        held=held,
+        embedding=embedding,
+        output=embedding if architecture.tied else outside[Group.OUTPUT],
+        decode_class=max(by_class, key=lambda one: by_class[one]),
+    )
+
+
+def scaled(model: Model, file_bytes: float) -> Model:
+    """The same model with every part stretched so that the file has a known size.
+
+    A published or local file is the better witness where its size differs from the recipe's.
+
+    Args:
+        model: as the recipe has it.
+        file_bytes: size of the real file [B].
+    """
+    factor = file_bytes / model.file_bytes
+    return replace(
+        model,
+        held={group: part * factor for group, part in model.held.items()},
+        embedding=model.embedding * factor,
+        output=model.output * factor,
+    )

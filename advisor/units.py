@@ -1,0 +1,29 @@
+"""Units: SI inside, converted once at the edge.
+
+Bytes, seconds and FLOP everywhere in the package. Memory sizes are as sold and as llama.cpp and
+nvidia-smi print them, in GiB (2**30 bytes); bandwidths and drives are decimal, in GB (1e9 bytes).
+"""
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Array: TypeAlias = float | npt.NDArray[np.float64]
+"""A number, or an array of them along one sweep."""
+
+KB, MB, GB, TB = 1e3, 1e6, 1e9, 1e12
+KIB, MIB, GIB = 2.0**10, 2.0**20, 2.0**30
+TERA = 1e12
+HOURS_PER_MONTH = 365.25 * 24 / 12
+DAYS_PER_MONTH = 365.25 / 12
+
+
+def gib(size: Array) -> Array:
+    """Bytes as GiB, for memory [GiB]."""
+    return size / GIB
+
+
+def gb(size: Array) -> Array:
+    """Bytes as GB, for bandwidths and drives [GB]."""
+    return size / GB

@@ -1,0 +1,90 @@
+"""What is asked of the model: how much text, by how many users, with what cache."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from advisor.errors import InputError
+from advisor.units import Array
+
+KV_BYTES_PER_VALUE = {
+    "f32": 4.0,
+    "f16": 2.0,
+    "bf16": 2.0,
+    "q8_0": 34 / 32,
+    "fp8": 1.0,
+    "q5_1": 24 / 32,
+    "q5_0": 22 / 32,
+    "q4_1": 20 / 32,
+    "q4_0": 18 / 32,
+    "iq4_nl": 18 / 32,
+}
+"""Bytes a cached value takes [B]; blocks of 32 with their scales, from the constants of the `gguf`
+package 0.19.0 (GGML_QUANT_SIZES), 2026-05-06."""
+
+LIMITS = {
+    "prompt": (0, 10_000_000),
+    "output": (1, 1_000_000),
+    "cached": (0, 10_000_000),
+    "context": (1, 20_000_000),
+    "users": (1, 100_000),
+    "ubatch": (1, 65_536),
+}
+"""Smallest and largest value of each number."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workload:
+    """One kind of request.
+
+    Attributes:
+        prompt: tokens sent [tokens].
+        output: tokens generated [tokens].
+        cached: prompt tokens whose keys and values are kept from before [tokens].
+        context: tokens the cache is allocated for, per user [tokens].
+        users: sequences decoded together.
+        kv_type: format of the cache, a key of `KV_BYTES_PER_VALUE`.
+        ubatch: prompt tokens computed together (llama.cpp's `-ub`) [tokens].
+
+    The numbers may be arrays along a sweep.
+
+    Raises:
+        InputError: a number out of `LIMITS`, an unknown cache type, more cached than sent.
+    """
+
+    prompt: Array = 512
+    output: Array = 256
+    cached: Array = 0
+    context: Array = 8192
+    users: Array = 1
+    kv_type: str = "f16"
+    ubatch: Array = 512
+
+    def __post_init__(self) -> None:
+        for name, (low, high) in LIMITS.items():
+            value = np.asarray(getattr(self, name), dtype=float)
+            if not np.all((value >= low) & (value <= high)):
+                raise InputError(
+                    f"{name} is {getattr(self, name)}; allowed is {low:,} to {high:,} "
+                    f"{'users' if name == 'users' else 'tokens'}."
+                )
+        if self.kv_type not in KV_BYTES_PER_VALUE:
+            raise InputError(
+                f"KV type {self.kv_type[:40]!r} is not known; use one of "
+                f"{', '.join(KV_BYTES_PER_VALUE)}."
+            )
+        if np.any(np.asarray(self.cached) > self.prompt):
+            raise InputError(
+                f"cached is {self.cached}, more than the prompt of {self.prompt} tokens; "
+                "lower it or raise the prompt."
+            )
+
+    @property
+    def decode_depth(self) -> Array:
+        """Mean tokens in the cache while decoding: the prompt and half the output [tokens]."""
+        return self.prompt + self.output / 2
+
+    @property
+    def fresh(self) -> Array:
+        """Prompt tokens that must be computed [tokens]."""
+        return np.maximum(self.prompt - self.cached, 0)
