@@ -1,0 +1,230 @@
+"""Seconds from a schedule on a machine.
+
+    t_flow  = max( W / S + K / S_kv , F / C ) + layers tau + expert layers tau_e
+    t_stage = max over its flows, and over shared memory of bytes / S
+    t_step  = sum of stages + crossings t_cross + t_token
+
+W weight bytes, K cache bytes, F FLOPs; S sustained bandwidth, C sustained FLOP/s; tau seconds per
+layer. Shares and fixed costs come from data/efficiency.csv. Every function takes numbers or arrays.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from advisor.efficiency import Efficiency
+from advisor.errors import InputError
+from advisor.machine import Disk, Gpu, Host, Link, Machine
+from advisor.placement import Load
+from advisor.schedule import Flow, Route, Schedule, Stage, Transfer
+from advisor.units import Array
+
+LAYERS, CROSSINGS, TOKEN, HIDDEN = "layers", "crossings", "token", "hidden"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlowTime:
+    """Time of one flow [s].
+
+    Attributes:
+        moving: bytes over speed, or FLOPs over speed where that is longer.
+        layers: fixed costs of its layers.
+    """
+
+    moving: Array
+    layers: Array = 0.0
+
+    @property
+    def total(self) -> Array:
+        """Both together [s]."""
+        return self.moving + self.layers
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepTime:
+    """Time of one run of a schedule and where it goes [s].
+
+    Attributes:
+        total: what a clock would show.
+        parts: the same by route and fixed cost; they add up to `total`.
+        hidden: by route, what ran beside a longer flow and cost nothing.
+    """
+
+    total: Array
+    parts: dict[str, Array]
+    hidden: Array
+
+
+def gpu_seconds(load: Load, gpu: Gpu, constants: Efficiency) -> FlowTime:
+    """A GPU reads what lies in its memory [s].
+
+    t = max( W / (share S) + K / (share_kv S) , F / (share C) ) + layers tau + expert layers tau_e
+    """
+    weights = load.weights / (constants.value("gpu_read_share", gpu.family) * gpu.bandwidth.value)
+    cache = load.kv / (constants.value("gpu_kv_share", gpu.family) * gpu.bandwidth.value)
+    compute = load.flops / gpu_flops(gpu, constants)
+    return FlowTime(
+        moving=np.maximum(weights + cache, compute),
+        layers=load.layers * constants.value("gpu_layer", gpu.family)
+        + load.expert_layers * constants.value("gpu_expert_layer", gpu.family),
+    )
+
+
+def gpu_flops(gpu: Gpu, constants: Efficiency) -> Array:
+    """Sustained matrix speed in 16 bits, or in 32 where those are faster: a share of the dense peak
+    [FLOP/s].
+    """
+    peak = max(gpu.tensor_flops.get("fp16", 0.0), gpu.tensor_flops.get("fp32", 0.0))
+    return constants.value("gpu_flop_share", gpu.family) * peak
+
+
+def cpu_seconds(
+    load: Load, host: Host, constants: Efficiency, *, repacked: bool = True
+) -> FlowTime:
+    """The host's cores read what lies in RAM [s].
+
+    t = max( W / S_w + K / S , F / C ) + layers tau, where S_w is the smaller of the sustained RAM
+    rate and what the cores can decode of the format.
+    """
+    ram = host.bandwidth.value * constants.value("cpu_read_share")
+    decode = host.cores * constants.value("core_decode_rate")
+    if not repacked:
+        decode = decode * constants.value("plain_layout_share")
+        ram = ram * constants.value("plain_layout_share")
+    compute = load.flops / (host.cores * constants.value("core_flops", vector_set(host)))
+    return FlowTime(
+        moving=np.maximum(load.weights / np.minimum(ram, decode) + load.kv / ram, compute),
+        layers=load.layers * constants.value("cpu_layer")
+        + load.expert_layers * constants.value("cpu_expert_layer"),
+    )
+
+
+def vector_set(host: Host) -> str:
+    """The widest arithmetic of a host, as data/efficiency.csv names it."""
+    for name, flags in (
+        ("amx", {"amx_int8", "amx_bf16"}),
+        ("avx512", {"avx512f", "avx512_vnni"}),
+        ("avx2", {"avx2"}),
+        ("neon", {"neon", "asimd", "dotprod", "asimddp", "i8mm", "sve"}),
+    ):
+        if flags & host.instruction_sets:
+            return name
+    return ""
+
+
+def link_seconds(moved: Array, link: Link, transfer: Transfer, constants: Efficiency) -> Array:
+    """Host memory to a GPU [s].
+
+    t = bytes / (share S) + bytes / host copy: a runtime that stages each tensor through its own
+    copy pays that besides.
+    """
+    rates = {
+        Transfer.PINNED: link.pinned,
+        Transfer.PAGEABLE: link.pageable,
+        Transfer.ZERO_COPY: link.zero_copy,
+    }
+    rate = rates[transfer].value * constants.value("link_share")
+    return moved / rate + moved / constants.value("host_copy")
+
+
+def page_fault_seconds(moved: Array, disk: Disk, constants: Efficiency) -> Array:
+    """Pages of a mapped file, brought in as they are touched [s].
+
+    t = bytes / S + bytes / fault rate: the kernel's work for each page adds to the drive's time.
+    """
+    return moved / disk.sequential.value + moved / constants.value("fault_rate")
+
+
+def disk_seconds(moved: Array, disk: Disk, constants: Efficiency) -> Array:
+    """Large reads of a runtime's own offload files [s]."""
+    return moved / (disk.sequential.value * constants.value("disk_share"))
+
+
+def missed_share(cached: Array) -> Array:
+    """Share of a file that is read again in each pass, when a part of it is in the page cache.
+
+    A cyclic scan with eviction at random: a page survives one pass, in which m N pages come in and
+    each evicts one of C at random, with probability exp(-m N / C). So 1 - m = exp(-m / r) with
+    r = C / N; strict LRU would give 1. Measured with llama.cpp at r = 0.66: 0.53 to 0.72; this
+    gives 0.60.
+
+    Args:
+        cached: r, the part of the file that the cache holds, 0 to 1.
+    """
+    held = np.clip(np.asarray(cached, dtype=float), 1e-9, 1.0)
+    missed = np.ones_like(held)
+    for _ in range(60):
+        survival = np.exp(-missed / held)
+        slope = survival / held - 1.0
+        step = np.where(np.abs(slope) > 1e-12, (1.0 - missed - survival) / slope, 0.0)
+        missed = np.clip(missed - step, 0.0, 1.0)
+    return np.where(np.asarray(cached) >= 1.0, 0.0, missed)
+
+
+def flow_seconds(flow: Flow, machine: Machine, constants: Efficiency) -> FlowTime:
+    """Time of one flow on a machine [s].
+
+    Raises:
+        InputError: a route over the drive on a machine whose drive is not known.
+    """
+    if flow.load is not None:
+        if flow.route is Route.RESIDENT:
+            return gpu_seconds(flow.load, machine.gpus[flow.device], constants)
+        return cpu_seconds(flow.load, machine.host, constants, repacked=flow.repacked)
+    if flow.route is Route.STREAMED:
+        link = machine.gpus[flow.device].link
+        return FlowTime(moving=link_seconds(flow.moved, link, flow.transfer, constants))
+    if machine.disk is None:
+        raise InputError("The drive's speed is not known; give it in GB/s or measure it.")
+    if flow.route is Route.PAGED:
+        return FlowTime(moving=page_fault_seconds(flow.moved, machine.disk, constants))
+    onward = link_seconds(flow.moved, machine.gpus[flow.device].link, flow.transfer, constants)
+    return FlowTime(moving=disk_seconds(flow.moved, machine.disk, constants) + onward)
+
+
+def stage_seconds(stage: Stage, machine: Machine, constants: Efficiency) -> StepTime:
+    """Time of flows side by side: the longest, or what shared RAM needs for all of them [s]."""
+    times = [flow_seconds(flow, machine, constants) for flow in stage.flows]
+    longest = _largest([time.total for time in times])
+    ram = np.maximum(ram_bytes(stage) / machine.host.bandwidth.value - longest, 0.0)
+    parts: dict[str, Array] = {Route.IN_PLACE: ram}
+    taken = np.zeros_like(longest, dtype=bool)
+    for flow, time in zip(stage.flows, times, strict=True):
+        counts = (time.total >= longest) & ~taken
+        taken = taken | counts
+        parts[flow.route] = parts.get(flow.route, 0.0) + np.where(counts, time.moving, 0.0)
+        parts[LAYERS] = parts.get(LAYERS, 0.0) + np.where(counts, time.layers, 0.0)
+    beside = sum((time.total for time in times), start=np.zeros_like(longest)) - longest
+    return StepTime(total=longest + ram, parts=parts, hidden=beside)
+
+
+def ram_bytes(stage: Stage) -> Array:
+    """What the flows of a stage together take from RAM, where several do; else 0 [B]."""
+    takes: list[Array] = []
+    for flow in stage.flows:
+        if flow.route is Route.IN_PLACE and flow.load is not None:
+            takes.append(flow.load.weights + flow.load.kv)
+        if flow.route is Route.STREAMED:
+            takes.append(flow.moved)
+    return sum(takes, start=np.zeros(())) if len(takes) > 1 else 0.0
+
+
+def schedule_seconds(schedule: Schedule, machine: Machine, constants: Efficiency) -> StepTime:
+    """Time of a whole phase: stages, crossings and the cost of a step, times its repeats [s]."""
+    parts: dict[str, Array] = {
+        CROSSINGS: schedule.crossings * constants.value("crossing"),
+        TOKEN: constants.value("token"),
+    }
+    hidden: Array = 0.0
+    for stage in schedule.stages:
+        time = stage_seconds(stage, machine, constants)
+        hidden = hidden + time.hidden
+        for name, seconds in time.parts.items():
+            parts[name] = parts.get(name, 0.0) + seconds
+    parts = {name: seconds * schedule.repeats for name, seconds in parts.items()}
+    total: Array = sum(parts.values(), start=np.zeros(()))
+    return StepTime(total=total, parts=parts, hidden=hidden * schedule.repeats)
+
+
+def _largest(values: list[Array]) -> Array:
+    return np.asarray(np.maximum.reduce(np.broadcast_arrays(*values)))

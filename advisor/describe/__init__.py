@@ -1,0 +1,1 @@
+"""A model from what is at hand: for now, from a few published figures."""

@@ -1,0 +1,280 @@
+"""How fast a model runs on a machine in a runtime, one estimate for each placement."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from advisor.cost import StepTime, schedule_seconds
+from advisor.efficiency import Efficiency
+from advisor.errors import Refusal
+from advisor.machine import Figure, Kind, Machine
+from advisor.model import Model
+from advisor.placement import (
+    Placement,
+    Settings,
+    Strategy,
+    Tier,
+    missing_bytes,
+    needed_bytes,
+    weight_bytes,
+)
+from advisor.runtimes.runtime import Runtime
+from advisor.schedule import Route
+from advisor.units import Array
+from advisor.workload import Workload
+
+BOUND_BY = {
+    Route.RESIDENT: "GPU memory bandwidth",
+    Route.IN_PLACE: "RAM bandwidth",
+    Route.STREAMED: "the link to the GPU",
+    Route.PAGED: "the drive",
+    Route.STAGED: "the drive",
+    "layers": "fixed cost per layer",
+    "crossings": "hand-overs between processors",
+    "token": "fixed cost per token",
+}
+"""What binds when most of a step's time goes to a part."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Range:
+    """A figure and the interval that should hold it four times in five."""
+
+    value: Array
+    low: Array
+    high: Array
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assumption:
+    """One input of an estimate, with its origin, for the person who asks why."""
+
+    what: str
+    figure: Figure
+    unit: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """The answer for one runtime and placement.
+
+    Attributes:
+        runtime: its name.
+        strategy: which of the three placements.
+        model: the model in the format it has there.
+        users: sequences decoded together.
+        becomes: why that is not the format asked for; empty where it is.
+        refusal: why the pair cannot be; empty where it can. Nothing below is set then.
+        placement: where every part lies.
+        fits: every memory holds what it must.
+        missing: what is short [B].
+        decode: tokens per second for each user.
+        prefill: prompt tokens per second, all users together.
+        first_token: seconds until the first token.
+        reply: seconds for a whole reply.
+        load: seconds to read the file from the drive; None where its speed is not known.
+        held: bytes per tier and device.
+        step: where a token's time goes.
+        prompt: where the prompt's time goes.
+        command: what to type.
+        assumptions: inputs and their origin.
+    """
+
+    runtime: str
+    strategy: Strategy
+    model: Model
+    users: Array = 1.0
+    becomes: str = ""
+    refusal: str = ""
+    placement: Placement | None = None
+    fits: bool | npt.NDArray[np.bool_] = False
+    missing: Array = 0.0
+    decode: Range | None = None
+    prefill: Range | None = None
+    first_token: Range | None = None
+    reply: Array = np.nan
+    load: Array | None = None
+    held: Mapping[Tier, tuple[Array, ...]] = field(default_factory=dict)
+    step: StepTime | None = None
+    prompt: StepTime | None = None
+    command: str = ""
+    assumptions: tuple[Assumption, ...] = ()
+
+    @property
+    def routes(self) -> tuple[Route, ...]:
+        """Routes that carry bytes in a step."""
+        parts = self.step.parts if self.step else {}
+        return tuple(route for route in Route if np.any(np.asarray(parts.get(route, 0.0)) > 0))
+
+    @property
+    def bottleneck(self) -> str:
+        """What most of a token's time goes to; of the first point of a sweep."""
+        if self.step is None:
+            return ""
+        parts = self.step.parts
+        largest = max(parts, key=lambda name: float(np.ravel(parts[name])[0]))
+        return BOUND_BY.get(largest, largest)
+
+
+def estimate(
+    model: Model,
+    machine: Machine,
+    work: Workload,
+    runtime: Runtime,
+    strategy: Strategy,
+    efficiency: Efficiency,
+    settings: Settings | None = None,
+    becomes: str = "",
+) -> Estimate:
+    """One runtime, one placement.
+
+    Args:
+        model: in the format that the runtime runs.
+        machine: where; its figures may be arrays.
+        work: what is asked; its numbers may be arrays.
+        runtime: which.
+        strategy: which of the three placements.
+        efficiency: the constants.
+        settings: layers and cache that the person fixed.
+        becomes: why the format is not the one asked for.
+    """
+    try:
+        placement = runtime.place(model, machine, work, strategy, settings or Settings())
+    except Refusal as refusal:
+        return Estimate(
+            runtime=runtime.name, strategy=strategy, model=model, becomes=becomes,
+            users=work.users,
+            refusal=str(refusal), missing=_whole(model, work),
+        )  # fmt: skip
+    constants = efficiency.bound(runtime.key, model.decode_class)
+    phases = runtime.schedule(model, placement, machine, work)
+    step = schedule_seconds(phases.decode, machine, constants)
+    prompt = schedule_seconds(phases.prefill, machine, constants)
+    missing = missing_bytes(model, placement, machine, work)
+    fresh = np.maximum(work.fresh, 1) * work.users
+    return Estimate(
+        runtime=runtime.name,
+        strategy=strategy,
+        model=model,
+        users=work.users,
+        becomes=becomes,
+        placement=placement,
+        fits=np.asarray(missing) <= 0,
+        missing=missing,
+        decode=_rate_range(1.0, step, machine, constants),
+        prefill=_rate_range(fresh, prompt, machine, constants),
+        first_token=_time_range(prompt, machine, constants),
+        reply=prompt.total + work.output * step.total,
+        load=model.file_bytes / machine.disk.sequential.value if machine.disk else None,
+        held=_held(model, placement, work),
+        step=step,
+        prompt=prompt,
+        command=runtime.command(model, placement, machine, work) if _single(step) else "",
+        assumptions=assumptions(machine, placement, constants),
+    )
+
+
+def spread(time: StepTime, machine: Machine, constants: Efficiency) -> Array:
+    """Half width of the 80 % interval of a time, as the logarithm of a factor.
+
+    Each part of the time is uncertain by its own spread, and by that of the figure behind it where
+    nobody measured it; parts are taken to err together, so their spreads add by share of time.
+    """
+    total: Array = 0.0
+    for name, seconds in time.parts.items():
+        own = constants.value("spread", str(name))
+        behind = constants.value("spread_unmeasured", str(name)) if not _known(name, machine) else 0
+        total = total + seconds / time.total * np.hypot(own, behind)
+    return total
+
+
+def _known(part: str, machine: Machine) -> bool:
+    """The figure behind a part of the time was measured or given on this machine."""
+    figure: Figure | None = None
+    if part == Route.IN_PLACE:
+        figure = machine.host.bandwidth
+    elif part == Route.STREAMED and machine.gpus:
+        figure = machine.gpus[0].link.pinned
+    elif part in (Route.PAGED, Route.STAGED) and machine.disk:
+        figure = machine.disk.sequential
+    return figure is None or figure.kind in (Kind.MEASURED, Kind.GIVEN)
+
+
+def _rate_range(amount: Array, time: StepTime, machine: Machine, constants: Efficiency) -> Range:
+    rate, factor = amount / time.total, np.exp(spread(time, machine, constants))
+    return Range(value=rate, low=rate / factor, high=rate * factor)
+
+
+def _time_range(time: StepTime, machine: Machine, constants: Efficiency) -> Range:
+    factor = np.exp(spread(time, machine, constants))
+    return Range(value=time.total, low=time.total / factor, high=time.total * factor)
+
+
+def _held(model: Model, placement: Placement, work: Workload) -> dict[Tier, tuple[Array, ...]]:
+    held: dict[Tier, tuple[Array, ...]] = dict.fromkeys(Tier, ())
+    for location in placement.locations:
+        needed = needed_bytes(model, placement, location, work)
+        held[location.tier] = (*held[location.tier], needed)
+    return held
+
+
+def parts_held(model: Model, placement: Placement, work: Workload) -> dict[Tier, dict[str, float]]:
+    """Bytes per tier by what they are for: weights, cache, buffers [B]."""
+    parts: dict[Tier, dict[str, float]] = {}
+    for location in placement.locations:
+        weights = float(weight_bytes(model, placement, location))
+        buffers = float(placement.buffers.get(location, 0.0))
+        cache = float(needed_bytes(model, placement, location, work)) - weights - buffers
+        tier = parts.setdefault(location.tier, {"weights": 0.0, "KV cache": 0.0, "buffers": 0.0})
+        tier["weights"] += weights
+        tier["KV cache"] += cache
+        tier["buffers"] += buffers
+    return parts
+
+
+def assumptions(
+    machine: Machine, placement: Placement, constants: Efficiency
+) -> tuple[Assumption, ...]:
+    """Every input of the estimate that was not simply counted."""
+    tiers = {location.tier for location in placement.locations}
+    found = [
+        Assumption(what=f"{gpu.name} memory bandwidth", figure=gpu.bandwidth, unit="B/s")
+        for gpu in machine.gpus[:1]
+        if Tier.VRAM in tiers
+    ]
+    if Tier.RAM in tiers:
+        found.append(
+            Assumption(what="RAM, sustained read", figure=machine.host.bandwidth, unit="B/s")
+        )
+        found += [
+            Assumption(what=f"link, {gpu.link.name}", figure=gpu.link.pinned, unit="B/s")
+            for gpu in machine.gpus[:1]
+        ]
+    if Tier.DISK in tiers and machine.disk:
+        found.append(
+            Assumption(what="drive, sequential read", figure=machine.disk.sequential, unit="B/s")
+        )
+    return (*found, *_constants_used(constants))
+
+
+def _constants_used(constants: Efficiency) -> Iterable[Assumption]:
+    return (
+        Assumption(
+            what=row.note or row.constant,
+            figure=Figure(value=row.value, kind=Kind(row.kind), source=row.source, date=row.date),
+            unit=row.unit,
+        )
+        for row in constants.used
+        if not row.constant.startswith("spread")
+    )
+
+
+def _single(step: StepTime) -> bool:
+    return np.ndim(step.total) == 0 or np.size(step.total) == 1
+
+
+def _whole(model: Model, work: Workload) -> Array:
+    cache = np.sum(model.kv_bytes(work.context, work.kv_type), axis=-1) * work.users
+    return np.asarray(model.file_bytes + cache)

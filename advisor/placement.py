@@ -1,0 +1,269 @@
+"""What lies where, and how much of it a step reads.
+
+A `Placement` gives every part of a model a location. The parts of the repeating layers are shares
+per layer, shape (..., layers), so that one placement can describe a whole sweep of machines,
+workloads or splits: the axes in front are the sweep's.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from enum import StrEnum
+
+import numpy as np
+
+from advisor.architecture import Group
+from advisor.machine import Machine
+from advisor.model import LAYERED, Floats, Model
+from advisor.units import Array
+from advisor.workload import Workload
+
+
+class Strategy(StrEnum):
+    """What is done with the part of a model that VRAM does not hold."""
+
+    GPU_RESIDENT = "gpu-resident"
+    CPU_OFFLOAD = "cpu-offload"
+    NVME_OFFLOAD = "nvme-offload"
+
+
+class Tier(StrEnum):
+    """Kinds of memory, fastest first."""
+
+    VRAM = "VRAM"
+    RAM = "RAM"
+    DISK = "disk"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Location:
+    """One memory: a GPU's by its index, the host's, or the drive."""
+
+    tier: Tier
+    device: int = 0
+
+
+RAM = Location(tier=Tier.RAM)
+DISK = Location(tier=Tier.DISK)
+
+
+def vram(device: int) -> Location:
+    """Memory of a GPU."""
+    return Location(tier=Tier.VRAM, device=device)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What a person, or the search for a fit, fixed about a placement.
+
+    Attributes:
+        gpu_layers: repeating layers on the GPU, the last ones (llama.cpp's `-ngl`); None to find.
+        cpu_moe: layers, the first ones, whose routed experts stay in RAM (`--n-cpu-moe`); None to
+            find.
+        page_cache: RAM granted to pages of a file on the drive [B]; None for what is free.
+    """
+
+    gpu_layers: Array | None = None
+    cpu_moe: Array | None = None
+    page_cache: Array | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Placement:
+    """Where every part of a model lies.
+
+    Attributes:
+        strategy: which of the three it is.
+        gpu_layers: repeating layers on GPUs, as found or given.
+        cpu_moe: layers whose routed experts lie in RAM, as found or given.
+        weights: per location and group, the share of each layer, shape (..., layers).
+        kv: per location, the share of each layer's cache, shape (..., layers).
+        embedding: location of the token table.
+        output: per location, the share of the output head.
+        buffers: per location, bytes for computing and for the runtime itself [B].
+        page_cache: RAM that may hold pages of what lies on disk [B].
+    """
+
+    strategy: Strategy
+    gpu_layers: Array
+    cpu_moe: Array
+    weights: Mapping[Location, Mapping[Group, Floats]]
+    kv: Mapping[Location, Floats]
+    embedding: Location
+    output: Mapping[Location, Array]
+    buffers: Mapping[Location, Array]
+    page_cache: Array = 0.0
+
+    @property
+    def locations(self) -> tuple[Location, ...]:
+        """Every memory in use, VRAM first."""
+        used = {*self.weights, *self.kv, *self.output, *self.buffers, self.embedding}
+        order = list(Tier)
+        return tuple(sorted(used, key=lambda one: (order.index(one.tier), one.device)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Load:
+    """What one step reads and computes at one location.
+
+    Attributes:
+        weights: weight bytes read [B]; `experts` of them belong to routed experts.
+        experts: routed expert bytes read [B].
+        kv: cache bytes read [B].
+        flops: work on weights and attention [FLOP].
+        layers: repeating layers computed there.
+        expert_layers: those of them whose routed experts lie there.
+    """
+
+    weights: Array
+    experts: Array
+    kv: Array
+    flops: Array
+    layers: Array
+    expert_layers: Array
+
+    def __add__(self, other: "Load") -> "Load":
+        """Both loads on one processor."""
+        return Load(
+            **{one.name: getattr(self, one.name) + getattr(other, one.name) for one in fields(self)}
+        )
+
+    def times(self, share: Array) -> "Load":
+        """A share of this load, 0 to 1."""
+        return Load(**{one.name: getattr(self, one.name) * share for one in fields(self)})
+
+
+def weight_bytes(model: Model, placement: Placement, location: Location) -> Array:
+    """Weights that a location holds [B]."""
+    shares = placement.weights.get(location, {})
+    total: Array = np.asarray(sum(share @ model.held[group] for group, share in shares.items()))
+    total = total + placement.output.get(location, 0.0) * model.output
+    return total + (model.embedding if placement.embedding == location else 0.0)
+
+
+def kv_bytes(model: Model, placement: Placement, location: Location, work: Workload) -> Array:
+    """Cache that a location must hold for all users at the context allocated [B]."""
+    if location not in placement.kv:
+        return 0.0
+    per_layer = model.kv_bytes(work.context, work.kv_type)
+    return np.asarray(np.sum(placement.kv[location] * per_layer, axis=-1) * work.users)
+
+
+def needed_bytes(model: Model, placement: Placement, location: Location, work: Workload) -> Array:
+    """Everything that a location must hold [B]."""
+    return (
+        weight_bytes(model, placement, location)
+        + kv_bytes(model, placement, location, work)
+        + placement.buffers.get(location, 0.0)
+    )
+
+
+def missing_bytes(model: Model, placement: Placement, machine: Machine, work: Workload) -> Array:
+    """What is short over all memories; 0 where it fits [B].
+
+    Unified memory is one pool: what the GPU and the host hold together must fit the host's.
+    """
+    short: Array = 0.0
+    total: Array = 0.0
+    for location in placement.locations:
+        needed = needed_bytes(model, placement, location, work)
+        short = short + np.maximum(needed - capacity(machine, location), 0.0)
+        total = total + (needed if location.tier is not Tier.DISK else 0.0)
+    if machine.unified:
+        short = np.maximum(short, total - machine.host.memory.value)
+    return np.maximum(short, 0.0)
+
+
+def capacity(machine: Machine, location: Location) -> Array:
+    """What a location can hold; a drive counts as large enough [B]."""
+    if location.tier is Tier.VRAM:
+        return machine.gpus[location.device].memory.value
+    return machine.host.memory.value if location.tier is Tier.RAM else np.inf
+
+
+def step_load(
+    model: Model,
+    placement: Placement,
+    location: Location,
+    *,
+    tokens: Array,
+    sequences: Array,
+    depth: Array,
+    kv_type: str,
+) -> Load:
+    """What a step over `tokens` tokens of `sequences` sequences reads at a location.
+
+    Args:
+        model: the model.
+        placement: where it lies.
+        location: which memory.
+        tokens: tokens computed in the step, all sequences together [tokens].
+        sequences: caches read.
+        depth: tokens in each cache [tokens].
+        kv_type: format of the cache.
+    """
+    shares = placement.weights.get(location, {})
+    nothing = np.zeros(model.layers)
+    by_group = {
+        group: (share @ model.held[group]) * model.read_share(group, tokens)
+        for group, share in shares.items()
+    }
+    experts = by_group.get(Group.ROUTED_EXPERTS, 0.0)
+    head = placement.output.get(location, 0.0)
+    cache = placement.kv.get(location, nothing)
+    attended = np.minimum(np.asarray(depth, dtype=float)[..., None], model.windows)
+    flops = sum(share @ model.flops[group] for group, share in shares.items())
+    flops = flops + np.sum(cache * model.attention_flops * attended, axis=-1)
+    return Load(
+        weights=np.asarray(sum(by_group.values())) + head * model.output,
+        experts=experts,
+        kv=np.sum(cache * model.kv_bytes(depth, kv_type), axis=-1) * sequences,
+        flops=(flops + head * model.output_flops) * tokens,
+        layers=np.sum(shares.get(Group.NORMS, nothing), axis=-1),
+        expert_layers=shares.get(Group.ROUTED_EXPERTS, nothing) @ model.expert_layers,
+    )
+
+
+def last_layers(model: Model, count: Array) -> Floats:
+    """1 for the last `count` layers, else 0, shape (..., layers)."""
+    index = np.arange(model.layers)
+    return (index >= model.layers - np.asarray(count, dtype=float)[..., None]).astype(float)
+
+
+def layers_that_fit(per_layer: Floats, budget: Array) -> Array:
+    """The largest number of last layers whose bytes stay within a budget.
+
+    Args:
+        per_layer: bytes of each layer, shape (..., layers) [B].
+        budget: what may be used [B].
+    """
+    totals = np.cumsum(per_layer[..., ::-1], axis=-1)
+    fitting = totals <= np.asarray(budget, dtype=float)[..., None]
+    return np.asarray(np.sum(fitting, axis=-1), dtype=float)
+
+
+def over_gpus(machine: Machine, share: Floats) -> list[Floats]:
+    """Layers on GPUs, divided over several by their memory: the first GPU takes the first layers.
+
+    Args:
+        machine: with at least one GPU.
+        share: 1 where a layer is on any GPU, shape (..., layers).
+
+    Returns:
+        One array of the same shape for each GPU.
+    """
+    sizes = [np.asarray(gpu.memory.value, dtype=float) for gpu in machine.gpus]
+    total = np.sum(np.broadcast_arrays(*sizes), axis=0)
+    count = np.maximum(np.sum(share, axis=-1, keepdims=True), 1.0)
+    rank = (np.cumsum(share, axis=-1) - 0.5) / count
+    parts, start = [], np.zeros_like(total)
+    for size in sizes:
+        end = start + size / total
+        inside = (rank > start[..., None]) & (rank <= end[..., None] + 1e-12)
+        parts.append(share * inside)
+        start = end
+    return parts
+
+
+def all_of(share: Floats) -> dict[Group, Floats]:
+    """Every repeating group with the same share."""
+    return dict.fromkeys(LAYERED, share)

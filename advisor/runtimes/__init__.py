@@ -1,0 +1,25 @@
+"""Runtimes, one file each: where they put the bytes, how they read them, the command to do it."""
+
+from advisor.errors import UnknownName
+from advisor.runtimes.accelerate import ACCELERATE
+from advisor.runtimes.llama_cpp import LLAMA_CPP
+from advisor.runtimes.runtime import Becomes, Runtime
+from advisor.runtimes.vllm import VLLM
+
+RUNTIMES = (LLAMA_CPP, VLLM, ACCELERATE)
+"""In the order pages and tables show them."""
+
+
+def runtime(name: str) -> Runtime:
+    """The runtime of a name, compared without case.
+
+    Raises:
+        UnknownName: with close names.
+    """
+    for one in RUNTIMES:
+        if name.casefold() in (one.name.casefold(), one.key):
+            return one
+    raise UnknownName("runtime", name, [one.name for one in RUNTIMES], "See README for the list.")
+
+
+__all__ = ["ACCELERATE", "LLAMA_CPP", "RUNTIMES", "VLLM", "Becomes", "Runtime", "runtime"]

@@ -1,0 +1,49 @@
+"""What a runtime is to the advisor: how it places a model, reads it, and is told to."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from advisor.machine import Machine
+from advisor.model import Model
+from advisor.placement import Placement, Settings, Strategy
+from advisor.schedule import Phases
+from advisor.workload import Workload
+
+
+@dataclass(frozen=True, kw_only=True)
+class Becomes:
+    """The format a model has once a runtime has loaded it.
+
+    Attributes:
+        format: name of the format it runs in.
+        reason: why it is not the one that was asked for; empty where it is.
+    """
+
+    format: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Runtime:
+    """One runtime.
+
+    Attributes:
+        name: as people call it.
+        key: as data/efficiency.csv names it.
+        version: what its command was written for, with the date it was checked.
+        strategies: placements it can do.
+        becomes: the format a model of a given format takes in it, on a machine; raises Refusal
+            where the pair cannot be.
+        place: where it puts the model.
+        schedule: how it reads it there.
+        command: text to paste that does it.
+    """
+
+    name: str
+    key: str
+    version: str
+    strategies: tuple[Strategy, ...]
+    becomes: Callable[[str, Machine], Becomes]
+    place: Callable[[Model, Machine, Workload, Strategy, Settings], Placement]
+    schedule: Callable[[Model, Placement, Machine, Workload], Phases]
+    command: Callable[[Model, Placement, Machine, Workload], str]

@@ -1,0 +1,80 @@
+"""How a runtime reads a placed model: stages, and the routes inside them.
+
+Stages follow each other, so their times add. Flows inside one stage run side by side, so the
+longest counts, and together they cannot take more from a shared memory than it gives.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from advisor.placement import Load
+from advisor.units import Array
+
+
+class Route(StrEnum):
+    """The five ways from where bytes lie to the processor that reads them."""
+
+    RESIDENT = "resident"
+    IN_PLACE = "in_place"
+    STREAMED = "streamed"
+    PAGED = "paged"
+    STAGED = "staged"
+
+
+class Transfer(StrEnum):
+    """How bytes cross the link."""
+
+    PINNED = "pinned"
+    PAGEABLE = "pageable"
+    ZERO_COPY = "zero_copy"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flow:
+    """Bytes on one route in one stage: either read and computed, or only moved.
+
+    Attributes:
+        route: which of the five.
+        load: what is read and computed at the end of the route (resident, in place).
+        moved: what is only moved (streamed, paged, staged) [B].
+        device: GPU that computes or receives.
+        transfer: how moved bytes cross the link.
+        repacked: the CPU reads weights in its own layout; never so for pages of a file.
+    """
+
+    route: Route
+    load: Load | None = None
+    moved: Array = 0.0
+    device: int = 0
+    transfer: Transfer = Transfer.PINNED
+    repacked: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """Flows that run side by side."""
+
+    flows: tuple[Flow, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schedule:
+    """One phase of a runtime: its stages, how often they run, what a step costs besides.
+
+    Attributes:
+        stages: in order; their times add.
+        repeats: how often the stages run in the phase (micro-batches of a prompt).
+        crossings: hand-overs of activations between processors in one run of the stages.
+    """
+
+    stages: tuple[Stage, ...]
+    repeats: Array = 1.0
+    crossings: Array = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Phases:
+    """What a runtime does for one reply: once the prompt, then a step for each token."""
+
+    prefill: Schedule
+    decode: Schedule
