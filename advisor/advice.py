@@ -1,0 +1,377 @@
+"""The answer: three placements beside bigger GPUs and cheap changes, in speed, hours and money."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from advisor import catalog
+from advisor.architecture import Architecture
+from advisor.compare import compare, decode_tps, usable
+from advisor.estimate import Estimate, estimate
+from advisor.machine import Gpu, Machine
+from advisor.money import break_even_tokens, monthly_hours, worth_per_hour
+from advisor.offers import MoneyInputs, Offer, offers
+from advisor.placement import Settings, Strategy
+from advisor.runtimes import LLAMA_CPP
+from advisor.units import GIB
+from advisor.wording import hours, money_per_hour, tokens_per_second
+from advisor.wording import memory as memory_words
+from advisor.wording import money as money_words
+from advisor.workload import Workload
+
+COUNTS = (1, 2, 4, 8)
+"""GPUs of one kind that an upgrade may have."""
+WORTHWHILE = 1.1
+"""An upgrade or change must be this many times faster to be shown."""
+SMALLER_FORMATS = ("Q6_K", "Q5_K_M", "Q4_K_M", "IQ4_XS", "Q3_K_M", "IQ3_XXS", "Q2_K")
+"""Formats to suggest below the one chosen, largest first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Upgrade:
+    """A bigger GPU, or several, for the same model.
+
+    Attributes:
+        gpu: catalogue name.
+        count: how many.
+        holds_all: the whole model lies in VRAM; otherwise more of it than now.
+        estimate: its speed, in the same host.
+        offer: cheapest way to have it; None where no price is sourced.
+        other_offers: the rest.
+        hours_saved: waiting saved in a month [h].
+        worth: what an hour must be worth for it to pay [USD/h]; None without a price.
+        break_even: generated tokens a month from which it pays at the hour's worth given; None
+            without a price.
+        net: worth of the hours saved less its cost [USD/month]; None without a price.
+    """
+
+    gpu: str
+    count: int
+    holds_all: bool
+    estimate: Estimate
+    offer: Offer | None
+    other_offers: tuple[Offer, ...]
+    hours_saved: float
+    worth: float | None
+    break_even: float | None
+    net: float | None
+
+    @property
+    def pays(self) -> bool | None:
+        """It costs less than the hours it saves are worth; None without a price."""
+        return None if self.net is None else self.net > 0
+
+    @property
+    def name(self) -> str:
+        """With the number of GPUs where there are several."""
+        return f"{self.count}x {self.gpu}" if self.count > 1 else self.gpu
+
+
+@dataclass(frozen=True, kw_only=True)
+class WhatIf:
+    """A change short of a bigger GPU.
+
+    Attributes:
+        change: what to do.
+        cost: what it costs, in words.
+        decode: speed afterwards [tokens/s].
+        gain: that over the speed now.
+    """
+
+    change: str
+    cost: str
+    decode: float
+    gain: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Advice:
+    """Everything the first page says.
+
+    Attributes:
+        title: model, format and machine in a line.
+        verdict: the answer in one or two sentences.
+        estimates: one for each runtime and placement.
+        best: the fastest that fits; None where nothing does.
+        upgrades: GPUs that are faster, cheapest month first.
+        what_ifs: changes that make it faster, largest gain first.
+    """
+
+    title: str
+    verdict: str
+    estimates: tuple[Estimate, ...]
+    best: Estimate | None
+    upgrades: tuple[Upgrade, ...]
+    what_ifs: tuple[WhatIf, ...]
+
+    def placed(self, strategy: Strategy) -> tuple[Estimate, ...]:
+        """Estimates of one placement, in the order of the runtimes."""
+        return tuple(one for one in self.estimates if one.strategy is strategy)
+
+
+def advise(
+    architecture: Architecture,
+    form: str,
+    machine: Machine,
+    work: Workload,
+    *,
+    money: MoneyInputs | None = None,
+    settings: Settings | None = None,
+) -> Advice:
+    """The whole answer for a model, a machine and a need.
+
+    Raises:
+        UnknownName: the format.
+    """
+    money = money or MoneyInputs()
+    estimates = compare(architecture, form, machine, work, settings=settings)
+    fitting = usable(estimates)
+    best = fitting[0] if fitting else None
+    found = upgrades(architecture, form, machine, work, best, money)
+    return Advice(
+        title=f"{architecture.name}, {form}, on {machine.name} + "
+        f"{memory_words(float(machine.host.memory.value))} RAM",
+        verdict=verdict(best, estimates, found, money),
+        estimates=estimates,
+        best=best,
+        upgrades=found,
+        what_ifs=what_ifs(architecture, form, machine, work, best),
+    )
+
+
+def upgrades(
+    architecture: Architecture,
+    form: str,
+    machine: Machine,
+    work: Workload,
+    best: Estimate | None,
+    money: MoneyInputs,
+) -> tuple[Upgrade, ...]:
+    """Every priced GPU that is faster than the best placement now, cheapest month first.
+
+    Of each kind as few as hold the whole model; where one holds only more of it than now, that one.
+    """
+    own = [name for name, _ in money.own_rent]
+    names = dict.fromkeys([*(row.gpu for row in catalog.price_rows()), *own])
+    found = [
+        one
+        for name in names
+        if (one := _upgrade(architecture, form, machine, work, best, money, name)) is not None
+    ]
+    return tuple(sorted(found, key=lambda one: one.offer.monthly if one.offer else math.inf))
+
+
+def _upgrade(
+    architecture: Architecture,
+    form: str,
+    machine: Machine,
+    work: Workload,
+    best: Estimate | None,
+    money: MoneyInputs,
+    name: str,
+) -> Upgrade | None:
+    row = catalog.find_gpu(name)
+    holder = _smallest_holder(architecture, form, machine, work, name)
+    if holder is None:
+        return None
+    count, one = holder
+    if best is not None and decode_tps(one) < WORTHWHILE * decode_tps(best):
+        return None
+    found = sorted(offers(name, count, row.board_power_w, money), key=lambda offer: offer.monthly)
+    offer = found[0] if found else None
+    saved = _hours_saved(best, one, money)
+    monthly = offer.monthly if offer else None
+    return Upgrade(
+        gpu=name,
+        count=count,
+        holds_all=one.strategy is Strategy.GPU_RESIDENT,
+        estimate=one,
+        offer=offer,
+        other_offers=tuple(found[1:]),
+        hours_saved=saved,
+        worth=None if monthly is None else float(worth_per_hour(monthly, saved)),
+        break_even=_break_even(best, one, monthly, money),
+        net=None if monthly is None else saved * money.usd_per_hour_of_time - monthly,
+    )
+
+
+def _smallest_holder(
+    architecture: Architecture, form: str, machine: Machine, work: Workload, gpu: str
+) -> tuple[int, Estimate] | None:
+    """The fewest GPUs of a kind that hold the model, else one that holds a part of it."""
+    card = _as_sold(gpu)
+    counts = (1,) if card.unified else COUNTS
+    host = replace(machine.host, memory=card.memory) if card.unified else machine.host
+    model = catalog.in_format(architecture, LLAMA_CPP.becomes(form, machine).format)
+    for count in counts:
+        bigger = replace(machine, name=gpu, gpus=(card,) * count, host=host)
+        one = estimate(model, bigger, work, LLAMA_CPP, Strategy.GPU_RESIDENT, catalog.efficiency())
+        if bool(one.fits):
+            return count, one
+    single = replace(machine, name=gpu, gpus=(card,), host=host)
+    part = estimate(model, single, work, LLAMA_CPP, Strategy.CPU_OFFLOAD, catalog.efficiency())
+    return (1, part) if bool(part.fits) else None
+
+
+def _as_sold(name: str) -> Gpu:
+    """A GPU with the memory of the configuration that its price is for."""
+    card = catalog.gpu(name)
+    sold = [row.memory_gib for row in catalog.price_rows() if row.gpu == name and row.memory_gib]
+    if not sold:
+        return card
+    size = min(sold) * GIB * catalog.find_gpu(name).usable_share
+    return replace(card, memory=replace(card.memory, value=size))
+
+
+def _hours_saved(best: Estimate | None, faster: Estimate, money: MoneyInputs) -> float:
+    """Waiting that an upgrade saves in a month; nothing to compare with where nothing runs [h]."""
+    if best is None:
+        return 0.0
+    saved = float(best.reply) - float(faster.reply)
+    return max(float(monthly_hours(saved, money.replies_per_day)), 0.0)
+
+
+def _break_even(
+    best: Estimate | None, faster: Estimate, monthly: float | None, money: MoneyInputs
+) -> float | None:
+    if best is None or monthly is None:
+        return None
+    return float(
+        break_even_tokens(monthly, decode_tps(best), decode_tps(faster), money.usd_per_hour_of_time)
+    )
+
+
+def what_ifs(
+    architecture: Architecture,
+    form: str,
+    machine: Machine,
+    work: Workload,
+    best: Estimate | None,
+) -> tuple[WhatIf, ...]:
+    """Changes of format, cache and memory that make the best placement faster, by gain."""
+    if best is None:
+        return ()
+    now = decode_tps(best)
+    tried = [
+        *_smaller_formats(architecture, form, machine, work),
+        *_smaller_cache(architecture, form, machine, work),
+        *_faster_memory(architecture, form, machine, work, best),
+    ]
+    found = [
+        WhatIf(change=change, cost=cost, decode=speed, gain=speed / now)
+        for change, cost, speed in tried
+        if speed >= 1.02 * now
+    ]
+    return tuple(sorted(found, key=lambda one: one.gain, reverse=True))
+
+
+Tried = Iterable[tuple[str, str, float]]
+
+
+def _fastest(architecture: Architecture, form: str, machine: Machine, work: Workload) -> float:
+    fitting = usable(compare(architecture, form, machine, work, runtimes=(LLAMA_CPP,)))
+    return decode_tps(fitting[0]) if fitting else 0.0
+
+
+def _smaller_formats(
+    architecture: Architecture, form: str, machine: Machine, work: Workload
+) -> Tried:
+    size = catalog.in_format(architecture, form).file_bytes
+    for name in SMALLER_FORMATS:
+        smaller = catalog.in_format(architecture, name).file_bytes
+        if 0.6 * size < smaller < 0.97 * size:
+            yield (
+                f"{name} instead of {form}",
+                "free, some quality",
+                _fastest(architecture, name, machine, work),
+            )
+
+
+def _smaller_cache(
+    architecture: Architecture, form: str, machine: Machine, work: Workload
+) -> Tried:
+    if work.kv_type in ("f16", "bf16", "f32"):
+        lighter = replace(work, kv_type="q8_0")
+        yield "KV cache in q8_0", "free", _fastest(architecture, form, machine, lighter)
+    shorter = max(float(work.context) / 2, float(work.prompt) + float(work.output))
+    if shorter < float(work.context):
+        less = replace(work, context=shorter)
+        yield (
+            f"context of {shorter:,.0f} tokens",
+            "free",
+            _fastest(architecture, form, machine, less),
+        )
+
+
+def _faster_memory(
+    architecture: Architecture, form: str, machine: Machine, work: Workload, best: Estimate
+) -> Tried:
+    if best.bottleneck == "RAM bandwidth" and not machine.unified:
+        figure = machine.host.bandwidth
+        host = replace(machine.host, bandwidth=replace(figure, value=figure.value * 1.25))
+        yield (
+            "RAM 25 % faster",
+            "your price",
+            _fastest(architecture, form, replace(machine, host=host), work),
+        )
+    if best.strategy is Strategy.NVME_OFFLOAD:
+        enough = replace(machine.host.memory, value=best.model.file_bytes * 1.15)
+        host = replace(machine.host, memory=enough)
+        yield (
+            f"{memory_words(float(enough.value))} of RAM, to hold the model",
+            "your price",
+            _fastest(architecture, form, replace(machine, host=host), work),
+        )
+
+
+def verdict(
+    best: Estimate | None,
+    estimates: Iterable[Estimate],
+    found: Iterable[Upgrade],
+    money: MoneyInputs,
+) -> str:
+    """The answer in words: what it does now, what a bigger GPU gives, and when that pays."""
+    if best is None:
+        short = min((float(one.missing) for one in estimates if not one.refusal), default=math.nan)
+        upgrade = first_choice(found)
+        return f"Nothing here runs it: {memory_words(short)} of memory are short." + (
+            f" {_gives(upgrade)}." if upgrade else ""
+        )
+    now = f"{best.runtime} gives {tokens_per_second(decode_tps(best))}"
+    if best.strategy is Strategy.GPU_RESIDENT:
+        return f"It fits in the GPU: {now}. Nothing needs to be offloaded."
+    how = {
+        Strategy.CPU_OFFLOAD: "Offloading to RAM",
+        Strategy.NVME_OFFLOAD: "Reading from the drive",
+    }[best.strategy]
+    upgrade = first_choice(found)
+    start = f"{how} gives {tokens_per_second(decode_tps(best))}."
+    return f"{start} {_gives(upgrade)}. {_when(upgrade, money)}" if upgrade else start
+
+
+def first_choice(found: Iterable[Upgrade]) -> Upgrade | None:
+    """Of the priced upgrades the one that leaves most, whole models before parts of one."""
+    priced = [one for one in found if one.net is not None]
+    whole = [one for one in priced if one.holds_all]
+    return max(whole or priced, key=lambda one: one.net or 0.0, default=None)
+
+
+def _gives(one: Upgrade) -> str:
+    if one.offer is None:
+        return f"{one.name} gives about {tokens_per_second(decode_tps(one.estimate))}"
+    verb = "rented" if one.offer.kind == "rent" else "bought"
+    return (
+        f"{one.name}, {verb}, gives about {tokens_per_second(decode_tps(one.estimate))} "
+        f"for {money_words(one.offer.monthly)} a month"
+    )
+
+
+def _when(one: Upgrade, money: MoneyInputs) -> str:
+    if one.worth is None or not math.isfinite(one.worth):
+        return "At so few replies it saves no time worth naming."
+    act = "rent" if one.offer and one.offer.kind == "rent" else "buy"
+    return (
+        f"At {money.replies_per_day:,.0f} replies a day "
+        f"that saves {hours(one.hours_saved)} a month: "
+        f"{act} it if your hour is worth over {money_per_hour(one.worth).removesuffix(' an hour')}."
+    )

@@ -1,0 +1,130 @@
+"""What a GPU costs by the month, from data/prices.csv or from what a person typed."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from advisor import catalog
+from advisor.catalog import PriceRow
+from advisor.errors import InputError
+from advisor.money import monthly_power, monthly_purchase, monthly_rent
+from advisor.units import DAYS_PER_MONTH
+
+LIMITS = {
+    "replies_per_day": (0, 10_000_000),
+    "usd_per_hour_of_time": (0, 100_000),
+    "rented_hours_per_day": (0.01, 24),
+    "purchase_months": (1, 240),
+    "usd_per_kwh": (0, 10),
+}
+"""Smallest and largest value of each input."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MoneyInputs:
+    """What a person says about time and money.
+
+    Attributes:
+        replies_per_day: replies that people wait for, all users together.
+        usd_per_hour_of_time: worth of an hour of waiting [USD/h].
+        rented_hours_per_day: hours a day that a rented GPU is kept [h].
+        purchase_months: months over which a purchase is spread.
+        usd_per_kwh: price of electricity; 0.18 is about what US homes pay, type yours [USD/kWh].
+        own_rent: rents that replace the catalogue's, per GPU name [USD/h].
+
+    Raises:
+        InputError: a number out of `LIMITS`.
+    """
+
+    replies_per_day: float = 40.0
+    usd_per_hour_of_time: float = 30.0
+    rented_hours_per_day: float = 24.0
+    purchase_months: float = 36.0
+    usd_per_kwh: float = 0.18
+    own_rent: tuple[tuple[str, float], ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, (low, high) in LIMITS.items():
+            if not low <= getattr(self, name) <= high:
+                label = name.replace("_", " ").replace("usd", "USD")
+                raise InputError(
+                    f"{label} is {getattr(self, name)}; allowed is {low:g} to {high:,g}."
+                )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offer:
+    """One way to have a GPU.
+
+    Attributes:
+        kind: rent or purchase.
+        monthly: cost of all GPUs of the offer together, power included for a purchase [USD/month].
+        note: the price as its source states it, who says so and when.
+        source: where it was read; empty for a typed price.
+    """
+
+    kind: str
+    monthly: float
+    note: str
+    source: str
+
+
+def offers(gpu: str, count: int, power: float | None, money: MoneyInputs) -> tuple[Offer, ...]:
+    """The cheapest rent and the newest purchase price of so many GPUs; empty where none is sourced.
+
+    Args:
+        gpu: catalogue name.
+        count: GPUs needed.
+        power: board power of one [W]; None where unknown.
+        money: hours, months, price of electricity, own rents.
+    """
+    rows = [row for row in catalog.price_rows() if row.gpu == gpu]
+    return tuple(
+        offer
+        for offer in (_rent(gpu, rows, count, money), _purchase(rows, count, power, money))
+        if offer is not None
+    )
+
+
+def _rent(gpu: str, rows: Iterable[PriceRow], count: int, money: MoneyInputs) -> Offer | None:
+    own = dict(money.own_rent).get(gpu)
+    if own is not None:
+        return Offer(
+            kind="rent",
+            monthly=float(monthly_rent(own * count, money.rented_hours_per_day)),
+            note=f"${own:.2f} an hour each, as you typed",
+            source="",
+        )
+    rents = [row for row in rows if row.kind == "rent" and not row.spot]
+    if not rents:
+        return None
+    best = min(rents, key=lambda row: row.usd / row.gpu_count)
+    each = best.usd / best.gpu_count
+    return Offer(
+        kind="rent",
+        monthly=float(monthly_rent(each * count, money.rented_hours_per_day)),
+        note=f"${each:.2f} an hour each, {best.provider}, {_dated(best)}",
+        source=best.source,
+    )
+
+
+def _purchase(
+    rows: Iterable[PriceRow], count: int, power: float | None, money: MoneyInputs
+) -> Offer | None:
+    sold = [row for row in rows if row.kind == "purchase" and not row.provider.endswith("high")]
+    if not sold:
+        return None
+    best = max(sold, key=lambda row: (row.provider.startswith("street"), row.date))
+    what = ", ".join(part for part in (best.provider, best.instance) if part)
+    busy = money.rented_hours_per_day * DAYS_PER_MONTH
+    electricity = float(monthly_power((power or 0.0) * count, busy, money.usd_per_kwh))
+    return Offer(
+        kind="purchase",
+        monthly=float(monthly_purchase(best.usd * count, money.purchase_months)) + electricity,
+        note=f"${best.usd:,.0f} each ({what}), {_dated(best)}, "
+        f"over {money.purchase_months:g} months with power",
+        source=best.source,
+    )
+
+
+def _dated(row: PriceRow) -> str:
+    return f"priced {row.date}" if row.date else f"read {row.retrieved}"

@@ -1,0 +1,95 @@
+"""One input varied, everything else kept: the lines behind the charts."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from advisor import catalog
+from advisor.advice import Advice, first_choice
+from advisor.architecture import Architecture
+from advisor.compare import decode_tps
+from advisor.estimate import estimate
+from advisor.machine import Machine
+from advisor.model import Floats
+from advisor.money import monthly_cost_of_use
+from advisor.offers import MoneyInputs
+from advisor.placement import Settings, Strategy
+from advisor.runtimes import LLAMA_CPP
+from advisor.workload import Workload
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayerSweep:
+    """Speed against layers on the GPU, all of shape (layers + 1,).
+
+    Attributes:
+        layers: repeating layers on the GPU.
+        decode: speed with so many [tokens/s].
+        fits: VRAM and RAM hold it.
+    """
+
+    layers: Floats
+    decode: Floats
+    fits: npt.NDArray[np.bool_]
+
+
+def speed_by_layers(
+    architecture: Architecture, form: str, machine: Machine, work: Workload
+) -> LayerSweep | None:
+    """llama.cpp with each number of layers on the GPU; None without a GPU."""
+    if not machine.gpus:
+        return None
+    model = catalog.in_format(architecture, LLAMA_CPP.becomes(form, machine).format)
+    layers = np.arange(model.layers + 1, dtype=float)
+    found = estimate(
+        model,
+        machine,
+        work,
+        LLAMA_CPP,
+        Strategy.CPU_OFFLOAD,
+        catalog.efficiency(),
+        Settings(gpu_layers=layers),
+    )
+    if found.decode is None:
+        return None
+    return LayerSweep(
+        layers=layers,
+        decode=np.broadcast_to(found.decode.value, layers.shape),
+        fits=np.broadcast_to(found.fits, layers.shape),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CostLine:
+    """Cost of a month's use against tokens generated in it.
+
+    Attributes:
+        name: whose.
+        tokens: generated in a month, shape (points,) [tokens].
+        usd: rent or purchase, and the worth of waiting, shape (points,) [USD/month].
+    """
+
+    name: str
+    tokens: Floats
+    usd: Floats
+
+
+def cost_by_tokens(advice: Advice, money: MoneyInputs, points: int = 60) -> tuple[CostLine, ...]:
+    """The best placement now beside the upgrade of the verdict, to twice their break-even."""
+    upgrade = first_choice(advice.upgrades)
+    if advice.best is None or upgrade is None or upgrade.offer is None:
+        return ()
+    break_even = upgrade.break_even or np.inf
+    most = 2 * break_even if np.isfinite(break_even) else 1e6
+    tokens = np.linspace(0.0, most, points)
+    hour = money.usd_per_hour_of_time
+
+    def line(name: str, fixed: float, speed: float) -> CostLine:
+        usd = np.asarray(monthly_cost_of_use(fixed, tokens, speed, hour))
+        return CostLine(name=name, tokens=tokens, usd=usd)
+
+    return (
+        line("this machine", 0.0, decode_tps(advice.best)),
+        line(upgrade.name, upgrade.offer.monthly, decode_tps(upgrade.estimate)),
+    )
