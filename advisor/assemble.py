@@ -1,0 +1,279 @@
+"""A machine from catalogue names, typed figures, or this host.
+
+What nobody stated is filled with a typical part and marked assumed, so that every figure of an
+answer can be traced and typed over.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from advisor import calibration, catalog
+from advisor.calibration import Calibration
+from advisor.errors import InputError, UnknownName
+from advisor.machine import Disk, Figure, Gpu, Host, Kind, Link, Machine, given
+from advisor.probes import gpu as gpu_probe
+from advisor.probes import host as host_probe
+from advisor.probes.gpu import GpuFacts
+from advisor.probes.host import HostFacts
+from advisor.units import GB, GIB, Array
+
+NO_GPU = "none"
+TYPICAL_HOST = "Desktop DDR5 dual-channel (typical)"
+TYPICAL_DISK = "NVMe PCIe 4.0 x4 (typical)"
+TYPICAL_RAM_GIB = 64.0
+
+LIMITS = {
+    "gpu_count": (1, 64, ""),
+    "vram_gb": (0.1, 100_000, "GiB"),
+    "ram_gb": (0.5, 1_000_000, "GiB"),
+    "ram_gbs": (0.1, 100_000, "GB/s"),
+    "ram_channels": (1, 64, "channels"),
+    "ram_mts": (100, 50_000, "MT/s"),
+    "cores": (1, 4096, "cores"),
+    "pcie_gbs": (0.01, 10_000, "GB/s"),
+    "pcie_gen": (1, 7, ""),
+    "pcie_lanes": (1, 32, "lanes"),
+    "disk_gbs": (0.001, 10_000, "GB/s"),
+}
+"""Smallest and largest value accepted, and the unit."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MachineInputs:
+    """What a person said about a machine; None for what they left open.
+
+    Attributes:
+        gpu: catalogue name, or "none".
+        gpu_count: GPUs of that kind.
+        vram_gb: memory of each, over the catalogue's [GiB].
+        cpu: catalogue name of the CPU or platform.
+        ram_gb: main memory [GiB].
+        ram_gbs: sustained read rate of all cores, used as it is [GB/s].
+        ram_channels: 64-bit channels.
+        ram_mts: transfers per second of each channel [MT/s].
+        cores: physical cores.
+        pcie_gbs: sustained rate from pinned memory to the GPU, used as it is [GB/s].
+        pcie_gen: PCI Express generation.
+        pcie_lanes: its lanes.
+        disk: catalogue name of the drive.
+        disk_gbs: sustained sequential read, used as it is [GB/s].
+
+    Raises:
+        InputError: a number out of `LIMITS`.
+    """
+
+    gpu: str | None = None
+    gpu_count: int = 1
+    vram_gb: Array | None = None
+    cpu: str | None = None
+    ram_gb: Array | None = None
+    ram_gbs: Array | None = None
+    ram_channels: float | None = None
+    ram_mts: float | None = None
+    cores: int | None = None
+    pcie_gbs: Array | None = None
+    pcie_gen: int | None = None
+    pcie_lanes: int | None = None
+    disk: str | None = None
+    disk_gbs: Array | None = None
+
+    def __post_init__(self) -> None:
+        for name, (low, high, unit) in LIMITS.items():
+            value = getattr(self, name)
+            if value is not None and not _within(value, low, high):
+                label, allowed = name.replace("_", " "), f"{low:g} to {high:,g} {unit}".strip()
+                raise InputError(f"{label} is {value}; allowed is {allowed}.")
+
+    @property
+    def empty(self) -> bool:
+        """Nothing was said: this machine is meant."""
+        return self == MachineInputs()
+
+
+def machine(inputs: MachineInputs) -> Machine:
+    """The machine that was described, what was left open filled with typical parts.
+
+    Raises:
+        UnknownName: a GPU, CPU or drive that the catalogue does not hold.
+    """
+    gpu = None if (inputs.gpu or NO_GPU).casefold() == NO_GPU else _gpu(inputs)
+    host = _host(inputs, gpu)
+    count = inputs.gpu_count if gpu else 0
+    cards = "no GPU" if gpu is None else f"{count}x {gpu.name}" if count > 1 else gpu.name
+    return Machine(
+        name=f"{cards}, {host.name}",
+        gpus=(gpu,) * count if gpu else (),
+        host=host,
+        disk=_disk(inputs),
+    )
+
+
+def this_machine(overrides: MachineInputs | None = None) -> Machine:
+    """This host: what its system and drivers show, what was measured on it, what was typed over.
+
+    Nothing that cannot be seen raises; the machine's notes say what it was.
+
+    Raises:
+        UnknownName: a part typed over that the catalogue does not hold.
+    """
+    inputs = overrides or MachineInputs()
+    seen = host_probe.facts()
+    cards, unseen = gpu_probe.gpus()
+    measured = calibration.load()
+    notes = [*seen.notes, *unseen, *measured.notes]
+    if measured.stale:
+        notes.append(measured.stale)
+    gpus = _typed_gpus(inputs) if inputs.gpu is not None else _seen_gpus(cards, inputs, notes)
+    host = _seen_host(seen, inputs, measured, notes)
+    cards_named = " + ".join(dict.fromkeys(gpu.name for gpu in gpus)) or "no GPU"
+    return Machine(
+        name=f"{cards_named}, {host.name}",
+        gpus=gpus,
+        host=host,
+        disk=_seen_disk(inputs, measured, notes),
+        notes=tuple(notes),
+    )
+
+
+def _typed_gpus(inputs: MachineInputs) -> tuple[Gpu, ...]:
+    return machine(inputs).gpus
+
+
+def _seen_gpus(
+    cards: tuple[GpuFacts, ...], inputs: MachineInputs, notes: list[str]
+) -> tuple[Gpu, ...]:
+    found = []
+    for card in cards:
+        try:
+            row = catalog.find_gpu(card.name, card.memory_total)
+        except UnknownName as error:
+            notes.append(f"{error} Choose the closest GPU by hand.")
+            continue
+        found.append(_as_seen(catalog.gpu_of(row), card, inputs))
+    return tuple(found)
+
+
+def _as_seen(gpu: Gpu, card: GpuFacts, inputs: MachineInputs) -> Gpu:
+    """The catalogue's GPU with the memory and the link that its driver shows."""
+    if card.memory_total is not None and not gpu.unified:
+        size = Figure(value=float(card.memory_total), kind=Kind.MEASURED, source="GPU driver")
+        gpu = replace(gpu, memory=size)
+    seen = replace(
+        inputs,
+        pcie_gen=inputs.pcie_gen or card.link_generation_max,
+        pcie_lanes=inputs.pcie_lanes or card.link_width_now,
+    )
+    return replace(gpu, link=_link(seen, gpu))
+
+
+def _seen_host(
+    seen: HostFacts, inputs: MachineInputs, measured: Calibration, notes: list[str]
+) -> Host:
+    bandwidth = (
+        measured.figure("ram_read") if inputs.ram_gbs is None else given(inputs.ram_gbs * GB)
+    )
+    memory = Figure(value=float(seen.memory_total), kind=Kind.MEASURED, source="operating system")
+    if inputs.ram_gb is not None:
+        memory = given(inputs.ram_gb * GIB)
+    return Host(
+        name=inputs.cpu or seen.name or "this processor",
+        cores=inputs.cores or seen.cores,
+        sockets=seen.sockets,
+        memory=memory,
+        bandwidth=bandwidth or _assumed_bandwidth(seen, inputs, notes),
+        instruction_sets=seen.instruction_sets,
+    )
+
+
+def _assumed_bandwidth(seen: HostFacts, inputs: MachineInputs, notes: list[str]) -> Figure:
+    name = inputs.cpu or seen.name
+    try:
+        found = catalog.host(name, given(float(seen.memory_total)))
+    except InputError:
+        if inputs.cpu is not None:
+            raise
+        notes.append(f"{name or 'The processor'} is not in the catalogue: a typical one stands in.")
+        found = catalog.host(TYPICAL_HOST, given(float(seen.memory_total)))
+    notes.append("The RAM speed is assumed; measuring it takes seconds.")
+    return replace(found.bandwidth, kind=Kind.ASSUMED)
+
+
+def _seen_disk(inputs: MachineInputs, measured: Calibration, notes: list[str]) -> Disk:
+    figure = measured.figure("disk_read_direct")
+    if inputs.disk_gbs is None and inputs.disk is None and figure is not None:
+        return Disk(name="this drive", sequential=figure)
+    if inputs.disk_gbs is None and inputs.disk is None:
+        notes.append("The drive's speed is assumed; measuring it takes seconds.")
+        typical = catalog.disk(TYPICAL_DISK)
+        return replace(typical, sequential=replace(typical.sequential, kind=Kind.ASSUMED))
+    return _disk(inputs)
+
+
+def _gpu(inputs: MachineInputs) -> Gpu:
+    found = catalog.gpu(str(inputs.gpu))
+    if inputs.vram_gb is not None:
+        found = replace(found, memory=given(inputs.vram_gb * GIB))
+    return replace(found, link=_link(inputs, found))
+
+
+def _link(inputs: MachineInputs, gpu: Gpu) -> Link:
+    if inputs.pcie_gbs is not None:
+        return catalog.given_link(given(inputs.pcie_gbs * GB))
+    if gpu.unified or (inputs.pcie_gen is None and inputs.pcie_lanes is None):
+        return gpu.link
+    row = catalog.find_gpu(gpu.name)
+    return catalog.pcie(
+        inputs.pcie_gen or row.pcie_gen or 4, inputs.pcie_lanes or row.pcie_lanes or 16
+    )
+
+
+def _host(inputs: MachineInputs, gpu: Gpu | None) -> Host:
+    if gpu is not None and gpu.unified and inputs.cpu is None:
+        found = _unified_host(inputs, gpu)
+    else:
+        name = inputs.cpu or TYPICAL_HOST
+        found = catalog.host(name, _memory(inputs, TYPICAL_RAM_GIB), _bandwidth(inputs, name))
+    return found if inputs.cores is None else replace(found, cores=inputs.cores)
+
+
+def _bandwidth(inputs: MachineInputs, cpu: str) -> Figure | None:
+    """RAM bandwidth as stated, or from stated channels and rate; None where neither is."""
+    if inputs.ram_gbs is not None:
+        return given(inputs.ram_gbs * GB)
+    if inputs.ram_mts is None and inputs.ram_channels is None:
+        return None
+    row = catalog.find_host(cpu)
+    channels = inputs.ram_channels or row.memory_channels or 2
+    rate = inputs.ram_mts or row.memory_mts or 3200
+    return catalog.sustained(
+        channels * 8 * rate * 1e6, row.segment, f"{channels:g} channels x 8 B x {rate:g} MT/s", ""
+    )
+
+
+def _unified_host(inputs: MachineInputs, gpu: Gpu) -> Host:
+    row = catalog.find_gpu(gpu.name)
+    return Host(
+        name="its own processor",
+        cores=8,
+        memory=_memory(inputs, row.memory_gib),
+        bandwidth=_bandwidth(inputs, TYPICAL_HOST)
+        or catalog.sustained(row.bandwidth_gbs * GB, "unified", row.source, row.source_date),
+    )
+
+
+def _memory(inputs: MachineInputs, typical: float) -> Figure:
+    if inputs.ram_gb is not None:
+        return given(inputs.ram_gb * GIB)
+    return Figure(value=typical * GIB, kind=Kind.ASSUMED, source="a common size; type yours")
+
+
+def _disk(inputs: MachineInputs) -> Disk:
+    if inputs.disk_gbs is not None:
+        return Disk(name=inputs.disk or "drive as given", sequential=given(inputs.disk_gbs * GB))
+    return catalog.disk(inputs.disk or TYPICAL_DISK)
+
+
+def _within(value: Array, low: float, high: float) -> bool:
+    array = np.asarray(value, dtype=float)
+    return bool(np.all((array >= low) & (array <= high)))

@@ -1,0 +1,14 @@
+"""Where this program keeps what it must remember."""
+
+import os
+from pathlib import Path
+
+import platformdirs
+
+DATA_VARIABLE = "ADVISOR_DATA_DIR"
+
+
+def data_folder() -> Path:
+    """The person's data folder; the environment variable ADVISOR_DATA_DIR overrides it."""
+    chosen = os.environ.get(DATA_VARIABLE)
+    return Path(chosen or platformdirs.user_data_dir("offload-advisor", appauthor=False))

@@ -1,0 +1,1 @@
+"""Live measurements of this machine, one file per part; each returns `Measurement`s."""

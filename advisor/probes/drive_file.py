@@ -1,0 +1,160 @@
+"""What the disk probe reads: a file of the person's, never changed, or one that leaves no trace."""
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import psutil
+
+from advisor.errors import ProbeError
+from advisor.probes.system import operating_system
+from advisor.units import GB, MIB
+
+BLOCK = int(4 * MIB)
+SYNC = int(64 * MIB)
+LEAST_FREE = int(GB)
+MEMORY_FILESYSTEMS = frozenset({"tmpfs", "ramfs", "devtmpfs"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class DriveFile:
+    """A file to read.
+
+    Attributes:
+        path: under which it can be opened.
+        size: in whole blocks [B].
+        note: what it is.
+    """
+
+    path: Path
+    size: int
+    note: str
+
+
+def filesystem(path: Path) -> str:
+    """Type of the file system that a path lies on ("ext4"); empty where unknown."""
+    place = path.resolve()
+    mounts = [
+        (len(mount.mountpoint), mount.fstype)
+        for mount in psutil.disk_partitions(all=True)
+        if place.is_relative_to(mount.mountpoint)
+    ]
+    # Of two on one mount point the later hides the earlier.
+    return max(reversed(mounts), key=lambda found: found[0], default=(0, ""))[1]
+
+
+def refuse_memory(path: Path) -> None:
+    """Raises ProbeError for a path that lies in memory."""
+    kind = filesystem(path)
+    if kind in MEMORY_FILESYSTEMS:
+        raise ProbeError(
+            f"{path} lies on {kind}, which is memory and not a drive; give a folder or a model "
+            "file on the drive that holds the model."
+        )
+
+
+def existing(path: Path) -> DriveFile:
+    """A file of the person's, to be read only.
+
+    Raises:
+        ProbeError: it cannot be read, or is too small to time.
+    """
+    try:
+        size = path.stat().st_size
+        with path.open("rb"):
+            pass
+    except OSError as error:
+        raise ProbeError(f"{path} cannot be read ({error.strerror}); give another file.") from None
+    if size < BLOCK:
+        raise ProbeError(
+            f"{path} has {size / MIB:.1f} MiB and the probe reads blocks of {BLOCK / MIB:.0f} MiB; "
+            "give a larger file, such as a model, or a folder to write one in."
+        )
+    return DriveFile(
+        path=path, size=size // BLOCK * BLOCK, note=f"Read a file of {size / GB:.2f} GB."
+    )
+
+
+@contextmanager
+def temporary(
+    folder: Path, size: int, seconds: float, stop: Callable[[float], bool]
+) -> Iterator[DriveFile | None]:
+    """An own file of bytes that no drive can compress; gone when the block ends, even by a kill.
+
+    (Outside Linux, where a file without a name cannot be opened again, a kill leaves it.)
+
+    Args:
+        folder: where to write it.
+        size: wanted; at most a quarter of what is free is written [B].
+        seconds: after which writing ends with what is there [s].
+        stop: told the share written; true ends the work.
+
+    Yields:
+        The file; None when stopped.
+
+    Raises:
+        ProbeError: less than 1 GB is free, or the folder cannot be written.
+    """
+    size = min(size, _free(folder) // 4) // BLOCK * BLOCK
+    with ExitStack() as stack:
+        try:
+            descriptor, path = stack.enter_context(_unnamed(folder))
+            written = _fill(descriptor, size, seconds, stop)
+        except OSError as error:
+            raise ProbeError(
+                f"{folder} cannot hold a test file ({error.strerror}); give another folder, or a "
+                "model file to read."
+            ) from error
+        note = f"Read an own file of {written / GB:.2f} GB, written just before."
+        yield DriveFile(path=path, size=written, note=note) if written else None
+
+
+def _free(folder: Path) -> int:
+    try:
+        free = shutil.disk_usage(folder).free
+    except OSError as error:
+        raise ProbeError(
+            f"{folder} cannot be looked at ({error.strerror}); give a folder or file that exists."
+        ) from None
+    if free < LEAST_FREE:
+        raise ProbeError(
+            f"{folder} has {free / GB:.2f} GB free and a test file needs {LEAST_FREE / GB:.0f} GB "
+            "free; make room, or give a model file to read."
+        )
+    return free
+
+
+@contextmanager
+def _unnamed(folder: Path) -> Iterator[tuple[int, Path]]:
+    """Descriptor of a new file, and a path under which it can be opened again."""
+    if operating_system() == "linux":
+        with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
+            yield file.fileno(), Path(f"/proc/self/fd/{file.fileno()}")
+        return
+    descriptor, name = tempfile.mkstemp(prefix="offload-advisor-probe-", dir=folder)
+    try:
+        yield descriptor, Path(name)
+    finally:
+        os.close(descriptor)
+        Path(name).unlink(missing_ok=True)
+
+
+def _fill(descriptor: int, size: int, seconds: float, stop: Callable[[float], bool]) -> int:
+    """Write random bytes through to the drive; how many were written [B], 0 when stopped."""
+    generator = np.random.Generator(np.random.SFC64())
+    until = time.perf_counter() + seconds
+    written = 0
+    while written < size and (written < SYNC or time.perf_counter() < until):
+        if stop(written / size):
+            return 0
+        written += os.write(descriptor, generator.bytes(min(BLOCK, size - written)))
+        if written % SYNC == 0:
+            os.fsync(descriptor)
+    os.fsync(descriptor)
+    return written // BLOCK * BLOCK

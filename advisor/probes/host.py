@@ -1,0 +1,206 @@
+"""What this machine is: processor, memory, caches. Needs no root and never raises."""
+
+import os
+import platform
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+import psutil
+
+from advisor.probes import cgroup
+from advisor.probes.system import command, operating_system, sysctl, text
+
+INSTRUCTION_SETS = frozenset(
+    [
+        "avx2",
+        "avx512f",
+        "avx512_vnni",
+        "avx512_bf16",
+        "avx_vnni",
+        "amx_int8",
+        "amx_bf16",
+        "asimd",
+        "asimddp",
+        "i8mm",
+        "sve",
+    ]
+)
+"""Those that change the speed of a quantized model, as Linux names them."""
+
+_MAC_INSTRUCTION_SETS = {
+    "hw.optional.avx2_0": "avx2",
+    "hw.optional.avx512f": "avx512f",
+    "hw.optional.AdvSIMD": "asimd",
+    "hw.optional.arm.FEAT_DotProd": "asimddp",
+    "hw.optional.arm.FEAT_I8MM": "i8mm",
+}
+_SUFFIX = {"K": 2**10, "M": 2**20, "G": 2**30}
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostFacts:
+    """Processor and main memory as the operating system shows them.
+
+    Attributes:
+        name: of the processor; empty where nothing names it.
+        cores: physical cores this process may compute on.
+        sockets: processor packages it may use.
+        instruction_sets: those of `INSTRUCTION_SETS` it has.
+        memory_total: RAM, or the container's limit where that is lower [B].
+        memory_available: what a program can still take of it [B].
+        llc: last-level caches of those cores, together [B]; None where unknown.
+        numa_nodes: memory nodes that have those cores.
+        os: name and version.
+        notes: what could not be seen, one sentence each.
+    """
+
+    name: str
+    cores: int
+    sockets: int
+    instruction_sets: frozenset[str]
+    memory_total: int
+    memory_available: int
+    llc: int | None
+    numa_nodes: int
+    os: str
+    notes: tuple[str, ...]
+
+
+def facts(root: Path = Path("/")) -> HostFacts:
+    """Look at this machine.
+
+    Args:
+        root: where /proc and /sys lie.
+    """
+    cpus = _usable_cpus()
+    info = text(root / "proc/cpuinfo")
+    name = _name(info)
+    llc = _llc(root, cpus)
+    sets = _instruction_sets(info)
+    total, available = _memory(root)
+    return HostFacts(
+        name=name,
+        cores=_cores(root, cpus),
+        sockets=max(1, len(_topology(root, cpus, "physical_package_id"))),
+        instruction_sets=sets,
+        memory_total=total,
+        memory_available=available,
+        llc=llc,
+        numa_nodes=_numa_nodes(root, cpus),
+        os=_os(root),
+        notes=tuple(_notes(root, name, llc, sets)),
+    )
+
+
+def _notes(root: Path, name: str, llc: int | None, sets: frozenset[str]) -> Iterable[str]:
+    if not name:
+        yield "The processor does not say its name; choose it by hand."
+    if llc is None:
+        yield "The size of the last-level cache cannot be seen."
+    if not sets:
+        yield f"The processor's instruction sets cannot be seen on {platform.system()}."
+    if "microsoft" in platform.release().lower():
+        yield "This is WSL: it has half of the machine's RAM unless .wslconfig says otherwise."
+    quota = cgroup.cpu_limit(root)
+    if quota is not None:
+        yield f"A container limits this process to {quota:.3g} processors' worth of time."
+
+
+def _usable_cpus() -> tuple[int, ...]:
+    """Logical processors the scheduler may give this process."""
+    if operating_system() == "linux":
+        return tuple(sorted(os.sched_getaffinity(0)))
+    return tuple(range(psutil.cpu_count() or 1))
+
+
+def _cores(root: Path, cpus: tuple[int, ...]) -> int:
+    siblings = _topology(root, cpus, "core_cpus_list") or _topology(
+        root, cpus, "thread_siblings_list"
+    )
+    cores = len(siblings) or min(psutil.cpu_count(logical=False) or len(cpus), len(cpus))
+    quota = cgroup.cpu_limit(root)
+    return max(1, cores if quota is None else min(cores, int(quota)))
+
+
+def _topology(root: Path, cpus: tuple[int, ...], name: str) -> set[str]:
+    folder = root / "sys/devices/system/cpu"
+    return {text(folder / f"cpu{cpu}/topology/{name}").strip() for cpu in cpus} - {""}
+
+
+def _name(info: str) -> str:
+    if operating_system() == "darwin":
+        return command("sysctl", "-n", "machdep.cpu.brand_string")
+    if operating_system() == "win32":
+        return _windows_name()
+    match = re.search(r"^model name\s*:\s*(\S.*)$", info, re.MULTILINE)
+    # Arm kernels print part numbers only; lscpu knows the names that go with them.
+    match = match or re.search(r"^Model name:\s*([^\s-].*)$", command("lscpu"), re.MULTILINE)
+    return match[1].strip() if match else platform.processor()
+
+
+def _windows_name() -> str:
+    winreg = import_module("winreg")  # exists on Windows only
+    key = r"HARDWARE\DESCRIPTION\System\CentralProcessor\0"
+    try:
+        with winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, key) as found:
+            return str(winreg.QueryValueEx(found, "ProcessorNameString")[0]).strip()
+    except OSError:
+        return platform.processor()
+
+
+def _instruction_sets(info: str) -> frozenset[str]:
+    if operating_system() == "darwin":
+        found = (name for key, name in _MAC_INSTRUCTION_SETS.items() if sysctl(key) == 1)
+        return frozenset(found)
+    match = re.search(r"^(?:flags|Features)\s*:(.*)$", info, re.MULTILINE)
+    return INSTRUCTION_SETS & set(match[1].split()) if match else frozenset()
+
+
+def _memory(root: Path) -> tuple[int, int]:
+    seen = psutil.virtual_memory()
+    total, available = int(seen.total), int(seen.available)
+    limit, left = cgroup.memory_limit(root), cgroup.memory_left(root)
+    total = total if limit is None else min(total, limit)
+    return total, min(total, available if left is None else min(available, left))
+
+
+def _llc(root: Path, cpus: tuple[int, ...]) -> int | None:
+    if operating_system() == "darwin":
+        return sysctl("hw.l3cachesize") or sysctl("hw.perflevel0.l2cachesize")
+    sizes = {}
+    for cpu in cpus:
+        caches = (root / f"sys/devices/system/cpu/cpu{cpu}/cache").glob("index*")
+        last = max((_cache(folder) for folder in caches), default=None)
+        if last:
+            sizes[last[0], last[1]] = last[2]
+    return sum(sizes.values()) or None
+
+
+def _cache(folder: Path) -> tuple[int, str, int]:
+    """Level, processors that share it, size [B]."""
+    level, size = text(folder / "level").strip(), text(folder / "size").strip()
+    match = re.fullmatch(r"(\d+)([KMG]?)", size)
+    bytes_ = int(match[1]) * _SUFFIX.get(match[2], 1) if match else 0
+    return int(level) if level.isdigit() else 0, text(folder / "shared_cpu_list").strip(), bytes_
+
+
+def _numa_nodes(root: Path, cpus: tuple[int, ...]) -> int:
+    lists = (root / "sys/devices/system/node").glob("node[0-9]*/cpulist")
+    return max(1, sum(bool(_expanded(text(path)) & set(cpus)) for path in lists))
+
+
+def _expanded(cpulist: str) -> set[int]:
+    """Numbers in a list such as "0-3,8"."""
+    ranges = re.findall(r"(\d+)(?:-(\d+))?", cpulist)
+    return {cpu for low, high in ranges for cpu in range(int(low), int(high or low) + 1)}
+
+
+def _os(root: Path) -> str:
+    if operating_system() == "darwin":
+        return f"macOS {platform.mac_ver()[0]}"
+    pretty = re.search(r'^PRETTY_NAME="?([^"\n]+)', text(root / "etc/os-release"), re.MULTILINE)
+    system = f"{platform.system()} {platform.release()}"
+    return f"{pretty[1]}, {system}" if pretty else system

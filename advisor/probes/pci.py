@@ -1,0 +1,109 @@
+"""Display devices as Linux shows them in /sys, and their names from the system's pci.ids."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from advisor.probes.system import number, text
+
+_GENERATION = {"2.5": 1, "5.0": 2, "8.0": 3, "16.0": 4, "32.0": 5, "64.0": 6}
+_ID_LISTS = ("usr/share/hwdata/pci.ids", "usr/share/misc/pci.ids")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PciDevice:
+    """One display device.
+
+    Attributes:
+        folder: its own in /sys.
+        vendor: PCI number of its maker.
+        name: as pci.ids has it, or the maker's and device's numbers.
+        driver: module that runs it; None for none.
+        link_generation_now: PCIe generation at this moment; drops when the GPU rests.
+        link_generation_max: what card and slot can do together.
+        link_width_now: lanes in use.
+        link_width_max: lanes of the card and slot together.
+    """
+
+    folder: Path
+    vendor: int
+    name: str
+    driver: str | None
+    link_generation_now: int | None
+    link_generation_max: int | None
+    link_width_now: int | None
+    link_width_max: int | None
+
+
+def display_devices(root: Path = Path("/")) -> tuple[PciDevice, ...]:
+    """Display devices by card number; empty where there is no /sys."""
+    cards = (path for path in (root / "sys/class/drm").glob("card*") if path.name[4:].isdigit())
+    ordered = sorted(cards, key=lambda path: int(path.name[4:]))
+    found = (_device(root, (path / "device").resolve()) for path in ordered)
+    return tuple(device for device in found if device is not None)
+
+
+def _device(root: Path, folder: Path) -> PciDevice | None:
+    vendor, device = _hex(folder / "vendor"), _hex(folder / "device")
+    if vendor is None or device is None:
+        return None
+    driver = folder / "driver"
+    slot = _slot(folder)
+    return PciDevice(
+        folder=folder,
+        vendor=vendor,
+        name=_name(root, vendor, device),
+        driver=driver.resolve().name if driver.exists() else None,
+        link_generation_now=_generation(slot, "current_link_speed"),
+        link_generation_max=_least(
+            _generation(slot, "max_link_speed"), _generation(_card(slot, folder), "max_link_speed")
+        ),
+        link_width_now=number(slot / "current_link_width") or None,
+        link_width_max=_least(
+            number(slot / "max_link_width"), number(_card(slot, folder) / "max_link_width")
+        ),
+    )
+
+
+def _bridges(folder: Path) -> tuple[Path, ...]:
+    """PCI devices from the root port down to the device itself."""
+    chain = (folder, *folder.parents)
+    return tuple(reversed([one for one in chain if re.fullmatch(r"\w+:\w+:\w+\.\w", one.name)]))
+
+
+def _slot(folder: Path) -> Path:
+    """The root port, whose link is the slot's.
+
+    Cards with a switch of their own (AMD, Intel Arc) show at the device the link behind it.
+    """
+    return next(iter(_bridges(folder)), folder)
+
+
+def _card(slot: Path, folder: Path) -> Path:
+    """The card's side of the slot's link."""
+    chain = _bridges(folder)
+    return chain[1] if len(chain) > 1 else slot
+
+
+def _generation(folder: Path, name: str) -> int | None:
+    match = re.match(r"([\d.]+) GT/s", text(folder / name))
+    return _GENERATION.get(match[1]) if match else None
+
+
+def _least(*sides: int | None) -> int | None:
+    return min((side for side in sides if side), default=None)
+
+
+def _hex(path: Path) -> int | None:
+    words = text(path)
+    return int(words, 16) if re.fullmatch(r"0x[0-9a-fA-F]+", words) else None
+
+
+def _name(root: Path, vendor: int, device: int) -> str:
+    for path in _ID_LISTS:
+        names = text(root / path)
+        block = re.search(rf"^{vendor:04x}  .*\n((?:[\t#].*\n)*)", names, re.MULTILINE)
+        match = block and re.search(rf"^\t{device:04x}  (.+)$", block[1], re.MULTILINE)
+        if match:
+            return str(match[1])
+    return f"GPU {vendor:04x}:{device:04x}"
