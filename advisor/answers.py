@@ -1,0 +1,143 @@
+"""What the command line prints, as the JSON other programs rely on: SI units, named in the keys."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from advisor.advice import Advice
+from advisor.architecture import Architecture
+from advisor.compare import decode_tps
+from advisor.estimate import Assumption, Estimate, Range
+from advisor.model import Model
+from advisor.placement import Tier
+from advisor.workload import Workload
+
+Json = dict[str, Any]
+
+
+def model_answer(architecture: Architecture, model: Model, work: Workload) -> Json:
+    """What `model` prints: sizes, bytes read and the cache."""
+    cache = model.kv_bytes(work.context, work.kv_type)
+    per_token = model.kv_bytes(2.0, work.kv_type) - model.kv_bytes(1.0, work.kv_type)
+    return {
+        "name": model.name,
+        "format": model.format,
+        "architecture": _kinds(architecture),
+        "params": architecture.params,
+        "active_params": round(architecture.active_params),
+        "layers": architecture.layers,
+        "weight_bytes": model.file_bytes,
+        "read_bytes_per_token": model.read_bytes_per_token,
+        "kv_bytes_per_token": float(np.sum(per_token)),
+        "kv_bytes": float(np.sum(cache) * work.users),
+        "context": float(work.context),
+        "kv_type": work.kv_type,
+        "source": architecture.source,
+    }
+
+
+def _kinds(architecture: Architecture) -> str:
+    caches = architecture.cache
+    linear = sum(one.state_values > 0 for one in caches)
+    windowed = sum(one.window is not None for one in caches)
+    latent = any(one.key_values and not one.value_values for one in caches)
+    parts = [
+        f"{architecture.experts.used} of {architecture.experts.total} experts"
+        if architecture.experts
+        else "dense",
+        f"{linear} linear layers" if linear else "",
+        f"{windowed} window layers" if windowed else "",
+        "latent attention" if latent else "",
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def estimate_answer(one: Estimate) -> Json:
+    """What `estimate` prints for one runtime and placement; no speed where it does not fit."""
+    fits = bool(np.all(one.fits))
+    held = {tier: [float(size) for size in one.held.get(tier, ())] for tier in Tier}
+    return {
+        "runtime": one.runtime,
+        "placement": one.strategy.value,
+        "format": one.model.format,
+        "note": one.refusal or one.becomes,
+        "routes": [route.value for route in one.routes],
+        "fits": fits,
+        "missing_bytes": float(one.missing),
+        **_range("decode_tps", one.decode if fits else None),
+        "decode_tps_total": decode_tps(one) * float(one.users) if fits else None,
+        **_range("prefill_tps", one.prefill if fits else None),
+        **_range("ttft", one.first_token if fits else None, unit="_s"),
+        "load_s": None if one.load is None else float(one.load),
+        "vram_bytes": held[Tier.VRAM],
+        "ram_bytes": sum(held[Tier.RAM]),
+        "disk_bytes": sum(held[Tier.DISK]),
+        "gpu_layers": None if one.placement is None else int(one.placement.gpu_layers),
+        "cpu_moe": None if one.placement is None else int(one.placement.cpu_moe),
+        "seconds": _seconds(one),
+        "bottleneck": one.bottleneck if fits else None,
+        "command": one.command,
+        "assumptions": [_assumption(assumed) for assumed in one.assumptions],
+    }
+
+
+def advice_answer(advice: Advice) -> Json:
+    """What `advise` prints."""
+    return {
+        "title": advice.title,
+        "verdict": advice.verdict,
+        "estimates": [estimate_answer(one) for one in advice.estimates],
+        "upgrades": [
+            {
+                "gpu": one.gpu,
+                "count": one.count,
+                "holds_all": one.holds_all,
+                **_range("decode_tps", one.estimate.decode),
+                "usd_per_month": one.offer.monthly if one.offer else None,
+                "offer": one.offer.kind if one.offer else None,
+                "price_note": one.offer.note if one.offer else None,
+                "price_source": one.offer.source if one.offer else None,
+                "hours_saved_per_month": one.hours_saved,
+                "worth_usd_per_hour": _finite(one.worth),
+                "break_even_tokens_per_month": _finite(one.break_even),
+                "pays": one.pays,
+            }
+            for one in advice.upgrades
+        ],
+        "what_ifs": [
+            {"change": one.change, "cost": one.cost, "decode_tps": one.decode, "gain": one.gain}
+            for one in advice.what_ifs
+        ],
+    }
+
+
+def _range(name: str, figure: Range | None, unit: str = "") -> Json:
+    ends = ("value", "low", "high")
+    keys = (f"{name}{unit}", f"{name}{unit}_low", f"{name}{unit}_high")
+    return {
+        key: None if figure is None else float(getattr(figure, end))
+        for key, end in zip(keys, ends, strict=True)
+    }
+
+
+def _seconds(one: Estimate) -> Mapping[str, float]:
+    if one.step is None:
+        return {}
+    parts = {str(name): float(seconds) for name, seconds in one.step.parts.items()}
+    return {**parts, "hidden": float(one.step.hidden)}
+
+
+def _assumption(one: Assumption) -> Json:
+    return {
+        "what": one.what,
+        "value": float(np.ravel(one.figure.value)[0]),
+        "unit": one.unit,
+        "kind": one.figure.kind.value,
+        "source": one.figure.source,
+        "date": one.figure.date,
+    }
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and np.isfinite(value) else None

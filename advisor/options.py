@@ -1,0 +1,128 @@
+"""Options of the command line, and the nouns they describe."""
+
+import argparse
+import math
+from typing import Any
+
+from advisor import assemble
+from advisor.assemble import MachineInputs
+from advisor.errors import InputError
+from advisor.machine import Machine
+from advisor.offers import MoneyInputs
+from advisor.placement import Settings
+from advisor.units import GB
+from advisor.workload import KV_BYTES_PER_VALUE, Workload
+
+MACHINE = (
+    ("--gpu", str, "NAME", "GPU of the catalogue, or none"),
+    ("--gpu-count", int, "N", "GPUs of that kind"),
+    ("--vram-gb", float, "GIB", "memory of each GPU, as sold"),
+    ("--cpu", str, "NAME", "CPU or platform of the catalogue"),
+    ("--ram-gb", float, "GIB", "main memory, as sold"),
+    ("--ram-gbs", float, "GB/S", "sustained RAM read rate, used as it is"),
+    ("--pcie-gbs", float, "GB/S", "sustained rate of the link to the GPU, used as it is"),
+    ("--disk-gbs", float, "GB/S", "sustained read rate of the drive, used as it is"),
+)
+WORK = (
+    ("--context", float, "TOKENS", "cache allocated for each user (8192)"),
+    ("--prompt", float, "TOKENS", "prompt (512)"),
+    ("--output", float, "TOKENS", "reply (256)"),
+    ("--users", float, "N", "sequences decoded together (1)"),
+    ("--ubatch", float, "TOKENS", "prompt tokens computed together (512)"),
+)
+MONEY = (
+    ("--replies-per-day", float, "N", "replies that people wait for (40)"),
+    ("--usd-per-hour-of-time", float, "USD", "worth of an hour of waiting (30)"),
+    ("--rented-hours-per-day", float, "H", "hours a day a rented GPU is kept (24)"),
+    ("--purchase-months", float, "N", "months a purchase is spread over (36)"),
+    ("--usd-per-kwh", float, "USD", "price of electricity (0.18)"),
+)
+
+
+def add_model(parser: argparse.ArgumentParser, *, positional: bool) -> None:
+    """Options that name a model and how its cache is kept."""
+    if positional:
+        parser.add_argument("model", metavar="NAME", help="model of the catalogue")
+    else:
+        parser.add_argument("--model", metavar="NAME", required=True, help="model of the catalogue")
+    parser.add_argument("--quant", default="Q4_K_M", metavar="FORMAT", help="format (Q4_K_M)")
+    parser.add_argument(
+        "--kv-type", default="f16", metavar="TYPE", help=f"cache: {', '.join(KV_BYTES_PER_VALUE)}"
+    )
+
+
+def add_work(parser: argparse.ArgumentParser) -> None:
+    """Options that say what is asked of the model."""
+    _add(parser.add_argument_group("request"), WORK)
+
+
+def add_machine(parser: argparse.ArgumentParser) -> None:
+    """Options that describe a machine and a split; none of the first means this machine."""
+    _add(parser.add_argument_group("machine (none given: this one)"), MACHINE)
+    split = parser.add_argument_group("placement")
+    split.add_argument("--runtime", metavar="NAME", help="one runtime only")
+    split.add_argument("--gpu-layers", type=float, metavar="N", help="repeating layers on the GPU")
+    split.add_argument(
+        "--cpu-moe", type=float, metavar="N", help="layers whose experts stay in RAM"
+    )
+    split.add_argument("--cache-gb", type=float, metavar="GB", help="RAM for the page cache")
+
+
+def add_money(parser: argparse.ArgumentParser) -> None:
+    """Options on time and money."""
+    _add(parser.add_argument_group("time and money"), MONEY)
+
+
+def _add(group: argparse._ArgumentGroup, options: tuple[tuple[str, type, str, str], ...]) -> None:
+    for name, kind, metavar, text in options:
+        group.add_argument(name, type=kind, metavar=metavar, help=text)
+
+
+def work_of(args: argparse.Namespace) -> Workload:
+    """The workload that the options describe.
+
+    Raises:
+        InputError: a number out of range, an unknown cache type.
+    """
+    return Workload(kv_type=args.kv_type, **_given(args, WORK))
+
+
+def machine_of(args: argparse.Namespace) -> Machine:
+    """The machine that the options describe; this one where none is given.
+
+    Raises:
+        InputError: a number out of range, an unknown name.
+    """
+    inputs = MachineInputs(**_given(args, MACHINE))
+    return assemble.this_machine() if inputs.empty else assemble.machine(inputs)
+
+
+def settings_of(args: argparse.Namespace) -> Settings:
+    """The split that the options fix.
+
+    Raises:
+        InputError: a number of layers or a cache below zero.
+    """
+    for name in ("gpu_layers", "cpu_moe", "cache_gb"):
+        value = getattr(args, name)
+        if value is not None and not (value >= 0 and math.isfinite(value)):
+            raise InputError(f"--{name.replace('_', '-')} is {value:g}; give 0 or more.")
+    cache = None if args.cache_gb is None else args.cache_gb * GB
+    return Settings(gpu_layers=args.gpu_layers, cpu_moe=args.cpu_moe, page_cache=cache)
+
+
+def money_of(args: argparse.Namespace) -> MoneyInputs:
+    """What the options say about time and money.
+
+    Raises:
+        InputError: a number out of range.
+    """
+    return MoneyInputs(**_given(args, MONEY))
+
+
+def _given(
+    args: argparse.Namespace, options: tuple[tuple[str, type, str, str], ...]
+) -> dict[str, Any]:
+    names = [option[0].removeprefix("--").replace("-", "_") for option in options]
+    values = {name: getattr(args, name) for name in names}
+    return {name: value for name, value in values.items() if value is not None}
