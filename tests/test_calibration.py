@@ -1,0 +1,204 @@
+"""What is kept about this machine, and when it is no longer believed."""
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from advisor import calibration
+from advisor.calibration import Fingerprint, load, save
+from advisor.errors import StoreError
+from advisor.machine import Kind
+from advisor.measurement import Measurement
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+HERE = Fingerprint(cpu="Example 9", cores=8, memory=64 * 2**30, gpus=("RTX 4090",))
+RAM = Measurement(
+    name="ram_read",
+    value=38.3e9,
+    unit="B/s",
+    spread=0.03,
+    threads=8,
+    when="2026-11-20T10:00:00+00:00",
+    note="1: 18.2, 8: 38.3 GB/s",
+)
+DISK = replace(RAM, name="disk_read_direct", value=3.2e9)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path / "data"))
+    machine(monkeypatch, HERE)
+    return tmp_path / "data"
+
+
+def machine(monkeypatch, fingerprint: Fingerprint) -> None:
+    monkeypatch.setattr(calibration, "fingerprint", lambda: fingerprint)
+
+
+def test_nothing_saved_is_empty(folder):
+    found = load(NOW)
+    assert found == calibration.Calibration()
+    assert found.figure("ram_read") is None
+    assert not folder.exists()
+
+
+def test_what_is_saved_comes_back(folder):
+    assert save([RAM, DISK]) == folder / "calibration.json"
+    found = load(NOW)
+    assert found.measurements == {"ram_read": RAM, "disk_read_direct": DISK}
+    assert (found.stale, found.changed, found.notes) == ("", False, ())
+    assert [path.name for path in folder.iterdir()] == ["calibration.json"]
+
+
+def test_a_figure_tells_its_origin():
+    save([RAM])
+    figure = load(NOW).figure("ram_read")
+    assert (figure.value, figure.kind) == (38.3e9, Kind.MEASURED)
+    assert (figure.source, figure.date) == ("probed on this machine", "2026-11-20")
+    assert load(NOW).figure("h2d_pinned") is None
+
+
+def test_saving_replaces_the_same_name_and_keeps_the_others():
+    save([RAM, DISK])
+    save([replace(RAM, value=40e9)])
+    found = load(NOW)
+    assert found.figure("ram_read").value == 40e9
+    assert found.figure("disk_read_direct").value == 3.2e9
+
+
+@pytest.mark.parametrize(("days", "stale"), [(91, False), (92, False), (93, True)])
+def test_measurements_age(days, stale):
+    save([RAM, replace(DISK, when="2026-12-20T00:00:00+00:00")])
+    found = load(datetime.fromisoformat(RAM.when) + timedelta(days=days))
+    assert bool(found.stale) is stale
+    if stale:
+        assert found.stale == "Measured over 92 days ago: ram_read; probe again."
+        assert found.figure("ram_read") is not None
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"cpu": "Other 7"}, "Measured on Example 9, and this is Other 7"),
+        ({"cores": 4}, "8 cores, and 4"),
+        ({"memory": 32 * 2**30}, "64.0 GiB of RAM, and this has 32.0 GiB"),
+        ({"gpus": ()}, "RTX 4090, and this has no GPU"),
+    ],
+)
+def test_another_machine_makes_them_stale_and_unused(monkeypatch, change, words):
+    save([RAM])
+    machine(monkeypatch, replace(HERE, **change))
+    found = load(NOW)
+    assert words in found.stale
+    assert found.changed
+    assert found.figure("ram_read") is None
+
+
+def test_saving_on_another_machine_drops_what_the_first_measured(monkeypatch):
+    save([RAM])
+    machine(monkeypatch, replace(HERE, cores=4))
+    save([DISK])
+    assert list(load(NOW).measurements) == ["disk_read_direct"]
+    assert load(NOW).stale == ""
+
+
+def test_a_new_kernel_may_keep_a_little_memory(monkeypatch):
+    save([RAM])
+    machine(monkeypatch, replace(HERE, memory=int(HERE.memory * 0.98)))
+    assert load(NOW).stale == ""
+
+
+def row(**changes: object) -> str:
+    save([RAM])
+    content = json.loads((calibration.data_folder() / "calibration.json").read_text())
+    content["measurements"][0] |= changes
+    return json.dumps(content)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"value": float("nan")},
+        {"value": float("inf")},
+        {"value": -1},
+        {"value": "fast"},
+        {"value": None},
+        {"spread": float("nan")},
+        {"threads": float("inf")},
+        {"when": "yesterday"},
+        {"when": 5},
+    ],
+)
+def test_a_row_that_cannot_be(folder, changes):
+    text = row(**changes)
+    (folder / "calibration.json").write_text(text)
+    assert_set_aside(folder, text)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "7", '"x"', "{}", "null", "[" * 100_000])
+def test_a_damaged_file(folder, text):
+    folder.mkdir()
+    (folder / "calibration.json").write_text(text)
+    assert_set_aside(folder, text)
+
+
+def assert_set_aside(folder, text):
+    found = load(NOW)
+    assert found.measurements == {}
+    assert "calibration.json.damaged" in found.notes[0]
+    assert (folder / "calibration.json.damaged").read_text() == text
+    assert load(NOW) == calibration.Calibration()
+    save([RAM])
+    assert load(NOW).figure("ram_read") is not None
+
+
+def test_bytes_that_are_no_text(folder):
+    folder.mkdir()
+    (folder / "calibration.json").write_bytes(b"\xff\xfe\x00")
+    assert "damaged" in load(NOW).notes[0]
+
+
+def test_a_damaged_file_that_cannot_be_moved(folder, monkeypatch):
+    folder.mkdir()
+    (folder / "calibration.json").write_text("{")
+
+    def refused(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(calibration.Path, "replace", refused)
+    assert "delete it" in load(NOW).notes[0]
+
+
+def test_a_file_that_cannot_be_read(folder):
+    (folder / "calibration.json").mkdir(parents=True)
+    assert "cannot be read" in load(NOW).notes[0]
+
+
+def test_a_folder_that_cannot_be_written(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path / "file" / "inside"))
+    with pytest.raises(StoreError, match="set ADVISOR_DATA_DIR to a folder"):
+        save([RAM])
+
+
+def test_a_failed_write_keeps_the_old_file(folder, monkeypatch):
+    save([RAM])
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(calibration.Path, "replace", full)
+        with pytest.raises(StoreError, match="No space left"):
+            save([replace(RAM, value=1.0)])
+    assert [path.name for path in folder.iterdir()] == ["calibration.json"]
+    assert load(NOW).figure("ram_read").value == RAM.value
+
+
+def test_the_fingerprint_of_this_machine(monkeypatch):
+    monkeypatch.undo()
+    found = calibration.fingerprint()
+    assert found.cores >= 1
+    assert found.memory > 0
