@@ -4,14 +4,17 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from advisor import catalog
 from advisor.architecture import Architecture
 from advisor.compare import compare, decode_tps, usable
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Gpu, Machine
+from advisor.model import Model
 from advisor.money import break_even_tokens, monthly_hours, worth_per_hour
 from advisor.offers import MoneyInputs, Offer, offers
-from advisor.placement import Settings, Strategy
+from advisor.placement import Settings, Strategy, missing_bytes
 from advisor.runtimes import LLAMA_CPP
 from advisor.units import GIB
 from advisor.wording import hours, money_per_hour, tokens_per_second
@@ -203,14 +206,23 @@ def _smallest_holder(
     counts = (1,) if card.unified else COUNTS
     host = replace(machine.host, memory=card.memory) if card.unified else machine.host
     model = catalog.in_format(architecture, LLAMA_CPP.becomes(form, machine).format)
+    constants = catalog.efficiency()
     for count in counts:
         bigger = replace(machine, name=gpu, gpus=(card,) * count, host=host)
-        one = estimate(model, bigger, work, LLAMA_CPP, Strategy.GPU_RESIDENT, catalog.efficiency())
-        if bool(one.fits):
-            return count, one
+        if holds(model, bigger, work):
+            return count, estimate(model, bigger, work, LLAMA_CPP, Strategy.GPU_RESIDENT, constants)
     single = replace(machine, name=gpu, gpus=(card,), host=host)
-    part = estimate(model, single, work, LLAMA_CPP, Strategy.CPU_OFFLOAD, catalog.efficiency())
+    part = estimate(model, single, work, LLAMA_CPP, Strategy.CPU_OFFLOAD, constants)
     return (1, part) if bool(part.fits) else None
+
+
+def holds(model: Model, machine: Machine, work: Workload) -> bool:
+    """The GPUs of a machine hold a whole model and its cache in llama.cpp."""
+    room = sum(float(gpu.memory.value) for gpu in machine.gpus)
+    if room < model.file_bytes - model.embedding:
+        return False
+    placement = LLAMA_CPP.place(model, machine, work, Strategy.GPU_RESIDENT, Settings())
+    return not np.any(missing_bytes(model, placement, machine, work) > 0)
 
 
 def _as_sold(name: str) -> Gpu:
@@ -269,8 +281,13 @@ Tried = Iterable[tuple[str, str, float]]
 
 
 def _fastest(architecture: Architecture, form: str, machine: Machine, work: Workload) -> float:
-    fitting = usable(compare(architecture, form, machine, work, runtimes=(LLAMA_CPP,)))
-    return decode_tps(fitting[0]) if fitting else 0.0
+    """Speed of the first placement that fits: each is slower than the one before it [tokens/s]."""
+    model = catalog.in_format(architecture, LLAMA_CPP.becomes(form, machine).format)
+    for strategy in Strategy:
+        one = estimate(model, machine, work, LLAMA_CPP, strategy, catalog.efficiency())
+        if not one.refusal and bool(one.fits):
+            return decode_tps(one)
+    return 0.0
 
 
 def _smaller_formats(

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from advisor.architecture import Architecture, ArchitectureFacts
 from advisor.efficiency import Efficiency, EfficiencyRow
@@ -143,15 +143,29 @@ def find(kind: str, name: str, rows: Mapping[str, NamedRow], hint: str = "") -> 
     Raises:
         UnknownName: no row, with close names.
     """
-    folded = name.strip().casefold()
-    for row in rows.values():
-        if folded in _spellings(row):
-            return row
+    exact = _spelled(kind, rows).get(name.strip().casefold())
+    if exact is not None:
+        return exact
     wanted = loose(name)
     matches = [row for row in rows.values() if wanted and wanted in map(loose, _spellings(row))]
     if matches:
         return min(matches, key=lambda row: len(row.name))
     raise UnknownName(kind, name, rows, hint)
+
+
+_SPELLED: dict[tuple[str, int], dict[str, Any]] = {}
+
+
+def _spelled(kind: str, rows: Mapping[str, NamedRow]) -> dict[str, NamedRow]:
+    """Rows by each of their spellings; names win over aliases, earlier rows over later ones."""
+    key = (kind, id(rows))
+    if key not in _SPELLED:
+        index: dict[str, NamedRow] = {row.name.casefold(): row for row in rows.values()}
+        for row in rows.values():
+            for spelling in _spellings(row):
+                index.setdefault(spelling, row)
+        _SPELLED[key] = index
+    return _SPELLED[key]
 
 
 def _spellings(row: Named) -> list[str]:
@@ -269,6 +283,7 @@ def find_gpu(name: str, memory: float | None = None) -> GpuRow:
     return min(alike, key=lambda row: abs(row.memory_gib * GIB - memory))
 
 
+@cache
 def gpu(name: str) -> Gpu:
     """A GPU of the catalogue.
 

@@ -83,17 +83,20 @@ def cpu_seconds(
 ) -> FlowTime:
     """The host's cores read what lies in RAM [s].
 
-    t = max( W / S_w + K / S , F / C ) + layers tau, where S_w is the smaller of the sustained RAM
-    rate and what the cores can decode of the format.
+    t = max( W / S_w + K / S_k , F / C ) + layers tau, where S_w is the smaller of the RAM rate and
+    of what the cores can decode of the format, S_k that of the RAM rate and of what they attend to.
     """
     ram = host.bandwidth.value * constants.value("cpu_read_share")
-    decode = host.cores * constants.value("core_decode_rate")
+    if host.sockets > 1:
+        ram = ram * constants.value("socket_share")
+    decode = host.cores * constants.value("core_decode_rate", vector_set(host))
+    cache = np.minimum(ram, host.cores * constants.value("core_kv_rate"))
+    weights = np.minimum(ram, decode)
     if not repacked:
-        decode = decode * constants.value("plain_layout_share")
-        ram = ram * constants.value("plain_layout_share")
+        weights = weights * constants.value("plain_layout_share")
     compute = load.flops / (host.cores * constants.value("core_flops", vector_set(host)))
     return FlowTime(
-        moving=np.maximum(load.weights / np.minimum(ram, decode) + load.kv / ram, compute),
+        moving=np.maximum(load.weights / weights + load.kv / cache, compute),
         layers=load.layers * constants.value("cpu_layer")
         + load.expert_layers * constants.value("cpu_expert_layer"),
     )
@@ -158,6 +161,8 @@ def missed_share(cached: Array) -> Array:
         slope = survival / held - 1.0
         step = np.where(np.abs(slope) > 1e-12, (1.0 - missed - survival) / slope, 0.0)
         missed = np.clip(missed - step, 0.0, 1.0)
+        if np.all(np.abs(step) < 1e-9):
+            break
     return np.where(np.asarray(cached) >= 1.0, 0.0, missed)
 
 
@@ -185,6 +190,9 @@ def flow_seconds(flow: Flow, machine: Machine, constants: Efficiency) -> FlowTim
 def stage_seconds(stage: Stage, machine: Machine, constants: Efficiency) -> StepTime:
     """Time of flows side by side: the longest, or what shared RAM needs for all of them [s]."""
     times = [flow_seconds(flow, machine, constants) for flow in stage.flows]
+    if len(times) == 1:
+        alone = {stage.flows[0].route: times[0].moving, LAYERS: times[0].layers}
+        return StepTime(total=times[0].total, parts=alone, hidden=0.0)
     longest = _largest([time.total for time in times])
     ram = np.maximum(ram_bytes(stage) / machine.host.bandwidth.value - longest, 0.0)
     parts: dict[str, Array] = {Route.IN_PLACE: ram}

@@ -57,7 +57,7 @@ class EfficiencyRow:
 
 
 class Efficiency:
-    """All constants, for one runtime and format class.
+    """All constants, for one runtime and format class; it remembers which were asked for.
 
     Args:
         rows: the table.
@@ -68,14 +68,20 @@ class Efficiency:
     def __init__(
         self, rows: Iterable[EfficiencyRow], runtime: str = "", decode_class: str = ""
     ) -> None:
-        self._rows = tuple(rows)
+        self._by_constant: dict[str, list[EfficiencyRow]] = {}
+        for row in rows:
+            self._by_constant.setdefault(row.constant, []).append(row)
+        self._found: dict[tuple[str, str, str, str], EfficiencyRow] = {}
         self._runtime = runtime
         self._decode_class = decode_class
-        self._found: dict[tuple[str, str], EfficiencyRow] = {}
+        self._used: dict[EfficiencyRow, None] = {}
 
     def bound(self, runtime: str, decode_class: str) -> "Efficiency":
-        """The same table for another runtime and format class."""
-        return Efficiency(self._rows, runtime, decode_class)
+        """The same table for another runtime and format class, nothing asked for yet."""
+        other = Efficiency((), runtime, decode_class)
+        other._by_constant = self._by_constant
+        other._found = self._found
+        return other
 
     def row(self, constant: str, family: str = "") -> EfficiencyRow:
         """The row that holds here.
@@ -83,22 +89,26 @@ class Efficiency:
         Raises:
             DataError: no row covers this case.
         """
-        key = (constant, family)
-        if key not in self._found:
-            rows = [
-                row
-                for row in self._rows
-                if row.constant == constant and row.fits(self._runtime, family, self._decode_class)
-            ]
-            if not rows:
-                raise DataError(f"data/efficiency.csv has no {constant!r} for {family!r}.")
-            self._found[key] = max(rows, key=lambda row: row.precision)
-        return self._found[key]
+        case = (constant, self._runtime, family, self._decode_class)
+        if case not in self._found:
+            self._found[case] = self._most_precise(*case)
+        found = self._found[case]
+        self._used[found] = None
+        return found
+
+    def _most_precise(
+        self, constant: str, runtime: str, family: str, decode_class: str
+    ) -> EfficiencyRow:
+        rows = self._by_constant.get(constant, [])
+        fitting = [row for row in rows if row.fits(runtime, family, decode_class)]
+        if not fitting:
+            raise DataError(f"data/efficiency.csv has no {constant!r} for {family!r}.")
+        return max(fitting, key=lambda row: row.precision)
 
     @property
     def used(self) -> tuple[EfficiencyRow, ...]:
         """Rows asked for so far, each once."""
-        return tuple(dict.fromkeys(self._found.values()))
+        return tuple(self._used)
 
     def value(self, constant: str, family: str = "") -> float:
         """The constant's value here, in the unit of its row."""

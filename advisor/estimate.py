@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -79,7 +80,8 @@ class Estimate:
         step: where a token's time goes.
         prompt: where the prompt's time goes.
         command: what to type.
-        assumptions: inputs and their origin.
+        machine: where; None where the pair was refused.
+        constants: shares and fixed costs that were used.
     """
 
     runtime: str
@@ -100,7 +102,15 @@ class Estimate:
     step: StepTime | None = None
     prompt: StepTime | None = None
     command: str = ""
-    assumptions: tuple[Assumption, ...] = ()
+    machine: Machine | None = None
+    constants: Efficiency | None = None
+
+    @cached_property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """Every input that was not simply counted, with its origin."""
+        if self.machine is None or self.placement is None or self.constants is None:
+            return ()
+        return assumptions(self.machine, self.placement, self.constants)
 
     @property
     def routes(self) -> tuple[Route, ...]:
@@ -172,7 +182,8 @@ def estimate(
         step=step,
         prompt=prompt,
         command=runtime.command(model, placement, machine, work) if _single(step) else "",
-        assumptions=assumptions(machine, placement, constants),
+        machine=machine,
+        constants=constants,
     )
 
 

@@ -102,6 +102,23 @@ class Placement:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Step:
+    """One pass over the layers.
+
+    Attributes:
+        tokens: computed in it, all sequences together [tokens].
+        sequences: caches read.
+        depth: tokens in each cache [tokens].
+        kv_type: format of the cache.
+    """
+
+    tokens: Array
+    sequences: Array
+    depth: Array
+    kv_type: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Load:
     """What one step reads and computes at one location.
 
@@ -180,44 +197,25 @@ def capacity(machine: Machine, location: Location) -> Array:
     return machine.host.memory.value if location.tier is Tier.RAM else np.inf
 
 
-def step_load(
-    model: Model,
-    placement: Placement,
-    location: Location,
-    *,
-    tokens: Array,
-    sequences: Array,
-    depth: Array,
-    kv_type: str,
-) -> Load:
-    """What a step over `tokens` tokens of `sequences` sequences reads at a location.
-
-    Args:
-        model: the model.
-        placement: where it lies.
-        location: which memory.
-        tokens: tokens computed in the step, all sequences together [tokens].
-        sequences: caches read.
-        depth: tokens in each cache [tokens].
-        kv_type: format of the cache.
-    """
+def step_load(model: Model, placement: Placement, location: Location, step: Step) -> Load:
+    """What a step reads and computes of the parts that lie at a location."""
     shares = placement.weights.get(location, {})
     nothing = np.zeros(model.layers)
     by_group = {
-        group: (share @ model.held[group]) * model.read_share(group, tokens)
+        group: (share @ model.held[group]) * model.read_share(group, step.tokens)
         for group, share in shares.items()
     }
-    experts = by_group.get(Group.ROUTED_EXPERTS, 0.0)
     head = placement.output.get(location, 0.0)
     cache = placement.kv.get(location, nothing)
-    attended = np.minimum(np.asarray(depth, dtype=float)[..., None], model.windows)
+    attended = np.minimum(np.asarray(step.depth, dtype=float)[..., None], model.windows)
     flops = sum(share @ model.flops[group] for group, share in shares.items())
     flops = flops + np.sum(cache * model.attention_flops * attended, axis=-1)
+    kept = model.kv_bytes(step.depth, step.kv_type)
     return Load(
         weights=np.asarray(sum(by_group.values())) + head * model.output,
-        experts=experts,
-        kv=np.sum(cache * model.kv_bytes(depth, kv_type), axis=-1) * sequences,
-        flops=(flops + head * model.output_flops) * tokens,
+        experts=by_group.get(Group.ROUTED_EXPERTS, 0.0),
+        kv=np.sum(cache * kept, axis=-1) * step.sequences,
+        flops=(flops + head * model.output_flops) * step.tokens,
         layers=np.sum(shares.get(Group.NORMS, nothing), axis=-1),
         expert_layers=shares.get(Group.ROUTED_EXPERTS, nothing) @ model.expert_layers,
     )

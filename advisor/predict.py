@@ -194,7 +194,7 @@ def _runtime(row: Mapping[str, str], category: str, notes: list[str]) -> Runtime
     ):
         if any(word in folded for word in words):
             return runtime
-    nearest = VLLM if category in STREAMING else ACCELERATE if category == "nvme" else LLAMA_CPP
+    nearest = VLLM if category in STREAMING else LLAMA_CPP
     if stated:
         notes.append(f"{stated} is not modelled: read as {nearest.name} does")
     return nearest

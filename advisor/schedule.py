@@ -57,6 +57,11 @@ class Stage:
     flows: tuple[Flow, ...]
 
 
+def alone(flow: Flow) -> Stage:
+    """A stage of one flow, which nothing overlaps."""
+    return Stage(flows=(flow,))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Schedule:
     """One phase of a runtime: its stages, how often they run, what a step costs besides.

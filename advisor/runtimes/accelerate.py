@@ -13,7 +13,7 @@ from advisor.model import Model
 from advisor.placement import DISK, RAM, Location, Placement, Settings, Strategy, vram
 from advisor.runtimes.runtime import Becomes, Runtime
 from advisor.runtimes.streaming import gpu_load, layer_weights, layers_kept, on_one_gpu
-from advisor.schedule import Flow, Phases, Route, Schedule, Stage, Transfer
+from advisor.schedule import Flow, Phases, Route, Schedule, Stage, Transfer, alone
 from advisor.units import GIB
 from advisor.workload import Workload
 
@@ -63,7 +63,7 @@ def schedule(model: Model, placement: Placement, machine: Machine, work: Workloa
 def _pass(model: Model, placement: Placement, work: Workload, *, prefill: bool) -> Schedule:
     def computed(location: Location) -> Stage:
         load = gpu_load(model, placement, location, work, prefill=prefill)
-        return Stage(flows=(Flow(route=Route.RESIDENT, load=load),))
+        return alone(Flow(route=Route.RESIDENT, load=load))
 
     rest = DISK if placement.strategy is Strategy.NVME_OFFLOAD else RAM
     route = Route.STAGED if rest is DISK else Route.STREAMED
@@ -71,7 +71,7 @@ def _pass(model: Model, placement: Placement, work: Workload, *, prefill: bool) 
     return Schedule(
         stages=(
             computed(vram(0)),
-            Stage(flows=(Flow(route=route, moved=moved, transfer=Transfer.PAGEABLE),)),
+            alone(Flow(route=route, moved=moved, transfer=Transfer.PAGEABLE)),
             computed(rest),
         )
     )

@@ -22,6 +22,7 @@ from advisor.placement import (
     Location,
     Placement,
     Settings,
+    Step,
     Strategy,
     all_of,
     last_layers,
@@ -33,7 +34,7 @@ from advisor.placement import (
     weight_bytes,
 )
 from advisor.runtimes.runtime import Becomes, Runtime
-from advisor.schedule import Flow, Phases, Route, Schedule, Stage, Transfer
+from advisor.schedule import Flow, Phases, Route, Schedule, Stage, Transfer, alone
 from advisor.units import GIB, MIB, Array
 from advisor.workload import Workload
 
@@ -167,72 +168,64 @@ def compute_buffer(model: Model, work: Workload) -> Array:
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
     """One pass over the layers for each micro-batch of the prompt, then one for each token."""
-    fresh = np.maximum(work.fresh, 1) * np.asarray(work.users, dtype=float)
+    users = np.asarray(work.users, dtype=float)
+    fresh = np.maximum(work.fresh, 1) * users
     batches = np.ceil(fresh / work.ubatch)
+    prompt = Step(
+        tokens=fresh / batches,
+        sequences=1.0,
+        depth=(np.asarray(work.prompt) + work.cached) / 2,
+        kv_type=work.kv_type,
+    )
+    token = Step(tokens=users, sequences=users, depth=work.decode_depth, kv_type=work.kv_type)
     return Phases(
-        prefill=_pass(
-            model, placement, machine, work,
-            tokens=fresh / batches, sequences=1.0,
-            depth=(np.asarray(work.prompt) + work.cached) / 2, repeats=batches,
-        ),
-        decode=_pass(
-            model, placement, machine, work,
-            tokens=np.asarray(work.users, dtype=float),
-            sequences=np.asarray(work.users, dtype=float),
-            depth=work.decode_depth, repeats=1.0,
-        ),
-    )  # fmt: skip
+        prefill=_pass(model, placement, machine, prompt, repeats=batches),
+        decode=_pass(model, placement, machine, token, repeats=1.0),
+    )
 
 
 def _pass(
-    model: Model,
-    placement: Placement,
-    machine: Machine,
-    work: Workload,
-    *,
-    tokens: Array,
-    sequences: Array,
-    depth: Array,
-    repeats: Array,
+    model: Model, placement: Placement, machine: Machine, step: Step, *, repeats: Array
 ) -> Schedule:
-    def load(location: Location) -> Load:
-        return step_load(
-            model, placement, location, tokens=tokens, sequences=sequences, depth=depth,
-            kv_type=work.kv_type,
-        )  # fmt: skip
-
-    stages = [
-        Stage(flows=(Flow(route=Route.RESIDENT, load=load(vram(device)), device=device),))
+    on_gpus = [
+        alone(
+            Flow(
+                route=Route.RESIDENT,
+                load=step_load(model, placement, vram(device), step),
+                device=device,
+            )
+        )
         for device in range(len(machine.gpus))
     ]
-    outside = load(RAM) + load(DISK) if placement.strategy is Strategy.NVME_OFFLOAD else load(RAM)
-    copied = np.where((np.asarray(tokens) >= COPY_TOKENS) & bool(machine.gpus), 1.0, 0.0)
-    on_disk = placement.strategy is Strategy.NVME_OFFLOAD
-    if on_disk:
-        again = reread_bytes(model, placement, load(DISK))
-        stages.append(Stage(flows=(Flow(route=Route.PAGED, moved=again),)))
-    if machine.gpus:
-        stages.append(
-            Stage(
-                flows=(
-                    Flow(
-                        route=Route.STREAMED,
-                        moved=outside.weights * copied,
-                        transfer=Transfer.PAGEABLE,
-                    ),
-                )
-            )
-        )
-        stages.append(Stage(flows=(Flow(route=Route.RESIDENT, load=outside.times(copied)),)))
-    stages.append(
-        Stage(
-            flows=(
-                Flow(route=Route.IN_PLACE, load=outside.times(1 - copied), repacked=not on_disk),
-            )
-        )
-    )
     return Schedule(
-        stages=tuple(stages), repeats=repeats, crossings=crossings(model, placement, machine)
+        stages=(*on_gpus, *_outside(model, placement, machine, step)),
+        repeats=repeats,
+        crossings=crossings(model, placement, machine),
+    )
+
+
+def _outside(model: Model, placement: Placement, machine: Machine, step: Step) -> tuple[Stage, ...]:
+    """Layers off the GPU: computed where they lie, or copied and computed on the first GPU."""
+    load = step_load(model, placement, RAM, step)
+    on_disk = placement.strategy is Strategy.NVME_OFFLOAD
+    paged: tuple[Stage, ...] = ()
+    if on_disk:
+        mapped = step_load(model, placement, DISK, step)
+        again = reread_bytes(model, placement, mapped)
+        paged = (alone(Flow(route=Route.PAGED, moved=again)),)
+        load = load + mapped
+    if not np.any(load.layers + load.expert_layers + load.weights):
+        return ()
+    copied = np.where(np.asarray(step.tokens) >= COPY_TOKENS, 1.0, 0.0) * bool(machine.gpus)
+    in_place = Flow(route=Route.IN_PLACE, load=load.times(1 - copied), repacked=not on_disk)
+    if not np.any(copied):
+        return (*paged, alone(in_place))
+    moved = load.weights * copied
+    return (
+        *paged,
+        alone(Flow(route=Route.STREAMED, moved=moved, transfer=Transfer.PAGEABLE)),
+        alone(Flow(route=Route.RESIDENT, load=load.times(copied))),
+        *(() if np.all(copied) else (alone(in_place),)),
     )
 
 

@@ -10,6 +10,7 @@ from advisor.placement import (
     Location,
     Placement,
     Settings,
+    Step,
     Strategy,
     all_of,
     layers_that_fit,
@@ -91,12 +92,13 @@ def gpu_load(
 ) -> Load:
     """What the GPU reads and computes of the layers that lie at a location, for all users."""
     users = np.asarray(work.users, dtype=float)
-    tokens = np.maximum(work.fresh, 1) * users if prefill else users
-    depth = (np.asarray(work.prompt) + work.cached) / 2 if prefill else work.decode_depth
-    return step_load(
-        model, placement, location,
-        tokens=tokens, sequences=users, depth=depth, kv_type=work.kv_type,
-    )  # fmt: skip
+    step = Step(
+        tokens=np.maximum(work.fresh, 1) * users if prefill else users,
+        sequences=users,
+        depth=(np.asarray(work.prompt) + work.cached) / 2 if prefill else work.decode_depth,
+        kv_type=work.kv_type,
+    )
+    return step_load(model, placement, location, step)
 
 
 def layer_weights(model: Model, placement: Placement, location: Location) -> Array:
