@@ -66,7 +66,7 @@ def estimate_answer(one: Estimate) -> Json:
         "fits": fits,
         "missing_bytes": float(one.missing),
         **_range("decode_tps", one.decode if fits else None),
-        "decode_tps_total": decode_tps(one) * float(one.users) if fits else None,
+        "decode_tps_total": decode_tps(one) * float(one.work.users) if fits else None,
         **_range("prefill_tps", one.prefill if fits else None),
         **_range("ttft", one.first_token if fits else None, unit="_s"),
         "load_s": None if one.load is None else float(one.load),

@@ -56,7 +56,7 @@ def _in_runtime(
         )
     except Refusal as refusal:
         return [
-            Estimate(runtime=runtime.name, strategy=strategy, model=asked, refusal=str(refusal))
+            Estimate(how=runtime, strategy=strategy, model=asked, work=work, refusal=str(refusal))
             for strategy in runtime.strategies
         ]
     own = settings if runtime is LLAMA_CPP else Settings()

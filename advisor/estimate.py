@@ -62,10 +62,10 @@ class Estimate:
     """The answer for one runtime and placement.
 
     Attributes:
-        runtime: its name.
+        how: the runtime.
         strategy: which of the three placements.
         model: the model in the format it has there.
-        users: sequences decoded together.
+        work: what was asked.
         becomes: why that is not the format asked for; empty where it is.
         refusal: why the pair cannot be; empty where it can. Nothing below is set then.
         placement: where every part lies.
@@ -79,15 +79,14 @@ class Estimate:
         held: bytes per tier and device.
         step: where a token's time goes.
         prompt: where the prompt's time goes.
-        command: what to type.
         machine: where; None where the pair was refused.
         constants: shares and fixed costs that were used.
     """
 
-    runtime: str
+    how: Runtime
     strategy: Strategy
     model: Model
-    users: Array = 1.0
+    work: Workload
     becomes: str = ""
     refusal: str = ""
     placement: Placement | None = None
@@ -101,9 +100,20 @@ class Estimate:
     held: Mapping[Tier, tuple[Array, ...]] = field(default_factory=dict)
     step: StepTime | None = None
     prompt: StepTime | None = None
-    command: str = ""
     machine: Machine | None = None
     constants: Efficiency | None = None
+
+    @property
+    def runtime(self) -> str:
+        """Name of the runtime."""
+        return self.how.name
+
+    @cached_property
+    def command(self) -> str:
+        """What to type; nothing for a pair that was refused."""
+        if self.machine is None or self.placement is None:
+            return ""
+        return self.how.command(self.model, self.placement, self.machine, self.work)
 
     @cached_property
     def assumptions(self) -> tuple[Assumption, ...]:
@@ -154,10 +164,14 @@ def estimate(
         placement = runtime.place(model, machine, work, strategy, settings or Settings())
     except Refusal as refusal:
         return Estimate(
-            runtime=runtime.name, strategy=strategy, model=model, becomes=becomes,
-            users=work.users,
-            refusal=str(refusal), missing=_whole(model, work),
-        )  # fmt: skip
+            how=runtime,
+            strategy=strategy,
+            model=model,
+            work=work,
+            becomes=becomes,
+            refusal=str(refusal),
+            missing=_whole(model, work),
+        )
     constants = efficiency.bound(runtime.key, model.decode_class)
     phases = runtime.schedule(model, placement, machine, work)
     step = schedule_seconds(phases.decode, machine, constants)
@@ -165,10 +179,10 @@ def estimate(
     missing = missing_bytes(model, placement, machine, work)
     fresh = np.maximum(work.fresh, 1) * work.users
     return Estimate(
-        runtime=runtime.name,
+        how=runtime,
         strategy=strategy,
         model=model,
-        users=work.users,
+        work=work,
         becomes=becomes,
         placement=placement,
         fits=np.asarray(missing) <= 0,
@@ -181,7 +195,6 @@ def estimate(
         held=_held(model, placement, work),
         step=step,
         prompt=prompt,
-        command=runtime.command(model, placement, machine, work) if _single(step) else "",
         machine=machine,
         constants=constants,
     )
@@ -280,10 +293,6 @@ def _constants_used(constants: Efficiency) -> Iterable[Assumption]:
         for row in constants.used
         if not row.constant.startswith("spread")
     )
-
-
-def _single(step: StepTime) -> bool:
-    return np.ndim(step.total) == 0 or np.size(step.total) == 1
 
 
 def _whole(model: Model, work: Workload) -> Array:

@@ -1,0 +1,176 @@
+"""What must hold of any estimate, whatever the numbers."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from advisor import catalog
+from advisor.assemble import MachineInputs, machine
+from advisor.estimate import Estimate, estimate
+from advisor.placement import Settings, Strategy, Tier, needed_bytes
+from advisor.runtimes import LLAMA_CPP, RUNTIMES, Runtime
+from advisor.workload import Workload
+
+MODELS = ("Llama-3.1-8B", "Llama-3.1-70B", "Qwen3-30B-A3B", "DeepSeek-V2-Lite", "Gemma-3-12B")
+PAIRS = [(runtime, strategy) for runtime in RUNTIMES for strategy in runtime.strategies]
+FORMATS = {"llama.cpp": "Q4_K_M", "vLLM": "AWQ", "Accelerate": "BF16"}
+
+bandwidths = st.floats(5, 800)
+models = st.sampled_from(MODELS)
+pairs = st.sampled_from(PAIRS)
+few = settings(max_examples=60, deadline=None)
+
+
+def answer(
+    name: str,
+    runtime: Runtime,
+    strategy: Strategy,
+    inputs: MachineInputs | None = None,
+    work: Workload | None = None,
+    chosen: Settings | None = None,
+) -> Estimate:
+    model = catalog.model(name, FORMATS[runtime.name])
+    where = machine(inputs or MachineInputs(gpu="RTX 3090", ram_gb=256))
+    return estimate(
+        model, where, work or Workload(), runtime, strategy, catalog.efficiency(), chosen
+    )
+
+
+def tps(one: Estimate) -> float:
+    assert one.decode is not None
+    return float(one.decode.value)
+
+
+@few
+@given(models, pairs, st.sampled_from(["ram_gbs", "pcie_gbs", "disk_gbs"]), bandwidths, bandwidths)
+def test_more_bandwidth_is_never_slower(
+    name: str, pair: tuple[Runtime, Strategy], which: str, one: float, other: float
+) -> None:
+    slow, fast = sorted((one, other))
+    base = {"gpu": "RTX 3090", "ram_gb": 256.0}
+    speeds = [
+        tps(answer(name, *pair, MachineInputs(**base, **{which: value})))  # type: ignore[arg-type]
+        for value in (slow, fast)
+    ]
+    assert speeds[1] >= speeds[0] * (1 - 1e-9)
+
+
+@few
+@given(models, pairs, st.integers(512, 100_000), st.integers(512, 100_000))
+def test_more_context_never_needs_less_memory(
+    name: str, pair: tuple[Runtime, Strategy], one: int, other: int
+) -> None:
+    small, large = sorted((one, other))
+    split = Settings(gpu_layers=4.0)
+    needed = []
+    for context in (small, large):
+        work = Workload(context=context, prompt=256, output=128)
+        found = answer(name, *pair, work=work, chosen=split)
+        assert found.placement is not None
+        needed.append(
+            sum(
+                float(needed_bytes(found.model, found.placement, place, work))
+                for place in found.placement.locations
+            )
+        )
+    assert needed[1] >= needed[0]
+
+
+@few
+@given(models, st.integers(1, 64), st.integers(1, 64))
+def test_more_users_are_slower_each_and_faster_together(name: str, one: int, other: int) -> None:
+    few_users, many = sorted((one, other))
+    each = [
+        tps(answer(name, LLAMA_CPP, Strategy.GPU_RESIDENT, work=Workload(users=users)))
+        for users in (few_users, many)
+    ]
+    assert each[1] <= each[0] * (1 + 1e-9)
+    assert many * each[1] >= few_users * each[0] * (1 - 1e-9)
+
+
+@pytest.mark.parametrize(("runtime", "strategy"), PAIRS)
+@pytest.mark.parametrize("name", MODELS)
+def test_an_array_gives_what_single_calls_give(
+    name: str, runtime: Runtime, strategy: Strategy
+) -> None:
+    def inputs(ram: object, disk: object) -> MachineInputs:
+        return MachineInputs(gpu="RTX 3090", ram_gb=256, ram_gbs=ram, disk_gbs=disk)  # type: ignore[arg-type]
+
+    rams, disks = np.array([20.0, 60.0, 300.0]), np.array([1.0, 7.0, 14.0])
+    contexts = np.array([1024.0, 8192.0, 32768.0])
+    swept = answer(name, runtime, strategy, inputs(rams, disks), Workload(context=contexts))
+    assert swept.decode is not None
+    assert swept.first_token is not None
+    for index, (ram, disk, context) in enumerate(zip(rams, disks, contexts, strict=True)):
+        one = answer(name, runtime, strategy, inputs(ram, disk), Workload(context=context))
+        assert one.decode is not None
+        assert one.first_token is not None
+        for array, single in (
+            (swept.decode.value, one.decode.value),
+            (swept.decode.low, one.decode.low),
+            (swept.first_token.value, one.first_token.value),
+            (swept.missing, one.missing),
+            (swept.reply, one.reply),
+        ):
+            at = np.broadcast_to(np.asarray(array), rams.shape)[index]
+            assert at == pytest.approx(float(single), rel=1e-9)
+
+
+@few
+@given(models, pairs, st.floats(6, 200))
+def test_parts_of_a_step_add_up_and_ranges_hold_their_value(
+    name: str, pair: tuple[Runtime, Strategy], vram: float
+) -> None:
+    one = answer(name, *pair, MachineInputs(gpu="RTX 3090", vram_gb=vram, ram_gb=256))
+    assert one.step is not None
+    assert one.decode is not None
+    parts = [float(seconds) for seconds in one.step.parts.values()]
+    assert sum(parts) == pytest.approx(float(one.step.total))
+    assert min(parts) >= 0
+    assert 0 < float(one.decode.low) < float(one.decode.value) < float(one.decode.high)
+
+
+@few
+@given(models, st.floats(6, 200), st.integers(1024, 65_536))
+def test_a_split_that_is_found_fits_its_gpu(name: str, vram: float, context: int) -> None:
+    work = Workload(context=context)
+    one = answer(
+        name,
+        LLAMA_CPP,
+        Strategy.CPU_OFFLOAD,
+        MachineInputs(gpu="RTX 3090", vram_gb=vram, ram_gb=1024),
+        work,
+    )
+    assert one.held[Tier.VRAM][0] <= vram * 2**30
+
+
+@few
+@given(models, st.integers(1, 4), st.floats(8, 96))
+def test_every_layer_lies_somewhere_exactly_once(name: str, count: int, vram: float) -> None:
+    for strategy in Strategy:
+        one = answer(
+            name,
+            LLAMA_CPP,
+            strategy,
+            MachineInputs(gpu="RTX 3090", gpu_count=count, vram_gb=vram, ram_gb=1024),
+        )
+        assert one.placement is not None
+        groups = {group for shares in one.placement.weights.values() for group in shares}
+        for group in groups:
+            total = sum(shares[group] for shares in one.placement.weights.values())
+            assert np.allclose(np.asarray(total), 1.0)
+        assert np.allclose(np.asarray(sum(one.placement.kv.values())), 1.0)
+        assert float(np.asarray(sum(one.placement.output.values()))) == pytest.approx(1.0)
+
+
+def test_a_second_equal_card_adds_memory_and_not_speed() -> None:
+    one = answer("Llama-3.1-8B", LLAMA_CPP, Strategy.GPU_RESIDENT)
+    two = answer(
+        "Llama-3.1-8B",
+        LLAMA_CPP,
+        Strategy.GPU_RESIDENT,
+        MachineInputs(gpu="RTX 3090", gpu_count=2, ram_gb=256),
+    )
+    assert tps(two) <= tps(one)
+    assert tps(two) == pytest.approx(tps(one), rel=0.05)
