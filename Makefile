@@ -18,7 +18,7 @@ check: $(VENV)/dev.stamp
 	$(MAKE) test
 
 bench: $(VENV)/dev.stamp
-	for file in benchmarks/*.py; do $(BIN)/python $$file || exit 1; done
+	for file in benchmarks/*.py; do $(BIN)/python -m benchmarks.$$(basename $$file .py) || exit 1; done
 
 format: $(VENV)/dev.stamp
 	$(BIN)/ruff format .

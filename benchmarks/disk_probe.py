@@ -54,7 +54,9 @@ def fio_rate(fio: str, path: Path, found: Measurement) -> float:
             *("--ioengine=libaio", "--direct=1", f"--iodepth={found.threads}"),
             *(f"--size={FILE_BYTES}", "--time_based", "--runtime=1"),
         ),
-        "disk_read_mmap": (*("--ioengine=mmap", f"--size={FILE_BYTES}"),),
+        "disk_read_mmap": (
+            *("--ioengine=mmap", "--thread", "--fadvise_hint=0", f"--size={FILE_BYTES}"),
+        ),
     }
     command = (
         *(fio, "--name=read", "--rw=read", f"--filename={path}", f"--bs={BLOCK}"),

@@ -61,7 +61,7 @@ def _experts(params: float, active: float | None, tables: float) -> tuple[float,
         return 0.0, 0
     dense = DENSE_SHARE * active
     routed = params - dense - tables
-    return routed, max(round(EXPERTS * (active - dense) / routed), 1)
+    return routed, max(round(EXPERTS * (active - dense - tables) / routed), 1)
 
 
 def _tensors(layers: int, dense: float, routed: float, table: float) -> tuple[Tensor, ...]:

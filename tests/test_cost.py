@@ -1,0 +1,275 @@
+"""The cost model's formulas, each with its arithmetic, on constants made up for the purpose."""
+
+import math
+
+import numpy as np
+import pytest
+
+from advisor.cost import (
+    CROSSINGS,
+    LAYERS,
+    TOKEN,
+    cpu_seconds,
+    gpu_seconds,
+    link_seconds,
+    missed_share,
+    page_fault_seconds,
+    schedule_seconds,
+    stage_seconds,
+    vector_set,
+)
+from advisor.efficiency import Efficiency, EfficiencyRow
+from advisor.errors import InputError
+from advisor.machine import Disk, Gpu, Host, Link, Machine, given
+from advisor.placement import Load
+from advisor.schedule import Flow, Route, Schedule, Stage, Transfer, alone
+
+CONSTANTS = {
+    "gpu_read_share": 0.5,
+    "gpu_kv_share": 0.25,
+    "gpu_layer": 1e-3,
+    "gpu_expert_layer": 2e-3,
+    "gpu_flop_share": 0.5,
+    "token": 5e-3,
+    "crossing": 3e-3,
+    "cpu_read_share": 0.8,
+    "socket_share": 0.5,
+    "core_decode_rate": 10e9,
+    "core_kv_rate": 1e9,
+    "core_flops": 10e9,
+    "plain_layout_share": 0.5,
+    "cpu_layer": 1e-3,
+    "cpu_expert_layer": 4e-3,
+    "link_share": 0.9,
+    "host_copy": 10e9,
+    "fault_rate": 2e9,
+    "disk_share": 0.5,
+}
+
+
+@pytest.fixture
+def constants() -> Efficiency:
+    return Efficiency(
+        EfficiencyRow(
+            constant=name,
+            runtime=None,
+            family=None,
+            decode_class=None,
+            value=value,
+            unit="",
+            kind="assumed",
+            source="made up",
+            date="",
+            note=None,
+        )
+        for name, value in CONSTANTS.items()
+    )
+
+
+LINK = Link(name="link", pinned=given(20e9), pageable=given(10e9), zero_copy=given(5e9))
+GPU = Gpu(
+    name="GPU",
+    vendor="",
+    family="",
+    memory=given(24e9),
+    bandwidth=given(1000e9),
+    tensor_flops={"fp32": 40e12, "fp16": 100e12},
+    link=LINK,
+)
+HOST = Host(name="host", cores=8, memory=given(64e9), bandwidth=given(50e9))
+MACHINE = Machine(name="m", gpus=(GPU,), host=HOST, disk=Disk(name="d", sequential=given(4e9)))
+
+
+def load(
+    weights: float = 0.0, kv: float = 0.0, flops: float = 0.0, layers: float = 0.0, moe: float = 0.0
+) -> Load:
+    return Load(weights=weights, experts=0.0, kv=kv, flops=flops, layers=layers, expert_layers=moe)
+
+
+def test_a_gpu_reads_weights_and_cache_each_at_its_share(constants: Efficiency) -> None:
+    # 10 GB / (0.5 x 1000 GB/s) = 20 ms; 5 GB / (0.25 x 1000) = 20 ms; 10 layers x 1 ms, 3 x 2 ms.
+    time = gpu_seconds(load(weights=10e9, kv=5e9, layers=10, moe=3), GPU, constants)
+    assert float(time.moving) == pytest.approx(0.040)
+    assert float(time.layers) == pytest.approx(0.016)
+
+
+def test_a_gpu_takes_the_longer_of_reading_and_computing(constants: Efficiency) -> None:
+    # 10 TFLOP / (0.5 x 100 TFLOP/s) = 200 ms, over 20 ms of reading.
+    assert float(gpu_seconds(load(weights=10e9, flops=10e12), GPU, constants).moving) == (
+        pytest.approx(0.2)
+    )
+
+
+def test_a_gpu_without_matrix_cores_computes_in_its_faster_type(constants: Efficiency) -> None:
+    # A GTX 1080 Ti's 16-bit rate is 1/64 of its 32-bit one: 4 TFLOP / (0.5 x 40) = 200 ms.
+    old = Gpu(
+        name="old", vendor="", family="", memory=given(11e9), bandwidth=given(1e15),
+        tensor_flops={"fp32": 40e12, "fp16": 0.6e12}, link=LINK,
+    )  # fmt: skip
+    assert float(gpu_seconds(load(flops=4e12), old, constants).moving) == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize(
+    ("cores", "expected"),
+    [
+        (8, 4 / 40 + 2 / 8),  # RAM binds: 0.8 x 50 = 40 GB/s, 8 cores could decode 80
+        (2, 4 / 20 + 2 / 2),  # cores bind: 2 x 10 GB/s of weights, 2 x 1 of cache
+    ],
+)
+def test_cpu_weights_go_at_the_smaller_of_ram_and_cores(
+    constants: Efficiency, cores: int, expected: float
+) -> None:
+    host = Host(name="h", cores=cores, memory=given(64e9), bandwidth=given(50e9))
+    time = cpu_seconds(load(weights=4e9, kv=2e9), host, constants)
+    assert float(time.moving) == pytest.approx(expected)
+
+
+def test_two_sockets_do_not_double(constants: Efficiency) -> None:
+    two = Host(name="h", cores=8, sockets=2, memory=given(64e9), bandwidth=given(50e9))
+    assert float(cpu_seconds(load(weights=4e9), two, constants).moving) == pytest.approx(4 / 20)
+
+
+def test_weights_that_are_not_repacked_are_slower(constants: Efficiency) -> None:
+    time = cpu_seconds(load(weights=4e9), HOST, constants, repacked=False)
+    assert float(time.moving) == pytest.approx(4 / 20)
+
+
+@pytest.mark.parametrize(
+    ("transfer", "rate"),
+    [(Transfer.PINNED, 20), (Transfer.PAGEABLE, 10), (Transfer.ZERO_COPY, 5)],
+)
+def test_a_copy_pays_link_and_host(constants: Efficiency, transfer: Transfer, rate: float) -> None:
+    expected = 1 / (0.9 * rate) + 1 / 10
+    assert float(link_seconds(1e9, LINK, transfer, constants)) == pytest.approx(expected)
+
+
+def test_faults_add_to_the_drive(constants: Efficiency) -> None:
+    assert MACHINE.disk is not None
+    seconds = page_fault_seconds(4e9, MACHINE.disk, constants)
+    assert float(seconds) == pytest.approx(4 / 4 + 4 / 2)
+
+
+def test_missed_share_solves_its_equation() -> None:
+    cached = np.array([0.1, 0.3, 0.5, 0.66, 0.8, 0.9, 0.99])
+    missed = missed_share(cached)
+    assert np.allclose(1 - missed, np.exp(-missed / cached), atol=1e-6)
+    assert np.all(np.diff(missed) < 0)
+
+
+def test_missed_share_at_its_ends() -> None:
+    assert float(missed_share(0.0)) == pytest.approx(1.0)
+    assert float(missed_share(1.0)) == 0.0
+    assert float(missed_share(2.0)) == 0.0
+    # Nearly all cached: e = 1 - r is missing, and 1 - m = exp(-m / r) gives m = 2 e for small e.
+    assert float(missed_share(0.995)) == pytest.approx(0.01, rel=0.05)
+
+
+def test_a_part_of_a_file_in_the_cache_is_read_again_as_measured() -> None:
+    # llama.cpp under a memory cap of two thirds of the file: 53 to 72 % read again.
+    assert 0.53 < float(missed_share(2.7 / 4.1)) < 0.72
+
+
+def test_flows_side_by_side_take_the_longest(constants: Efficiency) -> None:
+    # Copy: 18 GB / 18 GB/s + 18 / 10 = 2.8 s; compute: 10 GB in 20 ms, hidden.
+    stage = Stage(
+        flows=(
+            Flow(route=Route.RESIDENT, load=load(weights=10e9)),
+            Flow(route=Route.STREAMED, moved=18e9),
+        )
+    )
+    time = stage_seconds(stage, MACHINE, constants)
+    assert float(time.total) == pytest.approx(2.8)
+    assert float(time.hidden) == pytest.approx(0.02)
+    assert float(time.parts[Route.STREAMED]) == pytest.approx(2.8)
+    assert float(time.parts[Route.RESIDENT]) == 0.0
+
+
+def test_flows_share_the_ram_they_take(constants: Efficiency) -> None:
+    # The CPU reads 40 GB (1 s at 40 GB/s) while 9 GB are copied (0.5 + 0.9 s): 49 GB from RAM that
+    # gives 50 GB/s need 0.98 s, less than the copy; 90 GB and 9 GB need 1.98 s, less than 2.25 s.
+    def stage(read: float, copied: float) -> Stage:
+        return Stage(
+            flows=(
+                Flow(route=Route.IN_PLACE, load=load(weights=read)),
+                Flow(route=Route.STREAMED, moved=copied),
+            )
+        )
+
+    assert float(stage_seconds(stage(40e9, 9e9), MACHINE, constants).total) == pytest.approx(1.4)
+    # 40 GB and 20 GB: copy 20/18 + 20/10 = 3.1 s. 120 GB and 30 GB: CPU 3 s, copy 4.67 s.
+    # A wide link: 60 GB copied beside 40 GB read.
+    wide = Link(name="c2c", pinned=given(1e12), pageable=given(1e12), zero_copy=given(1e12))
+    machine = Machine(
+        name="m",
+        gpus=(Gpu(name="g", vendor="", family="", memory=given(1e9), bandwidth=given(1e12),
+                  tensor_flops={"fp16": 1e12}, link=wide),),
+        host=Host(name="h", cores=64, memory=given(1e12), bandwidth=given(10e9)),
+        disk=None,
+    )  # fmt: skip
+    # CPU: 8 GB at 0.8 x 10 = 1 s; copy: 8 GB / 900 + 8 / 10 = 0.81 s; RAM: 16 GB / 10 = 1.6 s.
+    time = stage_seconds(stage(8e9, 8e9), machine, constants)
+    assert float(time.total) == pytest.approx(1.6)
+    assert sum(map(float, time.parts.values())) == pytest.approx(1.6)
+
+
+def test_stages_and_fixed_costs_add_and_repeat(constants: Efficiency) -> None:
+    # 20 ms + 100 ms, 2 crossings x 3 ms, 5 ms a token: 131 ms; 4 times.
+    schedule = Schedule(
+        stages=(
+            alone(Flow(route=Route.RESIDENT, load=load(weights=10e9))),
+            alone(Flow(route=Route.IN_PLACE, load=load(weights=4e9))),
+        ),
+        crossings=2,
+        repeats=4,
+    )
+    time = schedule_seconds(schedule, MACHINE, constants)
+    assert float(time.total) == pytest.approx(4 * 0.131)
+    assert float(time.parts[CROSSINGS]) == pytest.approx(4 * 0.006)
+    assert float(time.parts[TOKEN]) == pytest.approx(4 * 0.005)
+    assert float(time.parts[LAYERS]) == 0.0
+
+
+def test_staged_bytes_pay_drive_and_link(constants: Efficiency) -> None:
+    # 1 GB / (0.5 x 4) + 1 / (0.9 x 10) + 1 / 10.
+    flow = Flow(route=Route.STAGED, moved=1e9, transfer=Transfer.PAGEABLE)
+    time = stage_seconds(alone(flow), MACHINE, constants)
+    assert float(time.total) == pytest.approx(0.5 + 1 / 9 + 0.1)
+
+
+def test_a_drive_that_is_not_known_is_asked_for(constants: Efficiency) -> None:
+    diskless = Machine(name="m", gpus=(GPU,), host=HOST, disk=None)
+    with pytest.raises(InputError, match="give it in GB/s or measure it"):
+        stage_seconds(alone(Flow(route=Route.PAGED, moved=1.0)), diskless, constants)
+
+
+@pytest.mark.parametrize(
+    ("flags", "name"),
+    [
+        ({"avx2", "avx512f", "amx_int8"}, "amx"),
+        ({"avx2", "avx512f"}, "avx512"),
+        ({"avx2"}, "avx2"),
+        ({"asimd"}, "neon"),
+        (set(), ""),
+    ],
+)
+def test_the_widest_arithmetic_names_a_host(flags: set[str], name: str) -> None:
+    host = Host(
+        name="h", cores=1, memory=given(1.0), bandwidth=given(1.0),
+        instruction_sets=frozenset(flags),
+    )  # fmt: skip
+    assert vector_set(host) == name
+
+
+def test_arrays_give_what_numbers_give(constants: Efficiency) -> None:
+    weights = np.array([1e9, 4e9, 9e9])
+    flow = Flow(route=Route.IN_PLACE, load=load().times(0))
+    swept = stage_seconds(
+        alone(Flow(route=flow.route, load=Load(
+            weights=weights, experts=0.0, kv=0.0, flops=0.0, layers=0.0, expert_layers=0.0
+        ))),
+        MACHINE,
+        constants,
+    ).total  # fmt: skip
+    single = [float(cpu_seconds(load(weights=one), HOST, constants).total) for one in weights]
+    assert np.allclose(np.asarray(swept), single)
+    assert not math.isnan(float(np.sum(swept)))

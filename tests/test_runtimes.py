@@ -1,0 +1,219 @@
+"""Where each runtime puts the bytes, what it refuses, and the command it is told."""
+
+import shlex
+
+import numpy as np
+import pytest
+
+from advisor import catalog
+from advisor.architecture import Group
+from advisor.assemble import MachineInputs, machine
+from advisor.compare import compare, usable
+from advisor.errors import Refusal, UnknownName
+from advisor.machine import Machine
+from advisor.placement import (
+    DISK,
+    RAM,
+    Placement,
+    Settings,
+    Strategy,
+    needed_bytes,
+    vram,
+    weight_bytes,
+)
+from advisor.runtimes import ACCELERATE, LLAMA_CPP, RUNTIMES, VLLM, Runtime, runtime
+from advisor.runtimes.llama_cpp import crossings
+from advisor.units import GIB
+from advisor.workload import Workload
+
+WORK = Workload()
+
+
+@pytest.fixture(scope="module")
+def rig() -> Machine:
+    return machine(MachineInputs(gpu="RTX 3090", ram_gb=64))
+
+
+def place(
+    one: Runtime,
+    where: Machine,
+    strategy: Strategy,
+    name: str = "Llama-3.1-70B",
+    form: str = "Q4_K_M",
+    settings: Settings | None = None,
+    work: Workload = WORK,
+) -> Placement:
+    model = catalog.model(name, form)
+    return one.place(model, where, work, strategy, settings or Settings())
+
+
+def test_llama_cpp_keeps_the_embedding_in_ram_and_the_head_with_the_last_layer(
+    rig: Machine,
+) -> None:
+    whole = place(LLAMA_CPP, rig, Strategy.GPU_RESIDENT)
+    half = place(LLAMA_CPP, rig, Strategy.CPU_OFFLOAD, settings=Settings(gpu_layers=40.0))
+    assert whole.embedding == half.embedding == RAM
+    assert float(np.asarray(whole.output[vram(0)])) == 1.0
+    assert float(np.asarray(half.output[vram(0)])) == 0.0
+    assert half.weights[vram(0)][Group.ATTENTION][-1] == 1.0, "the last layers go to the GPU"
+    assert half.weights[vram(0)][Group.ATTENTION][0] == 0.0
+
+
+def test_a_gpu_layer_more_would_not_fit(rig: Machine) -> None:
+    found = place(LLAMA_CPP, rig, Strategy.CPU_OFFLOAD)
+    model = catalog.model("Llama-3.1-70B", "Q4_K_M")
+    more = Settings(gpu_layers=float(found.gpu_layers) + 3)
+    needed = needed_bytes(
+        model, place(LLAMA_CPP, rig, Strategy.CPU_OFFLOAD, settings=more), vram(0), WORK
+    )
+    assert float(needed) > 24 * GIB - 1.0 * GIB, "three more would eat the margin of 1 GiB"
+
+
+def test_experts_go_to_ram_before_whole_layers(rig: Machine) -> None:
+    found = place(LLAMA_CPP, rig, Strategy.CPU_OFFLOAD, "Qwen3-235B-A22B")
+    assert float(found.gpu_layers) == 94
+    assert 0 < float(found.cpu_moe) <= 94
+    assert found.weights[vram(0)][Group.ATTENTION].sum() == 94
+    assert found.weights[RAM][Group.ROUTED_EXPERTS].sum() == float(found.cpu_moe)
+    assert found.weights[RAM][Group.ATTENTION].sum() == 0
+
+
+def test_each_layer_with_experts_in_ram_crosses_twice(rig: Machine) -> None:
+    settings = Settings(cpu_moe=10.0)
+    found = place(LLAMA_CPP, rig, Strategy.CPU_OFFLOAD, "Qwen3-30B-A3B", settings=settings)
+    model = catalog.model("Qwen3-30B-A3B", "Q4_K_M")
+    assert float(crossings(model, found, rig)) == 20.0
+
+
+def test_where_the_gpu_holds_all_offload_is_shown_from_ram(rig: Machine) -> None:
+    found = place(LLAMA_CPP, rig, Strategy.CPU_OFFLOAD, "Llama-3.1-8B")
+    assert float(found.gpu_layers) == 0.0
+
+
+def test_the_page_cache_is_what_is_free_only_where_ram_is_too_small() -> None:
+    small = machine(MachineInputs(gpu="RTX 3090", ram_gb=16))
+    large = machine(MachineInputs(gpu="RTX 3090", ram_gb=64))
+    assert float(place(LLAMA_CPP, large, Strategy.NVME_OFFLOAD).page_cache) == 0.0
+    # 16 GiB less 2 for the system, 1.2 of cache for 37 layers, 0.3 of buffer.
+    assert 11 < float(place(LLAMA_CPP, small, Strategy.NVME_OFFLOAD).page_cache) / GIB < 14
+    chosen = Settings(page_cache=5.0)
+    given = place(LLAMA_CPP, large, Strategy.NVME_OFFLOAD, settings=chosen)
+    assert float(given.page_cache) == 5.0
+
+
+def test_layers_are_divided_by_the_memory_of_the_cards() -> None:
+    two = machine(MachineInputs(gpu="RTX 3090", gpu_count=2, ram_gb=64))
+    found = place(LLAMA_CPP, two, Strategy.GPU_RESIDENT)
+    first, second = (found.weights[vram(device)][Group.NORMS] for device in (0, 1))
+    assert first.sum() == second.sum() == 40
+    assert first[:40].all(), "the first card takes the first layers"
+
+
+def test_vllm_keeps_the_whole_cache_on_the_gpu_and_streams_the_last_layers(rig: Machine) -> None:
+    found = place(VLLM, rig, Strategy.CPU_OFFLOAD, form="AWQ")
+    assert set(found.kv) == {vram(0)}
+    assert found.weights[RAM][Group.ATTENTION][-1] == 1.0
+    assert found.weights[vram(0)][Group.ATTENTION][0] == 1.0
+
+
+def test_accelerate_puts_the_rest_on_the_drive_when_asked(rig: Machine) -> None:
+    found = place(ACCELERATE, rig, Strategy.NVME_OFFLOAD, form="BF16")
+    model = catalog.model("Llama-3.1-70B", "BF16")
+    held = float(weight_bytes(model, found, vram(0)) + weight_bytes(model, found, DISK))
+    assert held == pytest.approx(model.file_bytes)
+
+
+def test_vllm_has_no_tier_on_the_drive(rig: Machine) -> None:
+    with pytest.raises(Refusal, match="no weights on a drive"):
+        place(VLLM, rig, Strategy.NVME_OFFLOAD, form="AWQ")
+
+
+@pytest.mark.parametrize("one", RUNTIMES)
+def test_nothing_is_resident_without_a_gpu(one: Runtime) -> None:
+    bare = machine(MachineInputs(gpu="none", ram_gb=64))
+    with pytest.raises(Refusal, match="GPU"):
+        place(one, bare, Strategy.GPU_RESIDENT, form="BF16")
+
+
+@pytest.mark.parametrize(
+    ("one", "form", "becomes"),
+    [
+        (LLAMA_CPP, "Q4_K_M", "Q4_K_M"),
+        (LLAMA_CPP, "AWQ", "Q4_K_M"),
+        (LLAMA_CPP, "FP8", "Q8_0"),
+        (VLLM, "Q4_K_M", "AWQ"),
+        (VLLM, "IQ2_XXS", "AWQ"),
+        (VLLM, "Q8_0", "FP8"),
+        (VLLM, "F16", "BF16"),
+        (VLLM, "AWQ", "AWQ"),
+        (ACCELERATE, "Q4_K_M", "BF16"),
+        (ACCELERATE, "BF16", "BF16"),
+    ],
+)
+def test_a_format_becomes_what_the_runtime_runs(
+    rig: Machine, one: Runtime, form: str, becomes: str
+) -> None:
+    found = one.becomes(form, rig)
+    assert found.format == becomes
+    assert bool(found.reason) == (form != becomes)
+
+
+def test_vllm_refuses_gpus_without_its_kernels() -> None:
+    old = machine(MachineInputs(gpu="GTX 1080 Ti", ram_gb=64))
+    found = compare(catalog.architecture("Llama-3.1-8B"), "Q4_K_M", old, WORK, runtimes=(VLLM,))
+    assert all("no kernels for GTX 1080 Ti" in one.refusal for one in found)
+
+
+def test_usable_are_those_that_fit_fastest_first(rig: Machine) -> None:
+    found = usable(compare(catalog.architecture("Llama-3.1-70B"), "Q4_K_M", rig, WORK))
+    speeds = [float(one.decode.value) for one in found if one.decode]
+    assert speeds == sorted(speeds, reverse=True)
+    assert all(bool(one.fits) for one in found)
+
+
+@pytest.mark.parametrize("name", ["llama.cpp", "LLAMA.CPP", "vllm", "Accelerate"])
+def test_runtimes_are_found_by_name(name: str) -> None:
+    assert runtime(name).name.casefold() == name.casefold()
+
+
+def test_an_unknown_runtime_is_named_with_close_ones() -> None:
+    with pytest.raises(UnknownName, match=r"llama\.cpp"):
+        runtime("llama.cp")
+
+
+def command(one: Runtime, where: Machine, strategy: Strategy, form: str, work: Workload) -> str:
+    model = catalog.model("Llama-3.1-70B", form)
+    placement = one.place(model, where, work, strategy, Settings())
+    return one.command(model, placement, where, work)
+
+
+def test_llama_cpp_is_told_everything_and_left_no_choice(rig: Machine) -> None:
+    work = Workload(context=4096, users=2, kv_type="q8_0", ubatch=1024)
+    text = command(LLAMA_CPP, rig, Strategy.NVME_OFFLOAD, "Q4_K_M", work)
+    words = shlex.split(text)
+    assert words[0] == "llama-server"
+    for option, value in (
+        ("-c", "8192"), ("-np", "2"), ("-fa", "on"), ("-ctk", "q8_0"), ("-ctv", "q8_0"),
+        ("-ub", "1024"), ("-lm", "mmap"), ("--fit", "off"),
+    ):  # fmt: skip
+        assert words[words.index(option) + 1] == value
+    assert "--no-repack" in words
+    assert int(words[words.index("-ngl") + 1]) > 20
+
+
+def test_llama_cpp_resident_takes_all_layers() -> None:
+    big = machine(MachineInputs(gpu="H100 SXM", ram_gb=64))
+    assert "-ngl all" in command(LLAMA_CPP, big, Strategy.GPU_RESIDENT, "Q4_K_M", WORK)
+
+
+def test_vllm_is_told_to_prefetch(rig: Machine) -> None:
+    text = command(VLLM, rig, Strategy.CPU_OFFLOAD, "AWQ", WORK)
+    assert "--offload-backend prefetch" in text
+    assert "--swap-space" not in text
+
+
+def test_the_accelerate_snippet_is_python(rig: Machine) -> None:
+    text = command(ACCELERATE, rig, Strategy.NVME_OFFLOAD, "BF16", WORK)
+    compile(text, "snippet", "exec")
+    assert 'device_map="auto"' in text
+    assert "offload_folder" in text
