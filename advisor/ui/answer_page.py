@@ -1,0 +1,146 @@
+"""The main part of the Advise page: title, verdict, cards, charts, tables, how sure."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+import streamlit as st
+
+from advisor import wording
+from advisor.errors import AdvisorError, Refusal
+from advisor.machine import Kind
+from advisor.reports.document import ReportDocument
+from advisor.ui import charts, machine_panel, markup, saving, tables
+from advisor.ui.answering import Answer
+from advisor.ui.cards import cards
+from advisor.ui.choices import Choices
+from advisor.ui.markup import block, notice
+
+
+def impossible(chosen: Choices, error: AdvisorError) -> None:
+    """Choices that have no answer, and why."""
+    markup.show(block("oa-title", f"{chosen.model}, {chosen.format}", "h1"))
+    notice(str(error), "error")
+    if isinstance(error, Refusal):
+        markup.show(block("oa-soft", "Choose another model or format in the sidebar.", "p"))
+
+
+def show(answer: Answer, problems: Iterable[str]) -> None:
+    """Everything about one comparison.
+
+    Args:
+        answer: the comparison.
+        problems: what was wrong with the link that was opened, one sentence each.
+    """
+    _head(answer)
+    for sentence in problems:
+        notice(sentence, "warning")
+    cards(answer)
+    _unknown(answer)
+    _bytes_and_time(answer)
+    _lines(answer)
+    st.subheader("Bigger GPUs, cheapest month first", anchor="bigger-gpus")
+    tables.upgrades(answer)
+    st.subheader("Runtimes for this, fastest first", anchor="runtimes")
+    tables.runtimes(answer)
+    _how_sure(answer)
+
+
+def _head(answer: Answer) -> None:
+    words, actions = st.columns([3, 1.15], vertical_alignment="top")
+    with words:
+        markup.show(block("oa-title", answer.advice.title, "h1"))
+    with actions, st.container(horizontal=True, horizontal_alignment="right"):
+        saving.save_button(answer)
+        saving.link_button(answer)
+    markup.show(block("oa-verdict", answer.advice.verdict, "p"))
+
+
+def _unknown(answer: Answer) -> None:
+    """A speed that decides the answer and that nobody measured."""
+    figure = answer.machine.host.bandwidth
+    if figure.kind is not Kind.ASSUMED:
+        return
+    speed = wording.rate(float(figure.value))
+    words, action = st.columns([2, 1], vertical_alignment="center")
+    here = answer.choices.this_machine
+    do = "measure it in a few seconds" if here else "type it in the sidebar if you know it"
+    with words:
+        notice(f"The RAM speed is assumed: {speed}; {do}.")
+    with action:
+        if here:
+            machine_panel.measure("main")
+
+
+def _bytes_and_time(answer: Answer) -> None:
+    document = answer.document
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.subheader("Where the bytes are", anchor="bytes")
+        charts.draw(charts.memory_use(document.memory), key="memory", alt=_memory_alt(document))
+    with right:
+        st.subheader("Where each token's time goes", anchor="time")
+        charts.draw(
+            charts.token_time(document.token_time),
+            key="time",
+            alt="Share of a token's time by route; the popover of each card has the numbers.",
+        )
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.subheader("Speed of each placement", anchor="speed")
+        best = charts.best_cards(document)
+        charts.draw(charts.speed(best), key="speed", alt=_speed_alt(document))
+    with right:
+        st.subheader("Faster, in order of gain", anchor="faster")
+        tables.what_ifs(answer)
+
+
+def _memory_alt(document: ReportDocument) -> str:
+    held: Counter[tuple[str, str]] = Counter()
+    for use in document.memory:
+        held[charts.PLACEMENT_NAMES[use.placement], use.tier] += use.bytes  # type: ignore[assignment]
+    return "; ".join(f"{place}, {tier}: {wording.memory(size)}" for (place, tier), size in held.items())
+
+
+def _speed_alt(document: ReportDocument) -> str:
+    return "; ".join(
+        f"{charts.PLACEMENT_NAMES[card.placement]}: "
+        + (charts.speed_words(card) if card.fits else "does not fit")
+        for card in charts.best_cards(document)
+    )
+
+
+def _lines(answer: Answer) -> None:
+    document = answer.document
+    left, right = st.columns(2, gap="medium")
+    sweep, lines = document.layer_sweep, document.cost_curves
+    with left:
+        st.subheader("Speed against layers on the GPU", anchor="layers")
+        if sweep is not None and len(sweep.x) > 1:
+            ends = (wording.tokens_per_second(sweep.y[at]) for at in (0, -1))
+            alt = "From {} without the GPU to {} at {:.0f} layers.".format(*ends, sweep.x[-1])
+            charts.draw(charts.layers(sweep), key="layers_chart", alt=alt)
+        else:
+            markup.show(block("oa-soft", "There is no GPU here to put layers on.", "p"))
+    with right:
+        st.subheader("Cost of a month, waiting included", anchor="cost")
+        if lines:
+            point = charts.crossing(lines)
+            alt = f"The lines cross at {charts.money_at(point)}." if point else "They never cross."
+            charts.draw(charts.costs(lines), key="costs", alt=alt)
+        else:
+            markup.show(block("oa-soft", "No bigger GPU with a known price to compare with.", "p"))
+
+
+def _how_sure(answer: Answer) -> None:
+    st.subheader("How sure", anchor="sure")
+    best = answer.advice.best
+    kinds = Counter(str(one.figure.kind.value) for one in best.assumptions) if best else Counter()
+    rests = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
+    sentences = (
+        "Each range should hold what you would measure four times in five.",
+        "The constants of the cost model are assumed or fitted to few runs so far, so the ranges "
+        "are wide.",
+        f"The fastest placement rests on {sum(kinds.values())} figures: {rests}." if rests else "",
+        "Every card opens its own under \u201cWhy this number?\u201d.",
+    )
+    markup.show(block("oa-why", " ".join(filter(None, sentences)), "p"))

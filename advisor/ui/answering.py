@@ -1,0 +1,64 @@
+"""The answer to a set of choices, computed once for each set."""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from advisor import catalog
+from advisor.advice import Advice, advise
+from advisor.assemble import machine, this_machine
+from advisor.machine import Machine
+from advisor.offers import MoneyInputs
+from advisor.reports.compose import document
+from advisor.reports.document import ReportDocument
+from advisor.ui.choices import Choices
+from advisor.workload import Workload
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """Everything a page needs to show one comparison.
+
+    Attributes:
+        choices: what was asked.
+        machine: where.
+        work: the request.
+        money: time and prices.
+        advice: the answer.
+        document: the same as plain data, for charts, tables and reports.
+    """
+
+    choices: Choices
+    machine: Machine
+    work: Workload
+    money: MoneyInputs
+    advice: Advice
+    document: ReportDocument
+
+
+@st.cache_resource(max_entries=128, ttl=3600, show_spinner=False, hash_funcs={Choices: repr})
+def answer(choices: Choices, calibrated: int) -> Answer:
+    """The answer; `calibrated` changes when this machine was measured again.
+
+    Raises:
+        AdvisorError: choices that cannot be; the message says why.
+    """
+    inputs = choices.machine_inputs()
+    here = this_machine(inputs) if choices.this_machine else machine(inputs)
+    work, money = choices.workload(), choices.money()
+    advice = advise(
+        catalog.architecture(choices.model),
+        choices.format,
+        here,
+        work,
+        money=money,
+        settings=choices.settings(),
+    )
+    return Answer(
+        choices=choices,
+        machine=here,
+        work=work,
+        money=money,
+        advice=advice,
+        document=document(advice, here, work, money, inputs=choices.parameters()),
+    )

@@ -1,0 +1,129 @@
+"""Measuring this machine beside the pages: one job at a time on the server, in its own thread.
+
+The thread never touches Streamlit; it fills the job, and the pages look at it.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from advisor import calibration
+from advisor.errors import AdvisorError
+from advisor.measurement import Measurement
+from advisor.probes import disk, ram
+from advisor.wording import rate
+
+SWITCH = "ADVISOR_PROBES"
+SECONDS = 3.0
+"""For each of the two probes [s]; writing the drive's test file comes on top."""
+LONGEST = 45.0
+"""After which a job is stopped, whatever it does [s]."""
+NAMES = {
+    "ram_read": "RAM",
+    "disk_read_direct": "Drive, direct",
+    "disk_read_mmap": "Drive, memory map",
+}
+
+Probe = Callable[..., tuple[Measurement, ...]]
+
+
+def switched_off() -> bool:
+    """Whoever runs the server does not want it to be measured."""
+    return os.environ.get(SWITCH, "").casefold() in ("off", "0", "no", "false")
+
+
+@dataclass
+class Job:
+    """A measurement under way, or its result.
+
+    Attributes:
+        share: done, 0 to 1.
+        doing: what is measured now.
+        found: what was measured.
+        failures: why a part could not be, one sentence each.
+        running: the thread still works.
+    """
+
+    share: float = 0.0
+    doing: str = ""
+    found: tuple[Measurement, ...] = ()
+    failures: tuple[str, ...] = ()
+    running: bool = True
+    _cancelled: threading.Event = field(default_factory=threading.Event)
+    _started: float = field(default_factory=time.monotonic)
+
+    def cancel(self) -> None:
+        """Stop at the next repeat."""
+        self._cancelled.set()
+
+    @property
+    def cancelled(self) -> bool:
+        """A person stopped it."""
+        return self._cancelled.is_set()
+
+    @property
+    def too_long(self) -> bool:
+        """Its time is up."""
+        return time.monotonic() - self._started > LONGEST
+
+    def stopping(self) -> bool:
+        """For the probes, which ask between repeats."""
+        return self.cancelled or self.too_long
+
+    def summary(self) -> str:
+        """The result in one sentence."""
+        if self.cancelled:
+            return "Stopped; nothing was changed."
+        figures = [
+            f"{NAMES.get(one.name, one.name)} {rate(one.value)} "
+            f"(repeats within {100 * one.spread:.0f} %)"
+            for one in self.found
+        ]
+        measured = f"Measured and saved: {', '.join(figures)}." if figures else ""
+        late = f"It was stopped after {LONGEST:.0f} s." if self.too_long and not figures else ""
+        return " ".join(part for part in (measured, late, *self.failures) if part)
+
+
+class Prober:
+    """Starts jobs, one at a time. One for the whole server."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.job: Job | None = None
+
+    def start(self) -> Job:
+        """A new job, or the one that runs."""
+        with self._lock:
+            if self.job is None or not self.job.running:
+                self.job = Job()
+                threading.Thread(target=_work, args=(self.job,), daemon=True).start()
+            return self.job
+
+
+def _work(job: Job) -> None:
+    try:
+        for part, (doing, probe) in enumerate((("RAM", ram.measure), ("drive", disk.measure))):
+            job.doing = doing
+            _measure(job, probe, part / 2)
+        if job.found and not job.cancelled:
+            calibration.save(job.found)
+    except AdvisorError as error:
+        job.failures = (*job.failures, str(error))
+    except Exception as error:  # noqa: BLE001 - a thread's error would be lost, and the page wait
+        job.failures = (*job.failures, f"Measuring failed ({type(error).__name__}).")
+    finally:
+        job.running = False
+
+
+def _measure(job: Job, probe: Probe, start: float) -> None:
+    """One probe; what it cannot do is noted, so that the other still counts."""
+
+    def progress(share: float) -> None:
+        job.share = start + share / 2
+
+    try:
+        job.found = (*job.found, *probe(SECONDS, progress, job.stopping))
+    except AdvisorError as error:
+        job.failures = (*job.failures, str(error))

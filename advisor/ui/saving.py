@@ -1,0 +1,69 @@
+"""Keeping a comparison: as a report, or as a link."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import streamlit as st
+
+from advisor.errors import AdvisorError
+from advisor.reports.document import ReportDocument
+from advisor.reports.store import LONGEST_NAME, LONGEST_NOTES, ReportStore, open_store
+from advisor.ui.answering import Answer
+from advisor.ui.choices import address
+from advisor.ui.markup import notice
+
+LOCAL = "http://localhost:8501/"
+
+
+@st.cache_resource(show_spinner=False, max_entries=1)
+def store() -> ReportStore:
+    """The reports, opened once for the server.
+
+    Raises:
+        StoreError: the place cannot be made, opened or understood.
+    """
+    return open_store()
+
+
+def base() -> str:
+    """Address of the Advise page."""
+    url = (st.context.url or LOCAL).split("?")[0]
+    return url.removesuffix("reports").rstrip("/") + "/"
+
+
+def save_button(answer: Answer) -> None:
+    """A name, notes, and the button that keeps them with the comparison."""
+    with st.popover("Save report", icon=":material/bookmark:", key="save_report"):
+        with st.form("save", border=False):
+            name = st.text_input(
+                "Name", answer.advice.title, max_chars=LONGEST_NAME, key="report_name"
+            )
+            notes = st.text_area("Notes", max_chars=LONGEST_NOTES, key="report_notes")
+            pressed = st.form_submit_button("Save", type="primary", key="save_now")
+        if pressed:
+            _save(answer, name, notes)
+
+
+def _save(answer: Answer, name: str, notes: str) -> None:
+    try:
+        store().save(_document(answer), name, notes)
+    except AdvisorError as error:
+        notice(str(error), "error")
+        return
+    st.session_state["saved"] = True
+    notice("Saved. You find it under Reports.")
+
+
+def _document(answer: Answer) -> ReportDocument:
+    link = address(base(), answer.choices.parameters())
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    return replace(
+        answer.document, created_at=now, link=link, command=answer.choices.command()
+    )
+
+
+def link_button(answer: Answer) -> None:
+    """The address that reopens this comparison, with a button to copy it."""
+    with st.popover("Copy link", icon=":material/link:", key="copy_link"):
+        st.caption("This address reopens the comparison. The button on its right copies it.")
+        st.code(address(base(), answer.choices.parameters()), language=None, wrap_lines=True)

@@ -1,0 +1,133 @@
+"""Tables of the Advise page: bigger GPUs, cheaper changes, runtimes and their commands."""
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from datetime import UTC, date, datetime
+
+import streamlit as st
+from markupsafe import Markup
+
+from advisor.advice import Upgrade
+from advisor.compare import decode_tps
+from advisor.estimate import Estimate
+from advisor.reports.compose import TITLES
+from advisor.ui.answering import Answer
+from advisor.ui.markup import block, joined, show, table, two_lines
+from advisor.wording import hours, memory, money, money_per_hour, number, range_of, seconds
+from advisor.wording import short as shortened
+from advisor.wording import tokens_per_second
+
+OLD = 90  # days after which a price is called old
+FIRST = 8  # rows shown before the rest is asked for
+UPGRADE_HEADINGS = (
+    "GPU", "Speed", "A month", "Saves a month", "Pays if your hour is worth", "From tokens a month",
+    "Pays for you",
+)  # fmt: skip
+
+
+def upgrades(answer: Answer) -> None:
+    """GPUs that are faster, cheapest month first."""
+    found = answer.advice.upgrades
+    if not found:
+        show(block("oa-soft", "No GPU with a known price is faster than what you have.", "p"))
+        return
+    show(_upgrade_table(found[:FIRST]))
+    if len(found) > FIRST:
+        with st.expander(f"{len(found) - FIRST} more GPUs, dearer by the month"):
+            show(_upgrade_table(found[FIRST:]))
+
+
+def _upgrade_table(found: Sequence[Upgrade]) -> Markup:
+    rows = (_upgrade_row(one) for one in found)
+    return table(UPGRADE_HEADINGS, rows, label="Bigger GPUs", numeric=(1, 2, 3, 4, 5))
+
+
+def _upgrade_row(one: Upgrade) -> Sequence[object]:
+    decode, offer = one.estimate.decode, one.offer
+    speeds = range_of(float(decode.low), float(decode.high)) if decode else ""
+    whole = "holds all of it" if one.holds_all else "holds more of it, not all"
+    return (
+        two_lines(one.name, whole),
+        two_lines(number(decode_tps(one.estimate)) + " tokens/s", speeds),
+        two_lines(money(offer.monthly), offer.kind) if offer else "no price on record",
+        hours(one.hours_saved) if one.hours_saved else "",
+        money_per_hour(one.worth).removesuffix(" an hour")
+        if one.worth is not None and math.isfinite(one.worth)
+        else "",
+        shortened(one.break_even)
+        if one.break_even is not None and math.isfinite(one.break_even)
+        else "",
+        two_lines(_pays(one), price_note(offer.note) if offer else "type your rent under Money"),
+    )
+
+
+def _pays(one: Upgrade) -> str:
+    return {True: "yes", False: "no", None: "no price known"}[one.pays]
+
+
+def price_note(note: str, today: date | None = None) -> str:
+    """A price's note, with a warning where it is old."""
+    found = re.search(r"(?:priced|read) (\d{4})(?:-(\d\d))?(?:-(\d\d))?", note)
+    if not found:
+        return note
+    year, month, day = (int(part) if part else None for part in found.groups())
+    # A date without day or month counts from its end: only what is surely old is called so.
+    when = date(year or 1970, month or 12, day or 28)
+    age = (today or datetime.now(UTC).date()) - when
+    return f"old price: {note}" if age.days > OLD else note
+
+
+def what_ifs(answer: Answer) -> None:
+    """Changes short of a bigger GPU, largest gain first."""
+    found = answer.advice.what_ifs
+    if not found:
+        show(block("oa-soft", "No smaller change makes it notably faster.", "p"))
+        return
+    row = Markup("<div><span>{}</span><span>{}</span><b>{}</b></div>")
+    rows = (
+        row.format(two_lines(one.change, one.cost), f"+{100 * (one.gain - 1):.0f} %",
+                   tokens_per_second(one.decode))
+        for one in found[:7]
+    )  # fmt: skip
+    show(block("oa-list", joined(rows)))
+
+
+def runtimes(answer: Answer) -> None:
+    """Every runtime and placement, fastest first, and what to type."""
+    ordered = sorted(answer.advice.estimates, key=_rank)
+    headings = ("Runtime", "Placement", "Speed", "First token", "Bound by")
+    rows = (_runtime_row(one) for one in ordered)
+    show(table(headings, rows, label="Runtimes, fastest first", numeric=(2, 3)))
+    for one in ordered:
+        if one.command and bool(one.fits):
+            with st.expander(f"Command for {one.runtime}, {TITLES[one.strategy].lower()}"):
+                st.code(one.command, language="python" if "\n" in one.command else "bash", wrap_lines=True)
+
+
+def _rank(one: Estimate) -> tuple[bool, float]:
+    return not bool(one.fits), -decode_tps(one)
+
+
+def _runtime_row(one: Estimate) -> Sequence[object]:
+    name = two_lines(one.runtime, one.becomes)
+    if one.refusal:
+        return name, TITLES[one.strategy], "not possible", "", block("oa-soft", one.refusal)
+    if not bool(one.fits):
+        short = f"{memory(float(one.missing))} short"
+        return name, TITLES[one.strategy], "does not fit", "", block("oa-soft", short)
+    decode, first = one.decode, one.first_token
+    speeds = range_of(float(decode.low), float(decode.high)) if decode else ""
+    return (
+        name,
+        TITLES[one.strategy],
+        two_lines(tokens_per_second(decode_tps(one)), speeds),
+        seconds(float(first.value)) if first else "",
+        one.bottleneck,
+    )
+
+
+def chart_tables(rows: Iterable[tuple[str, ...]], headings: Sequence[str], label: str) -> None:
+    """The numbers behind a chart, folded away."""
+    with st.expander("The same as a table"):
+        show(table(headings, rows, label=label, numeric=range(1, len(headings))))
