@@ -1,8 +1,9 @@
 """The answer: three placements beside bigger GPUs and cheap changes, in speed, hours and money."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -12,11 +13,11 @@ from advisor.compare import compare, decode_tps, usable
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Gpu, Machine
 from advisor.model import Model
-from advisor.money import break_even_tokens, monthly_hours, worth_per_hour
+from advisor.money import break_even_tokens, busy_share, monthly_hours, worth_per_hour
 from advisor.offers import MoneyInputs, Offer, offers
 from advisor.placement import Settings, Strategy, missing_bytes
 from advisor.runtimes import LLAMA_CPP
-from advisor.units import GIB
+from advisor.units import GIB, HOURS_PER_MONTH
 from advisor.wording import hours, money_per_hour, tokens_per_second
 from advisor.wording import memory as memory_words
 from advisor.wording import money as money_words
@@ -46,6 +47,7 @@ class Upgrade:
         break_even: generated tokens a month from which it pays at the hour's worth given; None
             without a price.
         net: worth of the hours saved less its cost [USD/month]; None without a price.
+        keeps_up_now: the best placement now can answer all replies, one after another.
     """
 
     gpu: str
@@ -58,6 +60,7 @@ class Upgrade:
     worth: float | None
     break_even: float | None
     net: float | None
+    keeps_up_now: bool = True
 
     @property
     def pays(self) -> bool | None:
@@ -132,13 +135,13 @@ def advise(
     best = fitting[0] if fitting else None
     found = upgrades(architecture, form, machine, work, best, money)
     return Advice(
-        title=f"{architecture.name}, {form}, on {machine.name} + "
-        f"{memory_words(float(machine.host.memory.value))} RAM",
+        title=f"{architecture.name}, {form}, on {machine.name}, "
+        f"{memory_words(float(machine.host.memory.value))} of RAM",
         verdict=verdict(best, estimates, found, money),
         estimates=estimates,
         best=best,
         upgrades=found,
-        what_ifs=what_ifs(architecture, form, machine, work, best),
+        what_ifs=what_ifs(architecture, form, machine, work, best, settings),
     )
 
 
@@ -180,7 +183,10 @@ def _upgrade(
     count, one = holder
     if best is not None and decode_tps(one) < WORTHWHILE * decode_tps(best):
         return None
-    found = sorted(offers(name, count, row.board_power_w, money), key=lambda offer: offer.monthly)
+    busy_hours = min(busy(one, money), 1.0) * HOURS_PER_MONTH
+    found = sorted(
+        offers(name, count, row.board_power_w, busy_hours, money), key=lambda offer: offer.monthly
+    )
     offer = found[0] if found else None
     saved = _hours_saved(best, one, money)
     monthly = offer.monthly if offer else None
@@ -195,6 +201,7 @@ def _upgrade(
         worth=None if monthly is None else float(worth_per_hour(monthly, saved)),
         break_even=_break_even(best, one, monthly, money),
         net=None if monthly is None else saved * money.usd_per_hour_of_time - monthly,
+        keeps_up_now=best is None or busy(best, money) <= 1.0,
     )
 
 
@@ -243,6 +250,12 @@ def _hours_saved(best: Estimate | None, faster: Estimate, money: MoneyInputs) ->
     return max(float(monthly_hours(saved, money.replies_per_day)), 0.0)
 
 
+def busy(one: Estimate, money: MoneyInputs) -> float:
+    """Share of the month that answering all replies takes, users together counted as one stream."""
+    together = float(one.reply) / float(one.work.users)
+    return float(busy_share(monthly_hours(together, money.replies_per_day)))
+
+
 def _break_even(
     best: Estimate | None, faster: Estimate, monthly: float | None, money: MoneyInputs
 ) -> float | None:
@@ -259,15 +272,20 @@ def what_ifs(
     machine: Machine,
     work: Workload,
     best: Estimate | None,
+    settings: Settings | None = None,
 ) -> tuple[WhatIf, ...]:
-    """Changes of format, cache and memory that make the best placement faster, by gain."""
+    """Changes of format, cache and memory that make the best placement faster, by gain.
+
+    A split that the person fixed stays: undoing it is no gain of the change.
+    """
     if best is None:
         return ()
     now = decode_tps(best)
+    fastest = partial(_fastest, architecture, settings)
     tried = [
-        *_smaller_formats(architecture, form, machine, work),
-        *_smaller_cache(architecture, form, machine, work),
-        *_faster_memory(architecture, form, machine, work, best),
+        *_smaller_formats(architecture, form, machine, work, fastest),
+        *_smaller_cache(form, machine, work, fastest),
+        *_faster_memory(form, machine, work, best, fastest),
     ]
     found = [
         WhatIf(change=change, cost=cost, decode=speed, gain=speed / now)
@@ -278,20 +296,27 @@ def what_ifs(
 
 
 Tried = Iterable[tuple[str, str, float]]
+Fastest = Callable[[str, Machine, Workload], float]
 
 
-def _fastest(architecture: Architecture, form: str, machine: Machine, work: Workload) -> float:
+def _fastest(
+    architecture: Architecture,
+    settings: Settings | None,
+    form: str,
+    machine: Machine,
+    work: Workload,
+) -> float:
     """Speed of the first placement that fits: each is slower than the one before it [tokens/s]."""
     model = catalog.in_format(architecture, LLAMA_CPP.becomes(form, machine).format)
     for strategy in Strategy:
-        one = estimate(model, machine, work, LLAMA_CPP, strategy, catalog.efficiency())
+        one = estimate(model, machine, work, LLAMA_CPP, strategy, catalog.efficiency(), settings)
         if not one.refusal and bool(one.fits):
             return decode_tps(one)
     return 0.0
 
 
 def _smaller_formats(
-    architecture: Architecture, form: str, machine: Machine, work: Workload
+    architecture: Architecture, form: str, machine: Machine, work: Workload, fastest: Fastest
 ) -> Tried:
     size = catalog.in_format(architecture, form).file_bytes
     for name in SMALLER_FORMATS:
@@ -300,28 +325,26 @@ def _smaller_formats(
             yield (
                 f"{name} instead of {form}",
                 "free, some quality",
-                _fastest(architecture, name, machine, work),
+                fastest(name, machine, work),
             )
 
 
-def _smaller_cache(
-    architecture: Architecture, form: str, machine: Machine, work: Workload
-) -> Tried:
+def _smaller_cache(form: str, machine: Machine, work: Workload, fastest: Fastest) -> Tried:
     if work.kv_type in ("f16", "bf16", "f32"):
         lighter = replace(work, kv_type="q8_0")
-        yield "KV cache in q8_0", "free", _fastest(architecture, form, machine, lighter)
+        yield "KV cache in q8_0", "free", fastest(form, machine, lighter)
     shorter = max(float(work.context) / 2, float(work.prompt) + float(work.output))
     if shorter < float(work.context):
         less = replace(work, context=shorter)
         yield (
             f"context of {shorter:,.0f} tokens",
             "free",
-            _fastest(architecture, form, machine, less),
+            fastest(form, machine, less),
         )
 
 
 def _faster_memory(
-    architecture: Architecture, form: str, machine: Machine, work: Workload, best: Estimate
+    form: str, machine: Machine, work: Workload, best: Estimate, fastest: Fastest
 ) -> Tried:
     if best.bottleneck == "RAM bandwidth" and not machine.unified:
         figure = machine.host.bandwidth
@@ -329,7 +352,7 @@ def _faster_memory(
         yield (
             "RAM 25 % faster",
             "your price",
-            _fastest(architecture, form, replace(machine, host=host), work),
+            fastest(form, replace(machine, host=host), work),
         )
     if best.strategy is Strategy.NVME_OFFLOAD:
         enough = replace(machine.host.memory, value=best.model.file_bytes * 1.15)
@@ -337,7 +360,7 @@ def _faster_memory(
         yield (
             f"{memory_words(float(enough.value))} of RAM, to hold the model",
             "your price",
-            _fastest(architecture, form, replace(machine, host=host), work),
+            fastest(form, replace(machine, host=host), work),
         )
 
 
@@ -357,8 +380,9 @@ def verdict(
     now = f"{best.runtime} gives {tokens_per_second(decode_tps(best))}"
     if best.strategy is Strategy.GPU_RESIDENT:
         return f"It fits in the GPU: {now}. Nothing needs to be offloaded."
+    on_cpu = best.machine is not None and not best.machine.gpus
     how = {
-        Strategy.CPU_OFFLOAD: "Offloading to RAM",
+        Strategy.CPU_OFFLOAD: "The processor alone" if on_cpu else "Offloading to RAM",
         Strategy.NVME_OFFLOAD: "Reading from the drive",
     }[best.strategy]
     upgrade = first_choice(found)
@@ -384,11 +408,13 @@ def _gives(one: Upgrade) -> str:
 
 
 def _when(one: Upgrade, money: MoneyInputs) -> str:
+    asked = f"At {money.replies_per_day:,.0f} replies a day"
     if one.worth is None or not math.isfinite(one.worth):
         return "At so few replies it saves no time worth naming."
+    if not one.keeps_up_now:
+        return f"{asked} this machine cannot keep up, even if it answered day and night."
     act = "rent" if one.offer and one.offer.kind == "rent" else "buy"
     return (
-        f"At {money.replies_per_day:,.0f} replies a day "
-        f"that saves {hours(one.hours_saved)} a month: "
+        f"{asked} that saves {hours(one.hours_saved)} a month: "
         f"{act} it if your hour is worth over {money_per_hour(one.worth).removesuffix(' an hour')}."
     )

@@ -4,6 +4,9 @@ What nobody stated is filled with a typical part and marked assumed, so that eve
 answer can be traced and typed over.
 """
 
+import re
+from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -32,7 +35,7 @@ LIMITS = {
     "ram_mts": (100, 50_000, "MT/s"),
     "cores": (1, 4096, "cores"),
     "pcie_gbs": (0.01, 10_000, "GB/s"),
-    "pcie_gen": (1, 7, ""),
+    "pcie_gen": (1, 6, ""),
     "pcie_lanes": (1, 32, "lanes"),
     "disk_gbs": (0.001, 10_000, "GB/s"),
 }
@@ -99,14 +102,17 @@ def machine(inputs: MachineInputs) -> Machine:
     """
     gpu = None if (inputs.gpu or NO_GPU).casefold() == NO_GPU else _gpu(inputs)
     host = _host(inputs, gpu)
-    count = inputs.gpu_count if gpu else 0
-    cards = "no GPU" if gpu is None else f"{count}x {gpu.name}" if count > 1 else gpu.name
-    return Machine(
-        name=f"{cards}, {host.name}",
-        gpus=(gpu,) * count if gpu else (),
-        host=host,
-        disk=_disk(inputs),
-    )
+    gpus = (gpu,) * inputs.gpu_count if gpu else ()
+    return Machine(name=_name(gpus, host), gpus=gpus, host=host, disk=_disk(inputs))
+
+
+def _name(gpus: tuple[Gpu, ...], host: Host) -> str:
+    """GPUs and processor in a line; a unified chip is its own processor."""
+    if gpus and all(gpu.unified for gpu in gpus):
+        return gpus[0].name
+    counted = Counter(gpu.name for gpu in gpus)
+    cards = [f"{count}x {name}" if count > 1 else name for name, count in counted.items()]
+    return ", ".join(part for part in (" + ".join(cards), host.name) if part)
 
 
 def this_machine(overrides: MachineInputs | None = None) -> Machine:
@@ -126,9 +132,8 @@ def this_machine(overrides: MachineInputs | None = None) -> Machine:
         notes.append(measured.stale)
     gpus = _typed_gpus(inputs) if inputs.gpu is not None else _seen_gpus(cards, inputs, notes)
     host = _seen_host(seen, inputs, measured, notes)
-    cards_named = " + ".join(dict.fromkeys(gpu.name for gpu in gpus)) or "no GPU"
     return Machine(
-        name=f"{cards_named}, {host.name}",
+        name=_name(gpus, host),
         gpus=gpus,
         host=host,
         disk=_seen_disk(inputs, measured, notes),
@@ -156,7 +161,9 @@ def _seen_gpus(
 
 def _as_seen(gpu: Gpu, card: GpuFacts, inputs: MachineInputs) -> Gpu:
     """The catalogue's GPU with the memory and the link that its driver shows."""
-    if card.memory_total is not None and not gpu.unified:
+    if inputs.vram_gb is not None:
+        gpu = replace(gpu, memory=given(inputs.vram_gb * GIB))
+    elif card.memory_total is not None and not gpu.unified:
         size = Figure(value=float(card.memory_total), kind=Kind.MEASURED, source="GPU driver")
         gpu = replace(gpu, memory=size)
     seen = replace(
@@ -252,11 +259,16 @@ def _bandwidth(inputs: MachineInputs, cpu: str) -> Figure | None:
 
 
 def _unified_host(inputs: MachineInputs, gpu: Gpu) -> Host:
+    """The processor beside a unified chip's GPU, by its own row where the catalogue has one."""
+    chip = re.sub(r"^.*\((.*)\)$|\s\d+c$", r"\1", gpu.name)
     row = catalog.find_gpu(gpu.name)
+    memory = _memory(inputs, row.memory_gib)
+    with suppress(UnknownName):
+        return catalog.host(chip, memory, _bandwidth(inputs, chip))
     return Host(
         name="its own processor",
         cores=8,
-        memory=_memory(inputs, row.memory_gib),
+        memory=memory,
         bandwidth=_bandwidth(inputs, TYPICAL_HOST)
         or catalog.sustained(row.bandwidth_gbs * GB, "unified", row.source, row.source_date),
     )

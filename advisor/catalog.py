@@ -72,6 +72,7 @@ class HostRow:
     released: str
     source: str
     source_date: str
+    retrieved: str
     note: str
 
 
@@ -88,6 +89,7 @@ class DiskRow:
     released: str
     source: str
     source_date: str
+    retrieved: str
     note: str
 
 
@@ -169,7 +171,9 @@ def _spelled(kind: str, rows: Mapping[str, NamedRow]) -> dict[str, NamedRow]:
 
 
 def _spellings(row: Named) -> list[str]:
-    return [row.name.casefold(), *(one.strip().casefold() for one in row.aliases.split(";"))]
+    """Name, aliases, and for models the Hub's name, without case."""
+    spelled = (row.name, *row.aliases.split(";"), getattr(row, "hf_id", ""))
+    return [one.strip().casefold() for one in spelled if one.strip()]
 
 
 def _by_name(rows: Iterable[NamedRow]) -> dict[str, NamedRow]:
@@ -266,17 +270,23 @@ def in_format(arch: Architecture, form: str) -> Model:
     return quantized(arch, format_named(form, model_formats()), storage_types())
 
 
+STATED_SIZE = re.compile(r"\b(\d+(?:\.\d+)?) ?gi?b\b", re.IGNORECASE)
+
+
 def find_gpu(name: str, memory: float | None = None) -> GpuRow:
     """The catalogue's row of a GPU.
 
     Args:
-        name: as people call it.
+        name: as people call it; a size in it ("RTX 3080 12 GB") tells cards apart.
         memory: its size, to tell cards apart that drivers call alike [B].
 
     Raises:
         UnknownName: with close names.
     """
     found = find("GPU", name, gpu_rows(), "`data/gpus.csv` lists those it knows.")
+    stated = STATED_SIZE.search(name)
+    if memory is None and stated and name.strip().casefold() not in _spellings(found):
+        memory = float(stated[1]) * GIB
     if memory is None:
         return found
     alike = [row for row in gpu_rows().values() if loose(row.name) == loose(found.name)]

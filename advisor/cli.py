@@ -8,6 +8,7 @@ import csv
 import json
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -207,7 +208,7 @@ def predict(args: argparse.Namespace) -> None:
         with (
             args.output.open("w", encoding="utf-8", newline="")
             if args.output
-            else sys.stdout as out
+            else nullcontext(sys.stdout) as out
         ):
             writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
             writer.writeheader()
@@ -351,7 +352,7 @@ def report_export(args: argparse.Namespace) -> None:
         print(text)
         return
     try:
-        args.output.write_text(text, encoding="utf-8")
+        args.output.write_text(text, encoding="utf-8", newline="")
     except OSError as error:
         raise InputError(f"{args.output} cannot be written: {error.strerror}.") from error
 

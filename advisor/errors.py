@@ -2,10 +2,12 @@
 
     AdvisorError
     |-- InputError          a value that cannot be used: what, the value, what is allowed
-    |   `-- UnknownName     a name that no catalogue knows, with the closest that it does
+    |   |-- UnknownName     a name that no catalogue knows, with the closest that it does
+    |   `-- NeedMoreBytes   the beginning of a file, too short for what it begins
     |-- Refusal             a pair that cannot be: this model, format, runtime or GPU together
     |-- DataError           a row of data/ that breaks its own rules
     |-- ProbeError          a measurement that this machine does not allow
+    |-- NetworkError        a host that cannot be reached, is busy or answers badly
     `-- StoreError          a report that cannot be saved, found or read
 
 Every message says what is wrong, the value, what is allowed and what to do next.
@@ -41,6 +43,22 @@ class UnknownName(InputError):
         super().__init__(f"No {kind} is called {name[:80]!r}.{meant}{' ' + hint if hint else ''}")
 
 
+class NeedMoreBytes(InputError):
+    """The beginning of a file ends before its header does.
+
+    Args:
+        name: the file, as the person knows it.
+        needed: bytes from its start that are needed at least [B].
+    """
+
+    def __init__(self, name: str, needed: int) -> None:
+        self.needed = needed
+        super().__init__(
+            f"{name}: the header goes on after what was given; at least its first {needed:,} bytes "
+            "are needed. Give the whole file, or a longer beginning of it."
+        )
+
+
 class Refusal(AdvisorError):
     """A model, format, runtime or GPU that cannot go together."""
 
@@ -51,6 +69,10 @@ class DataError(AdvisorError):
 
 class ProbeError(AdvisorError):
     """A measurement that this machine does not allow."""
+
+
+class NetworkError(AdvisorError):
+    """A host that cannot be reached, is busy or answers badly."""
 
 
 class StoreError(AdvisorError):

@@ -10,5 +10,5 @@ DATA_VARIABLE = "ADVISOR_DATA_DIR"
 
 def data_folder() -> Path:
     """The person's data folder; the environment variable ADVISOR_DATA_DIR overrides it."""
-    chosen = os.environ.get(DATA_VARIABLE)
-    return Path(chosen or platformdirs.user_data_dir("offload-advisor", appauthor=False))
+    chosen = os.environ.get(DATA_VARIABLE, "").strip()
+    return Path(chosen or platformdirs.user_data_dir("offload-advisor", False)).expanduser()

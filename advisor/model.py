@@ -4,7 +4,7 @@ Everything is kept per repeating layer, shape (layers,), so that what lies on a 
 layers and the largest number of layers that fits is one comparison against running totals.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -38,10 +38,12 @@ class Model:
         format: name of the format its weights have ("Q4_K_M", "AWQ", "BF16").
         architecture: what it was made from.
         held: bytes of each repeating group, shape (layers,) [B].
-        embedding: the token table; a token reads one row of it [B].
-        output: the output head, read whole; a tied head counts here as its own copy, since
-            runtimes keep one beside the GPU's last layer [B].
+        embedding: the token table, and tables by layer or position where there are any; a token
+            reads one row of each [B].
+        output: the output head and what else stands outside the layers, read whole; a tied head
+            counts here as its own copy, since runtimes keep one beside the GPU's last layer [B].
         decode_class: how its bytes are decoded, by the format most of them have.
+        tied_copy: bytes of `output` that are the token table over again [B].
     """
 
     name: str
@@ -51,6 +53,7 @@ class Model:
     embedding: float
     output: float
     decode_class: str
+    tied_copy: float = 0.0
 
     @property
     def layers(self) -> int:
@@ -60,8 +63,8 @@ class Model:
     @property
     def file_bytes(self) -> float:
         """Weights as stored, a tied table once [B]."""
-        head = 0.0 if self.architecture.tied else self.output
-        return float(sum(part.sum() for part in self.held.values())) + self.embedding + head
+        layered = float(sum(part.sum() for part in self.held.values()))
+        return layered + self.embedding + self.output - self.tied_copy
 
     @cached_property
     def layer_bytes(self) -> Floats:
@@ -163,25 +166,40 @@ def quantized(
         Refusal: a recipe that this architecture cannot take.
     """
     kinds = tensor_types(architecture, form, storage)
+    return from_tensors(architecture, kinds, form.name)
+
+
+def from_tensors(architecture: Architecture, kinds: Sequence[StorageType], form: str) -> Model:
+    """The architecture with the storage type of each of its tensors given.
+
+    Args:
+        architecture: what is stored.
+        kinds: a type for each of its tensors, in their order.
+        form: the format's name, to show.
+    """
     held = {group: np.zeros(architecture.layers) for group in LAYERED}
-    outside = {Group.EMBEDDING: 0.0, Group.OUTPUT: 0.0}
+    embedding = output = table = 0.0
     by_class: dict[str, float] = {}
     for tensor, kind in zip(architecture.tensors, kinds, strict=True):
         size = tensor_bytes(tensor, kind)
         if tensor.layer is not None:
             held[tensor.group][tensor.layer] += size
-        elif tensor.group in outside:
-            outside[tensor.group] += size
+        elif tensor.group is Group.EMBEDDING:
+            embedding += size
+            table += size if tensor.role == "token_embd" else 0.0
+        else:
+            output += size
         by_class[kind.decode_class] = by_class.get(kind.decode_class, 0.0) + size
-    embedding = outside[Group.EMBEDDING]
+    tied_copy = table if architecture.tied else 0.0
     return Model(
         name=architecture.name,
-        format=form.name,
+        format=form,
         architecture=architecture,
         held=held,
         embedding=embedding,
-        output=embedding if architecture.tied else outside[Group.OUTPUT],
+        output=output + tied_copy,
         decode_class=max(by_class, key=lambda one: by_class[one]),
+        tied_copy=tied_copy,
     )
 
 
@@ -200,4 +218,5 @@ def scaled(model: Model, file_bytes: float) -> Model:
         held={group: part * factor for group, part in model.held.items()},
         embedding=model.embedding * factor,
         output=model.output * factor,
+        tied_copy=model.tied_copy * factor,
     )

@@ -7,7 +7,6 @@ from advisor import catalog
 from advisor.catalog import PriceRow
 from advisor.errors import InputError
 from advisor.money import monthly_power, monthly_purchase, monthly_rent
-from advisor.units import DAYS_PER_MONTH
 
 LIMITS = {
     "replies_per_day": (0, 10_000_000),
@@ -68,19 +67,25 @@ class Offer:
     source: str
 
 
-def offers(gpu: str, count: int, power: float | None, money: MoneyInputs) -> tuple[Offer, ...]:
+def offers(
+    gpu: str, count: int, power: float | None, busy_hours: float, money: MoneyInputs
+) -> tuple[Offer, ...]:
     """The cheapest rent and the newest purchase price of so many GPUs; empty where none is sourced.
 
     Args:
         gpu: catalogue name.
         count: GPUs needed.
         power: board power of one [W]; None where unknown.
+        busy_hours: hours a month that it computes [h].
         money: hours, months, price of electricity, own rents.
     """
     rows = [row for row in catalog.price_rows() if row.gpu == gpu]
     return tuple(
         offer
-        for offer in (_rent(gpu, rows, count, money), _purchase(rows, count, power, money))
+        for offer in (
+            _rent(gpu, rows, count, money),
+            _purchase(rows, count, power, busy_hours, money),
+        )
         if offer is not None
     )
 
@@ -108,15 +113,14 @@ def _rent(gpu: str, rows: Iterable[PriceRow], count: int, money: MoneyInputs) ->
 
 
 def _purchase(
-    rows: Iterable[PriceRow], count: int, power: float | None, money: MoneyInputs
+    rows: Iterable[PriceRow], count: int, power: float | None, busy_hours: float, money: MoneyInputs
 ) -> Offer | None:
     sold = [row for row in rows if row.kind == "purchase" and not row.provider.endswith("high")]
     if not sold:
         return None
     best = max(sold, key=lambda row: (row.provider.startswith("street"), row.date))
     what = ", ".join(part for part in (best.provider, best.instance) if part)
-    busy = money.rented_hours_per_day * DAYS_PER_MONTH
-    electricity = float(monthly_power((power or 0.0) * count, busy, money.usd_per_kwh))
+    electricity = float(monthly_power((power or 0.0) * count, busy_hours, money.usd_per_kwh))
     return Offer(
         kind="purchase",
         monthly=float(monthly_purchase(best.usd * count, money.purchase_months)) + electricity,

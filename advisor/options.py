@@ -10,7 +10,7 @@ from advisor.errors import InputError
 from advisor.machine import Machine
 from advisor.offers import MoneyInputs
 from advisor.placement import Settings
-from advisor.units import GB
+from advisor.units import GIB
 from advisor.workload import KV_BYTES_PER_VALUE, Workload
 
 MACHINE = (
@@ -65,7 +65,7 @@ def add_machine(parser: argparse.ArgumentParser) -> None:
     split.add_argument(
         "--cpu-moe", type=float, metavar="N", help="layers whose experts stay in RAM"
     )
-    split.add_argument("--cache-gb", type=float, metavar="GB", help="RAM for the page cache")
+    split.add_argument("--cache-gb", type=float, metavar="GIB", help="RAM for the page cache")
 
 
 def add_money(parser: argparse.ArgumentParser) -> None:
@@ -94,6 +94,10 @@ def machine_of(args: argparse.Namespace) -> Machine:
         InputError: a number out of range, an unknown name.
     """
     inputs = MachineInputs(**_given(args, MACHINE))
+    for name in ("gpu_count", "vram_gb"):
+        if getattr(args, name) is not None and args.gpu is None:
+            option = name.replace("_", "-")
+            raise InputError(f"--{option} describes a GPU; say which with --gpu NAME.")
     return assemble.this_machine() if inputs.empty else assemble.machine(inputs)
 
 
@@ -107,7 +111,7 @@ def settings_of(args: argparse.Namespace) -> Settings:
         value = getattr(args, name)
         if value is not None and not (value >= 0 and math.isfinite(value)):
             raise InputError(f"--{name.replace('_', '-')} is {value:g}; give 0 or more.")
-    cache = None if args.cache_gb is None else args.cache_gb * GB
+    cache = None if args.cache_gb is None else args.cache_gb * GIB
     return Settings(gpu_layers=args.gpu_layers, cpu_moe=args.cpu_moe, page_cache=cache)
 
 

@@ -6,7 +6,7 @@ with a typical part, and a row that cannot be predicted says why.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from advisor import catalog
 from advisor.assemble import NO_GPU, MachineInputs, machine
 from advisor.describe.outline import outline
 from advisor.errors import AdvisorError, InputError, UnknownName
-from advisor.estimate import estimate
+from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine
 from advisor.model import Model, scaled
 from advisor.placement import Settings, Strategy
@@ -43,6 +43,9 @@ STRATEGIES = {
 """Where the part outside VRAM lies, by a row's category."""
 
 STREAMING = ("stream_cpu", "kv_offload", "batched")
+LARGEST = {"params_b": 100_000, "active_params_b": 100_000, "n_layers": 10_000, "gpu_count": 64}
+"""Numbers beyond which a row is a slip of the pen; any other may reach `LARGEST_OTHER`."""
+LARGEST_OTHER = 1e9
 SPELLINGS = (
     (r"fp16|f16|bf16|fp32", "BF16"),
     (r"nvfp4|fp4", "NVFP4"),
@@ -59,7 +62,9 @@ class Case:
     Attributes:
         model: in the format it ran in.
         machine: where.
-        work: what was asked.
+        prompt: what was asked when the prompt's speed was taken.
+        work: what was asked when the generation's speed was taken; the same where both were one
+            request, and not in llama-bench, which generates from what was in the cache before.
         runtime: the one whose way of reading is closest.
         strategy: where the rest lay.
         settings: the split, where it was stated.
@@ -68,6 +73,7 @@ class Case:
 
     model: Model
     machine: Machine
+    prompt: Workload
     work: Workload
     runtime: Runtime
     strategy: Strategy
@@ -91,26 +97,32 @@ def answer(row: Mapping[str, str]) -> dict[str, object]:
         AdvisorError: the row cannot be predicted, and why.
     """
     case = understood(row)
-    found = estimate(
-        case.model, case.machine, case.work, case.runtime, case.strategy,
-        catalog.efficiency(), case.settings,
-    )  # fmt: skip
-    if found.decode is None or found.prefill is None or found.first_token is None:
-        raise InputError(found.refusal)
-    users = float(case.work.users)
+    written = _estimated(case, case.work)
+    read = written if case.prompt == case.work else _estimated(case, case.prompt)
+    if written.decode is None or read.prefill is None or read.first_token is None:
+        raise InputError(written.refusal)
+    users, output = float(case.work.users), case.work.output
+    reply = read.first_token.value + output / written.decode.value
     return {
         "id": row.get("id", ""),
-        "tg_tps": _number(found.decode.value),
-        "tg_low": _number(found.decode.low),
-        "tg_high": _number(found.decode.high),
-        "tg_tps_total": _number(found.decode.value * users),
-        "e2e_tps_total": _number(users * case.work.output / found.reply),
-        "pp_tps": _number(found.prefill.value),
-        "ttft_s": _number(found.first_token.value),
-        "fits": "true" if np.all(found.fits) else "false",
-        "bottleneck": found.bottleneck,
+        "tg_tps": _number(written.decode.value),
+        "tg_low": _number(written.decode.low),
+        "tg_high": _number(written.decode.high),
+        "tg_tps_total": _number(written.decode.value * users),
+        "e2e_tps_total": _number(users * output / reply),
+        "pp_tps": _number(read.prefill.value),
+        "ttft_s": _number(read.first_token.value),
+        "fits": "true" if np.all(written.fits) else "false",
+        "bottleneck": written.bottleneck,
         "note": "; ".join(case.notes),
     }
+
+
+def _estimated(case: Case, work: Workload) -> Estimate:
+    return estimate(
+        case.model, case.machine, work, case.runtime, case.strategy,
+        catalog.efficiency(), case.settings,
+    )  # fmt: skip
 
 
 def understood(row: Mapping[str, str]) -> Case:
@@ -124,14 +136,18 @@ def understood(row: Mapping[str, str]) -> Case:
         raise InputError(f"category {category!r} is no inference run; nothing to predict.")
     notes: list[str] = []
     model = _model(row, notes)
-    runtime = _runtime(row, category, notes)
+    runtime, strategy = _runtime(row, category, notes), STRATEGIES[category]
     inputs = _machine_inputs(row, category, notes)
+    if _text(row, "gpu").casefold() == NO_GPU:
+        runtime, strategy = _without_gpu(runtime, strategy, notes)
+    prompt, work = _work(row)
     return Case(
         model=model,
         machine=machine(inputs),
-        work=_work(row),
+        prompt=prompt,
+        work=work,
         runtime=runtime,
-        strategy=STRATEGIES[category],
+        strategy=strategy,
         settings=_settings(row, category, model),
         notes=tuple(notes),
     )
@@ -140,6 +156,8 @@ def understood(row: Mapping[str, str]) -> Case:
 def _model(row: Mapping[str, str], notes: list[str]) -> Model:
     name, params = _text(row, "model"), _float(row, "params_b")
     size = _float(row, "model_size_gib")
+    if not name and not params:
+        raise InputError("The row names no model and no params_b; one of them is needed.")
     try:
         arch = catalog.architecture(name)
     except AdvisorError:
@@ -188,7 +206,7 @@ def _runtime(row: Mapping[str, str], category: str, notes: list[str]) -> Runtime
     stated = _text(row, "runtime")
     folded = stated.casefold()
     for words, runtime in (
-        (("llama", "ollama", "lm studio", "ggml"), LLAMA_CPP),
+        (("llama", "ollama", "lm studio", "ggml", "ktransformers"), LLAMA_CPP),
         (("accelerate", "transformers", "airllm"), ACCELERATE),
         (("vllm", "sglang", "tensorrt"), VLLM),
     ):
@@ -198,6 +216,16 @@ def _runtime(row: Mapping[str, str], category: str, notes: list[str]) -> Runtime
     if stated:
         notes.append(f"{stated} is not modelled: read as {nearest.name} does")
     return nearest
+
+
+def _without_gpu(
+    runtime: Runtime, strategy: Strategy, notes: list[str]
+) -> tuple[Runtime, Strategy]:
+    """Where a row says that there is no GPU, cores read the model where it lies."""
+    if runtime is not LLAMA_CPP:
+        notes.append(f"{runtime.name} needs a GPU: read as {LLAMA_CPP.name} does")
+    resident = strategy is Strategy.GPU_RESIDENT
+    return LLAMA_CPP, Strategy.CPU_OFFLOAD if resident else strategy
 
 
 def _machine_inputs(row: Mapping[str, str], category: str, notes: list[str]) -> MachineInputs:
@@ -227,7 +255,7 @@ def _gpu(row: Mapping[str, str], notes: list[str]) -> str:
     try:
         return catalog.find_gpu(stated).name
     except UnknownName:
-        first = catalog.find_gpu(re.split(r"\+|\(|,", stated)[0])
+        first = catalog.find_gpu(re.split(r"\+|\(|,", stated)[0].strip())
         notes.append(f"GPU {stated!r} is taken as {first.name}")
         return first.name
 
@@ -237,10 +265,14 @@ def _known_cpu(row: Mapping[str, str], notes: list[str]) -> str | None:
     if not stated:
         return None
     try:
-        return catalog.find_host(stated).name
+        found = catalog.find_host(stated)
     except UnknownName:
         notes.append(f"CPU {stated!r} is not in the catalogue: a typical desktop stands in")
         return None
+    if found.bandwidth_gbs is None and not (_text(row, "ram_bw_gbs") or _text(row, "ram_mts")):
+        notes.append(f"{found.name}: RAM bandwidth not published, a typical desktop stands in")
+        return None
+    return found.name
 
 
 def _settings(row: Mapping[str, str], category: str, model: Model) -> Settings:
@@ -252,26 +284,28 @@ def _settings(row: Mapping[str, str], category: str, model: Model) -> Settings:
     return Settings(gpu_layers=layers, cpu_moe=moe)
 
 
-def _work(row: Mapping[str, str]) -> Workload:
-    """Lengths: of the columns, else of llama-bench's `test=tgN,ppM`, else the usual 512 and 128."""
-    note = _text(row, "source_note")
-    depth = _float(row, "context_depth") or 0.0
+def _work(row: Mapping[str, str]) -> tuple[Workload, Workload]:
+    """Requests for the prompt's speed and for the generation's.
+
+    A row with `context_depth` is llama-bench: two tests, of the lengths in `test=tgN,ppM`, each
+    beginning with so many tokens in the cache. Else both are one request. Lengths left open are
+    the usual 512 and 128.
+    """
+    note, depth = _text(row, "source_note"), _float(row, "context_depth")
+    sent, users = _float(row, "prompt_len"), _float(row, "batch") or 1.0
     generated = _float(row, "gen_len") or _bench(note, "tg") or 128.0
-    prompt = _float(row, "prompt_len")
-    tested = _bench(note, "pp") or 512.0
-    sent = depth if prompt is None else prompt
-    fresh = tested if prompt is None else max(prompt, 1.0)
-    return _lengths(sent, fresh, generated, _float(row, "batch") or 1.0)
-
-
-def _lengths(depth: float, fresh: float, generated: float, users: float) -> Workload:
-    return Workload(
-        prompt=max(depth, fresh) if depth else fresh,
-        cached=max(depth - fresh, 0.0),
+    fresh = max(sent, 1.0) if sent is not None else _bench(note, "pp") or 512.0
+    kept = depth or 0.0
+    prompt = Workload(
+        prompt=kept + fresh,
+        cached=kept,
         output=generated,
-        context=depth + fresh + generated,
+        context=kept + fresh + generated,
         users=users,
     )
+    if depth is None or sent is not None:
+        return prompt, prompt
+    return prompt, replace(prompt, prompt=kept, cached=0.0)
 
 
 def _bench(note: str, kind: str) -> float | None:
@@ -286,9 +320,13 @@ def _text(row: Mapping[str, str], name: str) -> str:
 def _float(row: Mapping[str, str], name: str) -> float | None:
     text = _text(row, name)
     try:
-        return float(text) if text else None
+        value = float(text) if text else None
     except ValueError as error:
-        raise InputError(f"{name} is {text!r}; a number or nothing is expected.") from error
+        raise InputError(f"{name} is {text[:40]!r}; a number or nothing is expected.") from error
+    most = LARGEST.get(name, LARGEST_OTHER)
+    if value is not None and not 0 <= value <= most:
+        raise InputError(f"{name} is {text[:40]!r}; a number from 0 to {most:,.0f} is expected.")
+    return value
 
 
 def _int(row: Mapping[str, str], name: str) -> int | None:

@@ -144,7 +144,7 @@ def more_bits(place: Place) -> bool:
 
 
 CONDITIONS: Mapping[str, Callable[[Place], bool]] = {
-    "always": lambda place: True,
+    "always": lambda _: True,
     "more_bits": more_bits,
     "first_two": lambda place: place.position < 2,
     "first_four": lambda place: place.position < 4,

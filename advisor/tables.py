@@ -65,6 +65,8 @@ def _record(
     defaults: frozenset[str],
     where: str,
 ) -> Row:
+    if None in row or None in row.values():
+        raise DataError(f"data/{where}: not as many values as the {len(annotations)} columns.")
     values = {
         name: _value(text.strip(), annotations[name], f"{where}, {name}")
         for name, text in row.items()

@@ -1,19 +1,13 @@
 """Parameters, caches and attention work against published totals and numbers worked by hand."""
 
-import csv
-from dataclasses import fields, replace
-from functools import cache
-from pathlib import Path
-from typing import get_type_hints
+from dataclasses import replace
 
 import pytest
 
-from advisor.architecture import Architecture, ArchitectureFacts, Group, LayerCache, Tensor
+from advisor.architecture import Group, LayerCache, Tensor
+from advisor.catalog import architecture, model_rows
 from advisor.errors import DataError, Refusal
 from advisor.tensors import build
-
-MODELS = Path(__file__).parent.parent / "data" / "models.csv"
-TYPES = get_type_hints(ArchitectureFacts)
 
 # Parameter counts as the Hugging Face API (`safetensors.total`), model cards or GGUF loaders report
 # them, without vision towers and multi-token prediction layers.
@@ -146,32 +140,6 @@ CACHED = {
 REFUSED = {"DeepSeek-V4-Flash", "DeepSeek-V4-Pro", "Jamba-v0.1", "Kimi-K3", "MiniMax-M3"}
 
 
-@cache
-def model_facts() -> dict[str, ArchitectureFacts]:
-    with MODELS.open(encoding="utf-8", newline="") as file:
-        rows = [_facts(row) for row in csv.DictReader(file)]
-    return {row.name: row for row in rows}
-
-
-@cache
-def architecture(name: str) -> Architecture:
-    return build(model_facts()[name])
-
-
-def _facts(row: dict[str, str]) -> ArchitectureFacts:
-    values = {column: _value(column, text) for column, text in row.items() if text}
-    return ArchitectureFacts(**values)  # type: ignore[arg-type]
-
-
-def _value(column: str, text: str) -> str | int | float | bool:
-    if TYPES[column] is bool:
-        return {"True": True, "False": False}[text]
-    for number in (int, float):
-        if TYPES[column] in (number, number | None):
-            return number(text)
-    return text
-
-
 def tensors(name: str, role: str) -> tuple[Tensor, ...]:
     return tuple(tensor for tensor in architecture(name).tensors if tensor.role == role)
 
@@ -185,30 +153,24 @@ def kept(entry: LayerCache) -> int:
 
 
 def published(column: str) -> list[tuple[str, float]]:
-    rows = [model_facts()[name] for name in DERIVABLE]
+    rows = [model_rows()[name] for name in DERIVABLE]
     return [(row.name, getattr(row, column)) for row in rows if getattr(row, column) is not None]
 
 
-DERIVABLE = sorted(set(model_facts()) - REFUSED)
-
-
-def test_columns_are_the_fields() -> None:
-    with MODELS.open(encoding="utf-8", newline="") as file:
-        header = next(csv.reader(file))
-    assert header == [field.name for field in fields(ArchitectureFacts)]
+DERIVABLE = sorted(set(model_rows()) - REFUSED)
 
 
 def test_names_and_aliases_mean_one_model() -> None:
     meant: dict[str, str] = {}
-    for row in model_facts().values():
+    for row in model_rows().values():
         spellings = {row.name, row.hf_id, *row.aliases.split("; ")} - {""}
         for spelling in spellings:
             assert meant.setdefault(spelling.casefold(), row.name) == row.name
 
 
-@pytest.mark.parametrize("name", model_facts())
+@pytest.mark.parametrize("name", model_rows())
 def test_every_row_has_a_dated_public_source(name: str) -> None:
-    row = model_facts()[name]
+    row = model_rows()[name]
     assert row.source.startswith("https://")
     assert row.source_date[:2] == "20"
 
@@ -380,7 +342,7 @@ def test_tensors_are_whole(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(REFUSED))
 def test_rows_that_nobody_can_derive_say_why(name: str) -> None:
-    row = model_facts()[name]
+    row = model_rows()[name]
     with pytest.raises(Refusal, match="cannot be derived") as refusal:
         build(row)
     assert row.note in str(refusal.value)
@@ -388,11 +350,11 @@ def test_rows_that_nobody_can_derive_say_why(name: str) -> None:
 
 def test_unknown_layer_letters_are_named() -> None:
     with pytest.raises(DataError, match="FXF"):
-        build(replace(model_facts()["Llama-3.1-8B"], layer_pattern="FXF"))
+        build(replace(model_rows()["Llama-3.1-8B"], layer_pattern="FXF"))
 
 
 @pytest.mark.parametrize("column", ["hidden", "vocab"])
 def test_missing_sizes_are_named(column: str) -> None:
-    facts = replace(model_facts()["Llama-3.1-8B"], **{column: 0})  # type: ignore[arg-type]
+    facts = replace(model_rows()["Llama-3.1-8B"], **{column: 0})  # type: ignore[arg-type]
     with pytest.raises(DataError, match=column):
         build(facts)

@@ -145,9 +145,7 @@ def test_70b_does_not_fit_a_3090_and_says_what_is_missing(llama_70b: Model) -> N
 def test_half_of_70b_is_what_a_3090_holds(llama_70b: Model) -> None:
     # 24 GiB less 1 of margin, 0.4 of context and 0.4 of buffer: 22.2 GiB; a layer takes 0.48 GiB
     # and 32 MiB of cache at 8192 tokens: 43.
-    one = run(
-        llama_70b, server(90), LLAMA_CPP, Strategy.CPU_OFFLOAD, work=Workload(context=8192)
-    )
+    one = run(llama_70b, server(90), LLAMA_CPP, Strategy.CPU_OFFLOAD, work=Workload(context=8192))
     assert one.placement is not None
     assert 40 <= float(one.placement.gpu_layers) <= 45
 

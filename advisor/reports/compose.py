@@ -74,12 +74,12 @@ def document(
 
 
 def card_of(advice: Advice, strategy: Strategy) -> Estimate | None:
-    """The estimate that stands for a placement: the fastest that fits, else the least short."""
+    """The estimate that stands for a placement: the fastest that fits, else the first possible."""
     possible = [one for one in advice.placed(strategy) if not one.refusal]
     fitting = usable(possible)
     if fitting:
         return fitting[0]
-    return min(possible, key=lambda one: float(one.missing), default=None)
+    return possible[0] if possible else None
 
 
 def _card(one: Estimate) -> PlacementCard:

@@ -15,7 +15,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from platformdirs import user_data_dir
 from sqlalchemy import (
     JSON,
     URL,
@@ -37,6 +36,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlch
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from advisor.errors import StoreError
+from advisor.folders import data_folder
 
 BUSY_SECONDS = 5.0
 """How long one program waits for another that is writing [s]."""
@@ -95,12 +95,6 @@ class ReportRow(Base):
     inputs: Mapped[dict[str, str]] = mapped_column(JSON)
     summary: Mapped[str] = mapped_column(Text)
     content: Mapped[dict[str, Any]] = mapped_column(JSON)
-
-
-def data_folder() -> Path:
-    """The folder that holds the user's reports; it need not exist yet."""
-    given = os.environ.get("ADVISOR_DATA_DIR", "").strip()
-    return Path(given).expanduser() if given else Path(user_data_dir("offload-advisor", False))
 
 
 def database_url(url: str | None = None) -> URL:

@@ -87,7 +87,7 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
     return (
         "from transformers import AutoModelForCausalLM\n"
         "model = AutoModelForCausalLM.from_pretrained(\n"
-        f'    "{model.name}", dtype="bfloat16", device_map="auto",\n'
+        f'    {model.name!r}, dtype="bfloat16", device_map="auto",\n'
         f'    max_memory={{0: "{gpu}GiB", "cpu": "{cpu}GiB"}}, offload_folder="offload",\n'
         ")"
     )

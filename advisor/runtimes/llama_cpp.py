@@ -6,6 +6,7 @@ micro-batches of 32 tokens and more are instead copied over the link and compute
 is mapped and its pages are read as they are touched.
 """
 
+import shlex
 from dataclasses import replace
 
 import numpy as np
@@ -263,7 +264,7 @@ def reread_bytes(model: Model, placement: Placement, load: Load) -> Array:
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
     """The llama-server line that does this, with nothing left to its own fit."""
     parts = [
-        f"llama-server -m {model.name}-{model.format}.gguf",
+        f"llama-server -m {shlex.quote(f'{model.name}-{model.format}.gguf')}",
         f"-c {int(work.context) * int(work.users)}",
     ]
     if int(work.users) > 1:

@@ -5,6 +5,7 @@ step takes the longer of copy and compute. It has no tier on the drive.
 """
 
 import re
+import shlex
 
 import numpy as np
 
@@ -95,7 +96,7 @@ def _pass(model: Model, placement: Placement, work: Workload, *, prefill: bool) 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
     """The serve line that does this."""
     parts = [
-        f"vllm serve {model.name}-{model.format}",
+        f"vllm serve {shlex.quote(f'{model.name}-{model.format}')}",
         f"--max-model-len {int(work.context)}",
         f"--max-num-seqs {int(work.users)}",
         f"--gpu-memory-utilization {MEMORY_USED}",

@@ -14,6 +14,7 @@ from advisor.ui.answering import Answer
 from advisor.ui.cards import cards
 from advisor.ui.choices import Choices
 from advisor.ui.markup import block, notice
+from advisor.ui.plot import draw
 
 
 def impossible(chosen: Choices, error: AdvisorError) -> None:
@@ -36,8 +37,7 @@ def show(answer: Answer, problems: Iterable[str]) -> None:
         notice(sentence, "warning")
     cards(answer)
     _unknown(answer)
-    _bytes_and_time(answer)
-    _lines(answer)
+    _charts(answer)
     st.subheader("Bigger GPUs, cheapest month first", anchor="bigger-gpus")
     tables.upgrades(answer)
     st.subheader("Runtimes for this, fastest first", anchor="runtimes")
@@ -46,7 +46,7 @@ def show(answer: Answer, problems: Iterable[str]) -> None:
 
 
 def _head(answer: Answer) -> None:
-    words, actions = st.columns([3, 1.15], vertical_alignment="top")
+    words, actions = st.columns([2, 1], vertical_alignment="top")
     with words:
         markup.show(block("oa-title", answer.advice.title, "h1"))
     with actions, st.container(horizontal=True, horizontal_alignment="right"):
@@ -71,34 +71,46 @@ def _unknown(answer: Answer) -> None:
             machine_panel.measure("main")
 
 
-def _bytes_and_time(answer: Answer) -> None:
-    document = answer.document
+def _charts(answer: Answer) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
-        st.subheader("Where the bytes are", anchor="bytes")
-        charts.draw(charts.memory_use(document.memory), key="memory", alt=_memory_alt(document))
+        _memory(answer.document)
+        _speed(answer.document)
+        _layers(answer.document)
     with right:
-        st.subheader("Where each token's time goes", anchor="time")
-        charts.draw(
-            charts.token_time(document.token_time),
-            key="time",
-            alt="Share of a token's time by route; the popover of each card has the numbers.",
-        )
-    left, right = st.columns(2, gap="medium")
-    with left:
-        st.subheader("Speed of each placement", anchor="speed")
-        best = charts.best_cards(document)
-        charts.draw(charts.speed(best), key="speed", alt=_speed_alt(document))
-    with right:
+        _time(answer.document)
         st.subheader("Faster, in order of gain", anchor="faster")
         tables.what_ifs(answer)
+        _cost(answer.document)
+
+
+def _memory(document: ReportDocument) -> None:
+    st.subheader("Where the bytes are", anchor="bytes")
+    draw(charts.memory_use(document.memory), key="memory", alt=_memory_alt(document))
+    markup.show(charts.memory_keys())
+
+
+def _time(document: ReportDocument) -> None:
+    st.subheader("Where each token's time goes", anchor="time")
+    alt = "Share of a token's time by route; each card's explanation has the numbers."
+    draw(charts.token_time(document.token_time), key="time", alt=alt)
+    markup.show(charts.time_keys(document.token_time))
+
+
+def _speed(document: ReportDocument) -> None:
+    best = charts.best_cards(document)
+    if any(card.fits for card in best):
+        st.subheader("Speed of each placement", anchor="speed")
+        draw(charts.speed(best), key="speed", alt=_speed_alt(document))
 
 
 def _memory_alt(document: ReportDocument) -> str:
     held: Counter[tuple[str, str]] = Counter()
     for use in document.memory:
         held[charts.PLACEMENT_NAMES[use.placement], use.tier] += use.bytes  # type: ignore[assignment]
-    return "; ".join(f"{place}, {tier}: {wording.memory(size)}" for (place, tier), size in held.items())
+    return "; ".join(
+        f"{place}, {tier}: {wording.memory(size)}" for (place, tier), size in held.items()
+    )
 
 
 def _speed_alt(document: ReportDocument) -> str:
@@ -109,26 +121,22 @@ def _speed_alt(document: ReportDocument) -> str:
     )
 
 
-def _lines(answer: Answer) -> None:
-    document = answer.document
-    left, right = st.columns(2, gap="medium")
-    sweep, lines = document.layer_sweep, document.cost_curves
-    with left:
+def _layers(document: ReportDocument) -> None:
+    sweep = document.layer_sweep
+    if sweep is not None and len(sweep.x) > 1:
         st.subheader("Speed against layers on the GPU", anchor="layers")
-        if sweep is not None and len(sweep.x) > 1:
-            ends = (wording.tokens_per_second(sweep.y[at]) for at in (0, -1))
-            alt = "From {} without the GPU to {} at {:.0f} layers.".format(*ends, sweep.x[-1])
-            charts.draw(charts.layers(sweep), key="layers_chart", alt=alt)
-        else:
-            markup.show(block("oa-soft", "There is no GPU here to put layers on.", "p"))
-    with right:
+        ends = (wording.tokens_per_second(sweep.y[at]) for at in (0, -1))
+        alt = "From {} without the GPU to {} at {:.0f} layers.".format(*ends, sweep.x[-1])
+        draw(charts.layers(sweep), key="layers_chart", alt=alt)
+
+
+def _cost(document: ReportDocument) -> None:
+    lines = document.cost_curves
+    if lines:
         st.subheader("Cost of a month, waiting included", anchor="cost")
-        if lines:
-            point = charts.crossing(lines)
-            alt = f"The lines cross at {charts.money_at(point)}." if point else "They never cross."
-            charts.draw(charts.costs(lines), key="costs", alt=alt)
-        else:
-            markup.show(block("oa-soft", "No bigger GPU with a known price to compare with.", "p"))
+        point = charts.crossing(lines)
+        alt = f"The lines cross at {charts.money_at(point)}." if point else "They never cross."
+        draw(charts.costs(lines), key="costs", alt=alt)
 
 
 def _how_sure(answer: Answer) -> None:
@@ -141,6 +149,6 @@ def _how_sure(answer: Answer) -> None:
         "The constants of the cost model are assumed or fitted to few runs so far, so the ranges "
         "are wide.",
         f"The fastest placement rests on {sum(kinds.values())} figures: {rests}." if rests else "",
-        "Every card opens its own under \u201cWhy this number?\u201d.",
+        "Each card opens its own.",
     )
     markup.show(block("oa-why", " ".join(filter(None, sentences)), "p"))

@@ -37,7 +37,7 @@ class Answer:
 
 
 @st.cache_resource(max_entries=128, ttl=3600, show_spinner=False, hash_funcs={Choices: repr})
-def answer(choices: Choices, calibrated: int) -> Answer:
+def answer(choices: Choices, calibrated: int) -> Answer:  # noqa: ARG001 - a part of the key
     """The answer; `calibrated` changes when this machine was measured again.
 
     Raises:

@@ -16,6 +16,8 @@ from advisor.ui.markup import block, joined, show
 from advisor.ui.preview import typing
 from advisor.wording import UNKNOWN, memory, range_of, seconds, tokens_per_second
 
+IN_PLACE = "llama.cpp"
+"""The runtime whose processor computes what lies in RAM; the others carry it to the GPU."""
 PART_CLASSES = {"weights": "oa-weights", "KV cache": "oa-cache", "buffers": "oa-buffers"}
 
 
@@ -24,7 +26,10 @@ def cards(answer: Answer) -> None:
     before = _speeds_before(answer)
     for column, strategy in zip(st.columns(3), Strategy, strict=True):
         one = card_of(answer.advice, strategy)
-        with column, st.container(border=True, height="stretch", key=f"card_{strategy.name}"):
+        with column, st.container(
+            border=True, height="stretch", vertical_alignment="distribute",
+            key=f"card_{strategy.name}",
+        ):  # fmt: skip
             show(_card(answer, strategy, one, before.get(strategy, "")))
             if one is not None and one.step is not None:
                 reasons.button(answer, one)
@@ -38,9 +43,10 @@ def _speeds_before(answer: Answer) -> dict[Strategy, str]:
         for strategy in Strategy
         if (one := card_of(answer.advice, strategy)) is not None
     }
-    if state.get("shown_choices") != answer.choices:
+    asked = (answer.choices, repr(answer.machine))  # measuring changes the machine alone
+    if state.get("shown_asked") != asked:
         state["shown_before"] = state.get("shown_speeds", {})
-        state["shown_choices"], state["shown_speeds"] = answer.choices, now
+        state["shown_asked"], state["shown_speeds"] = asked, now
     before: dict[Strategy, str] = state["shown_before"]
     return {key: text for key, text in before.items() if now.get(key) != text}
 
@@ -60,7 +66,7 @@ def _head(strategy: Strategy, badge: str, tone: str) -> Markup:
 
 def _refused(answer: Answer, strategy: Strategy) -> Iterable[Markup]:
     reason = next((one.refusal for one in answer.advice.placed(strategy) if one.refusal), UNKNOWN)
-    yield block("oa-speed oa-none", "not possible")
+    yield block("oa-speed oa-none", "not possible" if answer.machine.gpus else "no GPU")
     yield block("oa-why", reason, "p")
     if strategy is Strategy.GPU_RESIDENT:
         yield from _would_hold(answer)
@@ -70,7 +76,10 @@ def _short(answer: Answer, one: Estimate, before: str) -> Iterable[Markup]:
     yield block("oa-speed oa-none", f"{memory(float(one.missing))} short")
     yield _was(before)
     yield block("oa-range", f"with {one.runtime}, {one.model.format}")
-    yield from _would_hold(answer)
+    if one.strategy is Strategy.GPU_RESIDENT:
+        yield from _would_hold(answer)
+    else:
+        yield block("oa-why", f"{memory(float(one.missing))} more RAM would hold it.", "p")
     yield from _tiers(answer, one)
 
 
@@ -118,8 +127,8 @@ def _facts(answer: Answer, one: Estimate) -> Markup:
     if one.strategy is not Strategy.GPU_RESIDENT and answer.machine.gpus and one.placement:
         kept, layers = int(one.placement.gpu_layers), one.model.layers
         facts.append(("On the GPU", f"{kept} of {layers} layers"))
-    rows = (Markup("<dt>{}</dt><dd>{}</dd>").format(*fact) for fact in facts)
-    return block("oa-facts", joined(rows), "dl")
+    rows = (Markup("<span>{}</span><span>{}</span>").format(*fact) for fact in facts)
+    return block("oa-facts", joined(rows))
 
 
 def _tiers(answer: Answer, one: Estimate) -> Iterable[Markup]:
@@ -167,7 +176,8 @@ def _remarks(answer: Answer, one: Estimate) -> Iterable[Markup]:
         in_ram = card_of(answer.advice, Strategy.CPU_OFFLOAD)
         cache = float(one.placement.page_cache)
         if in_ram is not None and bool(in_ram.fits):
-            remarks.append("Your RAM holds this; from the drive it would be as slow as this.")
+            speed = tokens_per_second(decode_tps(one))
+            remarks.append(f"Your RAM holds this; from the drive it would be {speed}.")
         elif cache > 0:
             remarks.append(f"{memory(cache)} of RAM keep parts of the file at hand.")
     if one.becomes:
@@ -178,15 +188,17 @@ def _remarks(answer: Answer, one: Estimate) -> Iterable[Markup]:
 
 def _other_ways(answer: Answer, shown: Estimate) -> Iterable[Markup]:
     """The other way to read what RAM holds, and why it differs."""
-    for other in usable(answer.advice.placed(Strategy.CPU_OFFLOAD)):
-        if other.runtime != shown.runtime:
-            way = "streamed to the GPU" if other.runtime != "llama.cpp" else "computed in place"
-            text = Markup("<b>{}</b> {} ({}, {}), bound by {}.")
-            yield text.format(
-                tokens_per_second(decode_tps(other)), way, other.runtime, other.model.format,
-                other.bottleneck,
-            )  # fmt: skip
+    in_place = shown.runtime == IN_PLACE
+    others = usable(answer.advice.placed(Strategy.CPU_OFFLOAD))
+    other = next((one for one in others if (one.runtime == IN_PLACE) != in_place), None)
+    if other is None:
+        return
+    text = Markup("{} instead: <b>{}</b> ({}, {}), bound by {}.")
+    yield text.format(
+        "Streamed to the GPU" if in_place else "Computed in place",
+        tokens_per_second(decode_tps(other)), other.runtime, other.model.format, other.bottleneck,
+    )  # fmt: skip
     yield Markup(
-        "In place, the processor reads the weights where they lie. Streamed, every token "
-        "carries them over the link."
+        "In place, the processor reads the weights where they lie. Streamed, each token carries "
+        "them over the link."
     )

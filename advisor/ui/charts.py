@@ -1,20 +1,19 @@
-"""The charts of a comparison, drawn from its report document, in one theme.
+"""The charts of a comparison, drawn from its report document.
 
-Colours are those of Okabe and Ito, lighter on the dark page. Bars carry their numbers and lines
+Bars carry their numbers and lines
 their names, so that nothing depends on colour alone.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
-import streamlit as st
+from markupsafe import Markup
 
 from advisor.reports.document import PlacementCard, ReportDocument, SweepSeries, TierUse, TimePart
+from advisor.ui.markup import block, joined
+from advisor.ui.plot import Figure, Palette, bar_layout, line_layout, one_part, palette
 from advisor.units import GIB
 from advisor.wording import memory, money, range_of, seconds, short, tokens_per_second
 
-Figure = dict[str, Any]
 PLACEMENT_NAMES = {
     "gpu-resident": "In the GPU",
     "cpu-offload": "Offload to RAM",
@@ -30,78 +29,33 @@ PART_NAMES = {
     "crossings": "hand-overs",
     "token": "per token",
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class Palette:
-    """Colours of one appearance of the page."""
-
-    ink: str
-    soft: str
-    line: str
-    series: tuple[str, ...]
-
-
-LIGHT = Palette(
-    ink="#1b1f24", soft="#5b6470", line="#dfe2e7",
-    series=("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#8a9099"),
-)  # fmt: skip
-DARK = Palette(
-    ink="#e8eaed", soft="#a7b0bb", line="#343a42",
-    series=("#56b4e9", "#e69f00", "#2fc39a", "#e39ac4", "#ff8a4d", "#8fd0f5", "#9aa2ac"),
-)  # fmt: skip
-
-
-def palette() -> Palette:
-    """That of the page the person looks at."""
-    return DARK if st.context.theme.type == "dark" else LIGHT
-
-
-def draw(figure: Figure, *, key: str, alt: str) -> None:
-    """Put a chart on the page."""
-    st.plotly_chart(
-        figure, key=key, alt=alt, theme=None, config={"displayModeBar": False, "responsive": True}
-    )
+MEMORY_PARTS = {"weights": 0, "KV cache": 1, "buffers": 6}
+TIME_PARTS = {
+    "resident": 0, "in_place": 1, "streamed": 2, "paged": 3, "staged": 4, "layers": 5,
+    "crossings": 6, "token": 7,
+}  # fmt: skip
+"""Places of the parts in the palette."""
 
 
 def speed(cards: Sequence[PlacementCard]) -> Figure:
-    """Speed of each placement with its range [tokens/s], on a logarithmic axis."""
+    """Speed of each placement with its range [tokens/s]."""
     look = palette()
-    shown = [card for card in cards if card.fits and card.decode_tps][::-1]
-    values = [card.decode_tps or 0.0 for card in shown]
-    bars = {
-        "type": "bar",
-        "orientation": "h",
-        "y": [PLACEMENT_NAMES[card.placement] for card in shown],
-        "x": values,
-        "marker": {"color": look.series[0]},
-        "width": 0.5,
-        "error_x": {
-            "type": "data",
-            "symmetric": False,
-            "array": [(card.decode_tps_high or 0) - (card.decode_tps or 0) for card in shown],
-            "arrayminus": [(card.decode_tps or 0) - (card.decode_tps_low or 0) for card in shown],
-            "color": look.ink,
-            "thickness": 1.5,
-        },
-        "hovertemplate": "%{y}: %{x:.3g} tokens/s<extra></extra>",
+    shown = [card for card in cards if card.fits and card.decode_tps]
+    low, mid, high = (
+        [getattr(card, name) or 0.0 for card in shown]
+        for name in ("decode_tps_low", "decode_tps", "decode_tps_high")
+    )
+    own = one_part(range(len(shown)), mid, "speed", look.series[0])
+    own["error_x"] = {
+        "type": "data",
+        "symmetric": False,
+        "array": [top - at for top, at in zip(high, mid, strict=True)],
+        "arrayminus": [at - bottom for bottom, at in zip(low, mid, strict=True)],
+        "color": look.ink,
+        "thickness": 1.5,
     }
-    notes = [
-        {
-            "x": max(card.decode_tps_high or 0, card.decode_tps or 0),
-            "y": PLACEMENT_NAMES[card.placement],
-            "text": speed_words(card),
-            "showarrow": False,
-            "xanchor": "left",
-            "xshift": 8,
-        }
-        for card in shown
-    ]
-    top = max((card.decode_tps_high or 0 for card in shown), default=1.0)
-    layout = _layout(look, height=70 + 58 * max(len(shown), 1), left=120)
-    layout |= {"annotations": notes, "bargap": 0.4}
-    layout["xaxis"] |= {"range": [0, top * 1.75], "visible": False}
-    return {"data": [bars], "layout": layout}
+    heads = [f"{PLACEMENT_NAMES[card.placement]}: <b>{speed_words(card)}</b>" for card in shown]
+    return {"data": [own], "layout": bar_layout(look, heads, max(high, default=1.0) * 1.05)}
 
 
 def speed_words(card: PlacementCard) -> str:
@@ -113,54 +67,41 @@ def speed_words(card: PlacementCard) -> str:
 def memory_use(uses: Sequence[TierUse]) -> Figure:
     """What each tier holds in each placement, beside what it can hold [GiB]."""
     look = palette()
-    rows = list(dict.fromkeys((use.placement, use.tier) for use in uses))
-    held = {row: sum(use.bytes for use in uses if (use.placement, use.tier) == row) for row in rows}
-    rows = [row for row in rows if held[row] > 0][::-1]
-    room = {(use.placement, use.tier): use.capacity_bytes for use in uses}
-    labels = [f"{PLACEMENT_NAMES[place]}, {tier}" for place, tier in rows]
-    colours = dict(zip(("weights", "KV cache", "buffers"), (0, 1, 6), strict=True))
+    held: dict[tuple[str, str], dict[str, float]] = {}
+    room: dict[tuple[str, str], float | None] = {}
+    for use in uses:
+        row = (use.placement, use.tier)
+        held.setdefault(row, {})[use.part] = use.bytes
+        room[row] = use.capacity_bytes
+    rows = [row for row in held if sum(held[row].values()) > 0]
     data = [
-        {
-            "type": "bar",
-            "orientation": "h",
-            "name": part,
-            "y": labels,
-            "x": [
-                sum(use.bytes for use in uses if (use.placement, use.tier, use.part) == (*row, part))
-                / GIB
-                for row in rows
-            ],
-            "marker": {"color": look.series[colour]},
-            "hovertemplate": "%{y}, " + part + ": %{x:.1f} GiB<extra></extra>",
-        }
-        for part, colour in colours.items()
+        one_part(
+            range(len(rows)),
+            [held[row].get(part, 0.0) / GIB for row in rows],
+            part,
+            look.series[at],
+        )
+        for part, at in MEMORY_PARTS.items()
     ]
-    data.append(_capacity_marks(look, labels, [room[row] for row in rows]))
-    ends = [max(held[row], room[row] or 0.0) / GIB for row in rows]
-    notes = [
-        {"x": end, "y": label, "text": _of(held[row], room[row]), "showarrow": False,
-         "xanchor": "left", "xshift": 10}
-        for row, label, end in zip(rows, labels, ends, strict=True)
-    ]  # fmt: skip
-    layout = _layout(look, height=90 + 34 * max(len(rows), 1), left=160, legend=True)
-    layout |= {"annotations": notes, "barmode": "stack", "bargap": 0.35}
-    layout["xaxis"] |= {"range": [0, max(ends, default=1.0) * 1.45], "visible": False}
-    return {"data": data, "layout": layout}
+    data.append(_capacity_marks(look, [(room[row] or 0.0) / GIB for row in rows]))
+    totals = [sum(held[row].values()) for row in rows]
+    heads = [
+        f"{PLACEMENT_NAMES[place]}, {tier}: <b>{_of(total, room[place, tier])}</b>"
+        for (place, tier), total in zip(rows, totals, strict=True)
+    ]
+    ends = [max(total, room[row] or 0.0) / GIB for row, total in zip(rows, totals, strict=True)]
+    return {"data": data, "layout": bar_layout(look, heads, max(ends, default=1.0) * 1.02)}
 
 
-def _capacity_marks(look: Palette, labels: list[str], room: list[float | None]) -> Figure:
+def _capacity_marks(look: Palette, room: list[float]) -> Figure:
     return {
         "type": "scatter",
         "mode": "markers",
-        "name": "what it can hold",
-        "y": [label for label, size in zip(labels, room, strict=True) if size],
-        "x": [size / GIB for size in room if size],
-        "marker": {
-            "symbol": "line-ns", "size": 18, "color": look.ink,
-            "line": {"width": 2, "color": look.ink},
-        },
-        "hovertemplate": "%{y} holds %{x:.1f} GiB<extra></extra>",
-    }  # fmt: skip
+        "y": [place for place, size in enumerate(room) if size],
+        "x": [size for size in room if size],
+        "marker": {"symbol": "line-ns", "size": 18, "line": {"width": 2.5, "color": look.ink}},
+        "hovertemplate": "holds %{x:.1f} GiB<extra></extra>",
+    }
 
 
 def _of(held: float, room: float | None) -> str:
@@ -170,53 +111,74 @@ def _of(held: float, room: float | None) -> str:
 def token_time(parts: Sequence[TimePart]) -> Figure:
     """Share of a token's time by route, in each placement [%]."""
     look = palette()
-    totals: dict[str, float] = {}
+    spent: dict[str, dict[str, float]] = {}
     for part in parts:
-        totals[part.placement] = totals.get(part.placement, 0.0) + part.seconds
-    places = list(totals)[::-1]
-    labels = [PLACEMENT_NAMES[place] for place in places]
-    names = [name for name in PART_NAMES if any(part.part == name for part in parts)]
-    data = []
-    for name in names:
-        spent = {part.placement: part.seconds for part in parts if part.part == name}
-        shares = [100 * spent.get(place, 0.0) / totals[place] for place in places]
-        data.append(
-            {
-                "type": "bar",
-                "orientation": "h",
-                "name": PART_NAMES[name],
-                "y": labels,
-                "x": shares,
-                "width": 0.5,
-                "text": [f"{PART_NAMES[name]} {share:.0f} %" if share > 22 else "" for share in shares],
-                "textposition": "inside",
-                "insidetextanchor": "middle",
-                "marker": {"color": look.series[list(PART_NAMES).index(name) % 7]},
-                "hovertemplate": "%{y}, " + PART_NAMES[name] + ": %{x:.1f} %<extra></extra>",
-            }
+        spent.setdefault(part.placement, {})[part.part] = part.seconds
+    totals = {place: sum(own.values()) for place, own in spent.items()}
+    data = [
+        one_part(
+            range(len(spent)),
+            [100 * own.get(name, 0.0) / totals[place] for place, own in spent.items()],
+            PART_NAMES[name],
+            look.series[at],
         )
-    notes = [
-        {"x": 100, "y": label, "text": f"{seconds(totals[place])} a token", "showarrow": False,
-         "xanchor": "left", "xshift": 8}
-        for place, label in zip(places, labels, strict=True)
-    ]  # fmt: skip
-    layout = _layout(look, height=110 + 46 * max(len(places), 1), left=120, legend=True)
-    layout |= {"annotations": notes, "barmode": "stack"}
-    layout["xaxis"] |= {"range": [0, 142], "visible": False}
-    return {"data": data, "layout": layout}
+        for name, at in TIME_PARTS.items()
+        if any(name in own for own in spent.values())
+    ]
+    heads = [
+        f"{PLACEMENT_NAMES[place]}: <b>{seconds(total)} a token</b>, {_mostly(spent[place], total)}"
+        for place, total in totals.items()
+    ]
+    return {"data": data, "layout": bar_layout(look, heads, 100)}
+
+
+def _mostly(own: dict[str, float], total: float) -> str:
+    name = max(own, key=lambda part: own[part])
+    return f"{100 * own[name] / total:.0f} % {PART_NAMES.get(name, name)}"
+
+
+def memory_keys() -> Markup:
+    """What the colours and the mark of the memory chart mean."""
+    mark = Markup("<div class='oa-key'><span>\u2502 what it can hold</span></div>")
+    return keys(MEMORY_PARTS) + mark
+
+
+def time_keys(parts: Sequence[TimePart]) -> Markup:
+    """What the colours of the time chart mean."""
+    there = {part.part for part in parts}
+    return keys({name: at for name, at in TIME_PARTS.items() if name in there}, PART_NAMES)
+
+
+def keys(shown: dict[str, int], names: dict[str, str] | None = None) -> Markup:
+    """What the colours of a chart mean.
+
+    Args:
+        shown: place in the palette by part.
+        names: words for the parts, where they are not words themselves.
+    """
+    look = palette()
+    item = Markup("<span><i style='background:{}'></i>{}</span>")
+    return block(
+        "oa-key",
+        joined(
+            item.format(look.series[at], (names or {}).get(part, part))
+            for part, at in shown.items()
+        ),
+    )
 
 
 def layers(series: SweepSeries) -> Figure:
     """Speed against layers on the GPU, to where VRAM ends."""
     look = palette()
     data = [_line(look, series, 0, "%{x:.0f} layers: %{y:.2g} tokens/s")]
-    layout = _layout(look, height=300)
+    layout = line_layout(look, height=300)
     layout["xaxis"] |= {"title": {"text": series.x_label}, "showgrid": False, "rangemode": "tozero"}
     layout["yaxis"] |= {"title": {"text": series.y_label}, "rangemode": "tozero"}
     if series.x:
         layout["annotations"] = [
-            {"x": series.x[-1], "y": series.y[-1], "text": f"VRAM ends at {series.x[-1]:.0f} layers",
-             "showarrow": True, "ax": -70, "ay": -28, "arrowcolor": look.soft}
+            {"x": series.x[-1], "y": series.y[-1], "showarrow": True,
+             "text": f"VRAM ends at {series.x[-1]:.0f} layers",
+             "ax": -70, "ay": -28, "arrowcolor": look.soft}
         ]  # fmt: skip
         layout["xaxis"]["range"] = [0, series.x[-1] * 1.12 + 1]
         layout["yaxis"]["range"] = [0, max(series.y) * 1.25]
@@ -229,19 +191,25 @@ def costs(lines: Sequence[SweepSeries]) -> Figure:
     data = [
         _line(look, line, place, "%{x:,.0f} tokens: $%{y:,.0f}") for place, line in enumerate(lines)
     ]
-    layout = _layout(look, height=300, legend=True)
+    layout = line_layout(look, height=300)
     layout["xaxis"] |= {"title": {"text": "tokens a month"}, "showgrid": False}
     layout["yaxis"] |= {"title": {"text": "USD a month"}, "tickprefix": "$", "rangemode": "tozero"}
+    layout["annotations"] = [
+        {"x": line.x[-1], "y": line.y[-1], "text": line.name, "showarrow": False,
+         "xanchor": "right", "yanchor": "bottom", "yshift": 3,
+         "font": {"color": look.series[place % 7]}}
+        for place, line in enumerate(lines) if line.x
+    ]  # fmt: skip
     point = crossing(lines)
     if point:
         layout["shapes"] = [
             {"type": "line", "x0": point[0], "x1": point[0], "yref": "paper", "y0": 0, "y1": 1,
              "line": {"color": look.soft, "dash": "dot", "width": 1.2}}
         ]  # fmt: skip
-        layout["annotations"] = [
-            {"x": point[0], "y": 0.97, "yref": "paper", "showarrow": False, "xanchor": "left",
+        layout["annotations"].append(
+            {"x": point[0], "y": 0.03, "yref": "paper", "showarrow": False, "xanchor": "left",
              "xshift": 6, "text": f"pays from {short(point[0])} tokens"}
-        ]  # fmt: skip
+        )  # fmt: skip
     return {"data": data, "layout": layout}
 
 
@@ -266,31 +234,12 @@ def _line(look: Palette, series: SweepSeries, place: int, hover: str) -> Figure:
         "name": series.name,
         "x": list(series.x),
         "y": list(series.y),
-        "line": {"color": look.series[place % 7], "width": 2.5, "dash": ("solid", "dash", "dot")[place % 3]},
+        "line": {
+            "color": look.series[place % 7],
+            "width": 2.5,
+            "dash": ("solid", "dash", "dot")[place % 3],
+        },
         "hovertemplate": hover + "<extra></extra>",
-    }
-
-
-def _layout(look: Palette, *, height: int, left: int = 60, legend: bool = False) -> dict[str, Any]:
-    axis = {
-        "gridcolor": look.line,
-        "zeroline": False,
-        "color": look.soft,
-        "tickfont": {"color": look.ink},
-        "automargin": True,
-        "fixedrange": True,
-    }
-    return {
-        "height": height,
-        "margin": {"l": left, "r": 10, "t": 10, "b": 40 if legend else 10},
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
-        "font": {"color": look.ink, "size": 13, "family": "Source Sans, sans-serif"},
-        "showlegend": legend,
-        "legend": {"orientation": "h", "y": -0.02, "yanchor": "top", "x": 0, "xanchor": "left"},
-        "xaxis": dict(axis),
-        "yaxis": dict(axis),
-        "hoverlabel": {"font": {"size": 13}},
     }
 
 

@@ -2,15 +2,17 @@
 
 import re
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from urllib.parse import urlencode
 
 from advisor import catalog
-from advisor.assemble import MachineInputs
 from advisor.assemble import NO_GPU as NAMED_NONE
+from advisor.assemble import MachineInputs
 from advisor.offers import MoneyInputs
 from advisor.placement import Settings
 from advisor.ui.fields import ANOTHER, AS_SEEN, CONTEXTS, NO_GPU, NONE
+from advisor.ui.fields import fields as form_fields
 from advisor.units import GIB
 from advisor.workload import Workload
 
@@ -63,6 +65,21 @@ class Choices:
             if value is not None
         }
 
+    def permalink(self, base: str) -> str:
+        """The address that reopens this, defaults left out.
+
+        Which machine is meant is always said, since its default depends on who opens the link.
+        """
+        known = form_fields()
+        return address(
+            base,
+            {
+                key: text
+                for key, text in self.parameters().items()
+                if key == "machine" or text != known[key].default_text
+            },
+        )
+
     def workload(self) -> Workload:
         """What is asked of the model.
 
@@ -80,7 +97,7 @@ class Choices:
 
     def money(self) -> MoneyInputs:
         """What time and electricity are worth."""
-        own = ()
+        own: tuple[tuple[str, float], ...] = ()
         if self.rentgpu not in (None, NONE) and self.rentusd is not None:
             own = ((str(self.rentgpu), self.rentusd),)
         return MoneyInputs(
@@ -140,7 +157,7 @@ class Choices:
         return (int(found[1]), int(found[2])) if found else (None, None)
 
 
-def address(base: str, parameters: dict[str, str]) -> str:
+def address(base: str, parameters: Mapping[str, str]) -> str:
     """A link that reopens a comparison."""
     return f"{base}?{urlencode(parameters)}"
 

@@ -36,6 +36,11 @@ class Pick:
     kind: str
     help: str = ""
 
+    @property
+    def default_text(self) -> str:
+        """The default as a link writes it."""
+        return self.default
+
     def problem(self, text: str) -> str:
         """What is wrong with a value from a link; empty where nothing is."""
         if text in self.options:
@@ -75,11 +80,15 @@ class Amount:
             value = float("nan")
         if self.low <= value <= self.high and self.whole_enough(value):
             return ""
-        shown = "nothing" if self.default is None else f"{self.default:g}"
         return (
-            f"{self.label} cannot be {text[:40]!r}; allowed is {self.low:g} to {self.high:,g}. "
-            f"Shown instead: {shown}."
+            f"{self.label} cannot be {text[:40]!r}; allowed is {self.low:,g} to {self.high:,.0f}. "
+            f"Shown instead: {self.default_text or 'nothing'}."
         )
+
+    @property
+    def default_text(self) -> str:
+        """The default as a link writes it; empty for none."""
+        return "" if self.default is None else f"{self.default:g}"
 
     @property
     def whole(self) -> bool:

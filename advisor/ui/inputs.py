@@ -1,5 +1,6 @@
 """The sidebar: what is run, where, how it is asked, what time and money are worth."""
 
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -20,7 +21,8 @@ def choices() -> Choices:
 def ask(key: str, **options: Any) -> Any:
     """One widget, bound to the address under its key."""
     field: Field = fields()[key]
-    shared = {"key": key, "help": field.help or None, "bind": "query-params", **options}
+    shared = {"key": key, "help": field.help or None, "bind": "query-params",
+              "persist_state": "session", **options}  # fmt: skip
     if isinstance(field, Pick):
         return _pick(field, shared)
     return _amount(field, shared)
@@ -34,36 +36,44 @@ def _pick(field: Pick, shared: dict[str, Any]) -> str:
     elif field.key == "context":
         chosen = st.select_slider(field.label, field.options, value=default, **shared)
     else:
-        chosen = st.selectbox(field.label, field.options, index=start, required=True, **shared)
+        chosen = st.selectbox(field.label, field.options, index=start, **shared)
     # The widget's options are checked in the browser alone.
     return chosen if chosen in field.options else default
 
 
 def _amount(field: Amount, shared: dict[str, Any]) -> float | None:
-    kind = int if field.whole else float
+    shared.setdefault("placeholder", field.placeholder or None)
+    kind: Callable[[float], float] = int if field.whole else float
     value = st.number_input(
         field.label,
         min_value=kind(field.low),
         max_value=kind(field.high),
         value=None if field.default is None else kind(field.default),
         step=kind(field.step),
-        placeholder=field.placeholder or None,
         format=None if field.whole else "%.2f" if field.step < 0.1 else "%.1f",
         **shared,
     )
     return field.default if value is None else kind(value)
 
 
+def _pair(first: str, second: str, **options: Any) -> dict[str, Any]:
+    """Two short inputs side by side."""
+    left, right = st.columns(2, gap="small")
+    with left:
+        values = {first: ask(first, **options)}
+    with right:
+        return {**values, second: ask(second, **options)}
+
+
 def _model() -> dict[str, Any]:
     values = {"model": ask("model"), "format": ask("format"), "context": ask("context")}
-    with st.container(horizontal=True):
-        return {**values, "users": ask("users", width=96), "replies": ask("replies")}
+    return {**values, **_pair("users", "replies")}
 
 
 def _machine() -> dict[str, Any]:
     st.subheader("Machine")
     seen = machine_panel.seen()
-    default = THIS if seen is not None and seen.gpus else ANOTHER
+    default = THIS if seen is not None and seen.machine.gpus else ANOTHER
     machine = ask("machine", label_visibility="collapsed", default=default)
     values = _this_machine() if machine == THIS else _another_machine()
     return {"machine": machine, **values}
@@ -72,31 +82,18 @@ def _machine() -> dict[str, Any]:
 def _this_machine() -> dict[str, Any]:
     machine_panel.show()
     values = {"mygpu": ask("mygpu")}
-    with st.container(horizontal=True):
-        return {
-            **values,
-            "ramspeed": ask("ramspeed", width=130),
-            "drivespeed": ask("drivespeed", width=130),
-        }
+    return {**values, **_pair("ramspeed", "drivespeed", placeholder="as seen")}
 
 
 def _another_machine() -> dict[str, Any]:
     gpu = ask("gpu")
     if gpu != NO_GPU and catalog.find_gpu(gpu).unified:
-        return {"gpu": gpu, **_one_memory(), **_drive()}
+        return {"gpu": gpu, **_pair("pool", "ramspeed"), **_drive()}
     values: dict[str, Any] = {"gpu": gpu}
     if gpu != NO_GPU:
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            values |= {"gpus": ask("gpus", width=110), "link": ask("link")}
+        values |= _pair("gpus", "link")
     values["cpu"] = ask("cpu")
-    with st.container(horizontal=True):
-        values |= {"ram": ask("ram", width=130), "ramspeed": ask("ramspeed", width=130)}
-    return {**values, **_drive()}
-
-
-def _one_memory() -> dict[str, Any]:
-    with st.container(horizontal=True):
-        return {"pool": ask("pool", width=130), "ramspeed": ask("ramspeed", width=130)}
+    return {**values, **_pair("ram", "ramspeed"), **_drive()}
 
 
 def _drive() -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """This machine in the sidebar: what was seen of it, and the button that measures it."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import streamlit as st
 from markupsafe import Markup
@@ -16,7 +17,20 @@ REMEMBERED = 600  # seconds until the drivers are asked again
 _JOB, _RESULT = "probe_job", "probe_result"
 
 
-def seen() -> Machine | None:
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """This machine, as far as it can be seen.
+
+    Attributes:
+        machine: its parts.
+        stale: why its measurements should be made again; empty while they are good.
+    """
+
+    machine: Machine
+    stale: str
+
+
+def seen() -> Seen | None:
     """This machine as its system shows it; None where that fails."""
     try:
         return _seen(calibrated_at())
@@ -33,8 +47,8 @@ def calibrated_at() -> int:
 
 
 @st.cache_resource(ttl=REMEMBERED, max_entries=4, show_spinner=False)
-def _seen(saved: int) -> Machine:
-    return this_machine()
+def _seen(saved: int) -> Seen:  # noqa: ARG001 - a part of the key
+    return Seen(machine=this_machine(), stale=calibration.load().stale)
 
 
 @st.cache_resource(show_spinner=False)
@@ -45,14 +59,17 @@ def prober() -> probing.Prober:
 
 def show() -> None:
     """What was seen, what could not be, and the way to know better."""
-    machine = seen()
-    if machine is None:
+    found = seen()
+    if found is None:
         markup.notice("This machine cannot be looked at; describe another one.", "warning")
         return
-    markup.show(_figures(machine))
-    if machine.notes:
+    markup.show(_figures(found.machine))
+    if found.stale:
+        markup.notice(found.stale, "warning")
+    notes = [note for note in found.machine.notes if note != found.stale]
+    if notes:
         with st.expander("What could not be seen"):
-            markup.show(markup.joined(markup.block("oa-soft", note, "p") for note in machine.notes))
+            markup.show(markup.joined(markup.block("oa-soft", note, "p") for note in notes))
     measure("sidebar")
 
 
@@ -71,7 +88,7 @@ def measure(where: str) -> None:
         _watch(where)
         return
     if st.button(
-        "Measure RAM and drive (about 10 s)",
+        "Measure RAM and drive (about 15 s)",
         key=f"measure_{where}",
         icon=":material/speed:",
         width="stretch",

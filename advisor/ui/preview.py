@@ -35,11 +35,8 @@ def typing(speed: float) -> Markup:
         )
         lines.append(Markup("<div class='{}-{}'>{}</div>").format(name, place, line))
     # Only numbers and fixed names are in the style, nothing that anybody typed.
-    style = Markup(
-        "<style>@media (prefers-reduced-motion: no-preference) {"
-        + " ".join(frames)  # noqa: S704 - see above
-        + "}</style>"
-    )
-    return Markup("{}<div class='oa-type' aria-hidden='true'>{}</div>").format(
-        style, Markup("").join(lines)
-    )
+    motion = f"@media (prefers-reduced-motion: no-preference) {{{' '.join(frames)}}}"
+    style = Markup(f"<style>{motion}</style>")  # noqa: S704 - see above
+    return Markup(
+        "{}<div class='oa-type' aria-hidden='true'><span>at this speed</span>{}</div>"
+    ).format(style, Markup("").join(lines))

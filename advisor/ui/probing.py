@@ -20,6 +20,8 @@ SECONDS = 3.0
 """For each of the two probes [s]; writing the drive's test file comes on top."""
 LONGEST = 45.0
 """After which a job is stopped, whatever it does [s]."""
+UNSTEADY = 0.25
+"""Half the range of the repeats over their median, from which other programs were at work."""
 NAMES = {
     "ram_read": "RAM",
     "disk_read_direct": "Drive, direct",
@@ -82,6 +84,8 @@ class Job:
             for one in self.found
         ]
         measured = f"Measured and saved: {', '.join(figures)}." if figures else ""
+        if any(one.spread > UNSTEADY for one in self.found):
+            measured += " The machine was busy; measure again when it rests."
         late = f"It was stopped after {LONGEST:.0f} s." if self.too_long and not figures else ""
         return " ".join(part for part in (measured, late, *self.failures) if part)
 

@@ -13,7 +13,8 @@ from advisor.runtimes import runtime
 from advisor.schedule import Flow, Route
 from advisor.ui.answering import Answer
 from advisor.ui.markup import block, joined, show, table, two_lines
-from advisor.wording import memory, number, rate, seconds, tokens_per_second
+from advisor.units import GB
+from advisor.wording import number, seconds, tokens_per_second
 
 PART_NAMES = {
     Route.RESIDENT: "GPU reads its memory",
@@ -64,8 +65,8 @@ def _parts(answer: Answer, one: Estimate) -> Iterable[tuple[str, str, str, str]]
         if spent > 0:
             yield (
                 PART_NAMES.get(name, name),
-                memory(size) if size else "",
-                rate(size / spent) if size else "",
+                f"{number(size / GB, 3)} GB" if size else "",
+                f"{number(size / spent / GB, 3)} GB/s" if size else "",
                 seconds(spent),
             )
 

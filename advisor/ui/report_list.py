@@ -16,6 +16,7 @@ EMPTY = Markup(
 
 def listing(store: ReportStore) -> None:
     """Search field and rows, newest first."""
+    show(block("oa-title", "Reports", "h1"))
     if message := st.session_state.pop("report_message", ""):
         notice(message)
     total = store.list()

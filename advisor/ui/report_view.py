@@ -14,6 +14,7 @@ from advisor.reports.store import LONGEST_NAME, LONGEST_NOTES, ReportStore, Save
 from advisor.ui import charts
 from advisor.ui.choices import address
 from advisor.ui.markup import block, joined, notice, show, table
+from advisor.ui.plot import draw
 from advisor.ui.report_list import delete_button
 from advisor.ui.saving import base
 from advisor.ui.tables import price_note
@@ -31,9 +32,9 @@ def view(store: ReportStore, number: str) -> None:
         raise InputError(f"{number[:40]!r} is not the number of a report; choose one of the list.")
     saved = store.load(int(number))
     document = saved.document
-    show(block("oa-name", saved.name, "h2"))
-    when = wording.moment(saved.created_at.isoformat())
-    show(block("oa-soft", f"{document.title}. Saved {when} by version {saved.app_version}."))
+    when = f"Saved {wording.moment(saved.created_at.isoformat())}, version {saved.app_version}"
+    about = when if saved.name == document.title else f"{document.title}. {when}"
+    show(block("oa-title", saved.name, "h1") + block("oa-sub", about))
     show(block("oa-verdict", document.verdict, "p"))
     _actions(store, saved)
     _cards(document)
@@ -90,38 +91,39 @@ def _card(card: PlacementCard) -> Markup:
 
 def _figures(card: PlacementCard) -> list[Markup]:
     if not card.fits or card.decode_tps is None:
-        short = f"{wording.memory(card.missing_bytes)} short" if card.missing_bytes else badge_none
+        short = (
+            f"{wording.memory(card.missing_bytes)} short" if card.missing_bytes else "not possible"
+        )
         return [block("oa-speed oa-none", short), block("oa-why", card.explanation, "p")]
     amount, _, unit = wording.tokens_per_second(card.decode_tps).partition(" ")
     facts = [("Runtime", card.runtime), ("Bound by", card.bottleneck)]
     if card.ttft_s is not None:
         facts.insert(0, ("First token", wording.seconds(card.ttft_s)))
-    rows = joined(Markup("<dt>{}</dt><dd>{}</dd>").format(*fact) for fact in facts)
+    rows = joined(Markup("<span>{}</span><span>{}</span>").format(*fact) for fact in facts)
     low, high = card.decode_tps_low or 0.0, card.decode_tps_high or 0.0
     return [
         block("oa-speed", Markup("{}<span>{}</span>").format(amount, unit)),
         block("oa-range", f"{wording.range_of(low, high)} tokens/s"),
-        block("oa-facts", rows, "dl"),
+        block("oa-facts", rows),
     ]
-
-
-badge_none = "not possible"
 
 
 def _charts(document: ReportDocument) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         st.subheader("Where the bytes are")
-        charts.draw(charts.memory_use(document.memory), key="saved_memory", alt="Bytes per tier")
+        draw(charts.memory_use(document.memory), key="saved_memory", alt="Bytes per tier")
+        show(charts.memory_keys())
         if document.layer_sweep is not None and len(document.layer_sweep.x) > 1:
             st.subheader("Speed against layers on the GPU")
-            charts.draw(charts.layers(document.layer_sweep), key="saved_layers", alt="Speed by layers")
+            draw(charts.layers(document.layer_sweep), key="saved_layers", alt="Speed by layers")
     with right:
         st.subheader("Where each token's time goes")
-        charts.draw(charts.token_time(document.token_time), key="saved_time", alt="Time by route")
+        draw(charts.token_time(document.token_time), key="saved_time", alt="Time by route")
+        show(charts.time_keys(document.token_time))
         if document.cost_curves:
             st.subheader("Cost of a month, waiting included")
-            charts.draw(charts.costs(document.cost_curves), key="saved_costs", alt="Cost by tokens")
+            draw(charts.costs(document.cost_curves), key="saved_costs", alt="Cost by tokens")
 
 
 def _tables(document: ReportDocument) -> None:

@@ -4,10 +4,9 @@ import streamlit as st
 
 from advisor.errors import AdvisorError
 from advisor.ui import report_list, report_view
-from advisor.ui.markup import block, notice, show
+from advisor.ui.markup import notice
 from advisor.ui.saving import store
 
-show(block("oa-title", "Reports", "h1"))
 try:
     if "report" in st.query_params:
         report_view.view(store(), st.query_params["report"])

@@ -9,7 +9,6 @@ from advisor.errors import AdvisorError
 from advisor.reports.document import ReportDocument
 from advisor.reports.store import LONGEST_NAME, LONGEST_NOTES, ReportStore, open_store
 from advisor.ui.answering import Answer
-from advisor.ui.choices import address
 from advisor.ui.markup import notice
 
 LOCAL = "http://localhost:8501/"
@@ -33,15 +32,16 @@ def base() -> str:
 
 def save_button(answer: Answer) -> None:
     """A name, notes, and the button that keeps them with the comparison."""
+    title = answer.advice.title[:LONGEST_NAME]
     with st.popover("Save report", icon=":material/bookmark:", key="save_report"):
         with st.form("save", border=False):
             name = st.text_input(
-                "Name", answer.advice.title, max_chars=LONGEST_NAME, key="report_name"
+                "Name", max_chars=LONGEST_NAME, placeholder=title, key="report_name"
             )
             notes = st.text_area("Notes", max_chars=LONGEST_NOTES, key="report_notes")
             pressed = st.form_submit_button("Save", type="primary", key="save_now")
         if pressed:
-            _save(answer, name, notes)
+            _save(answer, name or title, notes)
 
 
 def _save(answer: Answer, name: str, notes: str) -> None:
@@ -50,20 +50,17 @@ def _save(answer: Answer, name: str, notes: str) -> None:
     except AdvisorError as error:
         notice(str(error), "error")
         return
-    st.session_state["saved"] = True
     notice("Saved. You find it under Reports.")
 
 
 def _document(answer: Answer) -> ReportDocument:
-    link = address(base(), answer.choices.parameters())
+    link = answer.choices.permalink(base())
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    return replace(
-        answer.document, created_at=now, link=link, command=answer.choices.command()
-    )
+    return replace(answer.document, created_at=now, link=link, command=answer.choices.command())
 
 
 def link_button(answer: Answer) -> None:
     """The address that reopens this comparison, with a button to copy it."""
     with st.popover("Copy link", icon=":material/link:", key="copy_link"):
         st.caption("This address reopens the comparison. The button on its right copies it.")
-        st.code(address(base(), answer.choices.parameters()), language=None, wrap_lines=True)
+        st.code(answer.choices.permalink(base()), language=None, wrap_lines=True)

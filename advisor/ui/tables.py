@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
 
 import streamlit as st
@@ -14,15 +14,22 @@ from advisor.estimate import Estimate
 from advisor.reports.compose import TITLES
 from advisor.ui.answering import Answer
 from advisor.ui.markup import block, joined, show, table, two_lines
-from advisor.wording import hours, memory, money, money_per_hour, number, range_of, seconds
+from advisor.wording import (
+    hours,
+    memory,
+    money,
+    money_per_hour,
+    number,
+    range_of,
+    seconds,
+    tokens_per_second,
+)
 from advisor.wording import short as shortened
-from advisor.wording import tokens_per_second
 
 OLD = 90  # days after which a price is called old
 FIRST = 8  # rows shown before the rest is asked for
 UPGRADE_HEADINGS = (
-    "GPU", "Speed", "A month", "Saves a month", "Pays if your hour is worth", "From tokens a month",
-    "Pays for you",
+    "GPU", "Speed", "A month", "Saves a month", "Worth it above", "Break-even", "Pays for you",
 )  # fmt: skip
 
 
@@ -52,14 +59,16 @@ def _upgrade_row(one: Upgrade) -> Sequence[object]:
         two_lines(number(decode_tps(one.estimate)) + " tokens/s", speeds),
         two_lines(money(offer.monthly), offer.kind) if offer else "no price on record",
         hours(one.hours_saved) if one.hours_saved else "",
-        money_per_hour(one.worth).removesuffix(" an hour")
-        if one.worth is not None and math.isfinite(one.worth)
-        else "",
-        shortened(one.break_even)
-        if one.break_even is not None and math.isfinite(one.break_even)
-        else "",
+        _threshold(one.worth, money_per_hour, " an hour"),
+        _threshold(one.break_even, shortened, "tokens a month"),
         two_lines(_pays(one), price_note(offer.note) if offer else "type your rent under Money"),
     )
+
+
+def _threshold(value: float | None, say: Callable[[float], str], unit: str) -> Markup | str:
+    if value is None or not math.isfinite(value):
+        return ""
+    return two_lines(say(value).removesuffix(unit), unit.strip())
 
 
 def _pays(one: Upgrade) -> str:
@@ -99,10 +108,13 @@ def runtimes(answer: Answer) -> None:
     headings = ("Runtime", "Placement", "Speed", "First token", "Bound by")
     rows = (_runtime_row(one) for one in ordered)
     show(table(headings, rows, label="Runtimes, fastest first", numeric=(2, 3)))
-    for one in ordered:
-        if one.command and bool(one.fits):
-            with st.expander(f"Command for {one.runtime}, {TITLES[one.strategy].lower()}"):
-                st.code(one.command, language="python" if "\n" in one.command else "bash", wrap_lines=True)
+    ready = [one for one in ordered if one.command and bool(one.fits)]
+    if ready:
+        with st.expander("Commands to paste"):
+            for one in ready:
+                show(block("oa-strong", f"{one.runtime}: {TITLES[one.strategy]}"))
+                language = "python" if "\n" in one.command else "bash"
+                st.code(one.command, language=language, wrap_lines=True)
 
 
 def _rank(one: Estimate) -> tuple[bool, float]:
@@ -125,9 +137,3 @@ def _runtime_row(one: Estimate) -> Sequence[object]:
         seconds(float(first.value)) if first else "",
         one.bottleneck,
     )
-
-
-def chart_tables(rows: Iterable[tuple[str, ...]], headings: Sequence[str], label: str) -> None:
-    """The numbers behind a chart, folded away."""
-    with st.expander("The same as a table"):
-        show(table(headings, rows, label=label, numeric=range(1, len(headings))))

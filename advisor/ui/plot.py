@@ -1,0 +1,94 @@
+"""How every chart looks: colours of both appearances, bars, axes, and the way onto the page.
+
+Colours are those of Okabe and Ito, lighter on the dark page.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+Figure = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Palette:
+    """Colours of one appearance of the page."""
+
+    ink: str
+    soft: str
+    line: str
+    series: tuple[str, ...]
+
+
+LIGHT = Palette(
+    ink="#1b1f24", soft="#5b6470", line="#dfe2e7",
+    series=("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#8a9099", "#4d5560"),
+)  # fmt: skip
+DARK = Palette(
+    ink="#e8eaed", soft="#a7b0bb", line="#343a42",
+    series=("#56b4e9", "#e69f00", "#2fc39a", "#e39ac4", "#ff8a4d", "#8fd0f5", "#9aa2ac", "#d5dae0"),
+)  # fmt: skip
+
+
+def palette() -> Palette:
+    """That of the page the person looks at."""
+    return DARK if st.context.theme.type == "dark" else LIGHT
+
+
+def draw(figure: Figure, *, key: str, alt: str) -> None:
+    """Put a chart on the page."""
+    st.plotly_chart(
+        figure, key=key, alt=alt, theme=None, config={"displayModeBar": False, "responsive": True}
+    )
+
+
+def one_part(rows: Iterable[int], sizes: Sequence[float], name: str, colour: str) -> Figure:
+    """One part of every bar: rows of the same name and colour."""
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "name": name,
+        "y": list(rows),
+        "x": sizes,
+        "width": 0.34,
+        "marker": {"color": colour},
+        "hovertemplate": name + ": %{x:.3g}<extra></extra>",
+    }
+
+
+def bar_layout(look: Palette, heads: Sequence[str], end: float) -> dict[str, Any]:
+    """Bars one under the other, each with its words above it: fits a phone as well."""
+    layout = line_layout(look, height=20 + 48 * max(len(heads), 1))
+    layout |= {"barmode": "stack", "margin": {"l": 2, "r": 6, "t": 4, "b": 4}}
+    layout["annotations"] = [
+        {"x": 0, "y": place, "text": head, "showarrow": False, "xanchor": "left", "yshift": 19}
+        for place, head in enumerate(heads)
+    ]
+    layout["xaxis"] |= {"range": [0, end], "visible": False}
+    layout["yaxis"] |= {"range": [len(heads) - 0.55, -0.75], "visible": False}
+    return layout
+
+
+def line_layout(look: Palette, *, height: int) -> dict[str, Any]:
+    """Axes for lines, which nobody can zoom by accident."""
+    axis = {
+        "gridcolor": look.line,
+        "zeroline": False,
+        "color": look.soft,
+        "tickfont": {"color": look.ink},
+        "automargin": True,
+        "fixedrange": True,
+    }
+    return {
+        "height": height,
+        "margin": {"l": 60, "r": 10, "t": 10, "b": 10},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"color": look.ink, "size": 13, "family": "Source Sans, sans-serif"},
+        "showlegend": False,
+        "xaxis": dict(axis),
+        "yaxis": dict(axis),
+        "hoverlabel": {"font": {"size": 13}},
+    }

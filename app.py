@@ -1,0 +1,23 @@
+"""Offload Advisor: pages and navigation, nothing else. Start with `streamlit run app.py`."""
+
+from pathlib import Path
+
+import streamlit as st
+
+from advisor.ui import theme
+
+UI = Path(__file__).parent / "advisor" / "ui"
+
+st.set_page_config(
+    page_title="Offload Advisor", page_icon=UI / "icon.png", layout="wide",
+    initial_sidebar_state=340,
+)  # fmt: skip
+theme.style()
+st.navigation(
+    [
+        st.Page(UI / "advise.py", title="Advise", icon=":material/speed:", default=True),
+        st.Page(UI / "reports.py", title="Reports", icon=":material/description:",
+                url_path="reports"),
+    ],
+    position="top",
+).run()  # fmt: skip

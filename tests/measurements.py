@@ -1,0 +1,17 @@
+"""The published measurements, where they lie in this checkout or beside it."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+FOLDERS = [Path(__file__).parents[up] / "shared" / "measurements" for up in (1, 2)]
+
+
+def measured(name: str) -> list[dict[str, str]]:
+    """Rows of one of the files; the test is skipped where it is absent."""
+    path = next((folder / name for folder in FOLDERS if (folder / name).exists()), None)
+    if path is None:
+        pytest.skip(f"the published measurements ({name}) are not beside this checkout")
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))

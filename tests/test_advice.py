@@ -1,0 +1,228 @@
+"""The answer: what it claims is so, for every kind of situation a person may be in."""
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from advisor import catalog
+from advisor.advice import COUNTS, WORTHWHILE, Advice, Upgrade, advise, first_choice
+from advisor.assemble import MachineInputs, machine
+from advisor.compare import decode_tps, usable
+from advisor.offers import MoneyInputs
+from advisor.placement import Settings, Strategy
+from advisor.wording import tokens_per_second
+from advisor.workload import Workload
+
+SITUATIONS = {
+    "fits": ("Llama-3.1-8B", {"gpu": "RTX 4090", "ram_gb": 64}),
+    "offloads": ("Llama-3.1-70B", {"gpu": "RTX 4090", "ram_gb": 64}),
+    "reads the drive": ("Llama-3.1-70B", {"gpu": "RTX 4090", "ram_gb": 16}),
+    "has experts": ("Qwen3-30B-A3B", {"gpu": "RTX 3060 12GB", "ram_gb": 64}),
+    "has no GPU": ("Llama-3.1-8B", {"ram_gb": 32}),
+    "is unified": ("gpt-oss-120b", {"gpu": "GB10", "ram_gb": 128}),
+    "runs nothing": ("Llama-3.1-70B", {"ram_gb": 2}),
+}
+IN_EACH = pytest.mark.parametrize("situation", SITUATIONS)
+DEFAULT = MoneyInputs()
+
+
+@cache
+def advice(situation: str, money: MoneyInputs = DEFAULT) -> Advice:
+    model, said = SITUATIONS[situation]
+    here = machine(MachineInputs(**said))
+    return advise(catalog.architecture(model), "Q4_K_M", here, Workload(), money=money)
+
+
+def verdict(situation: str, **money: float) -> str:
+    return advice(situation, MoneyInputs(**money)).verdict
+
+
+def chosen(found: Advice) -> Upgrade:
+    one = first_choice(found.upgrades)
+    assert one is not None
+    assert one.offer is not None
+    return one
+
+
+@IN_EACH
+def test_the_title_names_model_format_and_machine(situation: str) -> None:
+    model, said = SITUATIONS[situation]
+    title = advice(situation).title
+    assert title.startswith(f"{model}, Q4_K_M, on {said.get('gpu', '')}")
+    assert title.endswith("GiB of RAM")
+
+
+@IN_EACH
+def test_all_placements_are_there_side_by_side(situation: str) -> None:
+    found = advice(situation)
+    for strategy in Strategy:
+        names = [one.runtime for one in found.placed(strategy)]
+        assert len(names) == len(set(names)) >= 2
+
+
+@IN_EACH
+def test_the_best_is_the_fastest_that_fits(situation: str) -> None:
+    found = advice(situation)
+    fitting = usable(found.estimates)
+    assert found.best is (fitting[0] if fitting else None)
+    assert all(decode_tps(one) <= decode_tps(fitting[0]) for one in fitting)
+
+
+def test_a_model_that_fits_needs_nothing_else() -> None:
+    found = advice("fits")
+    assert found.best is not None
+    assert found.verdict == (
+        f"It fits in the GPU: {found.best.runtime} gives "
+        f"{tokens_per_second(decode_tps(found.best))}. Nothing needs to be offloaded."
+    )
+
+
+@pytest.mark.parametrize(
+    ("situation", "start"),
+    [
+        ("offloads", "Offloading to RAM gives "),
+        ("reads the drive", "Reading from the drive gives "),
+    ],
+)
+def test_the_verdict_says_the_speed_now_the_upgrade_and_when_it_pays(situation, start) -> None:
+    found = advice(situation)
+    one, words = chosen(found), found.verdict
+    assert found.best is not None
+    assert words.startswith(start + tokens_per_second(decode_tps(found.best)))
+    assert f"{one.name}, {'rented' if one.offer.kind == 'rent' else 'bought'}" in words
+    assert tokens_per_second(decode_tps(one.estimate)) in words
+    assert "At 40 replies a day that saves" in words
+    assert "if your hour is worth over $" in words
+
+
+def test_where_nothing_runs_it_says_how_much_is_short_and_what_would_run() -> None:
+    found = advice("runs nothing")
+    assert found.best is None
+    assert found.what_ifs == ()
+    assert found.verdict.startswith("Nothing here runs it: ")
+    assert "of memory are short." in found.verdict
+    assert chosen(found).name in found.verdict
+
+
+def test_offloading_pays_where_little_is_asked() -> None:
+    few = advice("offloads", MoneyInputs(replies_per_day=1, usd_per_hour_of_time=1))
+    assert not any(one.pays for one in few.upgrades)
+    many = advice("offloads", MoneyInputs(replies_per_day=500, usd_per_hour_of_time=100))
+    assert chosen(many).pays
+
+
+def test_without_replies_nothing_is_saved() -> None:
+    assert verdict("offloads", replies_per_day=0).endswith("it saves no time worth naming.")
+
+
+@IN_EACH
+def test_an_upgrade_is_never_slower_than_now(situation: str) -> None:
+    found = advice(situation)
+    now = decode_tps(found.best) if found.best else 0.0
+    assert all(decode_tps(one.estimate) >= WORTHWHILE * now for one in found.upgrades)
+
+
+@IN_EACH
+def test_an_upgrade_holds_what_it_claims(situation: str) -> None:
+    for one in advice(situation).upgrades:
+        assert bool(one.estimate.fits)
+        assert one.estimate.machine is not None
+        assert [gpu.name for gpu in one.estimate.machine.gpus] == [one.gpu] * one.count
+        assert one.count in COUNTS
+        assert one.holds_all == (one.estimate.strategy is Strategy.GPU_RESIDENT)
+        assert one.holds_all or one.count == 1
+
+
+@IN_EACH
+def test_upgrades_come_cheapest_month_first(situation: str) -> None:
+    costs = [one.offer.monthly for one in advice(situation).upgrades if one.offer]
+    assert costs == sorted(costs)
+    for one in advice(situation).upgrades:
+        assert all(one.offer.monthly <= other.monthly for other in one.other_offers)
+
+
+@IN_EACH
+def test_an_upgrade_pays_when_it_costs_less_than_its_hours_are_worth(situation: str) -> None:
+    for one in advice(situation).upgrades:
+        assert one.offer is not None
+        hour = DEFAULT.usd_per_hour_of_time
+        assert one.pays == (one.offer.monthly < one.hours_saved * hour)
+        assert one.pays == (one.worth < hour)
+        assert one.net == pytest.approx(one.hours_saved * hour - one.offer.monthly)
+
+
+@IN_EACH
+def test_hours_saved_are_the_difference_of_the_replies(situation: str) -> None:
+    found = advice(situation)
+    for one in found.upgrades if found.best else ():
+        # seconds of a reply, before and after x 40 replies x 30.4375 days / 3600
+        saved = (float(found.best.reply) - float(one.estimate.reply)) * 40 * 30.4375 / 3600
+        assert one.hours_saved == pytest.approx(max(saved, 0))
+
+
+@pytest.mark.parametrize("situation", ["offloads", "reads the drive", "has experts"])
+def test_more_replies_never_make_an_upgrade_worse(situation: str) -> None:
+    few, many = (
+        {one.name: one for one in advice(situation, MoneyInputs(replies_per_day=day)).upgrades}
+        for day in (10, 1000)
+    )
+    assert few.keys() == many.keys()
+    for name, one in few.items():
+        assert many[name].hours_saved >= one.hours_saved
+        assert many[name].worth <= one.worth
+        assert many[name].net >= one.net
+        assert many[name].pays or not one.pays
+
+
+def test_the_first_choice_holds_the_whole_model_where_one_does() -> None:
+    for situation in SITUATIONS:
+        found = advice(situation)
+        one = first_choice(found.upgrades)
+        if one is not None:
+            rivals = [two for two in found.upgrades if two.holds_all]
+            assert one.holds_all or not rivals
+            assert all(one.net >= two.net for two in rivals)
+
+
+def test_a_gpu_without_price_is_never_chosen() -> None:
+    one = replace(chosen(advice("offloads")), offer=None, net=None, worth=None, break_even=None)
+    assert one.pays is None
+    assert first_choice([one]) is None
+
+
+def test_a_rent_of_ones_own_brings_its_gpu_in() -> None:
+    own = MoneyInputs(own_rent=(("RTX A5000", 0.15),))
+    assert "RTX A5000" not in {one.gpu for one in advice("offloads").upgrades}
+    (one,) = [one for one in advice("offloads", own).upgrades if one.gpu == "RTX A5000"]
+    assert one.offer is not None
+    # 0.15 USD x 24 h x 30.4375 days = 109.575 USD for each
+    assert one.offer.monthly == pytest.approx(109.575 * one.count)
+
+
+@IN_EACH
+def test_what_ifs_are_gains_largest_first(situation: str) -> None:
+    found = advice(situation)
+    gains = [one.gain for one in found.what_ifs]
+    assert gains == sorted(gains, reverse=True)
+    assert all(gain >= 1.02 for gain in gains)
+    for one in found.what_ifs:
+        assert found.best is not None
+        assert one.decode == pytest.approx(one.gain * decode_tps(found.best))
+        assert one.change
+        assert one.cost
+
+
+def test_the_drive_suggests_ram_that_holds_the_model() -> None:
+    changes = [one.change for one in advice("reads the drive").what_ifs]
+    assert any("GiB of RAM, to hold the model" in change for change in changes)
+
+
+def test_what_ifs_keep_the_split_that_the_person_fixed() -> None:
+    # All layers in RAM: a smaller cache saves little, and may not bring the layers back.
+    model, said = SITUATIONS["offloads"]
+    here = machine(MachineInputs(**said))
+    fixed = Settings(gpu_layers=0.0)
+    found = advise(catalog.architecture(model), "Q4_K_M", here, Workload(), settings=fixed)
+    assert all(one.gain < 1.1 for one in found.what_ifs if "KV cache" in one.change)
+    assert not any("context" in one.change for one in found.what_ifs)

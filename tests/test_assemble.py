@@ -1,0 +1,265 @@
+"""From what a person said, or this machine shows, to figures that all have their origin."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from advisor import assemble, catalog
+from advisor.assemble import LIMITS, TYPICAL_DISK, TYPICAL_HOST, MachineInputs
+from advisor.calibration import SOURCE, Calibration
+from advisor.errors import InputError, UnknownName
+from advisor.machine import Kind, Machine
+from advisor.measurement import Measurement
+from advisor.probes.gpu import GpuFacts
+from advisor.probes.host import HostFacts
+from advisor.units import GB, GIB
+
+
+def described(**said: object) -> Machine:
+    return assemble.machine(MachineInputs(**said))
+
+
+class TestDescribed:
+    """A machine that a person describes."""
+
+    def test_nothing_said_is_a_typical_desktop_without_gpu(self) -> None:
+        machine = described()
+        assert machine.gpus == ()
+        assert machine.name == TYPICAL_HOST
+        assert machine.disk == catalog.disk(TYPICAL_DISK)
+        assert machine.host.memory.kind is Kind.ASSUMED
+        assert machine.host.bandwidth.kind is Kind.ASSUMED
+
+    def test_what_is_named_comes_from_the_catalogue(self) -> None:
+        machine = described(gpu="rtx 4090", cpu="Ryzen 9 7950X", disk="Samsung 990 PRO")
+        assert machine.gpus == (catalog.gpu("RTX 4090"),)
+        assert (machine.host.name, machine.host.cores) == ("Ryzen 9 7950X", 16)
+        assert machine.disk == catalog.disk("Samsung 990 PRO")
+        assert machine.name == "RTX 4090, Ryzen 9 7950X"
+
+    def test_what_is_typed_is_used_as_it_is(self) -> None:
+        machine = described(
+            gpu="RTX 4090", vram_gb=48, ram_gb=96, ram_gbs=60, pcie_gbs=20, disk_gbs=5, cores=12
+        )
+        gpu, host, disk = machine.gpus[0], machine.host, machine.disk
+        assert disk is not None
+        figures = (gpu.memory, host.memory, host.bandwidth, gpu.link.pinned, disk.sequential)
+        # memory as sold in GiB, rates in GB/s
+        assert [one.value for one in figures] == [48 * GIB, 96 * GIB, 60 * GB, 20 * GB, 5 * GB]
+        assert {one.kind for one in figures} == {Kind.GIVEN}
+        assert host.cores == 12
+
+    def test_several_gpus_are_alike(self) -> None:
+        machine = described(gpu="RTX 3090", gpu_count=4)
+        assert machine.gpus == (catalog.gpu("RTX 3090"),) * 4
+        assert machine.name.startswith("4x RTX 3090, ")
+
+    @pytest.mark.parametrize("name", ["none", "None", "NONE"])
+    def test_no_gpu_can_be_said(self, name: str) -> None:
+        assert described(gpu=name, gpu_count=2).gpus == ()
+
+    def test_ram_from_channels_and_rate(self) -> None:
+        # 4 channels x 8 B x 5200 MT/s = 166.4 GB/s in theory, of which a share is sustained
+        host = described(cpu="Ryzen 9 7950X", ram_channels=4, ram_mts=5200).host
+        share = catalog.efficiency().value("ram_sustained_share", "desktop")
+        assert host.bandwidth.value == pytest.approx(166.4e9 * share)
+        assert host.bandwidth.kind is Kind.ASSUMED
+        assert "4 channels x 8 B x 5200 MT/s" in host.bandwidth.source
+
+    def test_channels_left_open_are_the_processors(self) -> None:
+        slow, fast = (described(cpu="EPYC 7763", ram_mts=mts).host for mts in (1600, 3200))
+        assert fast.bandwidth.value == pytest.approx(2 * slow.bandwidth.value)
+        assert fast.bandwidth.value == pytest.approx(
+            catalog.host("EPYC 7763", fast.memory).bandwidth.value
+        )
+
+    @pytest.mark.parametrize(
+        ("said", "name"),
+        [
+            ({}, "PCIe 4 x16"),
+            ({"pcie_gen": 3}, "PCIe 3 x16"),
+            ({"pcie_lanes": 8}, "PCIe 4 x8"),
+            ({"pcie_gen": 3, "pcie_lanes": 4}, "PCIe 3 x4"),
+        ],
+    )
+    def test_the_link_is_the_cards_unless_said_otherwise(self, said, name: str) -> None:
+        link = described(gpu="RTX 4090", **said).gpus[0].link
+        assert link.name == name
+        assert link.pinned.kind is Kind.DERIVED
+
+    def test_a_unified_chip_brings_its_own_host(self) -> None:
+        machine = described(gpu="Apple M4 Max", ram_gb=64)
+        gpu = machine.gpus[0]
+        assert machine.unified
+        assert gpu.link.name == "unified memory"
+        assert machine.host.memory.value == 64 * GIB
+        # the processor's clusters draw a part of the memory's rate
+        assert 0 < machine.host.bandwidth.value < gpu.bandwidth.value
+
+    def test_no_pcie_link_into_unified_memory(self) -> None:
+        gpu = described(gpu="GB10", pcie_gen=3, pcie_lanes=4).gpus[0]
+        assert gpu.link.name == "unified memory"
+
+    def test_arrays_describe_a_sweep(self) -> None:
+        machine = described(gpu="RTX 4090", ram_gbs=np.array([40.0, 80.0]))
+        assert machine.host.bandwidth.value == pytest.approx([40e9, 80e9])
+
+    @pytest.mark.parametrize("name", LIMITS)
+    def test_limits_are_within(self, name: str) -> None:
+        low, high, _ = LIMITS[name]
+        described(gpu="RTX 4090", **{name: low})
+        described(gpu="RTX 4090", **{name: high})
+
+    @pytest.mark.parametrize("name", LIMITS)
+    @pytest.mark.parametrize("value", [-1, 0, 1e30, float("nan"), float("inf")])
+    def test_beyond_them_the_message_says_what_and_how_much(self, name: str, value: float) -> None:
+        with pytest.raises(InputError) as error:
+            MachineInputs(**{name: value})
+        label, (low, high, unit) = name.replace("_", " "), LIMITS[name]
+        allowed = f"allowed is {low:g} to {high:,g} {unit}".strip()
+        assert str(error.value) == f"{label} is {value}; {allowed}."
+
+    @pytest.mark.parametrize(
+        ("said", "close"),
+        [
+            ({"gpu": "RTX 4909"}, "RTX 4090"),
+            ({"cpu": "Ryzen 9 7951X"}, "Ryzen 9 7950X"),
+            ({"disk": "Samsung 991 PRO"}, "Samsung 990 PRO"),
+        ],
+    )
+    def test_unknown_names_suggest_close_ones(self, said, close: str) -> None:
+        with pytest.raises(UnknownName) as error:
+            described(**said)
+        assert close in error.value.close
+
+    def test_empty_means_nothing_was_said(self) -> None:
+        assert MachineInputs().empty
+        assert not MachineInputs(ram_gb=64).empty
+
+
+HOST = HostFacts(
+    name="AMD Ryzen 9 7950X 16-Core Processor",
+    cores=16,
+    sockets=1,
+    instruction_sets=frozenset({"avx2", "avx512f"}),
+    memory_total=62 * 2**30,
+    memory_available=50 * 2**30,
+    llc=64 * 2**20,
+    numa_nodes=1,
+    os="Linux",
+    notes=("A note of the host.",),
+)
+CARD = GpuFacts(
+    name="NVIDIA GeForce RTX 4060 Ti",
+    vendor="NVIDIA",
+    memory_total=8188 * 2**20,
+    link_generation_max=4,
+    link_width_now=4,
+)
+
+
+def measurement(name: str, value: float) -> Measurement:
+    return Measurement(
+        name=name, value=value, unit="B/s", spread=0.02, threads=8,
+        when="2026-11-20T10:00:00+00:00",
+    )  # fmt: skip
+
+
+class TestThisMachine:
+    """What the system and its drivers show."""
+
+    @pytest.fixture
+    def sees(self, monkeypatch: pytest.MonkeyPatch):
+        """Sets what the probes would see."""
+
+        def sees(host=HOST, cards=(CARD,), notes=(), calibration=None) -> None:
+            monkeypatch.setattr(assemble.host_probe, "facts", lambda: host)
+            monkeypatch.setattr(assemble.gpu_probe, "gpus", lambda: (cards, notes))
+            known = calibration or Calibration()
+            monkeypatch.setattr(assemble.calibration, "load", lambda: known)
+
+        sees()
+        return sees
+
+    def test_what_the_drivers_show_is_used(self, sees) -> None:
+        machine = assemble.this_machine()
+        (gpu,) = machine.gpus
+        assert gpu.name == "RTX 4060 Ti 8GB"
+        assert (gpu.memory.value, gpu.memory.kind) == (8188 * 2**20, Kind.MEASURED)
+        assert gpu.link.name == "PCIe 4 x4"
+        assert (machine.host.memory.value, machine.host.memory.kind) == (62 * GIB, Kind.MEASURED)
+        assert (machine.host.cores, machine.host.sockets) == (16, 1)
+        assert machine.host.instruction_sets == HOST.instruction_sets
+
+    def test_what_was_not_measured_is_assumed_and_said(self, sees) -> None:
+        machine = assemble.this_machine()
+        assert machine.host.bandwidth.kind is Kind.ASSUMED
+        assert machine.disk is not None
+        assert machine.disk.sequential.kind is Kind.ASSUMED
+        assert machine.notes[0] == "A note of the host."
+        assert sum("assumed; measuring it takes seconds" in note for note in machine.notes) == 2
+
+    def test_what_was_measured_is_used(self, sees) -> None:
+        kept = [measurement("ram_read", 61e9), measurement("disk_read_direct", 3.2e9)]
+        sees(calibration=Calibration(measurements={one.name: one for one in kept}))
+        machine = assemble.this_machine()
+        assert machine.disk is not None
+        for figure, value in ((machine.host.bandwidth, 61e9), (machine.disk.sequential, 3.2e9)):
+            assert (figure.value, figure.kind) == (value, Kind.MEASURED)
+            assert (figure.source, figure.date) == (SOURCE, "2026-11-20")
+        assert machine.notes == HOST.notes
+
+    def test_what_is_typed_wins_over_what_is_seen_and_measured(self, sees) -> None:
+        kept = [measurement("ram_read", 61e9), measurement("disk_read_direct", 3.2e9)]
+        sees(calibration=Calibration(measurements={one.name: one for one in kept}))
+        machine = assemble.this_machine(
+            MachineInputs(ram_gb=128, ram_gbs=50, disk_gbs=7, vram_gb=7, pcie_gbs=9)
+        )
+        gpu, disk = machine.gpus[0], machine.disk
+        assert disk is not None
+        figures = (machine.host.memory, machine.host.bandwidth, disk.sequential, gpu.memory,
+                   gpu.link.pinned)  # fmt: skip
+        assert [one.value for one in figures] == [128 * GIB, 50e9, 7e9, 7 * GIB, 9e9]
+        assert {one.kind for one in figures} == {Kind.GIVEN}
+
+    def test_another_gpu_can_be_typed_over(self, sees) -> None:
+        machine = assemble.this_machine(MachineInputs(gpu="RTX 5090", gpu_count=2))
+        assert machine.gpus == (catalog.gpu("RTX 5090"),) * 2
+        assert assemble.this_machine(MachineInputs(gpu="none")).gpus == ()
+
+    def test_a_gpu_that_the_catalogue_lacks_is_left_out_and_said(self, sees) -> None:
+        sees(cards=(GpuFacts(name="Matrox G200", vendor="Matrox"), CARD))
+        machine = assemble.this_machine()
+        assert [gpu.name for gpu in machine.gpus] == ["RTX 4060 Ti 8GB"]
+        assert any("'Matrox G200'" in note and "by hand" in note for note in machine.notes)
+
+    def test_unlike_gpus_keep_their_order(self, sees) -> None:
+        big = GpuFacts(name="NVIDIA GeForce RTX 4090", vendor="NVIDIA", memory_total=24564 * 2**20)
+        sees(cards=(big, CARD))
+        machine = assemble.this_machine()
+        assert [gpu.name for gpu in machine.gpus] == ["RTX 4090", "RTX 4060 Ti 8GB"]
+        assert machine.name.startswith("RTX 4090 + RTX 4060 Ti 8GB, ")
+
+    @pytest.mark.parametrize("name", ["", "Loongson-3A6000"])
+    def test_an_unknown_processor_gets_a_typical_one(self, sees, name: str) -> None:
+        sees(host=replace(HOST, name=name))
+        machine = assemble.this_machine()
+        typical = catalog.host(TYPICAL_HOST, machine.host.memory)
+        assert machine.host.bandwidth.value == typical.bandwidth.value
+        assert any("a typical one stands in" in note for note in machine.notes)
+
+    def test_stale_measurements_are_said(self, sees) -> None:
+        sees(
+            calibration=Calibration(stale="Measured over 92 days ago.", notes=("It was damaged.",))
+        )
+        assert {"Measured over 92 days ago.", "It was damaged."} <= set(
+            assemble.this_machine().notes
+        )
+
+    def test_a_machine_without_anything_still_answers(self, sees) -> None:
+        sees(cards=(), notes=("No driver answers.",))
+        machine = assemble.this_machine()
+        assert machine.gpus == ()
+        assert machine.name == machine.host.name
+        assert "No driver answers." in machine.notes

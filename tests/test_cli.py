@@ -1,0 +1,362 @@
+"""Every command: what it prints, the JSON that others rely on, and how it refuses."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+import advisor
+from advisor import assemble, calibration, catalog
+from advisor.calibration import Calibration
+from advisor.cli import main
+from advisor.errors import ProbeError
+from advisor.measurement import Measurement
+from advisor.probes import disk, gpu, ram
+from advisor.runtimes import RUNTIMES
+
+# The keys that the design promises to other programs.
+MODEL_KEYS = {
+    "name", "architecture", "params", "active_params", "layers", "weight_bytes",
+    "read_bytes_per_token", "kv_bytes_per_token", "kv_bytes", "source",
+}  # fmt: skip
+ESTIMATE_KEYS = {
+    "runtime", "placement", "routes", "fits", "missing_bytes", "decode_tps", "decode_tps_low",
+    "decode_tps_high", "decode_tps_total", "prefill_tps", "prefill_tps_low", "prefill_tps_high",
+    "ttft_s", "ttft_s_low", "ttft_s_high", "load_s", "vram_bytes", "ram_bytes", "disk_bytes",
+    "seconds", "bottleneck", "command", "assumptions",
+}  # fmt: skip
+PROBE_KEYS = {"name", "value", "unit", "spread", "threads", "when", "note"}
+
+MACHINE = ("--gpu", "RTX 4090", "--ram-gb", "64", "--ram-gbs", "60", "--disk-gbs", "5")
+LLAMA = ("--model", "Llama-3.1-70B")
+RAM = Measurement(
+    name="ram_read", value=38.3e9, unit="B/s", spread=0.03, threads=8,
+    when="2026-11-20T10:00:00+00:00", note="8: 38.3 GB/s",
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data folder of the test's own."""
+    monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.delenv("ADVISOR_DATABASE_URL", raising=False)
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]):
+    """Runs a command: its exit code, what it printed, what it complained of."""
+
+    def run(*arguments: object) -> tuple[object, str, str]:
+        try:
+            code: object = main([str(one) for one in arguments])
+        except SystemExit as stop:  # argparse leaves by itself
+            code = stop.code
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return run
+
+
+@pytest.fixture
+def answers(run):
+    """Runs a command that must succeed and print JSON."""
+
+    def answers(*arguments: object):
+        code, out, err = run(*arguments, "--json")
+        assert (code, err) == (0, "")
+        return json.loads(out)
+
+    return answers
+
+
+def test_version_and_help(run) -> None:
+    assert run("--version")[:2] == (0, f"{advisor.__version__}\n")
+    code, out, _ = run("--help")
+    assert code == 0
+    assert all(
+        name in out for name in ("model", "estimate", "advise", "predict", "probe", "report")
+    )
+
+
+class TestModel:
+    """`model NAME`."""
+
+    def test_json(self, answers) -> None:
+        found = answers("model", "Llama-3.1-8B", "--quant", "BF16", "--context", "4096")
+        assert found.keys() >= MODEL_KEYS
+        assert (found["name"], found["layers"]) == ("Llama-3.1-8B", 32)
+        # 8,030,261,248 weights of 2 bytes; K and V of 8 heads x 128 in 32 layers of 2 bytes
+        assert found["params"] == 8_030_261_248
+        assert found["weight_bytes"] == pytest.approx(2 * 8_030_261_248, rel=1e-3)
+        assert found["kv_bytes_per_token"] == 2 * 8 * 128 * 32 * 2
+        assert found["kv_bytes"] == 131_072 * 4096
+
+    def test_the_cache_depends_on_its_type_and_users(self, answers) -> None:
+        half = answers("model", "Llama-3.1-8B", "--kv-type", "q8_0", "--users", "2")
+        # q8_0 keeps 32 values and their scale in 34 bytes
+        assert half["kv_bytes"] == pytest.approx(2 * 131_072 * 8192 / 2 * 34 / 32)
+
+    def test_text(self, run) -> None:
+        code, out, _ = run("model", "gpt-oss-120b", "--quant", "MXFP4")
+        assert code == 0
+        assert "4 of 128 experts" in out
+        assert "source: https://" in out
+
+
+class TestEstimate:
+    """`estimate --model NAME`."""
+
+    def test_json(self, answers) -> None:
+        found = answers("estimate", *LLAMA, *MACHINE)
+        pairs = [(one["runtime"], one["placement"]) for one in found]
+        assert pairs == [(one.name, str(place)) for one in RUNTIMES for place in one.strategies]
+        for one in found:
+            assert one.keys() >= ESTIMATE_KEYS
+            assert {"layers", "crossings", "hidden"} <= one["seconds"].keys()
+            if one["fits"]:
+                assert one["missing_bytes"] == 0
+                for name in ("decode_tps", "prefill_tps", "ttft_s"):
+                    assert 0 < one[f"{name}_low"] <= one[name] <= one[f"{name}_high"]
+            else:
+                assert one["missing_bytes"] > 0
+                assert one["decode_tps"] is one["bottleneck"] is None
+
+    def test_seconds_without_what_is_hidden_are_one_token(self, answers) -> None:
+        for one in answers("estimate", *LLAMA, *MACHINE):
+            if one["fits"]:
+                seconds = sum(value for part, value in one["seconds"].items() if part != "hidden")
+                assert seconds == pytest.approx(1 / one["decode_tps"])
+
+    def test_assumptions_have_their_origin(self, answers) -> None:
+        for one in answers("estimate", *LLAMA, *MACHINE):
+            for assumed in one["assumptions"]:
+                assert assumed.keys() == {"what", "value", "unit", "kind", "source", "date"}
+                assert assumed["source"]
+
+    def test_a_split_is_taken_as_given(self, answers) -> None:
+        found = answers("estimate", *LLAMA, *MACHINE, "--runtime", "llama.cpp",
+                        "--gpu-layers", "30")  # fmt: skip
+        offloaded = [one for one in found if one["placement"] != "gpu-resident"]
+        assert [one["gpu_layers"] for one in offloaded] == [30, 30]
+        assert all("-ngl 30" in one["command"] for one in offloaded)
+
+    def test_each_gpu_has_its_memory(self, answers) -> None:
+        found = answers("estimate", *LLAMA, "--gpu", "RTX 3090", "--gpu-count", "3",
+                        "--runtime", "llama.cpp")  # fmt: skip
+        assert all(len(one["vram_bytes"]) == 3 for one in found)
+
+    def test_the_page_cache_is_in_gib_as_memory_is_sold(self, run, monkeypatch) -> None:
+        seen = []
+        real = sys.modules["advisor.cli"].compare
+        monkeypatch.setattr("advisor.cli.compare", lambda *a, **k: seen.append(k) or real(*a, **k))
+        assert run("estimate", *LLAMA, *MACHINE, "--cache-gb", "8")[0] == 0
+        assert seen[0]["settings"].page_cache == 8 * 2**30
+
+    def test_text_has_a_line_for_each(self, run) -> None:
+        code, out, _ = run("estimate", *LLAMA, *MACHINE)
+        assert code == 0
+        assert len(out.splitlines()) == sum(len(one.strategies) for one in RUNTIMES)
+        assert "tokens/s" in out
+        assert "does not fit: " in out
+
+    def test_without_a_machine_it_is_this_one(self, answers, monkeypatch) -> None:
+        here = assemble.machine(assemble.MachineInputs(gpu="RTX 3090", ram_gb=96))
+        monkeypatch.setattr(assemble, "this_machine", lambda: here)
+        found = answers("estimate", "--model", "Llama-3.1-8B")
+        assert any(one["what"].startswith("RTX 3090") for one in found[0]["assumptions"])
+
+
+class TestAdvise:
+    """`advise --model NAME`."""
+
+    def test_json(self, answers) -> None:
+        found = answers("advise", *LLAMA, *MACHINE, "--replies-per-day", "100")
+        assert found["verdict"].startswith("Offloading to RAM gives ")
+        assert "At 100 replies a day" in found["verdict"]
+        assert all(one.keys() >= ESTIMATE_KEYS for one in found["estimates"])
+        assert found["upgrades"]
+        for one in found["upgrades"]:
+            assert one["gpu"] in catalog.gpu_rows()
+            assert one["pays"] == (one["usd_per_month"] < one["hours_saved_per_month"] * 30)
+        assert {"change", "cost", "decode_tps", "gain"} == found["what_ifs"][0].keys()
+
+    def test_text(self, run) -> None:
+        code, out, _ = run("advise", *LLAMA, *MACHINE)
+        assert code == 0
+        assert "a month" in out
+        assert "times as fast" in out
+
+    def test_saving_keeps_a_report(self, run, answers) -> None:
+        code, _, err = run("advise", *LLAMA, *MACHINE, "--save", "My 70B")
+        assert (code, err) == (0, "Saved as report 1.\n")
+        (head,) = answers("report", "list")
+        assert (head["id"], head["name"]) == (1, "My 70B")
+        assert head["summary"].startswith("Offloading to RAM gives ")
+
+
+class TestProbe:
+    """`probe [ram|disk|gpu ...]`."""
+
+    @pytest.fixture(autouse=True)
+    def instruments(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Probes that answer at once."""
+        monkeypatch.setattr(ram, "measure", lambda progress: progress(1.0) or [RAM])
+        monkeypatch.setattr(disk, "measure", self.no_drive)
+        monkeypatch.setattr(gpu, "gpus", lambda: ((), ("No GPU driver answers.",)))
+
+    @staticmethod
+    def no_drive(progress, path):
+        raise ProbeError("The drive cannot be read past its cache.")
+
+    def test_json(self, answers) -> None:
+        (found,) = answers("probe", "ram")
+        assert found.keys() == PROBE_KEYS
+        assert (found["name"], found["value"], found["unit"]) == ("ram_read", 38.3e9, "B/s")
+
+    def test_what_cannot_be_measured_is_said_and_stops_nothing(self, run) -> None:
+        code, out, err = run("probe")
+        assert code == 0
+        assert "38.30 GB/s  within 3%" in out
+        assert "advisor: The drive cannot be read past its cache." in err
+        assert "advisor: No GPU driver answers." in err
+
+    def test_saved_figures_are_used_from_now_on(self, run) -> None:
+        assert run("probe", "ram")[0] == 0
+        assert calibration.load() == Calibration()
+        assert run("probe", "ram", "--save")[0] == 0
+        assert calibration.load().figure("ram_read").value == 38.3e9
+
+
+class TestReport:
+    """`report list|show|export|import|delete`."""
+
+    @pytest.fixture
+    def number(self, run) -> int:
+        """A saved report."""
+        assert run("advise", *LLAMA, *MACHINE, "--save", "kept")[0] == 0
+        return 1
+
+    def test_nothing_saved(self, run, answers) -> None:
+        assert run("report", "list")[:2] == (0, "No report is saved yet.\n")
+        assert answers("report", "list") == []
+
+    def test_show(self, run, answers, number: int) -> None:
+        assert "Llama-3.1-70B" in run("report", "show", number)[1]
+        assert answers("report", "show", number)["title"].startswith("Llama-3.1-70B, Q4_K_M")
+
+    @pytest.mark.parametrize(
+        ("form", "start"), [("html", "<!doctype html>"), ("md", "# "), ("json", "{"), ("csv", "")]
+    )
+    def test_export(self, run, number: int, tmp_path: Path, form: str, start: str) -> None:
+        code, out, _ = run("report", "export", number, "--format", form)
+        assert code == 0
+        assert out.lower().startswith(start)
+        path = tmp_path / f"report.{form}"
+        assert run("report", "export", number, "--format", form, "-o", path)[:2] == (0, "")
+        assert path.read_bytes().decode() == out.removesuffix("\n")
+
+    def test_what_is_exported_can_be_imported(self, run, answers, number, tmp_path) -> None:
+        path = tmp_path / "report.json"
+        run("report", "export", number, "--format", "json", "-o", path)
+        assert answers("report", "import", path) == {"id": 2}
+        assert answers("report", "show", 2) == answers("report", "show", number)
+
+    def test_delete(self, run, answers, number: int) -> None:
+        assert run("report", "delete", number)[:2] == (0, "Report 1 is deleted.\n")
+        assert answers("report", "list") == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        # names, with what was meant
+        (("model", "Llama-3.1-71B"), "Did you mean Llama-3.1-70B"),
+        (("model", "Llama-3.1-8B", "--quant", "Q4_KM"), "Q4_K_M"),
+        (("model", "Llama-3.1-8B", "--kv-type", "q9"), "use one of f32, f16"),
+        (("model", "DeepSeek-V4-Pro"), "cannot be derived"),
+        (("estimate", *LLAMA, "--gpu", "RTX 4909"), "Did you mean RTX 4090"),
+        (("estimate", *LLAMA, "--cpu", "Ryzen 9 7951X"), "Did you mean Ryzen 9 7950X"),
+        (("estimate", *LLAMA, *MACHINE, "--runtime", "llamacpp"), "Did you mean llama.cpp"),
+        # sizes
+        (("estimate", *LLAMA, "--ram-gb", "-64"), "ram gb is -64.0; allowed is 0.5 to"),
+        (("estimate", *LLAMA, "--ram-gb", "nan"), "ram gb is nan; allowed is"),
+        (("estimate", *LLAMA, "--ram-gbs", "1e30"), "ram gbs is 1e+30; allowed is"),
+        (("estimate", *LLAMA, "--gpu", "L4", "--vram-gb", "inf"), "vram gb is inf; allowed is"),
+        (("estimate", *LLAMA, "--vram-gb", "24"), "say which with --gpu NAME"),
+        (("estimate", *LLAMA, "--gpu-count", "2"), "say which with --gpu NAME"),
+        (("estimate", *LLAMA, "--gpu", "L4", "--gpu-count", "0"), "gpu count is 0; allowed is"),
+        (("estimate", *LLAMA, "--disk-gbs", "0"), "disk gbs is 0.0; allowed is"),
+        (("estimate", *LLAMA, *MACHINE, "--gpu-layers", "-1"), "--gpu-layers is -1; give 0 or"),
+        (("estimate", *LLAMA, *MACHINE, "--cpu-moe", "nan"), "--cpu-moe is nan; give 0 or more"),
+        (("estimate", *LLAMA, *MACHINE, "--cache-gb", "inf"), "--cache-gb is inf; give 0 or"),
+        (("model", "Llama-3.1-8B", "--context", "0"), "context is 0.0; allowed is 1 to"),
+        (("model", "Llama-3.1-8B", "--users", "1e30"), "users is 1e+30; allowed is 1 to"),
+        (("model", "Llama-3.1-8B", "--output", "nan"), "output is nan; allowed is 1 to"),
+        (("advise", *LLAMA, *MACHINE, "--usd-per-kwh", "-1"), "USD per kwh is -1.0; allowed is"),
+        (("advise", *LLAMA, *MACHINE, "--purchase-months", "0"), "purchase months is 0.0"),
+        # what argparse sees first
+        (("estimate", *LLAMA, "--ram-gb", "lots"), "invalid float value: 'lots'"),
+        (("estimate", *MACHINE), "required: --model"),
+        ((), "required: COMMAND"),
+        (("guess",), "invalid choice: 'guess'"),
+        # probes and reports
+        (("probe", "keyboard"), "There is no probe 'keyboard'; measure ram, disk, gpu"),
+        (("report", "show", "99"), "99"),
+        (("report", "export", "99"), "99"),
+        (("report", "delete", "99"), "99"),
+        (("report", "show", "first"), "invalid int value: 'first'"),
+        (("report", "import", "absent.json"), "absent.json is not a report exported as JSON"),
+    ],
+)
+def test_what_cannot_be_used_is_said_in_a_sentence(run, arguments, words: str) -> None:
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert words in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "holds no rows"),
+        ("id,category\n", "holds no rows"),
+        ("id,model\n1,Llama-3.1-8B\n", "no column 'category'"),
+        (b"\xff\xfe\x00", "cannot be read as a CSV file"),
+        (None, "cannot be read as a CSV file"),
+    ],
+)
+def test_files_that_hold_no_rows_to_predict(run, tmp_path: Path, text, words: str) -> None:
+    path = tmp_path / "rows.csv"
+    if text is not None:
+        path.write_bytes(text.encode() if isinstance(text, str) else text)
+    code, out, err = run("predict", path)
+    assert (code, out) == (2, "")
+    assert words in err
+    assert str(path) in err
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"format": 99}', '{"title": 5}'])
+def test_files_that_are_no_report(run, tmp_path: Path, text: str) -> None:
+    path = tmp_path / "report.json"
+    path.write_text(text, encoding="utf-8")
+    code, out, err = run("report", "import", path)
+    assert (code, out) == (2, "")
+    assert err.startswith("advisor: ")
+
+
+def test_places_that_cannot_be_written(run, tmp_path: Path) -> None:
+    rows = tmp_path / "rows.csv"
+    rows.write_text("id,category,model\n1,cpu,Llama-3.1-8B\n", encoding="utf-8")
+    code, _, err = run("predict", rows, "-o", tmp_path / "absent" / "out.csv")
+    assert code == 2
+    assert "cannot be written: No such file or directory" in err
+
+
+def test_an_interrupt_ends_quietly(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(catalog, "architecture", interrupted)
+    assert run("model", "Llama-3.1-8B") == (130, "", "")

@@ -1,0 +1,119 @@
+"""From an answer to a report: nothing lost, nothing that can hurt a reader."""
+
+import json
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from advisor import catalog
+from advisor.advice import Advice, advise
+from advisor.assemble import MachineInputs, machine
+from advisor.compare import decode_tps
+from advisor.offers import MoneyInputs
+from advisor.placement import Strategy
+from advisor.reports import export
+from advisor.reports.compose import card_of, document
+from advisor.reports.document import ReportDocument, from_json, to_json
+from advisor.workload import Workload
+
+HOSTILE = '<script>alert("1")</script> =cmd|"/C calc"!A0 | `rm` \u202e'
+SITUATIONS = {
+    "fits": ("Llama-3.1-8B", {"gpu": "RTX 4090", "ram_gb": 64}),
+    "offloads": ("Llama-3.1-70B", {"gpu": "RTX 4090", "ram_gb": 64}),
+    "has no GPU": ("Llama-3.1-8B", {"ram_gb": 32}),
+    "is unified": ("gpt-oss-120b", {"gpu": "GB10", "ram_gb": 128}),
+    "runs nothing": ("Llama-3.1-70B", {"ram_gb": 2}),
+}
+IN_EACH = pytest.mark.parametrize("situation", SITUATIONS)
+
+
+@cache
+def answer(situation: str, name: str = "") -> tuple[Advice, ReportDocument]:
+    model, said = SITUATIONS[situation]
+    architecture = catalog.architecture(model)
+    architecture = replace(architecture, name=name) if name else architecture
+    here, work, money = machine(MachineInputs(**said)), Workload(), MoneyInputs()
+    advice = advise(architecture, "Q4_K_M", here, work, money=money)
+    report = document(
+        advice, here, work, money, inputs={"model": model}, command="python -m advisor", link="x"
+    )
+    return advice, report
+
+
+@IN_EACH
+def test_it_survives_json(situation: str) -> None:
+    _, report = answer(situation)
+    assert from_json(json.loads(json.dumps(to_json(report), allow_nan=False))) == report
+
+
+@IN_EACH
+def test_it_says_what_the_advice_says(situation: str) -> None:
+    advice, report = answer(situation)
+    assert (report.title, report.verdict) == (advice.title, advice.verdict)
+    assert len(report.placements) == len(advice.estimates)
+    assert len(report.upgrades) == len(advice.upgrades)
+    assert report.inputs == {"model": SITUATIONS[situation][0]}
+    for card, one in zip(report.placements, advice.estimates, strict=True):
+        assert (card.runtime, card.placement, card.fits) == (
+            one.runtime, one.strategy.value, bool(one.fits),
+        )  # fmt: skip
+        assert card.decode_tps == (decode_tps(one) if one.fits else None)
+        assert card.fits or card.missing_bytes or card.explanation
+
+
+@IN_EACH
+def test_parts_of_a_token_add_up_to_its_time(situation: str) -> None:
+    advice, report = answer(situation)
+    for strategy in Strategy:
+        shown = card_of(advice, strategy)
+        if shown is not None and shown.step is not None:
+            parts = [one.seconds for one in report.token_time if one.placement == strategy.value]
+            assert sum(parts) == pytest.approx(float(shown.step.total))
+
+
+@IN_EACH
+def test_memory_adds_up_to_what_is_held(situation: str) -> None:
+    advice, report = answer(situation)
+    for strategy in Strategy:
+        shown = card_of(advice, strategy)
+        for tier, held in shown.held.items() if shown else ():
+            parts = [
+                one.bytes for one in report.memory
+                if (one.placement, one.tier) == (strategy.value, tier.value)
+            ]  # fmt: skip
+            assert sum(parts) == pytest.approx(float(sum(held)))
+
+
+def test_the_card_of_a_placement_is_the_fastest_that_fits_else_the_least_short() -> None:
+    advice, _ = answer("offloads")
+    ram, vram = (card_of(advice, one) for one in (Strategy.CPU_OFFLOAD, Strategy.GPU_RESIDENT))
+    assert ram is advice.best
+    assert vram is not None
+    assert not vram.fits
+    possible = [one for one in advice.placed(Strategy.GPU_RESIDENT) if not one.refusal]
+    assert float(vram.missing) == min(float(one.missing) for one in possible)
+
+
+def test_every_input_is_listed_once_with_its_origin() -> None:
+    _, report = answer("offloads")
+    assert len(set(report.assumptions)) == len(report.assumptions) > 10
+    assert all(one.source and one.kind for one in report.assumptions)
+
+
+def test_without_a_gpu_there_is_no_layer_chart() -> None:
+    assert answer("has no GPU")[1].layer_sweep is None
+    assert answer("offloads")[1].layer_sweep is not None
+
+
+@pytest.mark.parametrize("situation", ["offloads", "runs nothing"])
+def test_a_hostile_model_name_is_only_text(situation: str) -> None:
+    _, report = answer(situation, HOSTILE)
+    assert HOSTILE in report.title
+    assert from_json(json.loads(json.dumps(to_json(report)))) == report
+    assert "<script>alert" not in export.html(report)
+    prose = export.markdown(report).split("```")[::2]  # between fences a command is code
+    assert not any("<script>alert" in text for text in prose)
+    assert not any(
+        line.startswith(("=", "+", "-", "@")) for line in export.csv(report).splitlines()
+    )

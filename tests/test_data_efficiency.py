@@ -1,0 +1,139 @@
+"""data/efficiency.csv: every constant explained, plausible, and there for whoever asks."""
+
+import ast
+from pathlib import Path
+
+import pytest
+from provenance import is_past
+
+from advisor import catalog
+from advisor.architecture import Group
+from advisor.cost import CROSSINGS, LAYERS, TOKEN, vector_set
+from advisor.efficiency import EfficiencyRow
+from advisor.machine import Kind, given
+from advisor.runtimes import RUNTIMES
+from advisor.schedule import Route
+from advisor.tables import DATA, read
+from advisor.units import GIB
+
+ROWS = read(DATA / "efficiency.csv", EfficiencyRow)
+RANGES = {
+    "share": (0, 1.05),
+    "s": (1e-7, 1e-2),
+    "B/s": (1e8, 1e15),
+    "FLOP/s": (1e9, 1e13),
+}
+"""Smallest and largest constant of each unit. A share may pass 1 by what the datasheet rounds."""
+
+
+def test_it_says_where_it_comes_from() -> None:
+    for row in ROWS:
+        assert row.kind in {"assumed", "derived", "measured", "fitted"}
+        assert len(row.source) > 5
+        assert is_past(row.date)
+
+
+def test_kinds_are_kinds_of_figures() -> None:
+    assert {row.kind for row in ROWS} <= {kind.value for kind in Kind}
+
+
+def test_it_is_plausible() -> None:
+    for row in ROWS:
+        low, high = RANGES[row.unit]
+        assert low <= row.value <= high
+        if row.unit == "share" and not row.constant.startswith("spread"):
+            assert row.value > 0
+
+
+def test_each_scope_has_one_row() -> None:
+    scopes = [(row.constant, row.runtime, row.family, row.decode_class) for row in ROWS]
+    assert len(set(scopes)) == len(scopes)
+
+
+def test_a_constant_has_one_unit() -> None:
+    units: dict[str, str] = {}
+    for row in ROWS:
+        assert units.setdefault(row.constant, row.unit) == row.unit
+
+
+def test_scopes_name_things_that_exist() -> None:
+    classes = {one.decode_class for one in catalog.storage_types().values()}
+    gpus = {one.family for one in catalog.gpu_rows().values()}
+    hosts = {one.segment for one in catalog.host_rows().values()}
+    links = {f"PCIe {generation}" for generation in range(1, 8)}
+    parts = {*map(str, Route), LAYERS, CROSSINGS, TOKEN}
+    sets = {"amx", "avx512", "avx2", "neon"}
+    for row in ROWS:
+        assert row.runtime in {None, *(one.key for one in RUNTIMES)}
+        assert row.decode_class in {None, *classes}
+        assert row.family in {None, *gpus, *hosts, *links, *parts, *sets}
+
+
+def asked_for() -> set[str]:
+    """Constants that the code names in a call of `value` or `row`."""
+    package = Path(catalog.__file__).parent
+    calls = (
+        node
+        for path in package.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+        and node.func.attr in ("value", "row")
+    )  # fmt: skip
+    firsts = (call.args[0] for call in calls if call.args)
+    return {one.value for one in firsts if isinstance(one, ast.Constant)}
+
+
+def test_nothing_lies_here_that_nobody_asks_for() -> None:
+    by_name = {"pageable_share", "zero_copy_share"}  # asked for through a variable
+    assert {row.constant for row in ROWS} == asked_for() | by_name
+
+
+SCOPED = {
+    "pcie_x16": [f"PCIe {one.pcie_gen}" for one in catalog.gpu_rows().values() if one.pcie_gen],
+    "ram_sustained_share": [one.segment for one in catalog.host_rows().values()],
+    "spread": [*map(str, Route), LAYERS, CROSSINGS, TOKEN],
+}
+"""Constants that hold in families only, and the families they are asked for."""
+
+
+@pytest.mark.parametrize("constant", sorted({row.constant for row in ROWS}))
+def test_it_covers_every_case(constant: str) -> None:
+    classes = {one.decode_class for one in catalog.storage_types().values()}
+    for runtime in RUNTIMES:
+        for decode_class in classes:
+            table = catalog.efficiency().bound(runtime.key, decode_class)
+            for family in set(SCOPED.get(constant, [""])):
+                assert table.value(constant, family) >= 0
+
+
+def test_two_and_three_bit_formats_decode_at_a_quarter_of_four_bit_ones() -> None:
+    # Published sweeps of IQ2 and IQ3 beside Q4_K on the same cores; DESIGN: "a quarter".
+    for family in ("avx2", "avx512", "neon", "amx"):
+        iq = catalog.efficiency().bound("llama.cpp", "iq").value("core_decode_rate", family)
+        k = catalog.efficiency().bound("llama.cpp", "k").value("core_decode_rate", family)
+        assert 0.2 <= iq / k <= 0.4
+
+
+@pytest.mark.parametrize("generation", [1, 2, 3, 4, 5, 6])
+def test_no_link_passes_its_line_rate(generation: int) -> None:
+    # 16 lanes x 2.5, 5 GT/s x 8b/10b, then 8, 16, 32 GT/s x 128b/130b, then 64 GT/s [GB/s]
+    line = {1: 4.0, 2: 8.0, 3: 15.75, 4: 31.5, 5: 63.0, 6: 121.0}[generation]
+    reached = catalog.efficiency().value("pcie_x16", f"PCIe {generation}") / 1e9
+    assert 0.6 * line <= reached <= 0.9 * line
+
+
+@pytest.mark.parametrize(
+    ("cpu", "name"),
+    [
+        ("Xeon Platinum 8480+", "amx"),
+        ("Ryzen 9 7950X", "avx512"),
+        ("Ryzen 9 5950X", "avx2"),
+        ("Apple M4 Max", "neon"),
+    ],
+)
+def test_the_widest_arithmetic_of_a_processor(cpu: str, name: str) -> None:
+    assert vector_set(catalog.host(cpu, given(64 * GIB))) == name
+
+
+def test_groups_are_not_scopes() -> None:
+    assert not {row.family for row in ROWS} & {str(group) for group in Group}

@@ -1,0 +1,161 @@
+"""data/gpus.csv: every row sourced, within physics, and as its maker's page has it."""
+
+import pytest
+from provenance import is_past, is_public
+
+from advisor import catalog
+
+ROWS = catalog.gpu_rows()
+VENDORS = {"NVIDIA", "AMD", "Intel", "Apple"}
+
+
+def test_there_are_at_least_sixty() -> None:
+    assert len(ROWS) >= 60
+
+
+def test_it_has_a_dated_public_source() -> None:
+    for row in ROWS.values():
+        assert is_public(row.source)
+        assert is_past(row.source_date)
+        assert is_past(row.released)
+
+
+def test_bandwidth_is_width_times_rate() -> None:
+    for row in ROWS.values():
+        # bits x transfers per second and pin / 8 bits a byte [GB/s]
+        assert row.bandwidth_gbs == pytest.approx(row.bus_bits * row.data_rate_gtps / 8, rel=0.01)
+
+
+def test_it_is_within_what_was_ever_built() -> None:
+    for row in ROWS.values():
+        assert row.vendor in VENDORS
+        assert row.family
+        assert 4 <= row.memory_gib <= 512
+        assert 60 <= row.bandwidth_gbs <= 8000
+        assert row.fp32_tflops is not None
+        assert 1 <= row.fp32_tflops <= 200
+        assert row.board_power_w is None or 30 <= row.board_power_w <= 1500
+        assert 0.5 <= row.usable_share <= 1
+
+
+def test_fewer_bits_are_not_slower() -> None:
+    for row in ROWS.values():
+        # int8 is left out: Volta runs it on its plain cores, Blackwell Ultra gave most of it away.
+        if row.fp8_tflops is not None:
+            assert row.fp16_tflops is not None
+            assert row.fp8_tflops >= row.fp16_tflops
+        if row.fp4_tflops is not None:
+            assert row.fp8_tflops is not None
+            assert row.fp4_tflops >= row.fp8_tflops
+
+
+def test_it_is_reached_in_one_way() -> None:
+    for row in ROWS.values():
+        ways = [row.unified, row.pcie_gen is not None, row.link_gbs is not None]
+        assert ways.count(True) == 1
+        assert (row.pcie_gen is None) == (row.pcie_lanes is None)
+        assert row.pcie_gen in {None, 3, 4, 5, 6}
+        assert row.pcie_lanes in {None, 1, 4, 8, 16}
+
+
+def test_only_shared_memory_is_shared() -> None:
+    for row in ROWS.values():
+        # A program fills all of a card's own memory; a system keeps a part of what it shares.
+        assert (row.usable_share < 1) == row.unified
+
+
+def test_names_and_aliases_mean_one_card() -> None:
+    meant: dict[str, str] = {}
+    for row in ROWS.values():
+        for spelling in {row.name, *map(str.strip, row.aliases.split(";"))} - {""}:
+            assert meant.setdefault(spelling.casefold(), row.name) == row.name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        # GeForce 10 to 50
+        "GTX 1080 Ti", "GTX 1660 Ti", "RTX 2080 Ti", "RTX 3090", "RTX 4090", "RTX 5090",
+        "RTX 4060 Ti 8GB", "RTX 4060 Ti 16GB",
+        # workstations: RTX A, Ada, PRO Blackwell
+        "RTX A6000", "RTX 6000 Ada", "RTX PRO 6000 Blackwell",
+        # servers: T4 to B200
+        "T4", "V100 PCIe 16GB", "P40", "P100 PCIe 16GB", "A10", "A30", "A40", "A100 SXM 80GB",
+        "A100 PCIe 40GB", "L4", "L40S", "H100 SXM", "H100 PCIe", "H200 SXM", "B200", "GH200 96GB",
+        # Radeon RX 6000 to 9000, PRO, Instinct
+        "RX 6800 XT", "RX 7900 XTX", "RX 9070 XT", "Radeon PRO W7900", "Instinct MI210",
+        "Instinct MI300X",
+        # Intel Arc
+        "Arc A770 16GB", "Arc B580",
+        # unified memory
+        "Apple M1 8c", "Apple M2 Max 38c", "Apple M3 Ultra 80c", "Apple M4 Max 40c",
+        "Apple M5 10c", "Radeon 8060S (Ryzen AI Max+ 395)", "GB10",
+    ],
+)  # fmt: skip
+def test_every_family_that_people_have_is_there(name: str) -> None:
+    assert name in ROWS
+
+
+@pytest.mark.parametrize("chip", ["M1", "M2", "M3", "M4", "M5"])
+def test_every_size_of_an_apple_chip_is_there(chip: str) -> None:
+    sizes = {"", " Pro", " Max"} | ({" Ultra"} if chip in ("M1", "M2", "M3") else set())
+    assert all(any(row.name.startswith(f"Apple {chip}{size} ") for row in ROWS.values())
+               for size in sizes)  # fmt: skip
+
+
+# GB/s, dense FP16 tensor TFLOPS with 32-bit accumulation, W: the makers' own pages and papers.
+PUBLISHED = {
+    # Ada whitepaper, table 2: https://images.nvidia.com/aem-dam/Solutions/geforce/ada/
+    "RTX 4090": (1008, 165.2, 450),
+    # GA102 whitepaper, table 9: https://www.nvidia.com/content/PDF/nvidia-ampere-ga-102-gpu-...
+    "RTX 3090": (936, 71, 350),
+    # Blackwell whitepaper: https://images.nvidia.com/aem-dam/Solutions/geforce/blackwell/
+    "RTX 5090": (1792, 209.5, 575),
+    "T4": (320, 65, 70),  # https://www.nvidia.com/en-us/data-center/tesla-t4/
+    "V100 SXM2 16GB": (900, 125, 300),  # https://www.nvidia.com/en-us/data-center/v100/
+    "A100 SXM 80GB": (2039, 312, 400),  # https://www.nvidia.com/en-us/data-center/a100/
+    "L4": (300, 121, 72),  # https://www.nvidia.com/en-us/data-center/l4/: 242 with sparsity
+    "L40S": (864, 362, 350),  # https://www.nvidia.com/en-us/data-center/l40s/
+    # https://www.nvidia.com/en-us/data-center/h100/: 1,979 with sparsity are 989 dense
+    "H100 SXM": (3350, 989, 700),
+    "H200 SXM": (4800, 989, 700),  # https://www.nvidia.com/en-us/data-center/h200/
+    # https://www.amd.com/en/products/accelerators/instinct/mi300/mi300x.html
+    "Instinct MI300X": (5300, 1307.4, 750),
+    "RX 7900 XTX": (960, 122.8, 355),  # https://www.amd.com/en/products/graphics/
+}
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_it_is_as_its_maker_publishes_it(name: str) -> None:
+    row = ROWS[name]
+    found = (row.bandwidth_gbs, row.fp16_tflops, row.board_power_w)
+    assert found == pytest.approx(PUBLISHED[name], rel=0.01)
+
+
+# Bandwidths that Apple, AMD and NVIDIA round on their pages [GB/s].
+ROUNDED = {
+    "Apple M1 8c": 68, "Apple M1 Pro 16c": 200, "Apple M1 Max 32c": 400, "Apple M2 Ultra 76c": 800,
+    "Apple M3 Max 30c": 300, "Apple M3 Max 40c": 400, "Apple M4 10c": 120, "Apple M4 Pro 20c": 273,
+    "Apple M4 Max 40c": 546, "Apple M5 10c": 153, "GB10": 273,
+    "Radeon 8060S (Ryzen AI Max+ 395)": 256,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ROUNDED)
+def test_unified_memory_is_as_fast_as_its_maker_says(name: str) -> None:
+    assert ROWS[name].bandwidth_gbs == pytest.approx(ROUNDED[name], rel=0.025)
+
+
+def test_ratios_between_cards() -> None:
+    # 21 and 19.5 Gbit/s on the same 384 wires
+    assert ROWS["RTX 4090"].bandwidth_gbs / ROWS["RTX 3090"].bandwidth_gbs == pytest.approx(
+        1008 / 936
+    )
+    # twice the memory, the same chip
+    small, large = ROWS["RTX 4060 Ti 8GB"], ROWS["RTX 4060 Ti 16GB"]
+    assert (small.bandwidth_gbs, small.fp16_tflops) == (large.bandwidth_gbs, large.fp16_tflops)
+    assert large.memory_gib == 2 * small.memory_gib
+    # the same compute, HBM3e in place of HBM3
+    assert ROWS["H100 SXM"].fp16_tflops == ROWS["H200 SXM"].fp16_tflops
+    # two Max chips make an Ultra
+    assert ROWS["Apple M2 Ultra 76c"].bandwidth_gbs == 2 * ROWS["Apple M2 Max 38c"].bandwidth_gbs

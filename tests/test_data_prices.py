@@ -1,0 +1,67 @@
+"""data/prices.csv: whose price, of which day, for which GPU; nothing a market never saw."""
+
+import pytest
+from provenance import is_past, is_public
+
+from advisor import catalog
+
+ROWS = catalog.price_rows()
+RENTS = [row for row in ROWS if row.kind == "rent"]
+SALES = [row for row in ROWS if row.kind == "purchase"]
+
+
+def test_it_has_a_dated_public_source() -> None:
+    for row in ROWS:
+        assert is_public(row.source)
+        assert is_past(row.retrieved)
+        assert not row.date or is_past(row.date)
+        assert row.date[:7] <= row.retrieved[:7]
+        assert row.provider
+
+
+def test_it_is_for_a_gpu_of_the_catalogue_by_its_very_name() -> None:
+    for row in ROWS:
+        assert row.gpu in catalog.gpu_rows()
+        assert row.memory_gib is None or row.memory_gib <= catalog.gpu_rows()[row.gpu].memory_gib
+
+
+def test_it_is_what_a_market_asks() -> None:
+    for row in ROWS:
+        each = row.usd / row.gpu_count
+        low, high = {"rent": (0.05, 20), "purchase": (100, 100_000)}[row.kind]
+        assert low <= each <= high
+        assert row.per == {"rent": "hour", "purchase": "once"}[row.kind]
+        assert 1 <= row.gpu_count <= 8
+
+
+def test_only_rents_are_interruptible() -> None:
+    assert not any(row.spot for row in SALES)
+
+
+def test_spot_is_below_the_same_machine_on_demand() -> None:
+    asked = {(row.provider, row.instance): row.usd for row in RENTS if not row.spot}
+    pairs = [(row.usd, asked.get((row.provider, row.instance))) for row in RENTS if row.spot]
+    assert all(spot < plain for spot, plain in pairs if plain is not None)
+
+
+def test_low_street_prices_are_below_high_ones_of_the_same_day() -> None:
+    sold = {(row.gpu, row.provider, row.date): row.usd for row in SALES}
+    for (gpu, provider, date), usd in sold.items():
+        if provider == "street, low":
+            assert usd <= sold.get((gpu, "street, high", date), usd)
+
+
+@pytest.mark.parametrize(
+    ("gpu", "usd"),
+    [("RTX 4090", 1599), ("RTX 5090", 1999), ("RTX 3090", 1499), ("RX 9070 XT", 599)],
+)
+def test_launch_prices_are_those_of_the_launch(gpu: str, usd: float) -> None:
+    # nvidianews.nvidia.com and amd.com, announcements of 2020-09, 2022-09, 2025-01 and 2025-02
+    (launch,) = [row for row in SALES if row.gpu == gpu and row.provider == "launch MSRP"]
+    assert launch.usd == usd
+
+
+def test_there_is_something_to_rent_and_to_buy_for_most_budgets() -> None:
+    rented, sold = {row.gpu for row in RENTS}, {row.gpu for row in SALES}
+    assert {"RTX 4090", "A100 SXM 80GB", "H100 SXM", "H200 SXM", "B200", "L40S"} <= rented
+    assert {"RTX 3090", "RTX 4090", "RTX 5090", "RTX PRO 6000 Blackwell", "GB10"} <= sold

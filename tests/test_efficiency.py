@@ -1,0 +1,81 @@
+"""Which row of the constants holds where."""
+
+import pytest
+
+from advisor.efficiency import Efficiency, EfficiencyRow
+from advisor.errors import DataError
+
+
+def row(value: float, constant: str = "share", **scope: str) -> EfficiencyRow:
+    """A constant; what `scope` leaves out stands for all."""
+    return EfficiencyRow(
+        constant=constant,
+        runtime=scope.get("runtime"),
+        family=scope.get("family"),
+        decode_class=scope.get("decode_class"),
+        value=value,
+        unit="share",
+        kind="assumed",
+        source="this test",
+        date="2026-11",
+        note=None,
+    )
+
+
+EVERYWHERE = row(0.1)
+IN_FORMAT = row(0.2, decode_class="k")
+IN_RUNTIME = row(0.3, runtime="vllm")
+IN_RUNTIME_AND_FORMAT = row(0.4, runtime="vllm", decode_class="k")
+ON_FAMILY = row(0.5, family="Ada")
+ON_FAMILY_IN_FORMAT = row(0.6, family="Ada", decode_class="k")
+ON_FAMILY_IN_RUNTIME = row(0.7, family="Ada", runtime="vllm")
+ALL_THREE = row(0.8, family="Ada", runtime="vllm", decode_class="k")
+ROWS = (EVERYWHERE, IN_FORMAT, IN_RUNTIME, IN_RUNTIME_AND_FORMAT, ON_FAMILY,
+        ON_FAMILY_IN_FORMAT, ON_FAMILY_IN_RUNTIME, ALL_THREE)  # fmt: skip
+
+
+def test_a_family_counts_most_then_the_runtime_then_the_format() -> None:
+    assert [one.precision for one in ROWS] == [0, 1, 2, 3, 4, 5, 6, 7]
+
+
+@pytest.mark.parametrize("dropped", range(len(ROWS)))
+def test_the_most_precise_row_that_is_there_holds(dropped: int) -> None:
+    left = ROWS[: len(ROWS) - dropped]
+    table = Efficiency(reversed(left), "vllm", "k")
+    assert table.row("share", "Ada") is left[-1]
+
+
+@pytest.mark.parametrize(
+    ("runtime", "decode_class", "family", "value"),
+    [
+        ("llama.cpp", "iq", "Ampere", 0.1),
+        ("llama.cpp", "k", "Ampere", 0.2),
+        ("vllm", "iq", "Ampere", 0.3),
+        ("vllm", "k", "", 0.4),
+        ("llama.cpp", "iq", "Ada", 0.5),
+        ("vllm", "k", "Ada", 0.8),
+    ],
+)
+def test_rows_of_another_scope_do_not_hold(runtime, decode_class, family, value) -> None:
+    assert Efficiency(ROWS, runtime, decode_class).value("share", family) == value
+
+
+def test_a_table_bound_anew_answers_anew() -> None:
+    table = Efficiency(ROWS, "llama.cpp", "iq")
+    assert table.value("share", "Ada") == 0.5
+    assert table.bound("vllm", "k").value("share", "Ada") == 0.8
+    assert table.value("share", "Ada") == 0.5
+
+
+def test_it_remembers_once_what_was_asked_for() -> None:
+    table = Efficiency((EVERYWHERE, row(2.0, "token")))
+    for _ in range(2):
+        table.value("token")
+    assert [one.constant for one in table.used] == ["token"]
+    assert table.bound("vllm", "k").used == ()
+
+
+@pytest.mark.parametrize(("constant", "family"), [("speed", ""), ("share", "Ampere")])
+def test_what_no_row_covers_is_named(constant: str, family: str) -> None:
+    with pytest.raises(DataError, match=f"{constant}.*{family}"):
+        Efficiency((ON_FAMILY,)).value(constant, family)

@@ -1,0 +1,335 @@
+"""Rows of a measurement file: each gets an answer or a reason, and what it states is used."""
+
+import csv
+import math
+from pathlib import Path
+
+import pytest
+from measurements import measured
+
+from advisor import catalog, predict
+from advisor.cli import main
+from advisor.errors import AdvisorError
+from advisor.placement import Strategy
+from advisor.predict import answer, predictions, understood
+from advisor.units import GB, GIB
+
+# As the design has them; other programs read these columns.
+COLUMNS = ("id", "tg_tps", "tg_low", "tg_high", "tg_tps_total", "e2e_tps_total", "pp_tps",
+           "ttft_s", "fits", "bottleneck", "note")  # fmt: skip
+NUMBERS = COLUMNS[1:8]
+
+ROW = {
+    "id": "x1",
+    "category": "partial",
+    "runtime": "llama.cpp CUDA",
+    "gpu": "RTX 4090",
+    "cpu": "Ryzen 9 7950X",
+    "model": "Llama-3.1-70B",
+    "quant": "Q4_K_M",
+    "ngl": "40",
+    "context_depth": "0",
+}
+
+
+def row(**changes: str) -> dict[str, str]:
+    return {**ROW, **changes}
+
+
+def file(path: Path, *rows: dict[str, str]) -> Path:
+    with path.open("w", encoding="utf-8", newline="") as out:
+        writer = csv.DictWriter(out, list(dict.fromkeys(key for one in rows for key in one)))
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def assert_answered_or_explained(found: dict[str, object]) -> None:
+    assert tuple(found) == COLUMNS
+    if found["tg_tps"] == "":
+        assert found["note"]
+        assert {found[name] for name in NUMBERS} == {""}
+        return
+    values = [found[name] for name in NUMBERS]
+    assert all(isinstance(value, float) and math.isfinite(value) and value > 0 for value in values)
+    assert found["tg_low"] <= found["tg_tps"] <= found["tg_high"]
+    assert found["fits"] in {"true", "false"}
+    assert found["bottleneck"]
+
+
+def test_the_columns_are_those_other_programs_read() -> None:
+    assert COLUMNS == predict.COLUMNS
+    assert_answered_or_explained(answer(ROW))
+
+
+def test_every_published_row_of_llama_cpp_gets_a_number_or_a_reason() -> None:
+    rows = [one for one in measured("llama_cpp.csv") if one["doubtful"] != "True"]
+    found = list(predictions(iter(rows)))
+    assert [one["id"] for one in found] == [one["id"] for one in rows]
+    for one in found:
+        assert_answered_or_explained(one)
+    assert sum(one["tg_tps"] != "" for one in found) >= 0.98 * len(rows)
+
+
+def test_every_fourth_row_of_the_papers_gets_a_number_or_a_reason() -> None:
+    rows = measured("offload_papers.csv")[::4]
+    rows = [one for one in rows if one["category"] != "bandwidth_probe"]
+    found = list(predictions(iter(rows)))
+    for one in found:
+        assert_answered_or_explained(one)
+    assert sum(one["tg_tps"] != "" for one in found) >= 0.9 * len(rows)
+
+
+def test_measured_speeds_are_not_looked_at() -> None:
+    seen = row(tg_tps="17.3", pp_tps="999", tg_tps_total="17.3", seconds_per_token="0.05")
+    assert answer(seen) == answer(ROW)
+
+
+def test_a_row_never_stops_the_file() -> None:
+    rows = [row(id="1"), row(id="2", model="Nothing-7B"), {}, {"id": "4"}, row(id="5", quant="☃"),
+            row(id="6", gpu="Abacus 3000"), row(id="7")]  # fmt: skip
+    found = list(predictions(iter(rows)))
+    assert [one["id"] for one in found] == ["1", "2", "", "4", "5", "6", "7"]
+    assert [one["tg_tps"] != "" for one in found] == [True, False, False, False, True, False, True]
+    for one in found:
+        assert_answered_or_explained(one)
+
+
+def test_a_row_of_only_a_model_is_enough() -> None:
+    assert_answered_or_explained(answer({"category": "cpu", "model": "Llama-3.1-8B"}))
+
+
+@pytest.mark.parametrize("text", ["fast", "nan", "inf", "-3", "1e30", "1e999", "☃", "1,5"])
+@pytest.mark.parametrize(
+    "column",
+    ["params_b", "active_params_b", "n_layers", "model_size_gib", "gpu_count", "threads",
+     "ram_channels", "ram_mts", "ram_bw_gbs", "pcie_gen", "pcie_lanes", "h2d_gbs", "disk_gbs",
+     "ngl", "n_cpu_moe", "context_depth", "prompt_len", "gen_len", "batch"],
+)  # fmt: skip
+def test_a_cell_that_is_no_number_is_named(column: str, text: str) -> None:
+    unknown = row(model="Nobody-70B", params_b="70", active_params_b="7", n_layers="80")
+    with pytest.raises(AdvisorError) as error:
+        answer({**unknown, column: text})
+    assert column in str(error.value)
+    assert len(str(error.value)) < 200
+
+
+def test_blanks_around_a_cell_do_not_count() -> None:
+    assert answer(row(gpu="  RTX 4090 ", ngl=" 40 ", model="Llama-3.1-70B ")) == answer(ROW)
+
+
+@pytest.mark.parametrize("gpu", ["Nvidia 4090", "RTX 4090 24GB", "NVIDIA GeForce RTX 4090", "4090"])
+def test_loose_names_mean_the_same(gpu: str) -> None:
+    assert answer(row(gpu=gpu)) == answer(ROW)
+    assert answer(row(model="meta-llama/Llama-3.1-70B-Instruct")) == answer(ROW)
+
+
+def test_of_several_gpus_the_first_stands_in_and_the_note_says_so() -> None:
+    found = answer(row(gpu="RTX 4090 + RTX 5090"))
+    assert found["tg_tps"] == answer(ROW)["tg_tps"]
+    assert found["note"] == "GPU 'RTX 4090 + RTX 5090' is taken as RTX 4090"
+
+
+def test_an_unknown_model_is_stood_in_for_and_the_note_says_so() -> None:
+    stated = {"params_b": "70.6", "n_layers": "80", "model_size_gib": "39.6"}
+    case = understood(row(model="Nobody-70B", **stated))
+    assert case.model.layers == 80
+    assert case.model.file_bytes == pytest.approx(39.6 * GIB)
+    assert case.notes == ("Nobody-70B is not in the catalogue: its size and depth stand in",)
+    # It is about the Llama of that size, so it should be about as fast.
+    known, found = answer(ROW), answer(row(model="Nobody-70B", **stated))
+    assert found["tg_tps"] == pytest.approx(known["tg_tps"], rel=0.25)
+
+
+def test_an_unknown_mixture_reads_its_active_part() -> None:
+    dense = row(category="cpu", model="Nobody-100B", params_b="100")
+    mixture = {**dense, "active_params_b": "10"}
+    assert answer(mixture)["tg_tps"] > 3 * answer(dense)["tg_tps"]
+
+
+def test_an_unknown_model_of_unknown_size_is_no_guess() -> None:
+    assert "Nobody-7B" in next(predictions(iter([row(model="Nobody-7B")])))["note"]
+    with pytest.raises(AdvisorError, match="no model and no params_b"):
+        answer(row(model=""))
+
+
+def test_a_stated_size_is_used() -> None:
+    assert understood(row(model_size_gib="41.2")).model.file_bytes == pytest.approx(41.2 * GIB)
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("Q4_K_M", "Q4_K_M"),
+        ("q4_k_m (imatrix)", "Q4_K_M"),
+        ("UD-Q4_K_XL", "UD-Q4_K_XL"),
+        ("IQ2_XXS", "IQ2_XXS"),
+        ("MXFP4", "MXFP4"),
+        ("fp16", "BF16"),
+        ("INT4 group 128", "AWQ"),
+        ("FP8", "FP8"),
+    ],
+)
+def test_formats_as_people_spell_them(text: str, form: str) -> None:
+    assert understood(row(model="gpt-oss-120b", quant=text)).model.format == form
+
+
+def test_a_mixture_of_formats_is_placed_by_its_size() -> None:
+    # 70.6e9 weights x 4.85 bits / 8 = 42.8e9 B = 39.9 GiB
+    case = understood(row(quant="custom mix", model_size_gib="39.9"))
+    assert case.model.format == "Q4_K_M"
+    assert "taken as Q4_K_M, 4.9 bits a weight" in case.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("stated", "prompt", "cached", "output", "depth"),
+    [
+        # llama-bench: the generation begins at context_depth, so its mean depth is that + N / 2
+        ({"source_note": "test=tg128,pp512"}, 512, 0, 128, 64),
+        ({"source_note": "x; test=tg8192,pp8192 from empty"}, 8192, 0, 8192, 4096),
+        ({"context_depth": "4096", "source_note": "test=tg32,pp2048;"}, 6144, 4096, 32, 4112),
+        ({"context_depth": "8192", "source_note": "test=tg64@pp8192;"}, 16384, 8192, 64, 8224),
+        ({}, 512, 0, 128, 64),
+        # one request: the generation follows the prompt
+        ({"context_depth": "", "prompt_len": "2048", "gen_len": "100"}, 2048, 0, 100, 2098),
+        ({"context_depth": ""}, 512, 0, 128, 576),
+    ],
+)
+def test_lengths(stated, prompt, cached, output, depth) -> None:
+    case = understood(row(**stated))
+    assert (case.prompt.prompt, case.prompt.cached) == (prompt, cached)
+    assert case.work.output == output
+    assert case.work.decode_depth == depth
+    assert case.work.context >= case.work.prompt + output
+
+
+def test_users_share_the_total() -> None:
+    found = answer(row(category="resident", model="Llama-3.1-8B", batch="8"))
+    assert found["tg_tps_total"] == pytest.approx(8 * found["tg_tps"], rel=1e-5)
+    assert found["e2e_tps_total"] < found["tg_tps_total"]
+
+
+def test_the_end_to_end_rate_counts_the_prompt() -> None:
+    found = answer(row(context_depth="", prompt_len="512", gen_len="32"))
+    # n / (t_prefill + n / rate)
+    by_hand = 32 / (found["ttft_s"] + 32 / found["tg_tps"])
+    assert found["e2e_tps_total"] == pytest.approx(by_hand, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("stated", "layers", "moe"),
+    [
+        ({"ngl": "40"}, 40, None),
+        ({"ngl": "", "fraction_gpu": "0.25"}, 12, None),  # a quarter of 48 layers
+        ({"ngl": "999", "n_cpu_moe": "30"}, 999, 30),
+        ({"ngl": "", "n_cpu_moe": ""}, None, None),
+        # all experts outside where the category says so and nothing else does
+        ({"ngl": "999", "category": "moe_offload"}, 999, 48),
+        ({"ngl": "", "category": "moe_offload"}, None, 48),
+    ],
+)
+def test_a_given_split_is_used_as_given(stated, layers, moe) -> None:
+    case = understood(row(model="Qwen3-30B-A3B", **stated))
+    assert (case.settings.gpu_layers, case.settings.cpu_moe) == (layers, moe)
+
+
+def test_more_layers_on_the_gpu_are_faster() -> None:
+    speeds = [answer(row(ngl=str(layers)))["tg_tps"] for layers in (0, 20, 40)]
+    assert speeds == sorted(speeds)
+
+
+def test_given_rates_are_used_as_given() -> None:
+    case = understood(row(ram_bw_gbs="51", h2d_gbs="21", disk_gbs="3.1", threads="6"))
+    machine = case.machine
+    assert machine.disk is not None
+    rates = (machine.host.bandwidth, machine.gpus[0].link.pinned, machine.disk.sequential)
+    assert [rate.value for rate in rates] == [51 * GB, 21 * GB, 3.1 * GB]
+    assert machine.host.cores == 6
+
+
+def test_what_is_not_known_of_a_processor_is_stood_in_for() -> None:
+    assert "typical desktop" in str(answer(row(cpu="Abacus 3"))["note"])
+    # its memory channels are not published
+    assert "not published" in str(answer(row(category="cpu", cpu="Azure Cobalt 100"))["note"])
+
+
+@pytest.mark.parametrize(
+    ("category", "strategy"),
+    [
+        ("resident", Strategy.GPU_RESIDENT),
+        ("batched", Strategy.GPU_RESIDENT),
+        ("cpu", Strategy.CPU_OFFLOAD),
+        ("moe_offload", Strategy.CPU_OFFLOAD),
+        ("stream_cpu", Strategy.CPU_OFFLOAD),
+        ("nvme", Strategy.NVME_OFFLOAD),
+    ],
+)
+def test_the_category_says_where_the_rest_lies(category: str, strategy: Strategy) -> None:
+    assert understood(row(category=category, ngl="")).strategy is strategy
+
+
+@pytest.mark.parametrize("category", ["", "bandwidth_probe", "training"])
+def test_what_is_no_inference_has_nothing_to_predict(category: str) -> None:
+    (found,) = predictions(iter([row(category=category)]))
+    assert found["note"] == f"category {category!r} is no inference run; nothing to predict."
+
+
+@pytest.mark.parametrize(
+    ("runtime", "category", "name"),
+    [
+        ("ik_llama.cpp -rtr 1", "partial", "llama.cpp"),
+        ("ollama", "partial", "llama.cpp"),
+        ("HF Accelerate device_map", "stream_cpu", "Accelerate"),
+        ("KTransformers v0.2.1 dual socket", "moe_offload", "llama.cpp"),
+        ("KTransformers + SGLang", "moe_offload", "llama.cpp"),
+        ("vLLM --cpu-offload-gb 47", "stream_cpu", "vLLM"),
+        ("FlexGen", "stream_cpu", "vLLM"),
+        ("colibri (expert streaming)", "nvme", "llama.cpp"),
+        ("", "stream_cpu", "vLLM"),
+    ],
+)
+def test_a_runtime_is_read_as_the_nearest_that_is_modelled(runtime, category, name) -> None:
+    assert understood(row(runtime=runtime, category=category)).runtime.name == name
+
+
+def test_cores_compute_where_a_row_says_that_there_is_no_gpu() -> None:
+    case = understood(row(category="resident", gpu="none", runtime="ggml CPU", ngl="0"))
+    assert (case.runtime.name, case.strategy) == ("llama.cpp", Strategy.CPU_OFFLOAD)
+    other = answer(row(category="resident", gpu="none", runtime="vLLM", ngl="0"))
+    assert "vLLM needs a GPU: read as llama.cpp does" in str(other["note"])
+
+
+def test_dash_o_writes_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = file(tmp_path / "rows.csv", row(id="1"), row(id="2", model="Nothing-7B"))
+    out = tmp_path / "out.csv"
+    assert main(["predict", str(rows), "-o", str(out)]) == 0
+    assert capsys.readouterr().out == ""
+    with out.open(encoding="utf-8", newline="") as written:
+        found = list(csv.DictReader(written))
+    assert [one["id"] for one in found] == ["1", "2"]
+    assert float(found[0]["tg_tps"]) == answer(ROW)["tg_tps"]
+    assert "Nothing-7B" in found[1]["note"]
+
+
+def test_without_it_they_are_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = file(tmp_path / "rows.csv", row(), row())
+    for _ in range(2):  # standard output stays open
+        assert main(["predict", str(rows)]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert lines[0] == ",".join(COLUMNS)
+        assert len(lines) == 3
+
+
+def test_ragged_lines_and_a_byte_order_mark(tmp_path: Path, capsys) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text(
+        "\ufeffid,category,model,gpu\n1,cpu,Llama-3.1-8B\n2,cpu,Llama-3.1-8B,none,more,still\n",
+        encoding="utf-8",
+    )
+    assert main(["predict", str(path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(",")[0] for line in lines] == ["id", "1", "2"]
+
+
+def test_the_catalogue_is_asked_once_for_all_rows() -> None:
+    assert catalog.model("Llama-3.1-70B", "Q4_K_M") is understood(ROW).model

@@ -1,0 +1,114 @@
+"""Lines behind the charts: every point is what a single estimate would say there."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from advisor import catalog
+from advisor.advice import Advice, advise, first_choice
+from advisor.assemble import MachineInputs, machine
+from advisor.compare import compare, decode_tps
+from advisor.machine import Machine
+from advisor.offers import MoneyInputs
+from advisor.placement import Settings, Strategy
+from advisor.runtimes import LLAMA_CPP
+from advisor.sweeps import cost_by_tokens, speed_by_layers
+from advisor.workload import Workload
+
+WORK = Workload()
+
+
+@cache
+def desktop(gpu: str = "RTX 4090", ram: float = 64) -> Machine:
+    return machine(MachineInputs(gpu=gpu, ram_gb=ram))
+
+
+@cache
+def advice(model: str, ram: float = 64) -> Advice:
+    return advise(catalog.architecture(model), "Q4_K_M", desktop(ram=ram), WORK)
+
+
+@pytest.mark.parametrize("layers", [0, 1, 40, 80])
+def test_a_point_is_the_estimate_with_so_many_layers(layers: int) -> None:
+    model = catalog.architecture("Llama-3.1-70B")
+    sweep = speed_by_layers(model, "Q4_K_M", desktop(), WORK)
+    found = compare(
+        model, "Q4_K_M", desktop(), WORK,
+        settings=Settings(gpu_layers=float(layers)), runtimes=(LLAMA_CPP,),
+    )  # fmt: skip
+    (single,) = [one for one in found if one.strategy is Strategy.CPU_OFFLOAD]
+    assert sweep is not None
+    assert sweep.decode[layers] == pytest.approx(decode_tps(single))
+    assert sweep.fits[layers] == bool(single.fits)
+
+
+@pytest.mark.parametrize("model", ["Llama-3.1-70B", "Qwen3-30B-A3B"])
+def test_every_number_of_layers_is_there_and_none_is_slower_than_the_one_before(model) -> None:
+    architecture = catalog.architecture(model)
+    sweep = speed_by_layers(architecture, "Q4_K_M", desktop(), WORK)
+    assert sweep is not None
+    assert sweep.layers.tolist() == list(range(architecture.layers + 1))
+    assert sweep.decode.shape == sweep.fits.shape == sweep.layers.shape
+    # the first layer brings the hand-overs between processors
+    assert np.all(np.diff(sweep.decode[1:]) > 0)
+
+
+def test_a_card_fills_up_once() -> None:
+    sweep = speed_by_layers(catalog.architecture("Llama-3.1-70B"), "Q4_K_M", desktop(), WORK)
+    assert sweep is not None
+    assert sweep.fits[0]
+    assert not sweep.fits[-1]
+    assert np.sum(np.diff(sweep.fits.astype(int)) != 0) == 1
+
+
+def test_other_formats_are_swept_as_the_nearest_of_llama_cpp() -> None:
+    architecture = catalog.architecture("Llama-3.1-8B")
+    awq, q4 = (speed_by_layers(architecture, form, desktop(), WORK) for form in ("AWQ", "Q4_K_M"))
+    assert awq is not None
+    assert q4 is not None
+    assert awq.decode.tolist() == q4.decode.tolist()
+
+
+def test_no_sweep_without_a_gpu() -> None:
+    assert (
+        speed_by_layers(catalog.architecture("Llama-3.1-8B"), "Q4_K_M", desktop("none"), WORK)
+        is None
+    )
+
+
+def test_cost_lines_start_at_the_fixed_cost_and_meet_at_the_break_even() -> None:
+    found, money = advice("Llama-3.1-70B"), MoneyInputs()
+    here, there = cost_by_tokens(found, money, points=3)
+    upgrade = first_choice(found.upgrades)
+    assert upgrade is not None
+    assert upgrade.offer is not None
+    assert here.tokens.tolist() == pytest.approx([0, upgrade.break_even, 2 * upgrade.break_even])
+    assert (here.usd[0], there.usd[0]) == (0, upgrade.offer.monthly)
+    assert here.usd[1] == pytest.approx(there.usd[1])
+    assert here.usd[2] > there.usd[2]
+    assert (here.name, there.name) == ("this machine", upgrade.name)
+
+
+def test_a_line_is_time_in_money() -> None:
+    found = advice("Llama-3.1-70B")
+    here, _ = cost_by_tokens(found, MoneyInputs(usd_per_hour_of_time=36), points=5)
+    assert found.best is not None
+    # 36 USD an hour are 0.01 USD a second: tokens / speed x 0.01
+    assert here.usd == pytest.approx(here.tokens / decode_tps(found.best) * 0.01)
+
+
+def test_time_without_worth_never_breaks_even_and_still_draws() -> None:
+    money = MoneyInputs(usd_per_hour_of_time=0)
+    found = advise(catalog.architecture("Llama-3.1-70B"), "Q4_K_M", desktop(), WORK, money=money)
+    here, there = cost_by_tokens(found, money)
+    assert np.all(np.isfinite(here.tokens))
+    assert np.all(here.usd < there.usd)
+
+
+def test_no_lines_where_nothing_runs() -> None:
+    found = advise(
+        catalog.architecture("Llama-3.1-70B"), "Q4_K_M", desktop("none", ram=2), WORK
+    )  # fmt: skip
+    assert found.best is None
+    assert cost_by_tokens(found, MoneyInputs()) == ()

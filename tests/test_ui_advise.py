@@ -1,0 +1,167 @@
+"""The Advise page in its main states."""
+
+import json
+import re
+
+import pytest
+from ui_app import app, page_text, run
+
+from advisor import assemble, calibration
+from advisor.calibration import Calibration
+
+
+@pytest.fixture(autouse=True)
+def _own_data(tmp_path, monkeypatch):
+    monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path))
+    monkeypatch.delenv("ADVISOR_PROBES", raising=False)
+
+
+def test_first_visit_shows_three_placements_and_a_verdict():
+    test = app()
+    text = page_text(test)
+    for title in ("In the GPU", "Offload to RAM", "Offload to NVMe"):
+        assert f"<span class='oa-name'>{title}</span>" in text
+    assert "oa-verdict" in text
+    assert text.count("class='oa-speed") == 3
+
+
+def test_first_visit_without_gpu_describes_a_common_machine():
+    test = app()
+    assert test.radio(key="machine").value == "Another machine"
+    assert test.selectbox(key="gpu").value == "RTX 3090"
+    assert test.selectbox(key="model").value == "Llama-3.1-70B"
+
+
+def test_every_chart_is_there_with_words_for_those_who_cannot_see_it():
+    charts = app().get("plotly_chart")
+    assert len(charts) == 5
+    assert all(len(chart.proto.alt) > 10 for chart in charts)
+
+
+def test_another_gpu_changes_the_answer_and_says_what_it_was():
+    test = app()
+    before = page_text(test)
+    assert "oa-was" not in before
+    test.selectbox(key="gpu").select("RTX 5090")
+    after = page_text(run(test))
+    assert "RTX 5090" in after
+    assert "oa-was" in after
+
+
+def test_a_small_model_needs_no_offloading():
+    text = page_text(app(model="Llama-3-8B"))
+    assert "It fits in the GPU" in text
+    assert "Nothing needs offloading; this is what RAM would give." in text
+
+
+def test_ram_that_holds_the_model_is_said_on_the_drives_card():
+    assert "Your RAM holds this; from the drive it would be" in page_text(app())
+
+
+def test_a_model_that_ram_cannot_hold_says_how_much_is_short():
+    text = page_text(app(model="DeepSeek-R1", ram="16"))
+    assert re.search(r"oa-none'>[\d.]+ GiB short", text)
+    assert "more RAM would hold it" in text
+
+
+def test_experts_model_runs():
+    assert "Qwen3-235B-A22B" in page_text(app(model="Qwen3-235B-A22B", ram="128"))
+
+
+def test_refused_model_says_why():
+    text = page_text(app(model="DeepSeek-V4-Flash"))
+    assert "cannot be derived" in text
+    assert "Choose another model" in text
+
+
+def test_no_gpu():
+    test = app(gpu="No GPU")
+    text = page_text(test)
+    assert "no GPU</div>" in text
+    assert len(test.get("plotly_chart")) == 4
+
+
+def test_unified_memory_has_one_size_and_no_link():
+    test = app(gpu="Apple M3 Ultra 80c", model="gpt-oss-120b", format="MXFP4")
+    keys = {one.key for one in test.number_input}
+    assert "pool" in keys
+    assert "ram" not in keys
+    assert "link" not in {one.key for one in test.selectbox}
+
+
+def test_nonsense_link_falls_back_and_says_so():
+    image = "![x](http://evil.example/x.png)"
+    test = app(gpu="RTX 9999", ram="abc", model=image, users="-3", unknown="1")
+    text = page_text(test)
+    assert text.count("Please note.") == 4
+    assert "No GPU is called &#39;RTX 9999&#39;" in text
+    assert test.selectbox(key="model").value == "Llama-3.1-70B"
+    assert test.number_input(key="ram").value == 64
+    assert image not in "".join(one.value for one in test.markdown)
+
+
+def test_a_link_restores_every_input():
+    said = {
+        "model": "Qwen3-8B",
+        "format": "Q8_0",
+        "context": "16k",
+        "users": "2",
+        "gpu": "RTX 4090",
+        "ramspeed": "61.5",
+        "kv": "q8_0",
+        "hour": "12",
+    }
+    test = app(machine="Another machine", **said)
+    assert "Please note" not in page_text(test)
+    assert test.select_slider(key="context").value == "16k"
+    assert test.number_input(key="ramspeed").value == 61.5
+    link = next(one.value for one in test.code if one.value.startswith("http"))
+    for key, value in said.items():
+        assert f"{key}={value.replace(' ', '+')}" in link
+    assert "prompt=" not in link
+
+
+def test_numbers_open_with_formula_and_origin():
+    text = page_text(app())
+    assert "One token is the sum of its parts" in text
+    assert "What it rests on" in text
+    assert "RAM, sustained read" in text
+    assert "assumed" in text
+
+
+def test_own_rent_is_used():
+    test = app(rentgpu="L40S", rentusd="0.11")
+    assert "$0.11 an hour each, as you typed" in page_text(test)
+
+
+def test_this_machine_shows_what_was_seen_and_offers_to_measure():
+    test = app(machine="This machine")
+    assert "assumed, not measured" in page_text(test)
+    assert test.button(key="measure_sidebar").label.startswith("Measure RAM and drive")
+
+
+def test_probes_switched_off_says_so(monkeypatch):
+    monkeypatch.setenv("ADVISOR_PROBES", "off")
+    test = app(machine="This machine")
+    assert "Measuring is switched off here" in page_text(test)
+    assert "measure_sidebar" not in {one.key for one in test.button}
+
+
+def test_stale_calibration_is_told(monkeypatch, tmp_path):
+    # A saving that no other test made, so that nothing remembered is used.
+    (tmp_path / calibration.FILE_NAME).write_text(json.dumps({}))
+    old = Calibration(stale="Measured over 92 days ago: ram_read; probe again.")
+    monkeypatch.setattr(assemble.calibration, "load", lambda: old)
+    assert "Measured over 92 days ago" in page_text(app(machine="This machine"))
+
+
+def test_assumed_ram_speed_is_said_and_a_typed_one_is_not_questioned():
+    assert "The RAM speed is assumed" in page_text(app())
+    assert "The RAM speed is assumed" not in page_text(app(ramspeed="60"))
+
+
+def test_a_link_is_not_complained_about_once_something_changed():
+    test = app(gpu="RTX 9999")
+    assert "Please note." in page_text(test)
+    test.number_input(key="users").set_value(2)
+    assert "Please note." not in page_text(run(test))

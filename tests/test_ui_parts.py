@@ -1,0 +1,159 @@
+"""Parts of the pages that need no page: fields, links, prices, the preview, measuring."""
+
+import re
+import threading
+import time
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from advisor import calibration
+from advisor.errors import ProbeError, StoreError
+from advisor.measurement import Measurement
+from advisor.reports.document import SweepSeries
+from advisor.ui import charts, links, preview, probing
+from advisor.ui.fields import Pick, fields
+from advisor.ui.tables import price_note
+
+FOUND = Measurement(
+    name="ram_read",
+    value=4e10,
+    unit="B/s",
+    spread=0.02,
+    threads=2,
+    when="2026-11-21T00:00:00+00:00",
+)
+
+
+def test_only_the_pages_know_streamlit_and_plotly():
+    root = Path(__file__).parents[1]
+    others = [path for path in (root / "advisor").rglob("*.py") if path.parent.name != "ui"]
+    knowing = [
+        path.name
+        for path in others
+        if re.search(r"^\s*(import|from) (streamlit|plotly)", path.read_text(), re.MULTILINE)
+    ]
+    assert others
+    assert knowing == []
+
+
+def test_every_default_is_allowed_by_its_own_field():
+    for field in fields().values():
+        if isinstance(field, Pick) or field.default is not None:
+            assert field.problem(field.default_text) == "", field.key
+
+
+@pytest.mark.parametrize("value", ["", "abc", "nan", "inf", "-1", "0", "1e9", "1.5"])
+def test_numbers_that_no_link_may_have(value):
+    assert fields()["users"].problem(value)
+
+
+def test_links_name_each_value_that_cannot_be_used_and_pass_by_foreign_keys():
+    found = links.problems({"gpu": "RTX 309O", "users": "2", "utm_source": "mail"})
+    assert len(found) == 1
+    assert "RTX 3090" in found[0]
+
+
+@pytest.mark.parametrize(
+    ("note", "old"),
+    [
+        ("$0.40 an hour each, x, read 2026-11-21", False),
+        ("$0.40 an hour each, x, priced 2026-08-01", True),
+        ("$700 each (street), priced 2026-02, over 36 months", True),
+        ("$700 each, priced 2026-09, over 36 months", False),
+        ("$1,999 each, priced 2025, over 36 months", True),
+        ("$2.00 an hour each, as you typed", False),
+    ],
+)
+def test_prices_older_than_90_days_are_called_old(note, old):
+    assert price_note(note, date(2026, 11, 21)).startswith("old price") is old
+
+
+def test_cost_lines_cross_where_both_cost_the_same():
+    # 0 + 2 x = 30 + 0.5 x at x = 20, where both are 40.
+    tokens = (0.0, 10.0, 30.0)
+    slow, fast = (
+        SweepSeries(name="", x_label="", y_label="", x=tokens, y=tuple(a + b * x for x in tokens))
+        for a, b in ((0, 2), (30, 0.5))
+    )
+    assert charts.crossing((slow, fast)) == pytest.approx((20.0, 40.0))
+    assert charts.crossing((fast, fast)) is None
+
+
+@pytest.mark.parametrize("speed", [0.01, 2.0, 5000.0])
+def test_typing_never_flickers_faster_than_once_in_its_pause(speed):
+    text = preview.typing(speed)
+    whole = float(text.split("s infinite")[0].rsplit(" ", 1)[1])
+    # 21 tokens of four characters, and the pause.
+    assert whole == pytest.approx(21 / speed + preview.PAUSE, rel=1e-3)
+    assert "prefers-reduced-motion" in text
+
+
+def finished(prober):
+    job = prober.start()
+    until = time.monotonic() + 10
+    while job.running and time.monotonic() < until:
+        threading.Event().wait(0.01)
+    assert not job.running
+    return job
+
+
+@pytest.fixture
+def saved(monkeypatch):
+    kept = []
+    monkeypatch.setattr(calibration, "save", kept.append)
+    return kept
+
+
+def test_measuring_saves_what_it_finds(monkeypatch, saved):
+    monkeypatch.setattr(probing.ram, "measure", lambda *_: (FOUND,))
+    monkeypatch.setattr(probing.disk, "measure", lambda *_: ())
+    job = finished(probing.Prober())
+    assert saved == [(FOUND,)]
+    assert job.summary() == "Measured and saved: RAM 40 GB/s (repeats within 2 %)."
+
+
+def test_one_probe_that_fails_leaves_the_other(monkeypatch, saved):
+    def refuse(*_):
+        raise ProbeError("The drive lies in memory.")
+
+    monkeypatch.setattr(probing.ram, "measure", lambda *_: (FOUND,))
+    monkeypatch.setattr(probing.disk, "measure", refuse)
+    assert "The drive lies in memory." in finished(probing.Prober()).summary()
+    assert saved == [(FOUND,)]
+
+
+def test_a_folder_that_cannot_be_written_is_told(monkeypatch):
+    def refuse(_):
+        raise StoreError("Measurements cannot be saved.")
+
+    monkeypatch.setattr(calibration, "save", refuse)
+    monkeypatch.setattr(probing.ram, "measure", lambda *_: (FOUND,))
+    monkeypatch.setattr(probing.disk, "measure", lambda *_: ())
+    assert "cannot be saved" in finished(probing.Prober()).summary()
+
+
+def test_only_one_job_runs_at_a_time_and_it_can_be_stopped(monkeypatch, saved):
+    gate = threading.Event()
+
+    def wait(_seconds, _progress, cancelled):
+        while not cancelled():
+            gate.wait(0.01)
+        return ()
+
+    monkeypatch.setattr(probing.ram, "measure", wait)
+    monkeypatch.setattr(probing.disk, "measure", wait)
+    prober = probing.Prober()
+    first = prober.start()
+    assert prober.start() is first
+    first.cancel()
+    assert finished_job(first).summary() == "Stopped; nothing was changed."
+    assert saved == []
+
+
+def finished_job(job):
+    until = time.monotonic() + 10
+    while job.running and time.monotonic() < until:
+        threading.Event().wait(0.01)
+    return job

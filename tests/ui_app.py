@@ -1,0 +1,28 @@
+"""The app in process, for tests of the pages."""
+
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+
+ROOT = Path(__file__).parents[1]
+
+
+def app(**parameters: str) -> AppTest:
+    """The Advise page of a link with these parameters, run once."""
+    test = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    for key, value in parameters.items():
+        test.query_params[key] = value
+    return run(test)
+
+
+def run(test: AppTest) -> AppTest:
+    """Run the page, which must not fail."""
+    test.run()
+    assert not test.exception, [one.message for one in test.exception]
+    return test
+
+
+def page_text(test: AppTest) -> str:
+    """All HTML of the page."""
+    bodies = (one.proto.body for one in test.get("html"))
+    return "\n".join(body for body in bodies if not body.startswith("<style>"))
