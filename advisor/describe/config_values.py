@@ -1,0 +1,194 @@
+"""Typed, bounded reading of a config.json: what anybody may have written into it.
+
+A key that is present decides, `null` included (`"sliding_window": null` switches the window off
+whatever the family's default); an absent key takes the family's default. Every value is checked
+where it is read, so a hostile file ends in a sentence and never in a traceback.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from advisor.errors import InputError
+
+Item = TypeVar("Item")
+
+MAX_TEXT = 1_000_000
+"""Characters of a config.json; the longest published ones have a few hundred thousand."""
+
+MAX_NUMBER = 10**9
+"""Larger than any size, rank or count of a model; a context of 10**9 tokens is the largest."""
+
+MAX_LAYERS = 1000
+"""Repeating layers; published models have at most a few hundred."""
+
+NESTED = ("text_config", "llm_config", "language_config")
+"""Where models that also see or hear keep their language model."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """One config.json, or the language model's part of it.
+
+    Attributes:
+        name: the model's, for messages.
+        values: as the file has them.
+        defaults: of the family, for absent keys.
+    """
+
+    name: str
+    values: Mapping[str, object]
+    defaults: Mapping[str, object] = field(default_factory=dict)
+
+    def states(self, *keys: str) -> bool:
+        """One of the keys is in the file itself, and not null."""
+        return any(self.values.get(key) is not None for key in keys)
+
+    def raw(self, *keys: str) -> tuple[str, object]:
+        """The first key that has a value, and the value; the first key and None where none has."""
+        for source in (self.values, self.defaults):
+            for key in keys:
+                if source.get(key) is not None:
+                    return key, source[key]
+            if any(key in source for key in keys):
+                break
+        return keys[0], None
+
+    def optional(self, *keys: str, low: int = 0, high: int = MAX_NUMBER) -> int | None:
+        """A whole number, None where absent or null.
+
+        Raises:
+            InputError: anything else.
+        """
+        key, value = self.raw(*keys)
+        if value is None:
+            return None
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise self.wrong(key, value, f"a whole number from {low:,} to {high:,}")
+        return value
+
+    def whole(self, *keys: str, low: int = 0, high: int = MAX_NUMBER) -> int:
+        """A whole number, 0 where absent or null."""
+        return self.optional(*keys, low=low, high=high) or 0
+
+    def required(self, *keys: str, high: int = MAX_NUMBER) -> int:
+        """A positive whole number that the model cannot be described without.
+
+        Raises:
+            InputError: absent, null or not such a number.
+        """
+        found = self.optional(*keys, low=1, high=high)
+        if found is None:
+            raise InputError(
+                f"The config.json of {self.name} does not say {' or '.join(keys)}, and its family "
+                "has no default. Is it the file of the whole model?"
+            )
+        return found
+
+    def flag(self, key: str) -> bool:
+        """True or false; false where absent or null."""
+        _, value = self.raw(key)
+        if value is not None and not isinstance(value, bool):
+            raise self.wrong(key, value, "true or false")
+        return bool(value)
+
+    def word(self, *keys: str) -> str:
+        """A text, empty where absent or null."""
+        key, value = self.raw(*keys)
+        if value is not None and not isinstance(value, str):
+            raise self.wrong(key, value, "a text")
+        return value or ""
+
+    def words(self, key: str) -> tuple[str, ...]:
+        """A list of texts, empty where absent or null."""
+        return tuple(self._item(key, one, str, "a list of texts") for one in self._list(key))
+
+    def numbers(self, key: str) -> tuple[int, ...]:
+        """A list of whole numbers, empty where absent or null."""
+        return tuple(self._item(key, one, int, "a list of numbers") for one in self._list(key))
+
+    def part(self, key: str) -> Mapping[str, object]:
+        """A nested object, empty where absent or null."""
+        _, value = self.raw(key)
+        if value is not None and not isinstance(value, Mapping):
+            raise self.wrong(key, value, "an object")
+        return value or {}
+
+    def wrong(self, key: str, value: object, expected: str) -> InputError:
+        """The error for a value that is not what its key needs."""
+        return InputError(
+            f"The config.json of {self.name} has {key} = {shown(value)}, "
+            f"but it must be {expected}. Check the file."
+        )
+
+    def _list(self, key: str) -> list[object]:
+        _, value = self.raw(key)
+        if value is None:
+            return []
+        if not isinstance(value, list | tuple) or len(value) > MAX_LAYERS:
+            raise self.wrong(key, value, f"a list of at most {MAX_LAYERS} entries")
+        return list(value)
+
+    def _item(self, key: str, value: object, kind: type[Item], expected: str) -> Item:
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise self.wrong(key, value, expected)
+        return value
+
+
+def shown(value: object) -> str:
+    """A value as a message can show it: short, whatever it is."""
+    if isinstance(value, int) and value.bit_length() > 200:
+        return f"a number of {value.bit_length()} bits"
+    if isinstance(value, Mapping):
+        return f"an object of {len(value)} entries"
+    if isinstance(value, list | tuple):
+        return f"a list of {len(value)} entries"
+    return repr(value)[:60]
+
+
+def parse(text: str | Mapping[str, object], name: str) -> Mapping[str, object]:
+    """A config.json as an object.
+
+    Raises:
+        InputError: not JSON, too long, nested too deeply, or not an object.
+    """
+    if not isinstance(text, str):
+        return text
+    if len(text) > MAX_TEXT:
+        raise InputError(
+            f"The config.json of {name} has {len(text):,} characters; more than {MAX_TEXT:,} are "
+            "not read. Real ones are far shorter: is it another file?"
+        )
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            f"The config.json of {name} is not readable JSON ({str(error)[:120]}). "
+            "Give the model's own file, unchanged."
+        ) from error
+    if not isinstance(value, dict):
+        raise InputError(f"The config.json of {name} is {shown(value)}; it must be an object.")
+    return value
+
+
+def language_model(values: Mapping[str, object]) -> Mapping[str, object]:
+    """The language model's values, with those of the whole that it inherits.
+
+    The part's own values win; `tie_word_embeddings`, `model_type`, the quantization and the rest
+    are taken from the whole where the part does not state them, as transformers does for these.
+    """
+    for key in NESTED:
+        part = values.get(key)
+        if isinstance(part, Mapping) and part:
+            inherited = {name: one for name, one in values.items() if name in INHERITED}
+            return {**inherited, **part}
+    return values
+
+
+INHERITED = (
+    *("tie_word_embeddings", "quantization_config", "quantization"),
+    *("architectures", "model_type", "dtype", "torch_dtype"),
+)

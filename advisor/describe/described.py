@@ -1,0 +1,29 @@
+"""What every describer answers: an architecture, the format it is stored in, and what to know."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from advisor.architecture import Architecture
+from advisor.model import Model
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Described:
+    """A model as a file or a repository describes it.
+
+    Attributes:
+        architecture: tensors, cache and attention work.
+        model: the same with each tensor's stored bytes, where a file told them; None where only
+            the format's name is known and a recipe must say.
+        format: as data/recipes.csv names it; empty where it has no recipe, `notes` says which.
+        source: the file or repository, as a person can find it.
+        notes: sentences a person should read.
+        facts: further findings by name, as text (`commit`, `weight_bytes`, `model_type`).
+    """
+
+    architecture: Architecture
+    model: Model | None
+    format: str
+    source: str
+    notes: tuple[str, ...]
+    facts: Mapping[str, str]

@@ -1,0 +1,116 @@
+"""What a config.json leaves to its model family, from data/families.csv.
+
+A config.json gives sizes. Whether queries are normalized, projections have biases or a layer has
+four norms is written in the family's code, and so are the values of keys that a file leaves out.
+One row per family holds both; a new family is one row.
+
+`facts` are fields of ArchitectureFacts: `qk_norm=head`, or under a condition
+`qkv_bias=true?attention_bias` (where that key is true in the file). Later ones win.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+
+from advisor.describe.config_values import Config, language_model
+from advisor.errors import DataError, Refusal, close_names
+from advisor.tables import DATA, read
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FamilyRow:
+    """One row of data/families.csv.
+
+    Attributes:
+        model_types: values of `model_type` that mean this family, separated by spaces.
+        facts: what its code fixes, as above.
+        defaults: what its configuration class assumes for absent keys, `key=value; ...`.
+        learned_beyond: rows that a learned position table has beyond the context; empty without
+            such a table.
+        refused: why it cannot be derived; empty where it can.
+        source: where its code was read.
+        source_date: when.
+        note: what to know.
+    """
+
+    model_types: str
+    facts: str
+    defaults: str
+    learned_beyond: int | None
+    refused: str
+    source: str
+    source_date: str
+    note: str
+
+
+@cache
+def families() -> Mapping[str, FamilyRow]:
+    """Families by `model_type`."""
+    rows = read(DATA / "families.csv", FamilyRow)
+    return {one: row for row in rows for one in row.model_types.split()}
+
+
+def language_config(name: str, values: Mapping[str, object]) -> tuple[Config, FamilyRow]:
+    """The language model's part of a config.json, with its family and the family's defaults.
+
+    Raises:
+        Refusal: a family that nobody has told us how to derive.
+        InputError: `model_type` is no text.
+    """
+    config = Config(name=name, values=language_model(values))
+    family = _family(config)
+    return replace(config, defaults=dict(_pairs(family.defaults))), family
+
+
+def fixed_facts(config: Config, family: FamilyRow) -> dict[str, object]:
+    """What the family's code says beside the file, as fields of ArchitectureFacts."""
+    found: dict[str, object] = {}
+    for field, text in _assignments(family.facts):
+        value, _, condition = text.partition("?")
+        if not condition or config.flag(condition):
+            found[field] = _literal(value)
+    return found
+
+
+def _family(config: Config) -> FamilyRow:
+    kind = config.word("model_type")
+    if not kind:
+        raise Refusal(
+            f"The config.json of {config.name} has no model_type, which says how the model is "
+            "built. Give the file as its repository has it, or the model as a GGUF file."
+        )
+    family = families().get(kind)
+    if family is None:
+        close = close_names(kind, families())
+        hint = f" Known families with similar names: {', '.join(close)}." if close else ""
+        raise Refusal(
+            f"{config.name} is of the family {kind[:60]!r} (model_type), whose layers this program "
+            f"does not know, so it will not guess.{hint} A GGUF file of it can be described, as "
+            "its header lists every tensor."
+        )
+    if family.refused:
+        raise Refusal(
+            f"{config.name} is of the family {kind!r} and cannot be derived: {family.refused}. "
+            "A GGUF file of it tells its sizes."
+        )
+    return family
+
+
+def _pairs(text: str) -> Iterator[tuple[str, object]]:
+    return ((key, _literal(value)) for key, value in _assignments(text))
+
+
+def _assignments(text: str) -> Iterator[tuple[str, str]]:
+    for one in filter(None, (part.strip() for part in text.split(";"))):
+        key, equals, value = one.partition("=")
+        if not equals:
+            raise DataError(f"data/families.csv: {one!r} must be written key=value.")
+        yield key, value
+
+
+def _literal(text: str) -> object:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

@@ -1,0 +1,266 @@
+"""A model exactly as its GGUF files hold it: their own tensors, types and bytes.
+
+Only headers are read, so the beginning of a file is enough (`head -c 64M model.gguf`), and a file
+on a server costs a few requests.
+
+Reference: ggml-org/llama.cpp, src/llama-model-loader.cpp and include/llama.h (`llama_ftype`), read
+2026-11-21.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from advisor.architecture import Architecture, Experts, Group, Tensor
+from advisor.describe.described import Described
+from advisor.describe.gguf_architectures import check_known
+from advisor.describe.gguf_attention import memory
+from advisor.describe.gguf_header import Header, Part, TensorInfo, prefix, read_header
+from advisor.describe.gguf_keys import Keys
+from advisor.describe.gguf_parts import cut_short, joined, opened, part_paths
+from advisor.describe.gguf_tensors import Named, named, storage_type, stored_bytes, tensor
+from advisor.describe.gguf_text import brief
+from advisor.errors import InputError, Refusal
+from advisor.model import from_tensors
+from advisor.quantization import StorageType
+from advisor.units import GIB
+
+FILE_TYPES = {
+    0: "F32", 1: "F16", 2: "Q4_0", 3: "Q4_1", 7: "Q8_0", 8: "Q5_0", 9: "Q5_1", 10: "Q2_K",
+    11: "Q3_K_S", 12: "Q3_K_M", 13: "Q3_K_L", 14: "Q4_K_S", 15: "Q4_K_M", 16: "Q5_K_S",
+    17: "Q5_K_M", 18: "Q6_K", 19: "IQ2_XXS", 20: "IQ2_XS", 21: "Q2_K_S", 22: "IQ3_XS",
+    23: "IQ3_XXS", 24: "IQ1_S", 25: "IQ4_NL", 26: "IQ3_S", 27: "IQ3_M", 28: "IQ2_S", 29: "IQ2_M",
+    30: "IQ4_XS", 31: "IQ1_M", 32: "BF16", 36: "TQ1_0", 37: "TQ2_0", 38: "MXFP4", 39: "NVFP4",
+    40: "Q1_0",
+}  # fmt: skip
+"""Formats by `general.file_type`."""
+GUESSED = 1024
+"""Added to a file type that a loader guessed."""
+
+MAX_LAYERS = 1024
+"""llama.cpp loads 512."""
+OTHER_KINDS = {
+    "adapter": "a LoRA adapter",
+    "mmproj": "an image or sound encoder (mmproj)",
+    "imatrix": "an importance matrix",
+}
+"""Values of `general.type` that are no model."""
+
+
+def describe_path(path: Path, storage: Mapping[str, StorageType]) -> Described:
+    """The model in a file, or in all parts of a split one, found beside the one given.
+
+    Args:
+        path: a whole file, the beginning of one, or any part of a split one.
+        storage: storage types by name.
+
+    Raises:
+        NeedMoreBytes: the file ends within its header.
+        InputError: no such file, a part that is missing, or a damaged one.
+        Refusal: a model that is not understood, or a file that is no model.
+    """
+    with ExitStack() as stack:
+        parts = [opened(one, stack) for one in part_paths(path)]
+        return describe_parts(parts, storage)
+
+
+def describe_prefix(name: str, data: bytes, storage: Mapping[str, StorageType]) -> Described:
+    """The model whose file begins with these bytes.
+
+    Raises:
+        NeedMoreBytes: the bytes end within the header.
+        InputError: a damaged file, or one part of several.
+        Refusal: a model that is not understood, or a file that is no model.
+    """
+    return describe_parts([prefix(name, data)], storage)
+
+
+def describe_parts(parts: Sequence[Part], storage: Mapping[str, StorageType]) -> Described:
+    """The model in files whose bytes can be asked for, all parts in their order.
+
+    Raises:
+        NeedMoreBytes: bytes end within a header.
+        InputError: a damaged file, or parts that do not belong together.
+        Refusal: a model that is not understood, or a file that is no model.
+    """
+    headers = [read_header(part) for part in parts]
+    infos = joined(headers)
+    keys = Keys(headers[0], _architecture_name(headers[0], infos))
+    notes: list[str] = []
+    notes.extend(cut_short(parts, headers, storage))
+    contents = _contents(keys, infos, notes)
+    kinds = [storage_type(info, storage) for info, _ in contents.used]
+    notes.extend(_left_out_notes(contents, storage))
+    architecture = _architecture(keys, headers[0], contents, notes)
+    form = _format(headers[0], architecture.tensors, kinds, keys)
+    return Described(
+        architecture=architecture,
+        model=from_tensors(architecture, kinds, form),
+        format=form,
+        source=architecture.source,
+        notes=tuple(notes),
+        facts=keys.facts,
+    )
+
+
+def _architecture_name(header: Header, infos: Sequence[TensorInfo]) -> str:
+    """The architecture, if it is one that can be described.
+
+    Raises:
+        InputError: the file does not name one.
+        Refusal: it is not a language model, or one that is not understood.
+    """
+    kind = header.values.get("general.type", "model")
+    if isinstance(kind, str) and kind in OTHER_KINDS:
+        raise Refusal(f"{header.name} is {OTHER_KINDS[kind]}, not a language model's file.")
+    name = header.values.get("general.architecture")
+    if not isinstance(name, str) or not name:
+        raise InputError(
+            f"{header.name} does not name its architecture (general.architecture). Give a "
+            "language model's file."
+        )
+    check_known(brief(name))
+    if not infos:
+        raise Refusal(
+            f"{header.name} holds only a vocabulary: it has no tensors. Give the model's own file."
+        )
+    return name
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Contents:
+    """Tensors by use.
+
+    Attributes:
+        layers: repeating layers that every token passes.
+        used: tensors of the text model.
+        predicting: those of layers for multi-token prediction.
+        foreign: those of other networks in the same file.
+    """
+
+    layers: int
+    used: list[tuple[TensorInfo, Named]]
+    predicting: list[TensorInfo]
+    foreign: list[TensorInfo]
+
+
+def _contents(keys: Keys, infos: Sequence[TensorInfo], notes: list[str]) -> _Contents:
+    """Which tensors a token passes; blocks for multi-token prediction are the last ones."""
+    blocks, ahead = keys.number("block_count"), keys.number("nextn_predict_layers", 0)
+    layers = blocks - ahead
+    if not 1 <= layers <= blocks <= MAX_LAYERS:
+        raise InputError(
+            f"{keys.architecture}.block_count is {blocks} with {ahead} layers for prediction; 1 to "
+            f"{MAX_LAYERS} are allowed. The file is damaged."
+        )
+    contents = _Contents(layers=layers, used=[], predicting=[], foreign=[])
+    unknown = []
+    for info in infos:
+        name = named(info.name)
+        if name.group is None:
+            contents.foreign.append(info)
+        elif name.layer is not None and name.layer >= layers:
+            contents.predicting.append(info)
+        else:
+            contents.used.append((info, name))
+            if not name.known:
+                unknown.append(info.name)
+    if unknown:
+        more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
+        notes.append(
+            f"Tensors with unknown names are counted where they fit best: "
+            f"{', '.join(brief(name) for name in unknown[:3])}{more}."
+        )
+    return contents
+
+
+def _left_out_notes(contents: _Contents, storage: Mapping[str, StorageType]) -> list[str]:
+    what = {
+        "for multi-token prediction, which plain decoding does not run": contents.predicting,
+        "of an image or sound encoder": contents.foreign,
+    }
+    sizes = {
+        use: sum(stored_bytes(info, storage_type(info, storage)) for info in infos)
+        for use, infos in what.items()
+        if infos
+    }
+    return [f"{size / GIB:.2f} GiB {use} are not counted." for use, size in sizes.items()]
+
+
+def _architecture(
+    keys: Keys, header: Header, contents: _Contents, notes: list[str]
+) -> Architecture:
+    tensors = tuple(tensor(info, name) for info, name in contents.used)
+    roles = _roles(keys, contents.layers, tensors)
+    outside = {one.role: one for one in tensors if one.layer is None}
+    if "token_embd" not in outside:
+        raise InputError(f"{header.name} has no token table (token_embd). Download it again.")
+    hidden = keys.number("embedding_length")
+    kept = memory(keys, roles, hidden, notes)
+    return Architecture(
+        name=_model_name(header),
+        layers=contents.layers,
+        hidden=hidden,
+        vocab=outside["token_embd"].rows,
+        tied="output" not in outside,
+        max_context=keys.number("context_length", 0) or None,
+        tensors=tensors,
+        cache=tuple(one.cache for one in kept),
+        attention_values=tuple(one.attention_values for one in kept),
+        experts=_experts(keys, tensors),
+        source=f"GGUF header of {header.name[:120]}",
+    )
+
+
+def _roles(keys: Keys, layers: int, tensors: Sequence[Tensor]) -> list[frozenset[str]]:
+    """Roles of the tensors of each layer.
+
+    Raises:
+        InputError: a layer has none. DeciLM alone has layers that do nothing.
+    """
+    found: list[set[str]] = [set() for _ in range(layers)]
+    for one in tensors:
+        if one.layer is not None:
+            found[one.layer].add(one.role)
+    empty = [layer for layer, roles in enumerate(found) if not roles]
+    if empty and keys.architecture != "deci":
+        raise InputError(
+            f"Layer {empty[0]} of {layers} has no tensors, so a part of the model is missing. "
+            "Give all of its files."
+        )
+    return [frozenset(roles) for roles in found]
+
+
+def _experts(keys: Keys, tensors: Sequence[Tensor]) -> Experts | None:
+    total, used = keys.number("expert_count", 0), keys.number("expert_used_count", 0)
+    routed = any(one.group is Group.ROUTED_EXPERTS for one in tensors)
+    if not routed:
+        return None
+    if not 1 <= used <= total:
+        raise InputError(
+            f"{keys.architecture} has routed experts, but expert_used_count is {used} of "
+            f"expert_count {total}. The file is damaged."
+        )
+    return Experts(total=total, used=used)
+
+
+def _model_name(header: Header) -> str:
+    """The model's own name; the file's where it has none."""
+    name = header.values.get("general.name")
+    text = name if isinstance(name, str) and name.strip() else header.name.removesuffix(".gguf")
+    return "".join(one for one in text[:80] if one.isprintable()).strip() or "unnamed model"
+
+
+def _format(
+    header: Header, tensors: Sequence[Tensor], kinds: Sequence[StorageType], keys: Keys
+) -> str:
+    """The format's name as people know it; where the file does not say, that of most weights."""
+    number = header.values.get("general.file_type")
+    if isinstance(number, int) and number & ~GUESSED in FILE_TYPES:
+        keys.facts["general.file_type"] = str(number)
+        return FILE_TYPES[number & ~GUESSED]
+    weights: dict[str, int] = {}
+    for one, kind in zip(tensors, kinds, strict=True):
+        weights[kind.name] = weights.get(kind.name, 0) + one.params
+    return max(weights, key=lambda name: weights[name])

@@ -1,0 +1,307 @@
+"""The header of a GGUF file, read within bounds: a hostile file costs little time and memory.
+
+A header is a magic number, a version, keys with values, and one entry per tensor; the weights
+follow it. Vocabularies make it long (5 to 30 MB), so arrays are stepped over without building
+their entries; only their lengths, and the entries of short arrays of numbers, are kept.
+
+References:
+    [1] ggml-org/ggml, docs/gguf.md (the layout), read 2026-11-21.
+    [2] ggml-org/llama.cpp, ggml/src/gguf.cpp (what a reader accepts), read 2026-11-21.
+"""
+
+import struct
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import prod
+
+from advisor.describe.gguf_text import Value, brief
+from advisor.errors import InputError, NeedMoreBytes
+
+MAGIC = b"GGUF"
+CHUNK = 2**20
+"""Bytes asked for at a time [B]."""
+MAX_HEADER = 256 * 2**20
+"""Largest header read [B]; real ones stay under 40 MB."""
+MAX_KEYS, MAX_TENSORS = 4096, 16_384
+"""Real files have under 100 keys and under 3,000 tensors."""
+MAX_STRINGS = 2_000_000
+"""Strings in all arrays of a header; 262,144 tokens and 514,906 merges are the most seen."""
+MAX_NAME = 256
+"""Bytes of a key or of a tensor's name [B]; llama.cpp allows tensors 64."""
+KEPT_STRING = 4096
+"""Longer strings, such as chat templates, are stepped over [B]."""
+KEPT_ARRAY, KEPT_NUMBERS = 4096, 65_536
+"""Entries of one array of numbers, and of all of them together, that are kept."""
+MAX_SIZE = 2**50
+"""Weights of a tensor, bytes of an offset: beyond a petabyte a header is damaged."""
+
+STRING, ARRAY, BOOL = 8, 9, 7
+NUMBERS = {
+    kind: struct.Struct("<" + letter)
+    for kind, letter in {
+        0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i",
+        6: "f", BOOL: "?", 10: "Q", 11: "q", 12: "d",
+    }.items()
+}  # fmt: skip
+"""Layout of each type of number [1]."""
+U32, U64 = struct.Struct("<I"), struct.Struct("<Q")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """A GGUF file, or one part of a split one, whose bytes can be asked for.
+
+    Attributes:
+        name: file name, as the person knows it.
+        read_at: bytes from an offset on, `read_at(offset, size)`; fewer only where they end.
+        size: bytes of the whole file; None where unknown [B].
+    """
+
+    name: str
+    read_at: Callable[[int, int], bytes]
+    size: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TensorInfo:
+    """A tensor's entry in a header.
+
+    Attributes:
+        name: such as `blk.0.attn_q.weight`.
+        shape: values in a row first (`ne[0]`), then rows.
+        kind: number of its storage type.
+        offset: where it starts, after the header [B].
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    kind: int
+    offset: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Header:
+    """What a header says.
+
+    Attributes:
+        name: of the file.
+        version: of the layout, 2 or 3.
+        values: scalars, strings and short arrays of numbers, by key.
+        lengths: entries of each array, by key.
+        tensors: in the order of the file.
+        size: where the weights start [B].
+    """
+
+    name: str
+    version: int
+    values: Mapping[str, Value]
+    lengths: Mapping[str, int]
+    tensors: tuple[TensorInfo, ...]
+    size: int
+
+
+def prefix(name: str, data: bytes) -> Part:
+    """The beginning of a file, such as `head -c 32M model.gguf` makes."""
+    return Part(name=name, read_at=lambda offset, size: data[offset : offset + size])
+
+
+def read_header(part: Part) -> Header:
+    """The header of one file.
+
+    Raises:
+        NeedMoreBytes: the bytes end within it.
+        InputError: it is not GGUF, of a version or byte order that is not read, or damaged.
+    """
+    return _Reader(part).header()
+
+
+class _Cursor:
+    """Bytes of a part from front to back, a chunk at a time."""
+
+    def __init__(self, part: Part) -> None:
+        self.name = part.name
+        self.position = 0
+        self._read_at = part.read_at
+        self._chunk = b""
+        self._start = 0
+
+    def take(self, size: int) -> bytes:
+        begin = self._ready(size)
+        self.position += size
+        return self._chunk[begin : begin + size]
+
+    def number(self, layout: struct.Struct) -> int | float | bool:
+        begin = self._ready(layout.size)
+        self.position += layout.size
+        value: int | float | bool = layout.unpack_from(self._chunk, begin)[0]
+        return value
+
+    def skip(self, size: int) -> None:
+        self.position += size
+        if self.position > MAX_HEADER:
+            raise InputError(
+                f"{self.name}: its header claims more than {MAX_HEADER:,} bytes. The file is "
+                "damaged; download it again."
+            )
+
+    def skip_strings(self, count: int) -> None:
+        """Step over strings by their lengths alone; this loop is most of the time of a header."""
+        length_at = U64.unpack_from
+        while count:
+            at = self._ready(U64.size)
+            chunk = self._chunk
+            begin, last = at, len(chunk) - U64.size
+            while count and at <= last:
+                at += 8 + length_at(chunk, at)[0]
+                count -= 1
+            self.skip(at - begin)
+
+    def finish(self) -> None:
+        """See that what was stepped over last is there."""
+        self.position -= 1
+        self.take(1)
+
+    def _ready(self, size: int) -> int:
+        """Place of the next `size` bytes in the chunk, which is read anew where it lacks them."""
+        begin = self.position - self._start
+        if begin + size <= len(self._chunk):
+            return begin
+        self._chunk = self._read_at(self.position, max(size, CHUNK))
+        self._start = self.position
+        if len(self._chunk) < size:
+            raise NeedMoreBytes(self.name, self.position + size)
+        return 0
+
+
+class _Reader:
+    """Reads one header, counting what it has spent of the bounds."""
+
+    def __init__(self, part: Part) -> None:
+        self._cursor = _Cursor(part)
+        self._name = part.name
+        self._strings = MAX_STRINGS
+        self._numbers = KEPT_NUMBERS
+        self._values: dict[str, Value] = {}
+        self._lengths: dict[str, int] = {}
+
+    def header(self) -> Header:
+        version = self._version()
+        tensors = self._count("tensors", MAX_TENSORS)
+        keys = self._count("keys", MAX_KEYS)
+        for _ in range(keys):
+            self._pair()
+        infos = tuple(self._tensor() for _ in range(tensors))
+        self._cursor.finish()
+        self._check_unique(infos)
+        return Header(
+            name=self._name,
+            version=version,
+            values=self._values,
+            lengths=self._lengths,
+            tensors=infos,
+            size=self._aligned(self._cursor.position),
+        )
+
+    def _version(self) -> int:
+        magic = self._cursor.take(4)
+        if magic != MAGIC:
+            raise InputError(
+                f"{self._name} is not a GGUF file: it starts with {magic!r}, not {MAGIC!r}. Give a "
+                "file that llama.cpp loads."
+            )
+        version = self._unsigned(U32)
+        if version & 0xFFFF == 0:
+            raise InputError(
+                f"{self._name} is a big-endian GGUF file; only little-endian ones are read. "
+                "gguf-py's gguf_convert_endian turns it."
+            )
+        if version not in (2, 3):
+            raise InputError(
+                f"{self._name} has GGUF version {version}; versions 2 and 3 are read, as by "
+                "llama.cpp. Download a newer conversion."
+            )
+        return version
+
+    def _count(self, what: str, limit: int) -> int:
+        count = self._unsigned(U64)
+        if count > limit:
+            raise self._damaged(f"it claims {count:,} {what}, more than {limit:,}")
+        return count
+
+    def _pair(self) -> None:
+        key = self._short_text("key")
+        if key in self._values or key in self._lengths:
+            raise self._damaged(f"the key {brief(key)} is there twice")
+        kind = self._unsigned(U32)
+        if kind == ARRAY:
+            self._array(key)
+        elif kind == STRING:
+            self._string(key)
+        else:
+            self._values[key] = self._cursor.number(self._layout(key, kind))
+
+    def _string(self, key: str) -> None:
+        length = self._unsigned(U64)
+        if length > KEPT_STRING:
+            self._cursor.skip(length)
+        else:
+            self._values[key] = self._cursor.take(length).decode(errors="replace")
+
+    def _array(self, key: str) -> None:
+        kind = self._unsigned(U32)
+        count = self._lengths[key] = self._unsigned(U64)
+        if kind == STRING:
+            self._strings -= count
+            if self._strings < 0:
+                raise self._damaged(f"{brief(key)} brings its strings above {MAX_STRINGS:,}")
+            self._cursor.skip_strings(count)
+            return
+        layout = self._layout(key, kind)
+        if count > min(KEPT_ARRAY, self._numbers):
+            self._cursor.skip(count * layout.size)
+            return
+        self._numbers -= count
+        data = self._cursor.take(count * layout.size)
+        self._values[key] = tuple(entry for (entry,) in layout.iter_unpack(data))
+
+    def _tensor(self) -> TensorInfo:
+        name = self._short_text("tensor name")
+        dimensions = self._unsigned(U32)
+        if not 1 <= dimensions <= 4:
+            raise self._damaged(f"tensor {brief(name)} has {dimensions:,} dimensions, not 1 to 4")
+        shape = tuple(self._unsigned(U64) for _ in range(dimensions))
+        kind, offset = self._unsigned(U32), self._unsigned(U64)
+        if not 0 < prod(shape) <= MAX_SIZE or offset > MAX_SIZE:
+            raise self._damaged(f"tensor {brief(name)} has the shape {shape} at {offset:,}")
+        return TensorInfo(name=name, shape=shape, kind=kind, offset=offset)
+
+    def _layout(self, key: str, kind: int) -> struct.Struct:
+        if kind not in NUMBERS:
+            what = "an array of arrays" if kind == ARRAY else f"the unknown type {kind}"
+            raise self._damaged(f"the value of {brief(key)} is {what}")
+        return NUMBERS[kind]
+
+    def _short_text(self, what: str) -> str:
+        length = self._unsigned(U64)
+        if not 0 < length <= MAX_NAME:
+            raise self._damaged(f"a {what} has {length:,} bytes, not 1 to {MAX_NAME}")
+        return self._cursor.take(length).decode(errors="replace")
+
+    def _unsigned(self, layout: struct.Struct) -> int:
+        return int(self._cursor.number(layout))
+
+    def _check_unique(self, infos: tuple[TensorInfo, ...]) -> None:
+        seen: set[str] = set()
+        for info in infos:
+            if info.name in seen:
+                raise self._damaged(f"the tensor {brief(info.name)} is there twice")
+            seen.add(info.name)
+
+    def _aligned(self, size: int) -> int:
+        alignment = self._values.get("general.alignment", 32)
+        if not isinstance(alignment, int) or alignment < 1 or alignment & (alignment - 1):
+            raise self._damaged(f"general.alignment is {brief(alignment)}, no power of two")
+        return -(-size // alignment) * alignment
+
+    def _damaged(self, why: str) -> InputError:
+        return InputError(f"{self._name} is no sound GGUF file: {why}. Download it again.")

@@ -1,0 +1,125 @@
+"""A model from its repository on Hugging Face: its config.json and what its weights files say.
+
+Nothing is executed and no weights are loaded. A GGUF file is read at its beginning only, through
+`RemoteFile.read_at`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from advisor.describe import config
+from advisor.describe.described import Described
+from advisor.describe.hub_client import Limits, endpoint
+from advisor.describe.hub_repository import (
+    DEFAULT_LIMITS,
+    Repository,
+    json_object,
+    repository,
+    small_file,
+)
+from advisor.describe.remote_file import RemoteFile
+from advisor.errors import InputError
+
+__all__ = ["RemoteFile", "describe_repository", "gguf_files"]
+
+UNPACKED = ("BF16-hf", "FP8")
+"""Formats whose checkpoints count one number per weight; packed ones count words of several."""
+TOLERANCE = 0.005
+
+
+def describe_repository(
+    identity: str, revision: str | None = None, *, limits: Limits = DEFAULT_LIMITS
+) -> Described:
+    """A model from its repository's config.json, checked against its weights files.
+
+    Args:
+        identity: `owner/name`.
+        revision: branch, tag or commit; the main branch where empty.
+        limits: time and retries of each request.
+
+    Raises:
+        InputError: an identity or revision that cannot be, no config.json, a damaged one.
+        UnknownName: no such repository, or a private one.
+        Refusal: a gated repository, or a model that is not understood.
+        NetworkError: offline, unreachable, busy.
+    """
+    found = repository(identity, revision, limits=limits)
+    if "config.json" not in found.files:
+        raise InputError(_without_config(found))
+    text = small_file(found, "config.json", limits).decode(errors="replace")
+    described = config.describe(text, identity.split("/")[1], _quantization(found, limits))
+    return replace(
+        described,
+        source=f"{endpoint()}/{identity}/blob/{found.commit}/config.json",
+        notes=(*described.notes, *_checks(found, described)),
+        facts={**described.facts, **_findings(found)},
+    )
+
+
+def gguf_files(
+    identity: str, revision: str | None = None, *, limits: Limits = DEFAULT_LIMITS
+) -> tuple[tuple[str, int], ...]:
+    """GGUF files of a repository with their sizes [B], in the order of their names.
+
+    Raises:
+        As `describe_repository`, but for config.json.
+    """
+    files = repository(identity, revision, limits=limits).files
+    return tuple(sorted((name, size) for name, size in files.items() if name.endswith(".gguf")))
+
+
+def _quantization(found: Repository, limits: Limits) -> Mapping[str, object] | None:
+    name = "hf_quant_config.json"
+    if name not in found.files:
+        return None
+    return json_object(small_file(found, name, limits), f"{found.identity}/{name}")
+
+
+def _without_config(found: Repository) -> str:
+    gguf = [name for name in sorted(found.files) if name.endswith(".gguf")]
+    if gguf:
+        return (
+            f"{found.identity} has no config.json but {len(gguf)} GGUF files, such as {gguf[0]}. "
+            "Name one of them."
+        )
+    return (
+        f"{found.identity} has no config.json, so it is no model that can be described (perhaps "
+        "an adapter or a data set). Give the repository of the model itself."
+    )
+
+
+def _weight_bytes(found: Repository) -> int:
+    """Bytes of the safetensors files at the top; copies in folders are other formats [B]."""
+    sizes = {
+        name: size
+        for name, size in found.files.items()
+        if PurePosixPath(name).match("*.safetensors") and "/" not in name
+    }
+    of_model = [size for name, size in sizes.items() if name.startswith("model")]
+    return sum(of_model or sizes.values())
+
+
+def _findings(found: Repository) -> dict[str, str]:
+    stored = _weight_bytes(found)
+    return {
+        "commit": found.commit,
+        **({"weight_bytes": str(stored)} if stored else {}),
+        **{f"parameters {kind}": str(count) for kind, count in sorted(found.parameters.items())},
+    }
+
+
+def _checks(found: Repository, described: Described) -> tuple[str, ...]:
+    notes = (found.note,) if found.note else ()
+    counted = sum(found.parameters.values())
+    if not counted or described.format not in UNPACKED:
+        return notes
+    derived = described.architecture.params
+    if abs(counted / derived - 1) <= TOLERANCE:
+        return notes
+    return (
+        *notes,
+        f"Its files hold {counted / 1e9:.3f}e9 numbers, {counted / derived - 1:+.1%} beside the "
+        f"{derived / 1e9:.3f}e9 derived from config.json: towers for images or sound, layers for "
+        "predicting several tokens, or something that config.json does not say.",
+    )

@@ -1,0 +1,200 @@
+"""What a repository on Hugging Face holds, asked once and kept.
+
+References:
+    [1] https://huggingface.co/docs/hub/api (GET /api/models/{id}/revision/{revision}?blobs=true).
+    [2] https://huggingface.co/docs/safetensors/metadata_parsing (`safetensors.parameters`).
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from urllib.parse import quote
+
+from advisor.describe import hub_cache
+from advisor.describe.hub_client import Answer, Limits, endpoint, fetch
+from advisor.errors import InputError, NetworkError, Refusal, UnknownName
+
+IDENTITY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
+REVISION = re.compile(r"[\w.-]+(/[\w.-]+){0,3}", re.ASCII)
+COMMIT = re.compile(r"[0-9a-f]{40}")
+FILE_NAME = re.compile(r"[\w.+ -]+(/[\w.+ -]+){0,8}", re.ASCII)
+SMALL_FILE = 1_000_000
+LISTING = 8_000_000
+DEFAULT_LIMITS = Limits()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repository:
+    """A repository at one commit.
+
+    Attributes:
+        identity: `owner/name`.
+        commit: the commit that its revision means.
+        files: size of each file by path [B].
+        parameters: numbers in its safetensors files by type, as the Hub counted them [2].
+        note: empty, or that this is an earlier answer.
+    """
+
+    identity: str
+    commit: str
+    files: Mapping[str, int]
+    parameters: Mapping[str, int]
+    note: str = ""
+
+
+def repository(
+    identity: str, revision: str | None = None, *, limits: Limits = DEFAULT_LIMITS
+) -> Repository:
+    """What a repository holds; a commit that is known is not asked for again.
+
+    Raises:
+        InputError: an identity or revision that cannot be.
+        UnknownName: no such repository, or a private one.
+        Refusal: a gated repository.
+        NetworkError: offline, unreachable, busy.
+    """
+    _check_identity(identity)
+    asked = revision or "main"
+    if not REVISION.fullmatch(asked) or ".." in asked or len(asked) > 100:
+        raise InputError(f"{asked[:60]!r} is not a branch, tag or commit of {identity}.")
+    kept = _kept(identity, asked)
+    if kept is not None and COMMIT.fullmatch(asked):
+        return _from_listing(identity, kept)
+    try:
+        listing = _ask_listing(identity, asked, kept, limits)
+    except NetworkError as error:
+        if kept is None:
+            raise
+        note = f"Described from an earlier answer, as nothing new could be read: {error}"
+        return replace(_from_listing(identity, kept), note=note)
+    return _from_listing(identity, listing)
+
+
+def _kept(identity: str, revision: str) -> Mapping[str, object] | None:
+    """An earlier answer, unless it is damaged."""
+    listing = hub_cache.kept_listing(identity, revision)
+    try:
+        return listing if listing and _from_listing(identity, listing) else None
+    except NetworkError:
+        return None
+
+
+def _check_identity(identity: str) -> None:
+    if not IDENTITY.fullmatch(identity) or len(identity) > 200 or ".." in identity:
+        raise InputError(
+            f"{identity[:80]!r} is not the name of a repository on Hugging Face; it must be "
+            "owner/name, as in Qwen/Qwen3-8B."
+        )
+
+
+def _ask_listing(
+    identity: str, revision: str, kept: Mapping[str, object] | None, limits: Limits
+) -> Mapping[str, object]:
+    url = f"{endpoint()}/api/models/{identity}/revision/{quote(revision, safe='')}?blobs=true"
+    tag = kept.get("etag") if kept else None
+    headers = {"If-None-Match": tag} if isinstance(tag, str) and tag else {}
+    answer = fetch(url, cap=LISTING, limits=limits, headers=headers)
+    if kept is not None and answer.status == 304:
+        return kept
+    refuse_status(answer, identity, (200,))
+    told = json_object(answer.body, identity)
+    listing = {
+        **{key: told.get(key) for key in ("sha", "siblings", "safetensors")},
+        "etag": answer.headers.get("etag", ""),
+    }
+    checked = _from_listing(identity, listing)
+    for known_as in (revision, checked.commit):
+        hub_cache.keep_listing(identity, known_as, listing)
+    return listing
+
+
+def _from_listing(identity: str, listing: Mapping[str, object]) -> Repository:
+    commit, siblings = listing.get("sha"), listing.get("siblings")
+    if (
+        not isinstance(commit, str)
+        or not COMMIT.fullmatch(commit)
+        or not isinstance(siblings, list)
+    ):
+        raise NetworkError(f"The server's answer about {identity} is not as expected. Try again.")
+    counted = listing.get("safetensors")
+    numbers = counted.get("parameters") if isinstance(counted, Mapping) else None
+    return Repository(
+        identity=identity,
+        commit=commit,
+        files=dict(filter(None, map(_name_and_size, siblings))),
+        parameters=_counts(numbers),
+    )
+
+
+def _name_and_size(sibling: object) -> tuple[str, int] | None:
+    if not isinstance(sibling, Mapping):
+        return None
+    name, size = sibling.get("rfilename"), sibling.get("size")
+    usable = isinstance(name, str) and FILE_NAME.fullmatch(name) and ".." not in name
+    return (str(name), size if isinstance(size, int) and size >= 0 else 0) if usable else None
+
+
+def _counts(numbers: object) -> dict[str, int]:
+    if not isinstance(numbers, Mapping):
+        return {}
+    return {str(one): count for one, count in numbers.items() if isinstance(count, int)}
+
+
+def small_file(found: Repository, name: str, limits: Limits) -> bytes:
+    """A file of up to 1 MB, kept once read.
+
+    Raises:
+        UnknownName: no such file; the rest as `repository`.
+    """
+    kept = hub_cache.kept_file(found.identity, found.commit, name)
+    if kept is not None:
+        return kept
+    url = address(found.identity, found.commit, name)
+    answer = fetch(url, cap=SMALL_FILE, limits=limits)
+    refuse_status(answer, f"{found.identity}/{name}", (200,))
+    hub_cache.keep_file(found.identity, found.commit, name, answer.body)
+    return answer.body
+
+
+def address(identity: str, commit: str, name: str) -> str:
+    """Where a file of a commit is asked for."""
+    return f"{endpoint()}/{identity}/resolve/{commit}/{quote(name)}"
+
+
+def json_object(body: bytes, what: str) -> Mapping[str, object]:
+    """An answer that must be a JSON object.
+
+    Raises:
+        NetworkError: it is not.
+    """
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise NetworkError(f"The server's answer about {what} is not readable JSON.") from error
+    if not isinstance(value, dict):
+        raise NetworkError(f"The server's answer about {what} is not as expected. Try again.")
+    return value
+
+
+def refuse_status(answer: Answer, what: str, expected: tuple[int, ...]) -> None:
+    """Nothing where the status is expected; else the sentence for it."""
+    if answer.status in expected:
+        return
+    if answer.status == 403 or answer.headers.get("x-error-code") == "GatedRepo":
+        raise Refusal(
+            f"{what} is gated: its owner asks for consent. Accept its terms on its page at "
+            f"{endpoint()} and set HF_TOKEN, or give its config.json."
+        )
+    if answer.status in (401, 404):
+        raise UnknownName(
+            "repository or file on Hugging Face",
+            what,
+            (),
+            "Check its spelling; a private one needs HF_TOKEN.",
+        )
+    kind = "is busy" if answer.status == 429 else "has a problem"
+    raise NetworkError(
+        f"Hugging Face {kind} (status {answer.status} for {what}). Try again in a minute, or give "
+        "the model's config.json or GGUF file."
+    )

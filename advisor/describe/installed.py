@@ -1,0 +1,191 @@
+"""Models that already lie on this machine, found without opening their weights.
+
+Looked for where Ollama, LM Studio, Hugging Face libraries and llama.cpp keep them.
+
+References:
+    [1] ollama/ollama, docs/faq.md (folders; OLLAMA_MODELS), manifest/manifest.go (their layout).
+    [2] https://huggingface.co/docs/huggingface_hub/guides/manage-cache (layout; HF_HUB_CACHE).
+    [3] ggml-org/llama.cpp, common/common.cpp, `fs_get_cache_directory` (LLAMA_CACHE).
+    [4] https://lmstudio.ai/docs/app/basics/import-model (publisher/model/file).
+"""
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from advisor.describe.folder_walk import Walk
+
+OLLAMA_WEIGHTS = "application/vnd.ollama.image.model"
+OLLAMA_HOST = "registry.ollama.ai"
+MANIFEST = 100_000
+DIGEST = re.compile(r"sha256:([0-9a-f]{64})")
+LATER_PART = re.compile(r"-(\d{5})-of-\d{5}\.gguf$")
+NOT_A_MODEL = ("mmproj", "ggml-vocab")
+"""Beginnings of GGUF files that hold a vision tower or a vocabulary only."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InstalledModel:
+    """A model on this machine.
+
+    Attributes:
+        name: as its program calls it.
+        kind: "Ollama", "LM Studio", "Hugging Face" or "llama.cpp".
+        path: a GGUF file, or a folder with config.json.
+        size: of its weights, all parts of a split file together [B].
+    """
+
+    name: str
+    kind: str
+    path: Path
+    size: int
+
+
+Look = Callable[[str, Walk], Iterator[InstalledModel]]
+"""How the models of a kind are found below a folder."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Survey:
+    """Models found, and sentences about what was skipped."""
+
+    models: tuple[InstalledModel, ...]
+    notes: tuple[str, ...]
+
+
+def installed(home: Path | None = None) -> tuple[InstalledModel, ...]:
+    """Models on this machine.
+
+    Args:
+        home: a person's folder to look in, whatever the environment says; None for one's own.
+    """
+    return survey(home).models
+
+
+def survey(home: Path | None = None) -> Survey:
+    """Models on this machine, and what was skipped."""
+    found: dict[Path, InstalledModel] = {}
+    notes: list[str] = []
+    for kind, look, root in _places(home):
+        walk = Walk(root)
+        for model in look(kind, walk):
+            found.setdefault(model.path, model)
+        notes += walk.notes
+    return Survey(models=tuple(found.values()), notes=tuple(notes))
+
+
+def _places(home: Path | None) -> Iterator[tuple[str, Look, Path]]:
+    own = home or Path.home()
+    environment: Mapping[str, str] = {} if home else os.environ
+    ollama = [own / ".ollama/models"] + ([] if home else [Path("/usr/share/ollama/.ollama/models")])
+    for root in _chosen(environment, "OLLAMA_MODELS", ollama):
+        yield "Ollama", _ollama, root
+    for root in (own / ".lmstudio/models", own / ".cache/lm-studio/models"):
+        yield "LM Studio", _files_and_folders, root
+    hub = Path(environment.get("HF_HOME") or own / ".cache/huggingface") / "hub"
+    for root in _chosen(environment, "HF_HUB_CACHE", [hub]):
+        yield "Hugging Face", _hugging_face, root
+    caches = [own / ".cache/llama.cpp", own / "Library/Caches/llama.cpp"]
+    for root in _chosen(environment, "LLAMA_CACHE", caches):
+        yield "llama.cpp", _files_and_folders, root
+
+
+def _chosen(environment: Mapping[str, str], name: str, usual: list[Path]) -> list[Path]:
+    return [Path(environment[name])] if environment.get(name) else usual
+
+
+def _ollama(kind: str, walk: Walk) -> Iterator[InstalledModel]:
+    """Manifests name the blob of their weights: manifests/host/namespace/model/tag [1]."""
+    manifests = walk.root / "manifests"
+    for path in walk.files(manifests):
+        parts = path.relative_to(manifests).parts
+        layer = _weights_layer(walk.text(path, MANIFEST)) if len(parts) == 4 else None
+        if layer is None:
+            continue
+        digest, size = layer
+        blob = walk.root / "blobs" / f"sha256-{digest}"
+        if walk.inside(blob):
+            yield InstalledModel(name=_ollama_name(*parts), kind=kind, path=blob, size=size)
+
+
+def _weights_layer(manifest: str) -> tuple[str, int] | None:
+    try:
+        layers = json.loads(manifest)["layers"]
+        weights = [one for one in layers if one["mediaType"] == OLLAMA_WEIGHTS]
+        digest = DIGEST.fullmatch(weights[0]["digest"])
+        return (digest[1], int(weights[0]["size"])) if digest else None
+    except (ValueError, KeyError, TypeError, IndexError, RecursionError):
+        return None
+
+
+def _ollama_name(host: str, namespace: str, model: str, tag: str) -> str:
+    if host != OLLAMA_HOST:
+        return f"{host}/{namespace}/{model}:{tag}"
+    return f"{model}:{tag}" if namespace == "library" else f"{namespace}/{model}:{tag}"
+
+
+def _files_and_folders(kind: str, walk: Walk) -> Iterator[InstalledModel]:
+    """GGUF files by their path, and folders that hold config.json beside safetensors."""
+    files = list(walk.files(walk.root))
+    yield from _gguf_files(kind, walk, files, walk.root)
+    for path in files:
+        if path.name == "config.json" and path.parent != walk.root:
+            folder = path.parent
+            yield from _checkpoint(kind, walk, str(folder.relative_to(walk.root)), folder, files)
+
+
+def _hugging_face(kind: str, walk: Walk) -> Iterator[InstalledModel]:
+    """models--owner--name/snapshots/commit, whose files are links into blobs [2]."""
+    for folder in walk.folders(walk.root):
+        if not folder.name.startswith("models--"):
+            continue
+        name = folder.name.removeprefix("models--").replace("--", "/")
+        snapshot = _snapshot(walk, folder)
+        if snapshot is not None:
+            files = list(walk.files(snapshot))
+            yield from _gguf_files(kind, walk, files, snapshot, name)
+            if snapshot / "config.json" in files:
+                yield from _checkpoint(kind, walk, name, snapshot, files)
+
+
+def _snapshot(walk: Walk, folder: Path) -> Path | None:
+    """The commit that `main` means, else the last by name."""
+    snapshots = list(walk.folders(folder / "snapshots"))
+    main = walk.text(folder / "refs" / "main", MANIFEST).strip()
+    return next(
+        (one for one in snapshots if one.name == main), snapshots[-1] if snapshots else None
+    )
+
+
+def _gguf_files(
+    kind: str, walk: Walk, files: Iterable[Path], root: Path, owner: str = ""
+) -> Iterator[InstalledModel]:
+    """Whole files, and the first of split ones with the size of all parts."""
+    sizes: dict[Path, int] = {}
+    for path in files:
+        if path.suffix != ".gguf" or path.name.startswith(NOT_A_MODEL):
+            continue
+        first = path.with_name(LATER_PART.sub(_as_first, path.name))
+        sizes[first] = sizes.get(first, 0) + walk.size(path)
+    for path, size in sizes.items():
+        if walk.inside(path):
+            name = path.relative_to(root).as_posix()
+            yield InstalledModel(
+                name=f"{owner}/{name}" if owner else name, kind=kind, path=path, size=size
+            )
+
+
+def _as_first(match: re.Match[str]) -> str:
+    return match[0].replace(f"-{match[1]}-of-", "-00001-of-", 1)
+
+
+def _checkpoint(
+    kind: str, walk: Walk, name: str, folder: Path, files: Iterable[Path]
+) -> Iterator[InstalledModel]:
+    weights = [one for one in files if one.parent == folder and one.suffix == ".safetensors"]
+    if weights:
+        size = sum(walk.size(one) for one in weights)
+        yield InstalledModel(name=name, kind=kind, path=folder, size=size)

@@ -1,0 +1,152 @@
+"""The format a checkpoint is stored in, as data/recipes.csv names it.
+
+Toolkits describe it in `quantization_config` of config.json or in hf_quant_config.json, each in its
+own words. A way of storing that has no recipe gives an empty name and a note that says what it is.
+
+References:
+    [1] huggingface/transformers 5.23.0, src/transformers/utils/quantization_config.py.
+    [2] vllm-project/compressed-tensors, `QuantizationScheme`, `CompressionFormat`.
+    [3] NVIDIA/Model-Optimizer, hf_quant_config.json (`quant_algo`).
+"""
+
+from collections.abc import Mapping
+
+from advisor.describe.config_values import Config, shown
+
+PLAIN = "BF16-hf"
+EXPERTS_ONLY = "MXFP4-hf"
+FULL_WORDS = ("float32", "float64", "torch.float32")
+ALGORITHMS = {
+    "FP8": "FP8",
+    "FP8_PER_CHANNEL_PER_TOKEN": "FP8",
+    "FP8_PB_WO": "FP8",
+    "NVFP4": "NVFP4",
+    "NVFP4_AWQ": "NVFP4",
+    "W4A16_AWQ": "AWQ",
+    "MXFP4": "MXFP4-hf",
+}
+"""`quant_algo` of ModelOpt [3]."""
+USUALLY_LEFT = (
+    *("lm_head", "embed", "gate", "router", "norm", "bias", "indexers_proj"),
+    *("vision", "visual", "multi_modal", "mtp"),
+)
+
+
+def stored_format(
+    config: Config, beside: Mapping[str, object] | None = None
+) -> tuple[str, tuple[str, ...]]:
+    """Name of the format, empty where it has no recipe, and notes about it.
+
+    Args:
+        config: the language model's config.json.
+        beside: hf_quant_config.json, where the repository has one.
+    """
+    found = dict(config.part("quantization_config"))
+    found |= _of_modelopt(beside or {})
+    if not found and config.part("quantization"):
+        # MLX, Apple's library, writes a second block of that name with bits and group_size.
+        found = {"quant_method": "mlx", **config.part("quantization")}
+    if not found:
+        return PLAIN, _plain_notes(config)
+    form, unusual = _named(Config(name=config.name, values=found))
+    if not form:
+        return "", (f"Its weights are stored as {unusual}, for which there is no recipe; choose.",)
+    left_out = () if form == EXPERTS_ONLY else _left_out(found)
+    return form, (*((unusual,) if unusual else ()), *left_out)
+
+
+def _of_modelopt(beside: Mapping[str, object]) -> Mapping[str, object]:
+    inner = beside.get("quantization")
+    return inner if isinstance(inner, Mapping) else {}
+
+
+def _plain_notes(config: Config) -> tuple[str, ...]:
+    kind = config.word("dtype", "torch_dtype")
+    if kind in FULL_WORDS:
+        return (f"Its file is in {kind}; runtimes load it in 16 bits, as shown here.",)
+    return ()
+
+
+def _named(found: Config) -> tuple[str, str]:
+    """Format and a note, or an empty name and what it is instead."""
+    method = found.word("quant_method").casefold()
+    algorithm = found.word("quant_algo").upper()
+    if algorithm:
+        return ALGORITHMS.get(algorithm, ""), "" if algorithm in ALGORITHMS else algorithm
+    if method in ("awq", "gptq"):
+        return _integer_groups(method.upper(), found)
+    if method in ("fp8", "fbgemm_fp8"):
+        return "FP8", ""
+    if method == "mxfp4":
+        return "MXFP4-hf", ""
+    if found.flag("load_in_8bit") or found.flag("load_in_4bit"):
+        return _bitsandbytes(found)
+    if method in ("compressed-tensors", "modelopt", "modelopt_fp4", ""):
+        return _compressed(found)
+    return "", method
+
+
+def _integer_groups(form: str, found: Config) -> tuple[str, str]:
+    bits = found.whole("bits", "w_bit")
+    if bits != 4:
+        return "", f"{form} of {bits} bits"
+    group = found.raw("group_size", "q_group_size")[1]
+    if group not in (None, 128):
+        return form, f"Its groups have {shown(group)} weights; the recipe {form} counts 128."
+    return form, ""
+
+
+def _bitsandbytes(found: Config) -> tuple[str, str]:
+    if found.flag("load_in_8bit"):
+        return "bnb-int8", ""
+    kind = found.word("bnb_4bit_quant_type") or "fp4"
+    if kind == "nf4":
+        plain = not found.flag("bnb_4bit_use_double_quant")
+        return "bnb-nf4", "Its scales are 32-bit; the recipe counts packed ones." if plain else ""
+    return "", f"bitsandbytes {kind}"
+
+
+def _compressed(found: Config) -> tuple[str, str]:
+    kinds = {
+        _weights(found, one)
+        for one in found.part("config_groups").values()
+        if isinstance(one, Mapping)
+    }
+    if len(kinds) == 1:
+        return kinds.pop()
+    return "", "a mix of several types" if kinds else "an undescribed type"
+
+
+def _weights(found: Config, group: Mapping[str, object]) -> tuple[str, str]:
+    inner = group.get("weights")
+    weights = Config(name=found.name, values=inner if isinstance(inner, Mapping) else {})
+    bits, kind = weights.whole("num_bits"), weights.word("type")
+    size = weights.raw("group_size")[1]
+    match kind, bits, size:
+        case "float", 8, _:
+            return "FP8", ""
+        case "float", 4, 16:
+            return "NVFP4", ""
+        case "float", 4, 32:
+            return "MXFP4-hf", ""
+        case "int", 4, 128:
+            return "GPTQ", "compressed-tensors, 4 bits in groups of 128: as large as GPTQ."
+    return "", f"{kind or 'unknown'} weights of {bits} bits in groups of {shown(size)}"
+
+
+def _left_out(found: Mapping[str, object]) -> tuple[str, ...]:
+    """A note where more than the customary parts stay in 16 bits, so that the file is larger."""
+    for key in ("ignore", "modules_to_not_convert", "exclude_modules"):
+        modules = found.get(key)
+        if isinstance(modules, list | tuple):
+            unusual = [
+                one
+                for one in modules
+                if isinstance(one, str) and not any(word in one for word in USUALLY_LEFT)
+            ]
+            if unusual:
+                return (
+                    f"{len(unusual)} of its modules stay in 16 bits ({unusual[0][:60]} ...), "
+                    "so its file is larger than the recipe says.",
+                )
+    return ()

@@ -1,0 +1,137 @@
+"""Damaged GGUF headers: always a description or one of our errors, whatever the bytes.
+
+`ADVISOR_FUZZ=100000` sets how many are tried, over all kinds of files.
+"""
+
+import os
+import struct
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from gguf_files import LLAMA_KEYS, layered, llama_tensors, table, write
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from advisor.catalog import storage_types
+from advisor.describe.described import Described
+from advisor.describe.gguf import describe_prefix
+from advisor.describe.gguf_header import Part, read_header
+from advisor.errors import AdvisorError
+
+STORAGE = storage_types()
+KINDS = ("llama", "gemma4", "deepseek2", "mamba2", "qwen3moe")
+EXAMPLES = max(int(os.environ.get("ADVISOR_FUZZ", "10000")) // len(KINDS), 1)
+NUMBERS = (0, 1, 3, 7, 255, 2**16, 2**31 - 1, 2**32 - 1, 2**40, 2**53, 2**63 - 1, 2**64 - 1)
+
+KEYS = {
+    "gemma4": {
+        "attention.sliding_window": 512,
+        "attention.sliding_window_pattern": [True, False],
+        "attention.shared_kv_layers": 1,
+    },
+    "deepseek2": {
+        "attention.kv_lora_rank": 512,
+        "attention.key_length": 576,
+        "attention.key_length_mla": 192,
+        "attention.value_length_mla": 128,
+        "nextn_predict_layers": 0,
+    },
+    "mamba2": {
+        "ssm.inner_size": 512,
+        "ssm.state_size": 128,
+        "ssm.group_count": 1,
+        "ssm.conv_kernel": 4,
+    },
+    "qwen3moe": {"expert_count": 8, "expert_used_count": 2, "split.count": 1},
+}
+ROLES = {
+    "deepseek2": {"attn_kv_a_mqa.weight": (64, 8)},
+    "mamba2": {"ssm_conv1d.weight": (4, 8), "ssm_a": (8,)},
+    "qwen3moe": {"attn_q.weight": (64, 8), "ffn_up_exps.weight": (64, 4, 8)},
+}
+
+
+@cache
+def header(kind: str) -> bytes:
+    """A sound file's header, small, so that damage hits something."""
+    tensors = {**table(), **layered(2, ROLES[kind])} if kind in ROLES else llama_tensors()
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "m.gguf"
+        keys = {**LLAMA_KEYS, **KEYS.get(kind, {})}
+        return write(path, kind, keys, tensors, full=False).read_bytes()
+
+
+edits = st.lists(
+    st.tuples(
+        st.floats(0, 1, exclude_max=True),
+        st.one_of(
+            st.integers(0, 255).map(lambda value: bytes([value])),
+            st.sampled_from(NUMBERS).map(lambda value: struct.pack("<Q", value)),
+            st.sampled_from(NUMBERS[:8]).map(lambda value: struct.pack("<I", value)),
+            st.binary(min_size=1, max_size=12),
+        ),
+    ),
+    min_size=1,
+    max_size=4,
+)
+"""Places in a file, as shares of its length, and what is written there."""
+
+
+def damaged(data: bytes, changes: list[tuple[float, bytes]], kept: float) -> bytes:
+    found = bytearray(data)
+    for place, value in changes:
+        at = int(place * len(data))
+        found[at : at + len(value)] = value
+    return bytes(found[: int(kept * len(found)) + 1])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    database=None,
+    phases=(Phase.explicit, Phase.generate, Phase.shrink),
+    suppress_health_check=list(HealthCheck),
+)
+@given(changes=edits, kept=st.one_of(st.just(1.0), st.floats(0, 1)))
+def test_damaged_files_end_in_a_description_or_our_error(
+    kind: str, changes: list[tuple[float, bytes]], kept: float
+) -> None:
+    data = damaged(header(kind), changes, kept)
+    found = outcome(data)
+    if isinstance(found, str):
+        assert 20 < len(found) < 400
+        assert found.isprintable()
+        return
+    assert found.model is not None
+    assert 0 < found.model.file_bytes < 1e18
+    assert (found.model.kv_bytes(8192, "f16") >= 0).all()
+
+
+def outcome(data: bytes) -> Described | str:
+    """The description, or the sentence of our error."""
+    try:
+        return describe_prefix("m.gguf", data, STORAGE)
+    except AdvisorError as error:
+        return str(error)
+
+
+@settings(max_examples=200, deadline=None, database=None)
+@given(data=st.binary(max_size=300), version=st.sampled_from([2, 3]))
+def test_noise_after_the_magic(data: bytes, version: int) -> None:
+    with pytest.raises(AdvisorError):
+        describe_prefix("m.gguf", b"GGUF" + struct.pack("<I", version) + data, STORAGE)
+
+
+def test_a_source_that_never_ends_is_left() -> None:
+    """A server that answers every range with the same bytes."""
+    strings = struct.pack("<Q", 0) * 2**17
+
+    def read_at(offset: int, size: int) -> bytes:
+        start = b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, 1) + b"k" + struct.pack("<IIQ", 9, 8, 2**20)
+        return (start + strings)[:size] if offset == 0 else strings[:size]
+
+    found = read_header(Part(name="m.gguf", read_at=read_at))
+    assert found.size <= 64 + 8 * 2**20
