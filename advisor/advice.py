@@ -187,6 +187,8 @@ def _upgrade(
     found = sorted(
         offers(name, count, row.board_power_w, busy_hours, money), key=lambda offer: offer.monthly
     )
+    if not found and count > 1:
+        return None
     offer = found[0] if found else None
     saved = _hours_saved(best, one, money)
     monthly = offer.monthly if offer else None

@@ -8,6 +8,9 @@ from advisor.catalog import PriceRow
 from advisor.errors import InputError
 from advisor.money import monthly_power, monthly_purchase, monthly_rent
 
+DESKTOP_CARDS = 2
+"""GPUs of one kind that a bought machine is taken to have room and power for; assumed."""
+
 LIMITS = {
     "replies_per_day": (0, 10_000_000),
     "usd_per_hour_of_time": (0, 100_000),
@@ -116,7 +119,7 @@ def _purchase(
     rows: Iterable[PriceRow], count: int, power: float | None, busy_hours: float, money: MoneyInputs
 ) -> Offer | None:
     sold = [row for row in rows if row.kind == "purchase" and not row.provider.endswith("high")]
-    if not sold:
+    if not sold or count > DESKTOP_CARDS:
         return None
     best = max(sold, key=lambda row: (row.provider.startswith("street"), row.date))
     what = ", ".join(part for part in (best.provider, best.instance) if part)

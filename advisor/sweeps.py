@@ -9,12 +9,12 @@ from advisor import catalog
 from advisor.advice import Advice, first_choice
 from advisor.architecture import Architecture
 from advisor.compare import decode_tps
-from advisor.estimate import estimate
+from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine
 from advisor.model import Floats
 from advisor.money import monthly_cost_of_use
 from advisor.offers import MoneyInputs
-from advisor.placement import Settings, Strategy
+from advisor.placement import DISK, Settings, Strategy, weight_bytes
 from advisor.runtimes import LLAMA_CPP
 from advisor.workload import Workload
 
@@ -93,3 +93,30 @@ def cost_by_tokens(advice: Advice, money: MoneyInputs, points: int = 60) -> tupl
         line("this machine", 0.0, decode_tps(advice.best)),
         line(upgrade.name, upgrade.offer.monthly, decode_tps(upgrade.estimate)),
     )
+
+
+def page_cache_for(one: Estimate, speed: float, points: int = 65) -> float | None:
+    """RAM for the page cache with which a model on the drive reaches a speed.
+
+    Args:
+        one: an estimate of llama.cpp from the drive.
+        speed: to reach [tokens/s].
+        points: sizes tried, from none to the whole part on the drive.
+
+    Returns:
+        The smallest size tried that reaches it [B]; None where none does.
+    """
+    if one.placement is None or one.machine is None or one.how is not LLAMA_CPP:
+        return None
+    on_disk = float(weight_bytes(one.model, one.placement, DISK))
+    sizes = np.linspace(0.0, on_disk, points)
+    split = Settings(
+        gpu_layers=one.placement.gpu_layers, cpu_moe=one.placement.cpu_moe, page_cache=sizes
+    )
+    found = estimate(
+        one.model, one.machine, one.work, LLAMA_CPP, one.strategy, catalog.efficiency(), split
+    )
+    if found.decode is None:
+        return None
+    enough = np.flatnonzero(np.broadcast_to(found.decode.value, sizes.shape) >= speed)
+    return float(sizes[enough[0]]) if enough.size else None

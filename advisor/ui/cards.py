@@ -10,6 +10,7 @@ from advisor.compare import decode_tps, usable
 from advisor.estimate import Estimate, parts_held
 from advisor.placement import Strategy, Tier
 from advisor.reports.compose import TITLES, card_of
+from advisor.sweeps import page_cache_for
 from advisor.ui import reasons
 from advisor.ui.answering import Answer
 from advisor.ui.markup import block, joined, show
@@ -17,6 +18,8 @@ from advisor.ui.preview import typing
 from advisor.wording import UNKNOWN, memory, range_of, seconds, tokens_per_second
 
 IN_PLACE = "llama.cpp"
+PROMISED = 0.5
+"""Tokens per second that articles promise at least of a 70B model on a drive of 7 GB/s."""
 """The runtime whose processor computes what lies in RAM; the others carry it to the GPU."""
 PART_CLASSES = {"weights": "oa-weights", "KV cache": "oa-cache", "buffers": "oa-buffers"}
 
@@ -180,10 +183,25 @@ def _remarks(answer: Answer, one: Estimate) -> Iterable[Markup]:
             remarks.append(f"Your RAM holds this; from the drive it would be {speed}.")
         elif cache > 0:
             remarks.append(f"{memory(cache)} of RAM keep parts of the file at hand.")
+        remarks += _what_half_a_token_takes(one)
     if one.becomes:
         remarks.append(f"{one.becomes}.")
     if remarks:
         yield block("oa-ways", joined(block("", remark, "p") for remark in remarks))
+
+
+def _what_half_a_token_takes(one: Estimate) -> Iterable[str]:
+    """What the half token a second that articles promise from a drive would take."""
+    if decode_tps(one) >= PROMISED:
+        return
+    needed = page_cache_for(one, PROMISED)
+    if needed is None:
+        yield f"The {PROMISED} tokens/s that articles promise are out of its reach."
+    else:
+        yield (
+            f"The {PROMISED} tokens/s that articles promise would take {memory(needed)} of the "
+            "file in RAM."
+        )
 
 
 def _other_ways(answer: Answer, shown: Estimate) -> Iterable[Markup]:

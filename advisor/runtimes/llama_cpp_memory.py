@@ -1,0 +1,275 @@
+"""What llama.cpp allocates beside the weights: the compute buffer, the cache, the outputs.
+
+Before it reads a prompt, llama.cpp lays out the graph of one micro-batch and allocates the most
+that is alive at one moment; a tensor's room is used again once nothing needs it. The layers are
+alike, so the widest one decides and their number does not matter. Values are 32-bit floats.
+
+    buffer = masks + 4 B x (5 n hidden + max(feed-forward, attention, recurrence, logits))
+
+`n` are the tokens of the micro-batch. The five vectors of the hidden size are the input, its copy,
+the residual stream, its norm and the layer's sum. `tests/test_engine_memory.py` holds all of it
+against the engine.
+
+References:
+    [1] ggml-org/llama.cpp, src/llama-context.cpp, `sched_reserve`: which micro-batch is laid out.
+        Since May 2026 llama-server asks for one row of logits per sequence, before for one per
+        token (ubatch x vocab).
+    [2] ggml-org/llama.cpp, ggml/src/ggml-alloc.c: best fit, freed room is used again.
+    [3] ggml-org/llama.cpp, src/llama-kv-cache.cpp and src/llama-kv-cache-iswa.cpp: cells.
+    [4] ggml-org/llama.cpp, src/llama-memory-recurrent.cpp: states in 32-bit floats.
+    All as of October 2026, the log lines of build 2026.10.11549 of the Python package xllamacpp.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from advisor.architecture import Architecture, Experts, LayerCache, Tensor
+from advisor.model import Floats, Model
+from advisor.units import Array
+from advisor.workload import KV_BYTES_PER_VALUE, Workload
+
+FLOAT = 4.0
+"""Bytes of an activation [B]."""
+MASK_VALUE = {True: 2.0, False: 4.0}
+"""Bytes of a value of the attention mask, with flash attention and without [B]."""
+CELLS = 256
+"""Cells come in multiples of this (`GGML_PAD` in [3])."""
+BATCH = 2048
+"""Tokens a micro-batch may have at most, unless `-b` says otherwise (server README)."""
+STREAMS = 5
+"""Vectors of the hidden size that are alive together with the widest part of a layer."""
+COMMON_HEAD = 128
+"""Values per head where an architecture does not tell; only scores without flash attention ask."""
+
+Roles = Mapping[str, Tensor]
+"""The tensors of a layer by role."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Widths:
+    """What the widest layer of each kind keeps alive at once.
+
+    Attributes:
+        feed_forward: values per token in a feed-forward part or among experts.
+        attention: values per token in attention, its scores left out.
+        recurrence: values per token in linear attention or a state-space layer.
+        state: values of one layer's recurrent state, per sequence.
+        heads: query heads that score the past, by window; None is the whole context.
+    """
+
+    feed_forward: float
+    attention: float
+    recurrence: float
+    state: float
+    heads: Mapping[int | None, float]
+
+
+def compute_buffer(
+    architecture: Architecture, work: Workload, flash_attention: bool = True
+) -> Array:
+    """What a device that computes layers needs for one micro-batch [B].
+
+    The formula at the top of this file, with feed-forward, attention and recurrence as
+    `feed_forward_values`, `attention_values` and `recurrence_values` have them, and
+
+        attention without flash attention: + heads x n x cells
+        recurrence: + 2 sequences x state
+        logits: sequences x vocab
+
+    Args:
+        architecture: of the model; its format makes no difference.
+        work: context [tokens], users and micro-batch [tokens], shape (...).
+        flash_attention: scores are never written out; llama.cpp's default where it can.
+    """
+    tokens = micro_batch(work)
+    users = np.asarray(work.users, dtype=float)
+    found = widths(architecture)
+    scores: list[Array] = [
+        heads * tokens * cells(work, window)
+        for window, heads in found.heads.items()
+        if not flash_attention
+    ]
+    parts: list[Array] = [
+        tokens * found.feed_forward,
+        tokens * found.attention + (np.max(np.broadcast_arrays(*scores), 0) if scores else 0.0),
+        tokens * found.recurrence + 2 * users * found.state,
+        np.minimum(users, tokens) * architecture.vocab,
+    ]
+    widest = np.max(np.broadcast_arrays(*parts), axis=0)
+    streams = STREAMS * tokens * architecture.hidden
+    return np.asarray(
+        masks(architecture, work, flash_attention) + FLOAT * (streams + widest), dtype=float
+    )
+
+
+def input_buffer(architecture: Architecture, work: Workload, flash_attention: bool = True) -> Array:
+    """RAM for the inputs of a micro-batch whose layers are all on GPUs [B].
+
+    Masks and two vectors of the hidden size per token: the embeddings are looked up on the host.
+    Logs of GPU builds print it as `CUDA_Host compute buffer size`.
+    """
+    rows = 2 * micro_batch(work) * architecture.hidden
+    return np.asarray(masks(architecture, work, flash_attention) + FLOAT * rows, dtype=float)
+
+
+def output_buffer(architecture: Architecture, work: Workload) -> Array:
+    """RAM for the logits handed to the sampler, one row per user [B]."""
+    return np.asarray(FLOAT * architecture.vocab * np.asarray(work.users, dtype=float))
+
+
+def kv_cache_bytes(model: Model, work: Workload, full_swa: bool = False) -> Floats:
+    """Cache of one user, per layer, shape (..., layers) [B].
+
+    cells x (keys + values) x bytes of the cache type + 4 B x state. Cells are the context, rounded
+    up; a layer with a window has `cells(work, window)`, which is more than the window.
+
+    Args:
+        model: whose layers keep it; MLA keeps one latent and rotary key, no values.
+        work: context [tokens], micro-batch [tokens] and cache type, shape (...).
+        full_swa: windowed layers keep the whole context (`--swa-full`).
+    """
+    caches = model.architecture.cache
+    return np.stack(
+        np.broadcast_arrays(*(_layer_cache_bytes(one, work, full_swa) for one in caches)), axis=-1
+    )
+
+
+def cells(work: Workload, window: int | None, full_swa: bool = False) -> Array:
+    """Tokens a layer's cache has room for, per user [tokens].
+
+    The context in multiples of 256; with a window min(context, window + micro-batch), rounded up
+    likewise, since a micro-batch is written before the tokens it replaces are let go [3].
+    """
+    whole = _padded(np.asarray(work.context, dtype=float))
+    if window is None or full_swa:
+        return whole
+    return _padded(np.minimum(whole, window + micro_batch(work)))
+
+
+def micro_batch(work: Workload) -> Array:
+    """Tokens computed together: no more than the batch or all contexts hold [tokens]."""
+    context = np.asarray(work.context, dtype=float) * work.users
+    return np.minimum(np.minimum(work.ubatch, BATCH), context)
+
+
+def masks(architecture: Architecture, work: Workload, flash_attention: bool = True) -> Array:
+    """Which tokens see which: micro-batch x cells for each window there is [B]."""
+    kept = sum(cells(work, window) for window in widths(architecture).heads)
+    return np.asarray(MASK_VALUE[flash_attention] * micro_batch(work) * kept)
+
+
+@lru_cache(maxsize=512)
+def widths(architecture: Architecture) -> Widths:
+    """The widest layer of each kind."""
+    layers: dict[int | None, dict[str, Tensor]] = defaultdict(dict)
+    for tensor in architecture.tensors:
+        layers[tensor.layer][tensor.role] = tensor
+    feed_forward = attention = recurrence = state = 0.0
+    heads: dict[int | None, float] = {}
+    for layer, kept in enumerate(architecture.cache):
+        roles = layers[layer]
+        feed_forward = max(feed_forward, feed_forward_values(architecture, roles))
+        recurrence = max(recurrence, recurrence_values(roles))
+        state = max(state, kept.state_values)
+        if kept.key_values:
+            attention = max(attention, attention_values(architecture.hidden, roles, kept))
+            count = query_heads(roles, architecture.attention_values[layer])
+            heads[kept.window] = max(heads.get(kept.window, 0.0), count)
+    return Widths(
+        feed_forward=feed_forward,
+        attention=attention,
+        recurrence=recurrence,
+        state=state,
+        heads=heads,
+    )
+
+
+def feed_forward_values(architecture: Architecture, roles: Roles) -> float:
+    """Values per token alive in the feed-forward part of a layer.
+
+    Gate, up and their product, 3 F; F without a gate. Of `k` experts: 3 k F, and the outputs of all
+    k, k hidden, where those do not fit into the room of gate and up, 2 k F; k F + k hidden without
+    a gate.
+    """
+    routed = _expert_values(roles, architecture.experts) if architecture.experts else 0.0
+    return max(routed, _dense_values(roles, ""), _dense_values(roles, "_shexp"))
+
+
+def attention_values(hidden: int, roles: Roles, kept: LayerCache) -> float:
+    """Values per token alive in attention, scores left out.
+
+    Queries, keys, values and the result, 2 q + k + v; queries no wider than the residual stream
+    find room left there. With an output gate 4 q. MLA holds, per head, the query (nope + rope), its
+    rotated part (rope), the part taken to the latent space (rank) and both joined (rank + rope):
+    heads x (nope + 2 rank + 3 rope).
+    """
+    if "attn_k_b" in roles:
+        up, rank = roles["attn_k_b"], roles["attn_kv_a_norm"].width
+        rope = roles["attn_kv_a_mqa"].rows - rank
+        return up.rows / rank * (up.width + 2 * rank + 3 * rope)
+    queries = roles["attn_output"].width if "attn_output" in roles else hidden
+    if "attn_q" in roles and roles["attn_q"].rows == 2 * queries:
+        return 4.0 * queries
+    return (2 if queries > hidden else 1) * queries + kept.key_values + kept.value_values
+
+
+def recurrence_values(roles: Roles) -> float:
+    """Values per token alive in a layer that keeps a state, 0 for others.
+
+    With C channels of the convolution and D values out: max(2 C, 3 D) for gated DeltaNet,
+    max(3 D + 2 C, D + 3 C) for Mamba-2.
+    """
+    if "ssm_conv1d" not in roles:
+        return 0.0
+    channels, out = roles["ssm_conv1d"].rows, roles["ssm_out"].width
+    if "ssm_in" in roles:
+        return max(3.0 * out + 2 * channels, out + 3.0 * channels)
+    return max(2.0 * channels, 3.0 * out)
+
+
+def query_heads(roles: Roles, attended: int) -> float:
+    """Query heads of a layer, by what its tensors tell of them.
+
+    Args:
+        roles: the layer's tensors.
+        attended: query heads x (key + value head size).
+    """
+    if "attn_k_b" in roles:
+        return roles["attn_k_b"].rows / roles["attn_kv_a_norm"].width
+    if "attn_sinks" in roles:
+        return roles["attn_sinks"].width
+    queries = attended / 2
+    head = roles["attn_q_norm"].width if "attn_q_norm" in roles else COMMON_HEAD
+    return queries / (head if head < queries else COMMON_HEAD)
+
+
+def _expert_values(roles: Roles, experts: Experts) -> float:
+    down = roles.get("ffn_down_exps")
+    if down is None:
+        return 0.0
+    inside, out = experts.used * down.width, experts.used * down.rows / experts.total
+    if not {"ffn_gate_exps", "ffn_gate_up_exps"} & roles.keys():
+        return inside + out
+    return 3 * inside + (out if out > 2 * inside else 0.0)
+
+
+def _dense_values(roles: Roles, suffix: str) -> float:
+    down = roles.get(f"ffn_down{suffix}")
+    if down is None:
+        return 0.0
+    gated = f"ffn_gate{suffix}" in roles or roles[f"ffn_up{suffix}"].rows == 2 * down.width
+    return (3.0 if gated else 1.0) * down.width
+
+
+def _layer_cache_bytes(kept: LayerCache, work: Workload, full_swa: bool) -> Array:
+    values = kept.key_values + kept.value_values
+    room = cells(work, kept.window, full_swa) * values
+    return np.asarray(room * KV_BYTES_PER_VALUE[work.kv_type] + FLOAT * kept.state_values)
+
+
+def _padded(tokens: Array) -> Array:
+    return np.asarray(np.ceil(np.asarray(tokens) / CELLS) * CELLS)
