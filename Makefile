@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test check bench format clean
+.PHONY: run test check bench fuzz format clean
 
 run: $(VENV)/run.stamp
 	$(BIN)/streamlit run app.py
@@ -36,3 +36,6 @@ $(VENV)/run.stamp: requirements.txt
 $(VENV)/dev.stamp: requirements-dev.txt $(VENV)/run.stamp
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	touch $@
+
+fuzz: $(VENV)/dev.stamp
+	ADVISOR_FUZZ=100000 $(BIN)/pytest -n 2 tests/test_describe_gguf_fuzz.py

@@ -1,15 +1,13 @@
 """The answer: three placements beside bigger GPUs and cheap changes, in speed, hours and money."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
 from advisor import catalog
-from advisor.architecture import Architecture
-from advisor.compare import compare, decode_tps, usable
+from advisor.compare import as_run, compare, decode_tps, usable
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Gpu, Machine
 from advisor.model import Model
@@ -18,6 +16,7 @@ from advisor.offers import MoneyInputs, Offer, offers
 from advisor.placement import Settings, Strategy, missing_bytes
 from advisor.runtimes import LLAMA_CPP
 from advisor.units import GIB, HOURS_PER_MONTH
+from advisor.what_ifs import WhatIf, what_ifs
 from advisor.wording import hours, money_per_hour, tokens_per_second
 from advisor.wording import memory as memory_words
 from advisor.wording import money as money_words
@@ -27,8 +26,6 @@ COUNTS = (1, 2, 4, 8)
 """GPUs of one kind that an upgrade may have."""
 WORTHWHILE = 1.1
 """An upgrade or change must be this many times faster to be shown."""
-SMALLER_FORMATS = ("Q6_K", "Q5_K_M", "Q4_K_M", "IQ4_XS", "Q3_K_M", "IQ3_XXS", "Q2_K")
-"""Formats to suggest below the one chosen, largest first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,23 +71,6 @@ class Upgrade:
 
 
 @dataclass(frozen=True, kw_only=True)
-class WhatIf:
-    """A change short of a bigger GPU.
-
-    Attributes:
-        change: what to do.
-        cost: what it costs, in words.
-        decode: speed afterwards [tokens/s].
-        gain: that over the speed now.
-    """
-
-    change: str
-    cost: str
-    decode: float
-    gain: float
-
-
-@dataclass(frozen=True, kw_only=True)
 class Advice:
     """Everything the first page says.
 
@@ -116,38 +96,32 @@ class Advice:
 
 
 def advise(
-    architecture: Architecture,
-    form: str,
+    asked: Model,
     machine: Machine,
     work: Workload,
     *,
     money: MoneyInputs | None = None,
     settings: Settings | None = None,
 ) -> Advice:
-    """The whole answer for a model, a machine and a need.
-
-    Raises:
-        UnknownName: the format.
-    """
+    """The whole answer for a model, a machine and a need."""
     money = money or MoneyInputs()
-    estimates = compare(architecture, form, machine, work, settings=settings)
+    estimates = compare(asked, machine, work, settings=settings)
     fitting = usable(estimates)
     best = fitting[0] if fitting else None
-    found = upgrades(architecture, form, machine, work, best, money)
+    found = upgrades(asked, machine, work, best, money)
     return Advice(
-        title=f"{architecture.name}, {form}, on {machine.name}, "
+        title=f"{asked.name}, {asked.format}, on {machine.name}, "
         f"{memory_words(float(machine.host.memory.value))} of RAM",
         verdict=verdict(best, estimates, found, money),
         estimates=estimates,
         best=best,
         upgrades=found,
-        what_ifs=what_ifs(architecture, form, machine, work, best, settings),
+        what_ifs=what_ifs(asked, machine, work, best, settings),
     )
 
 
 def upgrades(
-    architecture: Architecture,
-    form: str,
+    asked: Model,
     machine: Machine,
     work: Workload,
     best: Estimate | None,
@@ -162,14 +136,13 @@ def upgrades(
     found = [
         one
         for name in names
-        if (one := _upgrade(architecture, form, machine, work, best, money, name)) is not None
+        if (one := _upgrade(asked, machine, work, best, money, name)) is not None
     ]
     return tuple(sorted(found, key=lambda one: one.offer.monthly if one.offer else math.inf))
 
 
 def _upgrade(
-    architecture: Architecture,
-    form: str,
+    asked: Model,
     machine: Machine,
     work: Workload,
     best: Estimate | None,
@@ -177,7 +150,7 @@ def _upgrade(
     name: str,
 ) -> Upgrade | None:
     row = catalog.find_gpu(name)
-    holder = _smallest_holder(architecture, form, machine, work, name)
+    holder = _smallest_holder(asked, machine, work, name)
     if holder is None:
         return None
     count, one = holder
@@ -208,13 +181,13 @@ def _upgrade(
 
 
 def _smallest_holder(
-    architecture: Architecture, form: str, machine: Machine, work: Workload, gpu: str
+    asked: Model, machine: Machine, work: Workload, gpu: str
 ) -> tuple[int, Estimate] | None:
     """The fewest GPUs of a kind that hold the model, else one that holds a part of it."""
     card = _as_sold(gpu)
     counts = (1,) if card.unified else COUNTS
     host = replace(machine.host, memory=card.memory) if card.unified else machine.host
-    model = catalog.in_format(architecture, LLAMA_CPP.becomes(form, machine).format)
+    model = as_run(asked, LLAMA_CPP, machine)
     constants = catalog.efficiency()
     for count in counts:
         bigger = replace(machine, name=gpu, gpus=(card,) * count, host=host)
@@ -266,104 +239,6 @@ def _break_even(
     return float(
         break_even_tokens(monthly, decode_tps(best), decode_tps(faster), money.usd_per_hour_of_time)
     )
-
-
-def what_ifs(
-    architecture: Architecture,
-    form: str,
-    machine: Machine,
-    work: Workload,
-    best: Estimate | None,
-    settings: Settings | None = None,
-) -> tuple[WhatIf, ...]:
-    """Changes of format, cache and memory that make the best placement faster, by gain.
-
-    A split that the person fixed stays: undoing it is no gain of the change.
-    """
-    if best is None:
-        return ()
-    now = decode_tps(best)
-    fastest = partial(_fastest, architecture, settings)
-    tried = [
-        *_smaller_formats(architecture, form, machine, work, fastest),
-        *_smaller_cache(form, machine, work, fastest),
-        *_faster_memory(form, machine, work, best, fastest),
-    ]
-    found = [
-        WhatIf(change=change, cost=cost, decode=speed, gain=speed / now)
-        for change, cost, speed in tried
-        if speed >= 1.02 * now
-    ]
-    return tuple(sorted(found, key=lambda one: one.gain, reverse=True))
-
-
-Tried = Iterable[tuple[str, str, float]]
-Fastest = Callable[[str, Machine, Workload], float]
-
-
-def _fastest(
-    architecture: Architecture,
-    settings: Settings | None,
-    form: str,
-    machine: Machine,
-    work: Workload,
-) -> float:
-    """Speed of the first placement that fits: each is slower than the one before it [tokens/s]."""
-    model = catalog.in_format(architecture, LLAMA_CPP.becomes(form, machine).format)
-    for strategy in Strategy:
-        one = estimate(model, machine, work, LLAMA_CPP, strategy, catalog.efficiency(), settings)
-        if not one.refusal and bool(one.fits):
-            return decode_tps(one)
-    return 0.0
-
-
-def _smaller_formats(
-    architecture: Architecture, form: str, machine: Machine, work: Workload, fastest: Fastest
-) -> Tried:
-    size = catalog.in_format(architecture, form).file_bytes
-    for name in SMALLER_FORMATS:
-        smaller = catalog.in_format(architecture, name).file_bytes
-        if 0.6 * size < smaller < 0.97 * size:
-            yield (
-                f"{name} instead of {form}",
-                "free, some quality",
-                fastest(name, machine, work),
-            )
-
-
-def _smaller_cache(form: str, machine: Machine, work: Workload, fastest: Fastest) -> Tried:
-    if work.kv_type in ("f16", "bf16", "f32"):
-        lighter = replace(work, kv_type="q8_0")
-        yield "KV cache in q8_0", "free", fastest(form, machine, lighter)
-    shorter = max(float(work.context) / 2, float(work.prompt) + float(work.output))
-    if shorter < float(work.context):
-        less = replace(work, context=shorter)
-        yield (
-            f"context of {shorter:,.0f} tokens",
-            "free",
-            fastest(form, machine, less),
-        )
-
-
-def _faster_memory(
-    form: str, machine: Machine, work: Workload, best: Estimate, fastest: Fastest
-) -> Tried:
-    if best.bottleneck == "RAM bandwidth" and not machine.unified:
-        figure = machine.host.bandwidth
-        host = replace(machine.host, bandwidth=replace(figure, value=figure.value * 1.25))
-        yield (
-            "RAM 25 % faster",
-            "your price",
-            fastest(form, replace(machine, host=host), work),
-        )
-    if best.strategy is Strategy.NVME_OFFLOAD:
-        enough = replace(machine.host.memory, value=best.model.file_bytes * 1.15)
-        host = replace(machine.host, memory=enough)
-        yield (
-            f"{memory_words(float(enough.value))} of RAM, to hold the model",
-            "your price",
-            fastest(form, replace(machine, host=host), work),
-        )
 
 
 def verdict(

@@ -9,15 +9,16 @@ from advisor.advice import Advice
 from advisor.architecture import Architecture
 from advisor.compare import decode_tps
 from advisor.estimate import Assumption, Estimate, Range
-from advisor.model import Model
+from advisor.models import Found
 from advisor.placement import Tier
 from advisor.workload import Workload
 
 Json = dict[str, Any]
 
 
-def model_answer(architecture: Architecture, model: Model, work: Workload) -> Json:
+def model_answer(found: Found, work: Workload) -> Json:
     """What `model` prints: sizes, bytes read and the cache."""
+    model, architecture = found.model, found.model.architecture
     cache = model.kv_bytes(work.context, work.kv_type)
     per_token = model.kv_bytes(2.0, work.kv_type) - model.kv_bytes(1.0, work.kv_type)
     return {
@@ -33,7 +34,8 @@ def model_answer(architecture: Architecture, model: Model, work: Workload) -> Js
         "kv_bytes": float(np.sum(cache) * work.users),
         "context": float(work.context),
         "kv_type": work.kv_type,
-        "source": architecture.source,
+        "source": found.source,
+        "notes": list(found.notes),
     }
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import advisor
-from advisor import answers, catalog, options
+from advisor import answers, models, options
 from advisor.advice import advise
 from advisor.compare import compare
 from advisor.errors import AdvisorError, InputError, StoreError
@@ -106,8 +106,8 @@ def _report_commands(commands: Any) -> None:
 def model(args: argparse.Namespace) -> None:
     """`model NAME`."""
     work = options.work_of(args)
-    architecture = catalog.architecture(args.model)
-    answer = answers.model_answer(architecture, catalog.in_format(architecture, args.quant), work)
+    found = models.find(args.model, args.quant)
+    answer = answers.model_answer(found, work)
     _print(args, answer, lambda: "\n".join(_model_lines(answer)))
 
 
@@ -122,14 +122,14 @@ def _model_lines(answer: answers.Json) -> list[str]:
         f"  KV cache {memory(answer['kv_bytes'])} at {answer['context']:,.0f} tokens "
         f"({answer['kv_type']})",
         f"  source: {answer['source']}",
+        *(f"  note: {note}" for note in answer["notes"]),
     ]
 
 
 def estimate(args: argparse.Namespace) -> None:
     """`estimate --model NAME`."""
     found = compare(
-        catalog.architecture(args.model),
-        args.quant,
+        models.find(args.model, args.quant).model,
         options.machine_of(args),
         options.work_of(args),
         settings=options.settings_of(args),
@@ -160,8 +160,7 @@ def advise_(args: argparse.Namespace) -> None:
     """`advise --model NAME`."""
     machine, work, spent = options.machine_of(args), options.work_of(args), options.money_of(args)
     advice = advise(
-        catalog.architecture(args.model),
-        args.quant,
+        models.find(args.model, args.quant).model,
         machine,
         work,
         money=spent,

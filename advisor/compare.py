@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 
 from advisor import catalog
-from advisor.architecture import Architecture
 from advisor.errors import Refusal
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine
@@ -14,8 +13,7 @@ from advisor.workload import Workload
 
 
 def compare(
-    architecture: Architecture,
-    form: str,
+    asked: Model,
     machine: Machine,
     work: Workload,
     *,
@@ -25,18 +23,13 @@ def compare(
     """One estimate for each runtime and placement, refused pairs with their reason.
 
     Args:
-        architecture: the model.
-        form: the format asked for; each runtime takes the nearest that it runs.
+        asked: the model in the format asked for; each runtime takes the nearest that it runs.
         machine: where.
         work: what is asked.
         settings: layers and page cache that the person fixed; they hold for llama.cpp alone, whose
             options they are.
         runtimes: which.
-
-    Raises:
-        UnknownName: the format.
     """
-    asked = catalog.in_format(architecture, form)
     return tuple(
         one
         for runtime in runtimes
@@ -49,11 +42,7 @@ def _in_runtime(
 ) -> Iterable[Estimate]:
     try:
         becomes = runtime.becomes(asked.format, machine)
-        model = (
-            asked
-            if becomes.format == asked.format
-            else catalog.in_format(asked.architecture, becomes.format)
-        )
+        model = as_run(asked, runtime, machine)
     except Refusal as refusal:
         return [
             Estimate(how=runtime, strategy=strategy, model=asked, work=work, refusal=str(refusal))
@@ -64,6 +53,16 @@ def _in_runtime(
         estimate(model, machine, work, runtime, strategy, catalog.efficiency(), own, becomes.reason)
         for strategy in runtime.strategies
     ]
+
+
+def as_run(asked: Model, runtime: Runtime, machine: Machine) -> Model:
+    """The model in the format that a runtime runs it in; untouched where that is its own.
+
+    Raises:
+        Refusal: a pair that cannot be.
+    """
+    form = runtime.becomes(asked.format, machine).format
+    return asked if form == asked.format else catalog.in_format(asked.architecture, form)
 
 
 def usable(estimates: Iterable[Estimate]) -> list[Estimate]:

@@ -6,7 +6,7 @@ layers and the largest number of layers that fits is one comparison against runn
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -103,15 +103,10 @@ class Model:
         layered = sum(float(np.sum(self.held[g]) * self.read_share(g, 1)) for g in LAYERED)
         return layered + self.output + self.embedding / self.architecture.vocab
 
-    @cached_property
+    @property
     def flops(self) -> Mapping[Group, Floats]:
         """Two FLOPs per weight that a token passes through, each of shape (layers,) [FLOP]."""
-        total = {group: np.zeros(self.layers) for group in LAYERED}
-        for tensor in self.architecture.tensors:
-            if tensor.layer is not None:
-                total[tensor.group][tensor.layer] += 2.0 * tensor.params
-        total[Group.ROUTED_EXPERTS] *= self.expert_share(1)
-        return total
+        return _layer_flops(self.architecture)
 
     @cached_property
     def attention_flops(self) -> Floats:
@@ -150,6 +145,17 @@ class Model:
     @cached_property
     def _state_values(self) -> Floats:
         return np.array([one.state_values for one in self.architecture.cache], dtype=float)
+
+
+@lru_cache(maxsize=256)
+def _layer_flops(architecture: Architecture) -> Mapping[Group, Floats]:
+    total = {group: np.zeros(architecture.layers) for group in LAYERED}
+    for tensor in architecture.tensors:
+        if tensor.layer is not None:
+            total[tensor.group][tensor.layer] += 2.0 * tensor.params
+    if architecture.experts is not None:
+        total[Group.ROUTED_EXPERTS] *= architecture.experts.used / architecture.experts.total
+    return total
 
 
 def quantized(

@@ -13,6 +13,7 @@ from advisor.placement import Settings
 from advisor.units import GIB
 from advisor.workload import KV_BYTES_PER_VALUE, Workload
 
+MODEL_HELP = "name, FILE.gguf, config.json, or owner/name on the Hugging Face Hub"
 MACHINE = (
     ("--gpu", str, "NAME", "GPU of the catalogue, or none"),
     ("--gpu-count", int, "N", "GPUs of that kind"),
@@ -42,10 +43,10 @@ MONEY = (
 def add_model(parser: argparse.ArgumentParser, *, positional: bool) -> None:
     """Options that name a model and how its cache is kept."""
     if positional:
-        parser.add_argument("model", metavar="NAME", help="model of the catalogue")
+        parser.add_argument("model", metavar="MODEL", help=MODEL_HELP)
     else:
-        parser.add_argument("--model", metavar="NAME", required=True, help="model of the catalogue")
-    parser.add_argument("--quant", default="Q4_K_M", metavar="FORMAT", help="format (Q4_K_M)")
+        parser.add_argument("--model", required=True, help=MODEL_HELP)
+    parser.add_argument("--quant", metavar="FORMAT", help="format (the file's own, else Q4_K_M)")
     parser.add_argument(
         "--kv-type", default="f16", metavar="TYPE", help=f"cache: {', '.join(KV_BYTES_PER_VALUE)}"
     )

@@ -7,11 +7,10 @@ import numpy.typing as npt
 
 from advisor import catalog
 from advisor.advice import Advice, first_choice
-from advisor.architecture import Architecture
-from advisor.compare import decode_tps
+from advisor.compare import as_run, decode_tps
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine
-from advisor.model import Floats
+from advisor.model import Floats, Model
 from advisor.money import monthly_cost_of_use
 from advisor.offers import MoneyInputs
 from advisor.placement import DISK, Settings, Strategy, weight_bytes
@@ -34,13 +33,11 @@ class LayerSweep:
     fits: npt.NDArray[np.bool_]
 
 
-def speed_by_layers(
-    architecture: Architecture, form: str, machine: Machine, work: Workload
-) -> LayerSweep | None:
+def speed_by_layers(asked: Model, machine: Machine, work: Workload) -> LayerSweep | None:
     """llama.cpp with each number of layers on the GPU; None without a GPU."""
     if not machine.gpus:
         return None
-    model = catalog.in_format(architecture, LLAMA_CPP.becomes(form, machine).format)
+    model = as_run(asked, LLAMA_CPP, machine)
     layers = np.arange(model.layers + 1, dtype=float)
     found = estimate(
         model,

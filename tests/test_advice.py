@@ -31,7 +31,7 @@ DEFAULT = MoneyInputs()
 def advice(situation: str, money: MoneyInputs = DEFAULT) -> Advice:
     model, said = SITUATIONS[situation]
     here = machine(MachineInputs(**said))
-    return advise(catalog.architecture(model), "Q4_K_M", here, Workload(), money=money)
+    return advise(catalog.model(model, "Q4_K_M"), here, Workload(), money=money)
 
 
 def verdict(situation: str, **money: float) -> str:
@@ -223,6 +223,6 @@ def test_what_ifs_keep_the_split_that_the_person_fixed() -> None:
     model, said = SITUATIONS["offloads"]
     here = machine(MachineInputs(**said))
     fixed = Settings(gpu_layers=0.0)
-    found = advise(catalog.architecture(model), "Q4_K_M", here, Workload(), settings=fixed)
+    found = advise(catalog.model(model, "Q4_K_M"), here, Workload(), settings=fixed)
     assert all(one.gain < 1.1 for one in found.what_ifs if "KV cache" in one.change)
     assert not any("context" in one.change for one in found.what_ifs)

@@ -21,8 +21,9 @@ LAYERS = """
     reports answers options
     sweeps
     advice
-    offers compare predict
-    assemble
+    what_ifs offers
+    compare predict
+    models assemble
     calibration estimate
     probes runtimes describe
     cost

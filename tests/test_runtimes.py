@@ -160,12 +160,12 @@ def test_a_format_becomes_what_the_runtime_runs(
 
 def test_vllm_refuses_gpus_without_its_kernels() -> None:
     old = machine(MachineInputs(gpu="GTX 1080 Ti", ram_gb=64))
-    found = compare(catalog.architecture("Llama-3.1-8B"), "Q4_K_M", old, WORK, runtimes=(VLLM,))
+    found = compare(catalog.model("Llama-3.1-8B", "Q4_K_M"), old, WORK, runtimes=(VLLM,))
     assert all("no kernels for GTX 1080 Ti" in one.refusal for one in found)
 
 
 def test_usable_are_those_that_fit_fastest_first(rig: Machine) -> None:
-    found = usable(compare(catalog.architecture("Llama-3.1-70B"), "Q4_K_M", rig, WORK))
+    found = usable(compare(catalog.model("Llama-3.1-70B", "Q4_K_M"), rig, WORK))
     speeds = [float(one.decode.value) for one in found if one.decode]
     assert speeds == sorted(speeds, reverse=True)
     assert all(bool(one.fits) for one in found)

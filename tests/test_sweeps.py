@@ -27,15 +27,15 @@ def desktop(gpu: str = "RTX 4090", ram: float = 64) -> Machine:
 
 @cache
 def advice(model: str, ram: float = 64) -> Advice:
-    return advise(catalog.architecture(model), "Q4_K_M", desktop(ram=ram), WORK)
+    return advise(catalog.model(model, "Q4_K_M"), desktop(ram=ram), WORK)
 
 
 @pytest.mark.parametrize("layers", [0, 1, 40, 80])
 def test_a_point_is_the_estimate_with_so_many_layers(layers: int) -> None:
-    model = catalog.architecture("Llama-3.1-70B")
-    sweep = speed_by_layers(model, "Q4_K_M", desktop(), WORK)
+    model = catalog.model("Llama-3.1-70B", "Q4_K_M")
+    sweep = speed_by_layers(model, desktop(), WORK)
     found = compare(
-        model, "Q4_K_M", desktop(), WORK,
+        model, desktop(), WORK,
         settings=Settings(gpu_layers=float(layers)), runtimes=(LLAMA_CPP,),
     )  # fmt: skip
     (single,) = [one for one in found if one.strategy is Strategy.CPU_OFFLOAD]
@@ -46,17 +46,17 @@ def test_a_point_is_the_estimate_with_so_many_layers(layers: int) -> None:
 
 @pytest.mark.parametrize("model", ["Llama-3.1-70B", "Qwen3-30B-A3B"])
 def test_every_number_of_layers_is_there_and_none_is_slower_than_the_one_before(model) -> None:
-    architecture = catalog.architecture(model)
-    sweep = speed_by_layers(architecture, "Q4_K_M", desktop(), WORK)
+    asked = catalog.model(model, "Q4_K_M")
+    sweep = speed_by_layers(asked, desktop(), WORK)
     assert sweep is not None
-    assert sweep.layers.tolist() == list(range(architecture.layers + 1))
+    assert sweep.layers.tolist() == list(range(asked.layers + 1))
     assert sweep.decode.shape == sweep.fits.shape == sweep.layers.shape
     # the first layer brings the hand-overs between processors
     assert np.all(np.diff(sweep.decode[1:]) > 0)
 
 
 def test_a_card_fills_up_once() -> None:
-    sweep = speed_by_layers(catalog.architecture("Llama-3.1-70B"), "Q4_K_M", desktop(), WORK)
+    sweep = speed_by_layers(catalog.model("Llama-3.1-70B", "Q4_K_M"), desktop(), WORK)
     assert sweep is not None
     assert sweep.fits[0]
     assert not sweep.fits[-1]
@@ -64,18 +64,17 @@ def test_a_card_fills_up_once() -> None:
 
 
 def test_other_formats_are_swept_as_the_nearest_of_llama_cpp() -> None:
-    architecture = catalog.architecture("Llama-3.1-8B")
-    awq, q4 = (speed_by_layers(architecture, form, desktop(), WORK) for form in ("AWQ", "Q4_K_M"))
+    awq, q4 = (
+        speed_by_layers(catalog.model("Llama-3.1-8B", form), desktop(), WORK)
+        for form in ("AWQ", "Q4_K_M")
+    )
     assert awq is not None
     assert q4 is not None
     assert awq.decode.tolist() == q4.decode.tolist()
 
 
 def test_no_sweep_without_a_gpu() -> None:
-    assert (
-        speed_by_layers(catalog.architecture("Llama-3.1-8B"), "Q4_K_M", desktop("none"), WORK)
-        is None
-    )
+    assert speed_by_layers(catalog.model("Llama-3.1-8B", "Q4_K_M"), desktop("none"), WORK) is None
 
 
 def test_cost_lines_start_at_the_fixed_cost_and_meet_at_the_break_even() -> None:
@@ -101,7 +100,7 @@ def test_a_line_is_time_in_money() -> None:
 
 def test_time_without_worth_never_breaks_even_and_still_draws() -> None:
     money = MoneyInputs(usd_per_hour_of_time=0)
-    found = advise(catalog.architecture("Llama-3.1-70B"), "Q4_K_M", desktop(), WORK, money=money)
+    found = advise(catalog.model("Llama-3.1-70B", "Q4_K_M"), desktop(), WORK, money=money)
     here, there = cost_by_tokens(found, money)
     assert np.all(np.isfinite(here.tokens))
     assert np.all(here.usd < there.usd)
@@ -109,7 +108,7 @@ def test_time_without_worth_never_breaks_even_and_still_draws() -> None:
 
 def test_no_lines_where_nothing_runs() -> None:
     found = advise(
-        catalog.architecture("Llama-3.1-70B"), "Q4_K_M", desktop("none", ram=2), WORK
+        catalog.model("Llama-3.1-70B", "Q4_K_M"), desktop("none", ram=2), WORK
     )  # fmt: skip
     assert found.best is None
     assert cost_by_tokens(found, MoneyInputs()) == ()

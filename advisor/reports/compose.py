@@ -151,7 +151,7 @@ def _times(one: Estimate) -> Iterable[TimePart]:
 
 def _layers(advice: Advice, machine: Machine, work: Workload) -> SweepSeries | None:
     first = advice.estimates[0].model
-    sweep = speed_by_layers(first.architecture, first.format, machine, work)
+    sweep = speed_by_layers(first, machine, work)
     if sweep is None:
         return None
     inside = np.flatnonzero(sweep.fits)

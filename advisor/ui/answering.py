@@ -47,8 +47,7 @@ def answer(choices: Choices, calibrated: int) -> Answer:  # noqa: ARG001 - a par
     here = this_machine(inputs) if choices.this_machine else machine(inputs)
     work, money = choices.workload(), choices.money()
     advice = advise(
-        catalog.architecture(choices.model),
-        choices.format,
+        catalog.model(choices.model, choices.format),
         here,
         work,
         money=money,

@@ -1,0 +1,129 @@
+"""What llama.cpp allocates, against numbers worked by hand and logs of full-size models."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from advisor.catalog import architecture, model
+from advisor.runtimes.llama_cpp_memory import (
+    cells,
+    compute_buffer,
+    input_buffer,
+    kv_cache_bytes,
+    micro_batch,
+    output_buffer,
+)
+from advisor.units import MIB
+from advisor.workload import Workload
+
+
+def test_llama_3_8b_by_hand() -> None:
+    # 512 tokens of 5 x 4096 + 3 x 14336 values in 4 bytes: 124 MiB; 512 x 8192 masked in 2 bytes.
+    buffer = compute_buffer(architecture("Llama-3-8B"), Workload(context=8192))
+    assert buffer == 4 * 512 * (5 * 4096 + 3 * 14336) + 2 * 512 * 8192
+    assert buffer / MIB == 132
+
+
+def test_scores_without_flash_attention_by_hand() -> None:
+    # Queries, keys and values stay below the 32 heads x 512 x 8192 scores in 4 bytes: 512 MiB.
+    work = Workload(context=8192)
+    llama = architecture("Llama-2-7B")
+    buffer = compute_buffer(llama, work, flash_attention=False)
+    scores = 4 * 32 * 512 * 8192
+    assert buffer == scores + 4 * 512 * (5 + 3) * 4096 + 4 * 512 * 8192
+
+
+def test_logits_decide_for_many_users() -> None:
+    qwen = architecture("Qwen3-0.6B")
+    few, many = (compute_buffer(qwen, Workload(users=users)) for users in (1, 256))
+    assert many - few > 4 * 256 * 151936 - 4 * 512 * 3 * 3072 - 1
+    assert output_buffer(qwen, Workload(users=256)) == 4 * 256 * 151936
+
+
+@pytest.mark.parametrize(
+    ("asked", "room"), [(1, 256), (256, 256), (257, 512), (5000, 5120), (8192, 8192)]
+)
+def test_cells_come_in_multiples_of_256(asked: int, room: int) -> None:
+    assert cells(Workload(context=asked), None) == room
+
+
+def test_a_window_keeps_a_micro_batch_more() -> None:
+    # gpt-oss: 128 + 512 tokens, rounded up to 768; never more than the context.
+    assert cells(Workload(context=8192), 128) == 768
+    assert cells(Workload(context=300), 128) == 512
+    assert cells(Workload(context=8192), 128, full_swa=True) == 8192
+
+
+def test_a_micro_batch_is_bounded_by_batch_and_context() -> None:
+    assert micro_batch(Workload(ubatch=8192)) == 2048
+    assert micro_batch(Workload(context=100)) == 100
+    assert micro_batch(Workload(context=100, users=4)) == 400
+
+
+def test_nemotron_3_ultra_as_logged() -> None:
+    """Build 9525 logs 189.00 MiB of keys and values in 16128 cells, 1576.50 MiB for 4 states.
+
+    https://github.com/ggml-org/llama.cpp/issues/24175, 2026-06-05.
+    """
+    ultra = model("Nemotron-3-Ultra-550B-A55B", "Q4_K_M")
+    per_layer = kv_cache_bytes(ultra, Workload(context=16128))
+    attends = np.array([one.key_values > 0 for one in ultra.architecture.cache])
+    assert per_layer[attends].sum() / MIB == 189.0
+    assert 4 * per_layer[~attends].sum() / MIB == 1576.5
+
+
+def test_host_buffer_as_logged() -> None:
+    """CUDA_Host is 2408 MiB for Qwen3.6-35B-A3B, 150,000 tokens, micro-batch 4096, before masks
+    became 16 bits: 4 x 4096 x 150,016 masked and 2 x 4096 x 2048 values in 4 bytes.
+
+    https://github.com/ggml-org/llama.cpp/pull/23861, 2026-05-30.
+    """
+    qwen = architecture("Qwen3.6-35B-A3B")
+    half = input_buffer(qwen, Workload(context=150_000, ubatch=2048), flash_attention=False)
+    assert 2 * half / MIB == pytest.approx(2408, rel=0.001)
+
+
+def test_sweeps_agree_with_single_numbers() -> None:
+    gemma = model("Gemma-3-4B", "Q4_K_M")
+    contexts = np.array([512.0, 8192.0, 32768.0])
+    swept = Workload(context=contexts, ubatch=np.array([64.0, 512.0, 2048.0]))
+    buffers = compute_buffer(gemma.architecture, swept)
+    caches = kv_cache_bytes(gemma, swept)
+    assert caches.shape == (3, gemma.layers)
+    for row, (context, ubatch) in enumerate(zip(contexts, (64, 512, 2048), strict=True)):
+        single = Workload(context=context, ubatch=ubatch)
+        assert np.asarray(buffers)[row] == compute_buffer(gemma.architecture, single)
+        assert np.array_equal(caches[row], kv_cache_bytes(gemma, single))
+
+
+NAMES = ("Llama-3-8B", "Qwen3-30B-A3B", "gpt-oss-20b", "DeepSeek-V3", "Qwen3.5-4B", "Falcon-7B")
+
+
+@given(
+    name=st.sampled_from(NAMES),
+    context=st.integers(1, 200_000),
+    ubatch=st.integers(1, 2048),
+    users=st.integers(1, 64),
+)
+def test_more_of_anything_never_takes_less(
+    name: str, context: int, ubatch: int, users: int
+) -> None:
+    made = model(name, "Q8_0")
+    base = Workload(prompt=0, context=context, ubatch=ubatch, users=users)
+    for more in (
+        Workload(prompt=0, context=context + 999, ubatch=ubatch, users=users),
+        Workload(prompt=0, context=context, ubatch=ubatch + 99, users=users),
+        Workload(prompt=0, context=context, ubatch=ubatch, users=users + 9),
+    ):
+        for fast in (True, False):
+            less = compute_buffer(made.architecture, base, fast)
+            assert compute_buffer(made.architecture, more, fast) >= less
+        assert np.all(kv_cache_bytes(made, more) >= kv_cache_bytes(made, base))
+
+
+@given(context=st.integers(1, 200_000), name=st.sampled_from(NAMES))
+def test_the_engine_keeps_no_less_than_the_tokens_need(context: int, name: str) -> None:
+    made = model(name, "Q8_0")
+    needed = made.kv_bytes(context, "f16")
+    assert np.all(kv_cache_bytes(made, Workload(prompt=0, context=context)) >= needed)
