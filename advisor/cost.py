@@ -58,15 +58,18 @@ class StepTime:
 def gpu_seconds(load: Load, gpu: Gpu, constants: Efficiency) -> FlowTime:
     """A GPU reads what lies in its memory [s].
 
-    t = max( W / (share S) + K / (share_kv S) , F / (share C) ) + layers tau + expert layers tau_e
+    t = max( W / (share S) + K / (share_kv S) , F / (share C) + F_e / (share_e C) )
+        + layers tau + expert layers tau_e + state layers tau_s
     """
     weights = load.weights / (constants.value("gpu_read_share", gpu.family) * gpu.bandwidth.value)
     cache = load.kv / (constants.value("gpu_kv_share", gpu.family) * gpu.bandwidth.value)
-    compute = load.flops / gpu_flops(gpu, constants)
+    experts = load.expert_flops / constants.value("gpu_expert_flop_share", gpu.family)
+    compute = (load.flops + experts) / gpu_flops(gpu, constants)
     return FlowTime(
         moving=np.maximum(weights + cache, compute),
         layers=load.layers * constants.value("gpu_layer", gpu.family)
-        + load.expert_layers * constants.value("gpu_expert_layer", gpu.family),
+        + load.expert_layers * constants.value("gpu_expert_layer", gpu.family)
+        + load.state_layers * constants.value("gpu_state_layer", gpu.family),
     )
 
 
@@ -74,8 +77,8 @@ def gpu_flops(gpu: Gpu, constants: Efficiency) -> Array:
     """Sustained matrix speed in 16 bits, or in 32 where those are faster: a share of the dense peak
     [FLOP/s].
     """
-    peak = max(gpu.tensor_flops.get("fp16", 0.0), gpu.tensor_flops.get("fp32", 0.0))
-    return constants.value("gpu_flop_share", gpu.family) * peak
+    peak = np.maximum(gpu.tensor_flops.get("fp16", 0.0), gpu.tensor_flops.get("fp32", 0.0))
+    return np.asarray(constants.value("gpu_flop_share", gpu.family) * peak)
 
 
 def cpu_seconds(
@@ -83,21 +86,23 @@ def cpu_seconds(
 ) -> FlowTime:
     """The host's cores read what lies in RAM [s].
 
-    t = max( W / S_w + K / S_k , F / C ) + layers tau, where S_w is the smaller of the RAM rate and
-    of what the cores can decode of the format, S_k that of the RAM rate and of what they attend to.
+    t = max( W / S_w + K / S_k , F / C ) + layers cores tau, where S_w is the smaller of the RAM
+    rate and of what the cores can decode of the format, S_k that of the RAM rate and of what they
+    attend to; a layer's barriers take longer the more cores meet at them.
     """
     ram = host.bandwidth.value * constants.value("cpu_read_share")
-    if host.sockets > 1:
-        ram = ram * constants.value("socket_share")
+    several = np.asarray(host.sockets) > 1
+    ram = np.where(several, ram * constants.value("socket_share"), ram)
     decode = host.cores * constants.value("core_decode_rate", vector_set(host))
     cache = np.minimum(ram, host.cores * constants.value("core_kv_rate"))
     weights = np.minimum(ram, decode)
     if not repacked:
         weights = weights * constants.value("plain_layout_share")
-    compute = load.flops / (host.cores * constants.value("core_flops", vector_set(host)))
+    flops = load.flops + load.expert_flops
+    compute = flops / (host.cores * constants.value("core_flops", vector_set(host)))
     return FlowTime(
         moving=np.maximum(load.weights / weights + load.kv / cache, compute),
-        layers=load.layers * constants.value("cpu_layer")
+        layers=load.layers * constants.value("cpu_layer") * host.cores
         + load.expert_layers * constants.value("cpu_expert_layer"),
     )
 

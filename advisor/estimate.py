@@ -1,5 +1,6 @@
 """How fast a model runs on a machine in a runtime, one estimate for each placement."""
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -8,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor.cost import StepTime, schedule_seconds
-from advisor.efficiency import Efficiency
+from advisor.efficiency import Efficiency, Scope
 from advisor.errors import Refusal
 from advisor.machine import Figure, Kind, Machine
 from advisor.model import Model
@@ -37,6 +38,18 @@ BOUND_BY = {
     "token": "fixed cost per token",
 }
 """What binds when most of a step's time goes to a part."""
+
+
+IN_DECODE, IN_PROMPT = "spread", "spread_prompt"
+"""Constants with the ranges of a token's time and of a prompt's."""
+
+USUAL_BACKENDS = {"NVIDIA": "cuda", "AMD": "rocm", "Intel": "sycl", "Apple": "metal"}
+"""How runtimes reach a vendor's GPUs unless told otherwise."""
+
+
+def usual_backend(machine: Machine) -> str:
+    """The backend of a machine's first GPU; "cpu" where there is none."""
+    return USUAL_BACKENDS.get(machine.gpus[0].vendor, "vulkan") if machine.gpus else "cpu"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,6 +160,9 @@ def estimate(
     efficiency: Efficiency,
     settings: Settings | None = None,
     becomes: str = "",
+    *,
+    backend: str = "",
+    build: str = "",
 ) -> Estimate:
     """One runtime, one placement.
 
@@ -159,6 +175,8 @@ def estimate(
         efficiency: the constants.
         settings: layers and cache that the person fixed.
         becomes: why the format is not the one asked for.
+        backend: the runtime's way to the GPU; empty for the usual one of its vendor.
+        build: as `Scope.build`; empty for one of today.
     """
     try:
         placement = runtime.place(model, machine, work, strategy, settings or Settings())
@@ -172,7 +190,14 @@ def estimate(
             refusal=str(refusal),
             missing=_whole(model, work),
         )
-    constants = efficiency.bound(runtime.key, model.decode_class)
+    constants = efficiency.bound(
+        Scope(
+            runtime=runtime.key,
+            decode_class=model.decode_class,
+            backend=backend or usual_backend(machine),
+            build=build,
+        )
+    )
     phases = runtime.schedule(model, placement, machine, work)
     step = schedule_seconds(phases.decode, machine, constants)
     prompt = schedule_seconds(phases.prefill, machine, constants)
@@ -187,8 +212,8 @@ def estimate(
         placement=placement,
         fits=np.asarray(missing) <= 0,
         missing=missing,
-        decode=_rate_range(1.0, step, machine, constants),
-        prefill=_rate_range(fresh, prompt, machine, constants),
+        decode=_rate_range(1.0, step, machine, constants, IN_DECODE),
+        prefill=_rate_range(fresh, prompt, machine, constants, IN_PROMPT),
         first_token=_time_range(prompt, machine, constants),
         reply=prompt.total + work.output * step.total,
         load=model.file_bytes / machine.disk.sequential.value if machine.disk else None,
@@ -200,7 +225,9 @@ def estimate(
     )
 
 
-def spread(time: StepTime, machine: Machine, constants: Efficiency) -> Array:
+def spread(
+    time: StepTime, machine: Machine, constants: Efficiency, constant: str = "spread"
+) -> Array:
     """Half width of the 80 % interval of a time, as the logarithm of a factor.
 
     Each part of the time is uncertain by its own spread, and by that of the figure behind it where
@@ -208,7 +235,7 @@ def spread(time: StepTime, machine: Machine, constants: Efficiency) -> Array:
     """
     total: Array = 0.0
     for name, seconds in time.parts.items():
-        own = constants.value("spread", str(name))
+        own = constants.value(constant, str(name))
         behind = constants.value("spread_unmeasured", str(name)) if not _known(name, machine) else 0
         total = total + seconds / time.total * np.hypot(own, behind)
     return total
@@ -226,13 +253,15 @@ def _known(part: str, machine: Machine) -> bool:
     return figure is None or figure.kind in (Kind.MEASURED, Kind.GIVEN)
 
 
-def _rate_range(amount: Array, time: StepTime, machine: Machine, constants: Efficiency) -> Range:
-    rate, factor = amount / time.total, np.exp(spread(time, machine, constants))
+def _rate_range(
+    amount: Array, time: StepTime, machine: Machine, constants: Efficiency, constant: str
+) -> Range:
+    rate, factor = amount / time.total, np.exp(spread(time, machine, constants, constant))
     return Range(value=rate, low=rate / factor, high=rate * factor)
 
 
 def _time_range(time: StepTime, machine: Machine, constants: Efficiency) -> Range:
-    factor = np.exp(spread(time, machine, constants))
+    factor = np.exp(spread(time, machine, constants, IN_PROMPT))
     return Range(value=time.total, low=time.total / factor, high=time.total * factor)
 
 
@@ -284,15 +313,22 @@ def assumptions(
 
 
 def _constants_used(constants: Efficiency) -> Iterable[Assumption]:
-    return (
-        Assumption(
-            what=row.note or row.constant,
-            figure=Figure(value=row.value, kind=Kind(row.kind), source=row.source, date=row.date),
-            unit=row.unit,
+    for rows in constants.used:
+        first = rows[0]
+        if first.constant.startswith("spread"):
+            continue
+        value = math.prod(row.value for row in rows)
+        count = f" ({first.rows} rows)" if first.rows else ""
+        yield Assumption(
+            what=first.note or first.constant,
+            figure=Figure(
+                value=value,
+                kind=Kind(first.kind),
+                source=f"{first.source}{count}",
+                date=first.date,
+            ),
+            unit=first.unit,
         )
-        for row in constants.used
-        if not row.constant.startswith("spread")
-    )
 
 
 def _whole(model: Model, work: Workload) -> Array:

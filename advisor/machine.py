@@ -17,6 +17,7 @@ class Kind(StrEnum):
     GIVEN = "given"
     DATASHEET = "datasheet"
     DERIVED = "derived"
+    FITTED = "fitted"
     ASSUMED = "assumed"
 
 
@@ -26,7 +27,7 @@ class Figure:
 
     Attributes:
         value: in SI units; an array along a sweep is allowed.
-        kind: measured, given, datasheet, derived or assumed.
+        kind: how far it can be trusted.
         source: who says so, or how it was derived.
         date: when, as the source gives it (ISO); empty where it does not.
 

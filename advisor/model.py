@@ -71,6 +71,11 @@ class Model:
         """All weights of each layer, shape (layers,) [B]."""
         return np.asarray(np.sum([self.held[group] for group in LAYERED], axis=0))
 
+    @cached_property
+    def state_layers(self) -> Floats:
+        """1 where a layer keeps a state instead of a cache, else 0, shape (layers,)."""
+        return np.array([one.state_values > 0 for one in self.architecture.cache], dtype=float)
+
     @property
     def has_experts(self) -> bool:
         """Some layers route tokens to experts."""

@@ -1,19 +1,35 @@
 """A model from whatever a person has: a name, a GGUF file, a config.json, a Hub repository."""
 
-import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from pathlib import Path
 
 from advisor import catalog
 from advisor.describe import config, gguf
+from advisor.describe.config_values import parse
 from advisor.describe.described import Described
 from advisor.errors import InputError, Refusal, UnknownName
 from advisor.model import Model
+from advisor.units import MIB
 
 DEFAULT_FORMAT = "Q4_K_M"
-REPOSITORY = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}")
+REPOSITORY = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}", re.ASCII)
+PATH_START = re.compile(r"[/\\~]|\.\.?[/\\]|[A-Za-z]:[/\\]")
+CACHED_REPOSITORY = re.compile(r"models--.+?--(.+)")
+"""Folder of a repository in the cache of Hugging Face's libraries."""
+LONGEST_CONFIG = 4 * MIB
+"""A config.json has some kB; a few list every module of their model [B]."""
+
+
+class Way(StrEnum):
+    """How a text says which model is meant."""
+
+    CONFIG = "pasted config.json"
+    PATH = "path"
+    REPOSITORY = "repository"
+    NAME = "name"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,12 +39,15 @@ class Found:
     Attributes:
         model: ready to be placed.
         source: file, repository or catalogue row.
+        stored: the format its file or repository has; empty where that has no recipe, and for a
+            model of the catalogue.
         notes: sentences a person should read.
         facts: what was read, by name.
     """
 
     model: Model
     source: str
+    stored: str = ""
     notes: tuple[str, ...] = ()
     facts: Mapping[str, str] = field(default_factory=dict)
 
@@ -47,34 +66,81 @@ def find(text: str, form: str | None = None) -> Found:
         NetworkError: a repository that cannot be reached.
     """
     text = text.strip()
-    if text.startswith("{"):
-        return from_config(text, "pasted config.json", form)
-    path = Path(text).expanduser()
-    if text.casefold().endswith((".gguf", ".json")):
-        return from_file(path, form)
-    try:
-        architecture = catalog.architecture(text)
-    except UnknownName:
-        if REPOSITORY.fullmatch(text):
+    match way(text):
+        case Way.CONFIG:
+            return from_config(text, form=form)
+        case Way.PATH:
+            return from_file(Path(text), form)
+        case Way.REPOSITORY:
             return from_repository(text, form)
-        raise
+    row = catalog.find_model(text)
+    architecture = catalog.architecture(row.name)
     return Found(
-        model=catalog.in_format(architecture, form or DEFAULT_FORMAT), source=architecture.source
+        model=catalog.in_format(architecture, form or DEFAULT_FORMAT),
+        source=architecture.source,
+        notes=(f"{row.note[0].upper()}{row.note[1:]}.",) if row.note else (),
     )
 
 
+def way(text: str) -> Way:
+    """What a text is; names of the catalogue come before repositories of the same name."""
+    if text.startswith("{"):
+        return Way.CONFIG
+    if PATH_START.match(text) or text.casefold().endswith((".gguf", ".json")):
+        return Way.PATH
+    if not REPOSITORY.fullmatch(text):
+        return Way.NAME
+    try:
+        catalog.find_model(text)
+    except UnknownName:
+        return Way.REPOSITORY
+    return Way.NAME
+
+
 def from_file(path: Path, form: str | None = None) -> Found:
-    """A model from a local GGUF file or config.json.
+    """A model from a local GGUF file, a config.json, or a folder that holds one.
 
     Raises:
         InputError: no such file, or not what its name says.
         Refusal: a model that is not understood.
     """
-    if not path.is_file():
-        raise InputError(f"There is no file {str(path)[:200]!r}; give a GGUF file or config.json.")
-    if path.suffix.casefold() == ".json":
-        return from_config(path.read_text(encoding="utf-8", errors="replace"), str(path), form)
-    return _chosen(gguf.describe_path(path, catalog.storage_types()), form)
+    file = _existing(path)
+    if file.suffix.casefold() != ".json":
+        return _chosen(gguf.describe_path(file, catalog.storage_types()), form)
+    return replace(from_config(_text(file), _folder_name(file), form), source=str(file))
+
+
+def _existing(path: Path) -> Path:
+    """The file that is meant.
+
+    Raises:
+        InputError: there is none.
+    """
+    try:
+        file = path.expanduser()
+        file = file / "config.json" if file.is_dir() else file
+        if file.is_file():
+            return file
+    except (OSError, RuntimeError, ValueError):
+        # A name too long or with a zero byte, a folder that is closed, a home that does not exist.
+        pass
+    raise InputError(f"There is no file {str(path)[:200]!r}; give a GGUF file or config.json.")
+
+
+def _text(file: Path) -> str:
+    try:
+        if file.stat().st_size <= LONGEST_CONFIG:
+            return file.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror}.") from error
+    raise InputError(f"{file} is larger than any config.json; give a GGUF file or config.json.")
+
+
+def _folder_name(file: Path) -> str:
+    """A config.json is called like its folder, or the repository whose cached copy it is."""
+    folders = file.absolute().parent
+    cached = (CACHED_REPOSITORY.fullmatch(part) for part in folders.parts)
+    return next((one[1] for one in cached if one), folders.name) or str(file)
 
 
 def from_prefix(name: str, data: bytes, form: str | None = None) -> Found:
@@ -88,18 +154,29 @@ def from_prefix(name: str, data: bytes, form: str | None = None) -> Found:
     return _chosen(gguf.describe_prefix(name, data, catalog.storage_types()), form)
 
 
-def from_config(text: str, name: str, form: str | None = None) -> Found:
+def from_config(text: str, name: str = "", form: str | None = None) -> Found:
     """A model from the text of a config.json.
+
+    Args:
+        text: of the whole file.
+        name: as the model will be shown; empty for what the text calls it.
+        form: format wanted; None for the stored one.
 
     Raises:
         InputError: not JSON, or not a model's configuration.
         Refusal: a model that is not understood.
     """
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{name} is not JSON: {error}. Paste a whole config.json.") from error
-    return _chosen(config.describe(text, name), form)
+    values = parse(text, name or "the pasted model")
+    return _chosen(config.describe(values, name or _own_name(values)), form)
+
+
+def _own_name(values: Mapping[str, object]) -> str:
+    """What a config.json calls its model: where it was loaded from, else its family."""
+    origin = values.get("_name_or_path")
+    last = re.split(r"[/\\]", origin.rstrip("/\\"))[-1] if isinstance(origin, str) else ""
+    family = values.get("model_type")
+    name = last or (f"{family} model" if isinstance(family, str) else "Pasted model")
+    return "".join(one for one in name[:80] if one.isprintable()).strip() or "Pasted model"
 
 
 def from_repository(identity: str, form: str | None = None) -> Found:
@@ -127,4 +204,10 @@ def _chosen(described: Described, form: str | None) -> Found:
             notes = (*notes, f"Its own format has no recipe; {wanted} is shown.")
     if not described.architecture.layers:
         raise Refusal(f"{described.architecture.name} has no repeating layers to place.")
-    return Found(model=model, source=described.source, notes=notes, facts=described.facts)
+    return Found(
+        model=model,
+        source=described.source,
+        stored=described.format,
+        notes=notes,
+        facts=described.facts,
+    )

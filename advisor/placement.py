@@ -126,17 +126,21 @@ class Load:
         weights: weight bytes read [B]; `experts` of them belong to routed experts.
         experts: routed expert bytes read [B].
         kv: cache bytes read [B].
-        flops: work on weights and attention [FLOP].
+        flops: work on dense weights and attention [FLOP].
+        expert_flops: work on routed experts [FLOP].
         layers: repeating layers computed there.
         expert_layers: those of them whose routed experts lie there.
+        state_layers: those of them that keep a state (linear attention, state space).
     """
 
     weights: Array
     experts: Array
     kv: Array
     flops: Array
+    expert_flops: Array
     layers: Array
     expert_layers: Array
+    state_layers: Array
 
     def __add__(self, other: "Load") -> "Load":
         """Both loads on one processor."""
@@ -208,15 +212,19 @@ def step_load(model: Model, placement: Placement, location: Location, step: Step
     head = placement.output.get(location, 0.0)
     cache = placement.kv.get(location, nothing)
     attended = np.minimum(np.asarray(step.depth, dtype=float)[..., None], model.windows)
-    flops = sum(share @ model.flops[group] for group, share in shares.items())
-    flops = flops + np.sum(cache * model.attention_flops * attended, axis=-1)
+    work = {group: share @ model.flops[group] for group, share in shares.items()}
+    expert_work = work.pop(Group.ROUTED_EXPERTS, 0.0)
+    flops = sum(work.values()) + np.sum(cache * model.attention_flops * attended, axis=-1)
+    norms = shares.get(Group.NORMS, nothing)
     kept = model.kv_bytes(step.depth, step.kv_type)
     return Load(
         weights=np.asarray(sum(by_group.values())) + head * model.output,
         experts=by_group.get(Group.ROUTED_EXPERTS, 0.0),
         kv=np.sum(cache * kept, axis=-1) * step.sequences,
         flops=(flops + head * model.output_flops) * step.tokens,
-        layers=np.sum(shares.get(Group.NORMS, nothing), axis=-1),
+        expert_flops=expert_work * step.tokens,
+        layers=np.sum(norms, axis=-1),
+        state_layers=norms @ model.state_layers,
         expert_layers=shares.get(Group.ROUTED_EXPERTS, nothing) @ model.expert_layers,
     )
 

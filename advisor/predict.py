@@ -68,6 +68,8 @@ class Case:
         runtime: the one whose way of reading is closest.
         strategy: where the rest lay.
         settings: the split, where it was stated.
+        backend: the runtime's way to the GPU, where it was stated.
+        build: age or fork of the runtime, as `efficiency.Scope` names it.
         notes: what stands in for what was not stated.
     """
 
@@ -78,6 +80,8 @@ class Case:
     runtime: Runtime
     strategy: Strategy
     settings: Settings
+    backend: str
+    build: str
     notes: tuple[str, ...]
 
 
@@ -121,7 +125,7 @@ def answer(row: Mapping[str, str]) -> dict[str, object]:
 def _estimated(case: Case, work: Workload) -> Estimate:
     return estimate(
         case.model, case.machine, work, case.runtime, case.strategy,
-        catalog.efficiency(), case.settings,
+        catalog.efficiency(), case.settings, backend=case.backend, build=case.build,
     )  # fmt: skip
 
 
@@ -149,6 +153,8 @@ def understood(row: Mapping[str, str]) -> Case:
         runtime=runtime,
         strategy=strategy,
         settings=_settings(row, category, model),
+        backend=_backend(row),
+        build=_build(row),
         notes=tuple(notes),
     )
 
@@ -282,6 +288,23 @@ def _settings(row: Mapping[str, str], category: str, model: Model) -> Settings:
     if category == "moe_offload" and moe is None and (layers is None or layers >= model.layers):
         moe = float(model.layers)
     return Settings(gpu_layers=layers, cpu_moe=moe)
+
+
+BACKENDS = (("vulkan", "vulkan"), ("sycl", "sycl"), ("rocm", "rocm"), ("hip ", "rocm"))
+"""Words of a runtime or note, and the backend they name."""
+
+
+def _backend(row: Mapping[str, str]) -> str:
+    said = f"{_text(row, 'runtime')} {_text(row, 'source_note')} ".casefold()
+    return next((name for word, name in BACKENDS if word in said), "")
+
+
+def _build(row: Mapping[str, str]) -> str:
+    """A fork, or a build from before flash attention and graphs became usual."""
+    if "ik_llama" in _text(row, "runtime"):
+        return "ik"
+    date = _text(row, "date")
+    return "2024" if date and date[:4].isdigit() and date[:7] < "2024-10" else ""
 
 
 def _work(row: Mapping[str, str]) -> tuple[Workload, Workload]:

@@ -29,6 +29,8 @@ CONSTANTS = {
     "gpu_kv_share": 0.25,
     "gpu_layer": 1e-3,
     "gpu_expert_layer": 2e-3,
+    "gpu_state_layer": 4e-3,
+    "gpu_expert_flop_share": 0.5,
     "gpu_flop_share": 0.5,
     "token": 5e-3,
     "crossing": 3e-3,
@@ -54,10 +56,13 @@ def constants() -> Efficiency:
             constant=name,
             runtime=None,
             family=None,
+            backend=None,
+            build=None,
             decode_class=None,
             value=value,
             unit="",
             kind="assumed",
+            rows=None,
             source="made up",
             date="",
             note=None,
@@ -83,7 +88,10 @@ MACHINE = Machine(name="m", gpus=(GPU,), host=HOST, disk=Disk(name="d", sequenti
 def load(
     weights: float = 0.0, kv: float = 0.0, flops: float = 0.0, layers: float = 0.0, moe: float = 0.0
 ) -> Load:
-    return Load(weights=weights, experts=0.0, kv=kv, flops=flops, layers=layers, expert_layers=moe)
+    return Load(
+        weights=weights, experts=0.0, kv=kv, flops=flops, expert_flops=0.0, layers=layers,
+        expert_layers=moe, state_layers=0.0,
+    )  # fmt: skip
 
 
 def test_a_gpu_reads_weights_and_cache_each_at_its_share(constants: Efficiency) -> None:
@@ -265,7 +273,8 @@ def test_arrays_give_what_numbers_give(constants: Efficiency) -> None:
     flow = Flow(route=Route.IN_PLACE, load=load().times(0))
     swept = stage_seconds(
         alone(Flow(route=flow.route, load=Load(
-            weights=weights, experts=0.0, kv=0.0, flops=0.0, layers=0.0, expert_layers=0.0
+            weights=weights, experts=0.0, kv=0.0, flops=0.0, expert_flops=0.0, layers=0.0,
+            expert_layers=0.0, state_layers=0.0,
         ))),
         MACHINE,
         constants,

@@ -2,20 +2,23 @@
 
 import pytest
 
-from advisor.efficiency import Efficiency, EfficiencyRow
+from advisor.efficiency import FACTOR, Efficiency, EfficiencyRow, Scope
 from advisor.errors import DataError
 
 
-def row(value: float, constant: str = "share", **scope: str) -> EfficiencyRow:
+def row(value: float, constant: str = "share", unit: str = "share", **scope: str) -> EfficiencyRow:
     """A constant; what `scope` leaves out stands for all."""
     return EfficiencyRow(
         constant=constant,
         runtime=scope.get("runtime"),
         family=scope.get("family"),
+        backend=scope.get("backend"),
+        build=scope.get("build"),
         decode_class=scope.get("decode_class"),
         value=value,
-        unit="share",
+        unit=unit,
         kind="assumed",
+        rows=None,
         source="this test",
         date="2026-11",
         note=None,
@@ -41,7 +44,7 @@ def test_a_family_counts_most_then_the_runtime_then_the_format() -> None:
 @pytest.mark.parametrize("dropped", range(len(ROWS)))
 def test_the_most_precise_row_that_is_there_holds(dropped: int) -> None:
     left = ROWS[: len(ROWS) - dropped]
-    table = Efficiency(reversed(left), "vllm", "k")
+    table = Efficiency(reversed(left), Scope(runtime="vllm", decode_class="k"))
     assert table.row("share", "Ada") is left[-1]
 
 
@@ -57,13 +60,16 @@ def test_the_most_precise_row_that_is_there_holds(dropped: int) -> None:
     ],
 )
 def test_rows_of_another_scope_do_not_hold(runtime, decode_class, family, value) -> None:
-    assert Efficiency(ROWS, runtime, decode_class).value("share", family) == value
+    assert (
+        Efficiency(ROWS, Scope(runtime=runtime, decode_class=decode_class)).value("share", family)
+        == value
+    )
 
 
 def test_a_table_bound_anew_answers_anew() -> None:
-    table = Efficiency(ROWS, "llama.cpp", "iq")
+    table = Efficiency(ROWS, Scope(runtime="llama.cpp", decode_class="iq"))
     assert table.value("share", "Ada") == 0.5
-    assert table.bound("vllm", "k").value("share", "Ada") == 0.8
+    assert table.bound(Scope(runtime="vllm", decode_class="k")).value("share", "Ada") == 0.8
     assert table.value("share", "Ada") == 0.5
 
 
@@ -71,11 +77,28 @@ def test_it_remembers_once_what_was_asked_for() -> None:
     table = Efficiency((EVERYWHERE, row(2.0, "token")))
     for _ in range(2):
         table.value("token")
-    assert [one.constant for one in table.used] == ["token"]
-    assert table.bound("vllm", "k").used == ()
+    assert [one.constant for (one,) in table.used] == ["token"]
+    assert table.bound(Scope(runtime="vllm", decode_class="k")).used == ()
 
 
 @pytest.mark.parametrize(("constant", "family"), [("speed", ""), ("share", "Ampere")])
 def test_what_no_row_covers_is_named(constant: str, family: str) -> None:
     with pytest.raises(DataError, match=f"{constant}.*{family}"):
         Efficiency((ON_FAMILY,)).value(constant, family)
+
+
+def test_factors_multiply_what_all_have_in_common() -> None:
+    # 0.5 x 1.2 for Ada x 0.8 on Vulkan; an unseen family and backend keep the 0.5.
+    table = Efficiency(
+        (
+            row(0.5),
+            row(1.2, unit=FACTOR, family="Ada"),
+            row(0.8, unit=FACTOR, backend="vulkan"),
+            row(3.0, unit=FACTOR, build="2024"),
+        )
+    )
+    on_vulkan = table.bound(Scope(backend="vulkan"))
+    assert on_vulkan.value("share", "Ada") == pytest.approx(0.48)
+    assert on_vulkan.value("share", "Hopper") == pytest.approx(0.4)
+    assert table.value("share", "Hopper") == 0.5
+    assert table.bound(Scope(build="2024")).value("share") == pytest.approx(1.5)

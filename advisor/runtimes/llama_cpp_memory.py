@@ -42,6 +42,8 @@ BATCH = 2048
 """Tokens a micro-batch may have at most, unless `-b` says otherwise (server README)."""
 STREAMS = 5
 """Vectors of the hidden size that are alive together with the widest part of a layer."""
+INDEXED = 2048
+"""Tokens that a sparse-attention indexer picks (DeepSeek-V3.2, GLM-5: `index_topk`)."""
 COMMON_HEAD = 128
 """Values per head where an architecture does not tell; only scores without flash attention ask."""
 
@@ -59,6 +61,8 @@ class Widths:
         recurrence: values per token in linear attention or a state-space layer.
         state: values of one layer's recurrent state, per sequence.
         heads: query heads that score the past, by window; None is the whole context.
+        index_room: where an indexer picks the past, values per token whose room its scores can
+            take, heads x rank of MLA's latent; 0 without one.
     """
 
     feed_forward: float
@@ -66,6 +70,7 @@ class Widths:
     recurrence: float
     state: float
     heads: Mapping[int | None, float]
+    index_room: float
 
 
 def compute_buffer(
@@ -77,6 +82,7 @@ def compute_buffer(
     `feed_forward_values`, `attention_values` and `recurrence_values` have them, and
 
         attention without flash attention: + heads x n x cells
+        attention with an indexer: + n x `indexer_values`
         recurrence: + 2 sequences x state
         logits: sequences x vocab
 
@@ -88,14 +94,11 @@ def compute_buffer(
     tokens = micro_batch(work)
     users = np.asarray(work.users, dtype=float)
     found = widths(architecture)
-    scores: list[Array] = [
-        heads * tokens * cells(work, window)
-        for window, heads in found.heads.items()
-        if not flash_attention
-    ]
+    scored = 0.0 if flash_attention else score_values(found.heads, work)
+    indexed = indexer_values(found.index_room, cells(work, None))
     parts: list[Array] = [
         tokens * found.feed_forward,
-        tokens * found.attention + (np.max(np.broadcast_arrays(*scores), 0) if scores else 0.0),
+        tokens * (found.attention + scored + indexed),
         tokens * found.recurrence + 2 * users * found.state,
         np.minimum(users, tokens) * architecture.vocab,
     ]
@@ -157,8 +160,11 @@ def micro_batch(work: Workload) -> Array:
 
 
 def masks(architecture: Architecture, work: Workload, flash_attention: bool = True) -> Array:
-    """Which tokens see which: micro-batch x cells for each window there is [B]."""
-    kept = sum(cells(work, window) for window in widths(architecture).heads)
+    """Which tokens see which: micro-batch x cells for each window, and for an indexer [B]."""
+    found = widths(architecture)
+    kept = sum(cells(work, window) for window in found.heads)
+    if found.index_room:
+        kept = kept + cells(work, None)
     return np.asarray(MASK_VALUE[flash_attention] * micro_batch(work) * kept)
 
 
@@ -168,7 +174,7 @@ def widths(architecture: Architecture) -> Widths:
     layers: dict[int | None, dict[str, Tensor]] = defaultdict(dict)
     for tensor in architecture.tensors:
         layers[tensor.layer][tensor.role] = tensor
-    feed_forward = attention = recurrence = state = 0.0
+    feed_forward = attention = recurrence = state = index_room = 0.0
     heads: dict[int | None, float] = {}
     for layer, kept in enumerate(architecture.cache):
         roles = layers[layer]
@@ -179,12 +185,15 @@ def widths(architecture: Architecture) -> Widths:
             attention = max(attention, attention_values(architecture.hidden, roles, kept))
             count = query_heads(roles, architecture.attention_values[layer])
             heads[kept.window] = max(heads.get(kept.window, 0.0), count)
+        if {"indexer.attn_k", "attn_k_b"} <= roles.keys():
+            index_room = max(index_room, float(roles["attn_k_b"].rows))
     return Widths(
         feed_forward=feed_forward,
         attention=attention,
         recurrence=recurrence,
         state=state,
         heads=heads,
+        index_room=index_room,
     )
 
 
@@ -215,6 +224,21 @@ def attention_values(hidden: int, roles: Roles, kept: LayerCache) -> float:
     if "attn_q" in roles and roles["attn_q"].rows == 2 * queries:
         return 4.0 * queries
     return (2 if queries > hidden else 1) * queries + kept.key_values + kept.value_values
+
+
+def score_values(heads: Mapping[int | None, float], work: Workload) -> Array:
+    """Values per token of scores that are written out: heads x cells of the layer with most."""
+    written = [count * cells(work, window) for window, count in heads.items()]
+    return np.asarray(np.max(np.broadcast_arrays(*written), axis=0)) if written else 0.0
+
+
+def indexer_values(room: float, seen: Array) -> Array:
+    """Values per token that an indexer adds to attention: 3 x the tokens it picks, and its scores
+    of all tokens seen where they do not fit into the room of MLA's latent; 0 without one.
+    """
+    if not room:
+        return 0.0
+    return 3 * np.minimum(INDEXED, seen) + np.where(seen < room, 0.0, seen)
 
 
 def recurrence_values(roles: Roles) -> float:

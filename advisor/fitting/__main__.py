@@ -1,0 +1,105 @@
+"""`python -m advisor.fitting`: refit data/efficiency.csv from data/measurements/llama_cpp.csv.
+
+Rows of constants that are not fitted stay as they are. The result depends on the two files alone.
+"""
+
+import csv
+import io
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+
+import numpy as np
+
+from advisor.efficiency import FACTOR, EfficiencyRow
+from advisor.fitting.parameters import PARAMETERS
+from advisor.fitting.solve import Fit, problem, solve
+from advisor.fitting.spreads import spreads
+from advisor.fitting.stack import decoded, prompted
+from advisor.tables import DATA, read
+
+MEASURED = DATA / "measurements" / "llama_cpp.csv"
+TABLE = DATA / "efficiency.csv"
+IN_PROMPTS = ("gpu_flop_share", "gpu_expert_flop_share")
+SMALLEST = 0.004
+"""Factors whose logarithm is smaller say nothing and are left out."""
+SOURCE = "python -m advisor.fitting on data/measurements/llama_cpp.csv"
+SPREADS = ("spread", "spread_unmeasured", "spread_prompt")
+
+
+def main() -> int:
+    """Write the table anew; returns the exit code."""
+    TABLE.write_text(refitted(), encoding="utf-8")
+    sys.stdout.write(f"{TABLE.name}: written.\n")
+    return 0
+
+
+def refitted() -> str:
+    """The whole table as text, as the measurements have it."""
+    with MEASURED.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    decode, prompt = decoded(rows), prompted(rows)
+    in_decode = tuple(name for name in PARAMETERS if name not in IN_PROMPTS)
+    one = solve(problem(decode, in_decode))
+    two = solve(problem(prompt, IN_PROMPTS))
+    fitted = {*PARAMETERS, *SPREADS}
+    kept = [row for row in read(TABLE, EfficiencyRow) if row.constant not in fitted]
+    found = [*_rows(one), *_rows(two), *_spread_rows(spreads(rows, decode, one, prompt, two))]
+    return _text([*found, *kept])
+
+
+def _rows(fit: Fit) -> Iterable[EfficiencyRow]:
+    for (constant, scope), value, rows in zip(fit.terms, fit.values, fit.rows, strict=True):
+        parameter = PARAMETERS[constant]
+        if scope and (abs(value) < SMALLEST or not rows):
+            continue
+        yield _row(
+            constant,
+            dict(scope),
+            float(f"{np.exp(value):.4g}"),
+            FACTOR if scope else parameter.unit,
+            int(rows),
+            parameter.note,
+        )
+
+
+def _spread_rows(
+    found: Mapping[tuple[str, str], tuple[float, int]],
+) -> Iterable[EfficiencyRow]:
+    note = "80 % range, as the logarithm of a factor"
+    for (constant, part), (value, rows) in found.items():
+        yield _row(constant, {"family": part}, float(f"{value:.3g}"), "share", rows, note)
+
+
+def _row(
+    constant: str, scope: Mapping[str, str], value: float, unit: str, rows: int, note: str
+) -> EfficiencyRow:
+    return EfficiencyRow(
+        constant=constant,
+        runtime=None,
+        family=scope.get("family"),
+        backend=scope.get("backend"),
+        build=scope.get("build"),
+        decode_class=scope.get("decode_class"),
+        value=value,
+        unit=unit,
+        kind="fitted" if rows else "assumed",
+        rows=rows or None,
+        source=SOURCE if rows else "expected before any measurement",
+        date="2026-11",
+        note=note,
+    )
+
+
+def _text(rows: Iterable[EfficiencyRow]) -> str:
+    records = [asdict(row) for row in rows]
+    file = io.StringIO()
+    writer = csv.DictWriter(file, list(records[0]), lineterminator="\n")
+    writer.writeheader()
+    for record in records:
+        writer.writerow({key: "" if value is None else value for key, value in record.items()})
+    return file.getvalue()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

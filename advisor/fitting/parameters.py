@@ -1,0 +1,148 @@
+"""Which constants are fitted, where they start, and by what they may differ.
+
+Each constant is one value times a factor for every scope named here. Factors are held near 1 by
+their prior: a family with one measurement hardly moves, one with fifty speaks for itself.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameter:
+    """One constant.
+
+    Attributes:
+        start: value expected before any measurement.
+        unit: of the value.
+        width: how far measurements may move it, as the standard deviation of its logarithm.
+        factors: scopes with a factor of their own, each a tuple of columns, and the width of that
+            factor's logarithm.
+        note: what the constant is, for those who ask why.
+    """
+
+    start: float
+    unit: str
+    width: float
+    factors: Mapping[tuple[str, ...], float] = field(default_factory=dict)
+    note: str
+
+
+PARAMETERS: Mapping[str, Parameter] = {
+    "gpu_read_share": Parameter(
+        start=0.85,
+        unit="share",
+        width=0.10,
+        factors={
+            ("family",): 0.08,
+            ("backend",): 0.08,
+            ("decode_class",): 0.06,
+            ("family", "backend", "decode_class"): 0.05,
+        },
+        note="share of GPU memory bandwidth reached reading weights",
+    ),
+    "gpu_kv_share": Parameter(
+        start=0.6,
+        unit="share",
+        width=0.5,
+        factors={("family",): 0.5, ("backend",): 0.3, ("build",): 0.5},
+        note="share of GPU memory bandwidth reached reading the KV cache",
+    ),
+    "gpu_layer": Parameter(
+        start=45e-6,
+        unit="s",
+        width=0.5,
+        factors={("family",): 0.3, ("backend",): 0.3, ("build",): 0.5},
+        note="fixed cost of a layer on the GPU",
+    ),
+    "gpu_expert_layer": Parameter(
+        start=50e-6,
+        unit="s",
+        width=0.7,
+        factors={("family",): 0.4, ("backend",): 0.4},
+        note="further cost of a layer with routed experts on the GPU",
+    ),
+    "gpu_state_layer": Parameter(
+        start=40e-6,
+        unit="s",
+        width=0.7,
+        factors={("backend",): 0.4},
+        note="further cost of a layer that keeps a state on the GPU",
+    ),
+    "token": Parameter(
+        start=200e-6, unit="s", width=0.7, note="fixed cost of a token: sampling and launch"
+    ),
+    "ram_sustained_share": Parameter(
+        start=0.7,
+        unit="share",
+        width=0.25,
+        factors={("family",): 0.2},
+        note="sustained RAM read beside theory",
+    ),
+    "cpu_read_share": Parameter(
+        start=0.92,  # 0.87 of a compiled read loop with all fixed costs in it, Zen 4 EPYC
+        unit="share",
+        width=0.03,
+        factors={("build",): 0.15},
+        note="share of sustained RAM bandwidth that the CPU's matrix kernels reach",
+    ),
+    "socket_share": Parameter(
+        start=0.55,
+        unit="share",
+        width=0.35,
+        note="share of the RAM rate of several sockets that one program reaches",
+    ),
+    "core_decode_rate": Parameter(
+        start=11e9,
+        unit="B/s",
+        width=0.4,
+        factors={("family",): 0.5, ("decode_class",): 0.5, ("build",): 0.4},
+        note="weight bytes that one core decodes",
+    ),
+    "core_kv_rate": Parameter(
+        start=1.5e9,
+        unit="B/s",
+        width=0.6,
+        factors={("build",): 0.5},
+        note="cache bytes that one core reads and attends to",
+    ),
+    "cpu_layer": Parameter(
+        start=5e-6,
+        unit="s",
+        width=0.6,
+        note="fixed cost of a layer on the CPU for each core that takes part",
+    ),
+    "cpu_expert_layer": Parameter(
+        start=150e-6,
+        unit="s",
+        width=0.6,
+        note="further cost of a layer with routed experts on the CPU",
+    ),
+    "crossing": Parameter(
+        start=40e-6,
+        unit="s",
+        width=0.6,
+        note="one hand-over of activations between processors",
+    ),
+    "gpu_flop_share": Parameter(
+        start=0.4,
+        unit="share",
+        width=0.4,
+        factors={
+            ("family",): 0.4,
+            ("backend",): 0.5,
+            ("build",): 0.3,
+            ("decode_class",): 0.3,
+            ("family", "backend"): 0.3,
+        },
+        note="share of dense matrix peak reached in a prompt",
+    ),
+    "gpu_expert_flop_share": Parameter(
+        start=0.5,
+        unit="share",
+        width=0.5,
+        factors={("family",): 0.3, ("backend",): 0.3},
+        note="speed of routed experts in a prompt beside that of dense weights",
+    ),
+}
+"""Constants that measurements decide; priors are what physics and experience expect."""

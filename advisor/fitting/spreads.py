@@ -1,0 +1,76 @@
+"""How far off predictions are for groups that were left out, as 80 % ranges by part of the time."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from advisor.fitting.parameters import PARAMETERS
+from advisor.fitting.solve import Fit
+from advisor.fitting.stack import Stack
+from advisor.model import Floats
+
+COVERED = 0.8
+ON_GPU = ("resident", "layers", "token", "crossings")
+ASSUMED = {
+    ("spread", "streamed"): 0.22,
+    ("spread", "paged"): 0.6,
+    ("spread", "staged"): 0.45,
+    ("spread_unmeasured", "streamed"): 0.15,
+    ("spread_unmeasured", "paged"): 0.5,
+    ("spread_unmeasured", "staged"): 0.4,
+}
+"""Parts without rows of llama.cpp: published RAM, link and drive rates beside theory."""
+
+Spreads = dict[tuple[str, str], tuple[float, int]]
+
+
+def spreads(
+    rows: Sequence[Mapping[str, str]], decode: Stack, found: Fit, prompt: Stack, prompts: Fit
+) -> Spreads:
+    """Half widths as logarithms, with the rows behind each, by constant and part of the time.
+
+    Args:
+        rows: the file.
+        decode: its rows of generation.
+        found: their fit.
+        prompt: its rows of prompts.
+        prompts: their fit.
+    """
+    category = {row["id"]: row["category"] for row in rows}
+    off = np.abs(np.log(decode.seconds / found.predicted))
+    resident = np.array([category[one] == "resident" for one in decode.ids])
+    gpu = float(np.quantile(off[resident], COVERED))
+    share = np.clip(1.0 - _gpu_part(decode) / found.predicted, 0.0, 1.0)
+    told, untold = ~resident & decode.ram_given, ~resident & ~decode.ram_given
+    cpu = _covering(lambda width: (1 - share[told]) * gpu + share[told] * width, off[told])
+    more = _covering(
+        lambda width: (1 - share[untold]) * gpu + share[untold] * np.hypot(cpu, width), off[untold]
+    )
+    written = np.abs(np.log(prompt.seconds / prompts.predicted))
+    return {
+        **{("spread", part): (gpu, int(resident.sum())) for part in ON_GPU},
+        ("spread", "in_place"): (cpu, int(told.sum())),
+        ("spread_unmeasured", "in_place"): (more, int(untold.sum())),
+        **{("spread_unmeasured", part): (0.0, 0) for part in ON_GPU},
+        **{key: (value, 0) for key, value in ASSUMED.items()},
+        **{
+            ("spread_prompt", part): (float(np.quantile(written, COVERED)), len(written))
+            for part in (*ON_GPU, "in_place", "streamed", "paged", "staged")
+        },
+    }
+
+
+def _gpu_part(stack: Stack) -> Floats:
+    """Time on the GPU by the constants' start values, close enough to divide the ranges [s]."""
+    reading = stack.on_gpu.weights / (PARAMETERS["gpu_read_share"].start * stack.bandwidth)
+    return np.asarray(reading + stack.on_gpu.layers * PARAMETERS["gpu_layer"].start)
+
+
+def _covering(half_width: Callable[[float], Floats], off: Floats) -> float:
+    """The width for which four in five are within their range, by bisection."""
+    low, high = 0.0, 3.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        enough = np.mean(off <= half_width(middle)) >= COVERED
+        low, high = (low, middle) if enough else (middle, high)
+    return high

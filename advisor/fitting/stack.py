@@ -1,0 +1,234 @@
+"""Published rows as one sweep, so that the cost model times them all at once."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+
+import numpy as np
+import numpy.typing as npt
+
+from advisor import catalog
+from advisor.cost import cpu_seconds, gpu_seconds, vector_set
+from advisor.efficiency import Scope
+from advisor.errors import AdvisorError
+from advisor.estimate import usual_backend
+from advisor.machine import Gpu, Host, given
+from advisor.model import Floats
+from advisor.placement import RAM, Load, Placement, Step, step_load, vram
+from advisor.predict import Case, understood
+from advisor.runtimes import LLAMA_CPP
+from advisor.runtimes.llama_cpp import crossings
+from advisor.units import GB
+
+DECODED = ("resident", "cpu", "moe_offload", "partial")
+"""Categories whose decode speed is fitted."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stack:
+    """Rows side by side; arrays have shape (rows,).
+
+    Attributes:
+        ids: of the rows.
+        groups: source and hardware of each.
+        scopes: case and family of each constant's lookup, by kind of hardware.
+        on_gpu: what the GPUs read and compute.
+        on_cpu: what the processor does.
+        crossings: hand-overs.
+        repeats: micro-batches.
+        bandwidth: of the GPU, peak [B/s].
+        flops: of the GPU, dense peak [FLOP/s].
+        ram: bandwidth, in theory or as given [B/s].
+        ram_given: it was given, so that no share of theory applies.
+        cores: that compute.
+        sockets: processor packages.
+        core_flops: matrix speed of a core in a prompt, not fitted [FLOP/s].
+        seconds: measured [s].
+    """
+
+    ids: tuple[str, ...]
+    groups: tuple[str, ...]
+    scopes: tuple[Mapping[str, str], ...]
+    on_gpu: Load
+    on_cpu: Load
+    crossings: Floats
+    repeats: Floats
+    bandwidth: Floats
+    flops: Floats
+    ram: Floats
+    ram_given: npt.NDArray[np.bool_]
+    cores: Floats
+    sockets: Floats
+    core_flops: Floats
+    seconds: Floats
+
+
+class Constants:
+    """Per-row values of every constant, in place of the table's single ones."""
+
+    def __init__(self, values: Mapping[str, Floats]) -> None:
+        self._values = values
+
+    def value(self, constant: str, family: str = "") -> Floats:  # noqa: ARG002 - rows know theirs
+        """The constant of each row, shape (rows,)."""
+        return self._values[constant]
+
+
+def seconds(stack: Stack, values: Mapping[str, Floats]) -> Floats:
+    """What the cost model says of each row, shape (rows,) [s].
+
+    Args:
+        stack: the rows.
+        values: each constant for each row, shape (rows,).
+    """
+    constants = Constants({**values, "core_flops": stack.core_flops})
+    gpu = Gpu(
+        name="", vendor="", family="", memory=given(1.0), bandwidth=given(stack.bandwidth),
+        tensor_flops={"fp16": stack.flops},  # type: ignore[dict-item]
+        link=catalog.shared_memory(1.0),
+    )  # fmt: skip
+    sustained = np.minimum(values["ram_sustained_share"], catalog.MOST_SUSTAINED)
+    share = np.where(stack.ram_given, 1.0, sustained)
+    host = Host(
+        name="", cores=stack.cores, sockets=stack.sockets,  # type: ignore[arg-type]
+        memory=given(1.0), bandwidth=given(stack.ram * share),
+    )  # fmt: skip
+    total = (
+        gpu_seconds(stack.on_gpu, gpu, constants).total  # type: ignore[arg-type]
+        + cpu_seconds(stack.on_cpu, host, constants).total  # type: ignore[arg-type]
+        + stack.crossings * values["crossing"]
+        + values["token"]
+    )
+    return np.asarray(total * stack.repeats)
+
+
+def decoded(rows: Iterable[Mapping[str, str]]) -> Stack:
+    """Rows whose generation was timed, one token each."""
+    return _stack(rows, DECODED, "tg_tps")
+
+
+def prompted(rows: Iterable[Mapping[str, str]]) -> Stack:
+    """Rows whose prompt was timed, wholly on GPUs."""
+    return _stack(rows, ("resident",), "pp_tps")
+
+
+def _stack(rows: Iterable[Mapping[str, str]], categories: tuple[str, ...], speed: str) -> Stack:
+    parts = []
+    for row in rows:
+        if row["category"] not in categories or row["doubtful"] == "True" or not row[speed]:
+            continue
+        try:
+            case = understood(row)
+        except AdvisorError:
+            continue
+        if case.runtime is LLAMA_CPP and _split_stated(row, case):
+            parts.append(_part(row, case, prompt=speed == "pp_tps"))
+    return _joined(parts)
+
+
+def _split_stated(row: Mapping[str, str], case: Case) -> bool:
+    """The row says what lay in RAM, and in which: without either it teaches nothing of them."""
+    if row["category"] != "partial":
+        return True
+    layers = case.settings.gpu_layers
+    return layers is not None and bool(np.all(layers < case.model.layers)) and bool(row["cpu"])
+
+
+def _part(row: Mapping[str, str], case: Case, *, prompt: bool) -> dict[str, object]:
+    work = case.prompt if prompt else case.work
+    placement = LLAMA_CPP.place(case.model, case.machine, work, case.strategy, case.settings)
+    fresh = float(np.maximum(work.fresh, 1))
+    batches = np.ceil(fresh / float(work.ubatch)) if prompt else 1.0
+    step = Step(
+        tokens=fresh / batches if prompt else 1.0,
+        sequences=1.0,
+        depth=(work.prompt + work.cached) / 2 if prompt else work.decode_depth,
+        kv_type=work.kv_type,
+    )
+    gpu = case.machine.gpus[0] if case.machine.gpus else None
+    bandwidth, is_given, segment = _ram(row, case)
+    tokens = fresh if prompt else 1.0
+    return {
+        "ids": row["id"],
+        "groups": f"{row['source_url']} {row['gpu']} {row['cpu']}",
+        "scopes": _scopes(case, segment),
+        "on_gpu": _on_gpus(case, placement, step),
+        "on_cpu": step_load(case.model, placement, RAM, step),
+        "crossings": float(crossings(case.model, placement, case.machine)),
+        "repeats": float(overlapped(batches, len(case.machine.gpus))),
+        "bandwidth": float(gpu.bandwidth.value) if gpu else 1e30,
+        "flops": max(gpu.tensor_flops.get(kind, 0.0) for kind in ("fp16", "fp32")) if gpu else 1e30,
+        "ram": bandwidth,
+        "ram_given": is_given,
+        "cores": float(case.machine.host.cores),
+        "sockets": float(case.machine.host.sockets),
+        "core_flops": catalog.efficiency().value("core_flops", vector_set(case.machine.host)),
+        "seconds": tokens / float(row["pp_tps" if prompt else "tg_tps"]),
+    }
+
+
+def _on_gpus(case: Case, placement: Placement, step: Step) -> Load:
+    loads = [
+        step_load(case.model, placement, vram(device), step)
+        for device in range(len(case.machine.gpus))
+    ]
+    nothing = Load(**dict.fromkeys((one.name for one in fields(Load)), 0.0))
+    return sum(loads, start=nothing)
+
+
+def _ram(row: Mapping[str, str], case: Case) -> tuple[float, bool, str]:
+    """RAM bandwidth in theory or as given [B/s], whether it was given, and the host's segment."""
+    host = case.machine.host
+    try:
+        known = catalog.find_host(host.name)
+    except AdvisorError:
+        return float(host.bandwidth.value), True, "desktop"
+    if row["ram_bw_gbs"] or known.bandwidth_gbs is None:
+        return float(host.bandwidth.value), True, known.segment
+    if row["ram_mts"]:
+        channels = float(row["ram_channels"] or known.memory_channels or 2)
+        return channels * 8e6 * float(row["ram_mts"]), False, known.segment
+    return known.bandwidth_gbs * GB, False, known.segment
+
+
+def _scopes(case: Case, segment: str) -> dict[str, str]:
+    gpu = case.machine.gpus[0].family if case.machine.gpus else ""
+    scope = Scope(
+        decode_class=case.model.decode_class,
+        backend=case.backend or usual_backend(case.machine),
+        build=case.build,
+    )
+    return {
+        "gpu": gpu,
+        "segment": segment,
+        "vectors": vector_set(case.machine.host),
+        "decode_class": scope.decode_class,
+        "backend": scope.backend,
+        "build": scope.build,
+    }
+
+
+def _joined(parts: list[dict[str, object]]) -> Stack:
+    values: dict[str, object] = {}
+    for name in (one.name for one in fields(Stack)):
+        column = [part[name] for part in parts]
+        if name in ("ids", "groups", "scopes"):
+            values[name] = tuple(column)
+        elif name in ("on_gpu", "on_cpu"):
+            values[name] = Load(
+                **{
+                    one.name: np.array([float(getattr(load, one.name)) for load in column])
+                    for one in fields(Load)
+                }
+            )
+        else:
+            values[name] = np.array(column)
+    return Stack(**values)  # type: ignore[arg-type]
+
+
+def overlapped(batches: float, gpus: int) -> float:
+    """Passes that micro-batches take when GPUs split by layer work on them in a pipeline.
+
+    (batches + gpus - 1) / gpus: each GPU holds its share of the layers, the first result comes
+    after all, then one follows after another.
+    """
+    return (batches + gpus - 1) / gpus if gpus > 1 else batches
