@@ -80,6 +80,8 @@ class Placement:
         embedding: location of the token table.
         output: per location, the share of the output head.
         buffers: per location, bytes for computing and for the runtime itself [B].
+        cache: what the runtime allocates of each layer's cache for one user, shape (..., layers);
+            None for the tokens themselves [B].
         page_cache: RAM that may hold pages of what lies on disk [B].
     """
 
@@ -91,6 +93,7 @@ class Placement:
     embedding: Location
     output: Mapping[Location, Array]
     buffers: Mapping[Location, Array]
+    cache: Floats | None = None
     page_cache: Array = 0.0
 
     @property
@@ -154,18 +157,23 @@ class Load:
 
 
 def weight_bytes(model: Model, placement: Placement, location: Location) -> Array:
-    """Weights that a location holds [B]."""
+    """Weights that a location holds; a tied head beside its table needs no copy [B]."""
     shares = placement.weights.get(location, {})
     total: Array = np.asarray(sum(share @ model.held[group] for group, share in shares.items()))
-    total = total + placement.output.get(location, 0.0) * model.output
-    return total + (model.embedding if placement.embedding == location else 0.0)
+    head = placement.output.get(location, 0.0)
+    total = total + head * model.output
+    if placement.embedding != location:
+        return total
+    return total + model.embedding - head * model.tied_copy
 
 
 def kv_bytes(model: Model, placement: Placement, location: Location, work: Workload) -> Array:
     """Cache that a location must hold for all users at the context allocated [B]."""
     if location not in placement.kv:
         return 0.0
-    per_layer = model.kv_bytes(work.context, work.kv_type)
+    per_layer = placement.cache
+    if per_layer is None:
+        per_layer = model.kv_bytes(work.context, work.kv_type)
     return np.asarray(np.sum(placement.kv[location] * per_layer, axis=-1) * work.users)
 
 

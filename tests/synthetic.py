@@ -2,10 +2,10 @@
 
 Names and shapes of all tensors are those that `advisor.tensors` derives, so the engine checks them:
 it refuses a file that lacks a tensor or has one of another shape. Weights are a hole in the file,
-that is zeros with valid scales; memory does not depend on them.
+which reads as zeros with valid scales; memory does not depend on them. There is no vocabulary.
 
-Reference: ggml-org/llama.cpp, src/llama-arch.cpp (keys and names), src/models (shapes they must
-have), read 2026-11-21.
+Reference: ggml-org/llama.cpp, src/llama-arch.cpp (keys and names) and src/models (shapes they must
+have), October 2026.
 """
 
 from collections.abc import Mapping
@@ -21,40 +21,31 @@ from advisor.layers import FeedForward, Mixer, feed_forward, key_value_heads, mi
 from advisor.quantization import tensor_types
 from advisor.tensors import build
 
-SPECIAL = ("<unk>", "<s>", "</s>")
-BYTES = tuple(f"<0x{value:02X}>" for value in range(256))
-NORMAL, UNKNOWN, CONTROL, BYTE = 1, 2, 3, 6
-"""Token types of llama.h."""
-
 NAMES: Mapping[str, Mapping[str, str]] = {
-    "gpt-oss": {"ffn_norm": "post_attention_norm"},
-    "qwen35": {"ffn_norm": "post_attention_norm"},
-    "qwen35moe": {"ffn_norm": "post_attention_norm"},
-    "glm4moe": {"ffn_norm": "post_attention_norm"},
+    arch: {"ffn_norm": "post_attention_norm"}
+    for arch in ("glm4moe", "gpt-oss", "qwen35", "qwen35moe")
 }
 """Roles that an architecture calls otherwise than we do."""
-BIASED_ROUTERS = frozenset({"deepseek32", "glm4moe", "minimax-m2", "nemotron_h_moe"})
-"""Architectures whose routers carry a correction per expert, which the catalogue leaves out."""
 SUFFIXES = {"ssm_a": "", "ssm_d": "", "ssm_dt": ".bias"}
 """Ends of names that are not `.weight`."""
+BIASED_ROUTERS = frozenset({"deepseek32", "glm4moe", "minimax-m2", "nemotron_h_moe"})
+"""Architectures whose routers carry a correction per expert, which the catalogue leaves out."""
 
 
 def write_model(path: Path, arch: str, facts: ArchitectureFacts, form: str) -> Path:
-    """A file that llama.cpp loads as its architecture `arch`."""
-    return write(
-        path, arch, {**keys(arch, facts), **vocabulary(facts.vocab)}, tensors(arch, facts, form)
-    )
+    """A file of llama.cpp's architecture `arch`, its weights in a format of the catalogue."""
+    return write(path, arch, keys(arch, facts), tensors(arch, facts, form))
 
 
 def tensors(arch: str, facts: ArchitectureFacts, form: str) -> Tensors:
     """Every tensor by its name in the file, with shape and type."""
     built = build(facts)
     kinds = tensor_types(built, model_formats()[form], storage_types())
-    found = {
+    listed = {
         name_of(arch, one): (shape(facts, one), GGMLQuantizationType[kind.name])
         for one, kind in zip(built.tensors, kinds, strict=True)
     }
-    return found | unlisted(arch, facts, built)
+    return listed | unlisted(arch, facts, built)
 
 
 def unlisted(arch: str, facts: ArchitectureFacts, built: Architecture) -> Tensors:
@@ -74,7 +65,7 @@ def name_of(arch: str, tensor: Tensor) -> str:
 
 
 def shape(facts: ArchitectureFacts, tensor: Tensor) -> tuple[int, ...]:
-    """Dimensions, values in a row first; experts and heads of MLA are stacked in the third."""
+    """Dimensions, values in a row first; experts and the heads of MLA are stacked in the third."""
     if tensor.role.endswith("_exps"):
         return (tensor.width, tensor.rows // facts.experts, facts.experts)
     if tensor.role in ("attn_k_b", "attn_v_b"):
@@ -87,46 +78,38 @@ def shape(facts: ArchitectureFacts, tensor: Tensor) -> tuple[int, ...]:
 
 
 def keys(arch: str, facts: ArchitectureFacts) -> dict[str, Any]:
-    """What the header says of the architecture."""
+    """What the header says; keys that an architecture does not know do no harm."""
     return {
         "block_count": facts.layers,
         "context_length": facts.max_context or 4096,
         "embedding_length": facts.hidden,
-        "feed_forward_length": facts.intermediate or facts.moe_intermediate,
+        "feed_forward_length": feed_forward_widths(facts),
         "attention.layer_norm_rms_epsilon": 1e-5,
         "attention.layer_norm_epsilon": 1e-5,
+        "attention.head_count": facts.heads,
         "vocab_size": facts.vocab,
-        **attention(facts),
-        **experts(facts),
-        **recurrence(facts),
+        "tokenizer.ggml.model": "none",
+        **(latent_attention(facts) if facts.kv_lora_rank else attention(facts)),
+        **(windows(facts) if facts.window else {}),
+        **(experts(facts) if facts.experts else {}),
+        **(delta_net(facts) if facts.linear_value_heads else {}),
+        **(mamba2(facts) if facts.ssm_heads else {}),
     }
 
 
+def feed_forward_widths(facts: ArchitectureFacts) -> int | list[int]:
+    """One width, or one per layer where some layers have no feed-forward part."""
+    width = facts.intermediate or facts.moe_intermediate
+    parts = [feed_forward(facts, layer) for layer in range(facts.layers)]
+    if FeedForward.NONE not in parts:
+        return width
+    return [0 if part is FeedForward.NONE else width for part in parts]
+
+
 def attention(facts: ArchitectureFacts) -> dict[str, Any]:
-    found: dict[str, Any] = {"attention.head_count": facts.heads}
-    if facts.window:
-        found["attention.sliding_window"] = facts.window
-        windowed = [mixer(facts, layer) is Mixer.WINDOW for layer in range(facts.layers)]
-        found["attention.sliding_window_pattern"] = windowed
-    if facts.kv_lora_rank:
-        return found | {
-            "attention.head_count_kv": 1,
-            "attention.key_length": facts.kv_lora_rank + facts.qk_rope_dim,
-            "attention.value_length": facts.kv_lora_rank,
-            "attention.key_length_mla": facts.qk_nope_dim + facts.qk_rope_dim,
-            "attention.value_length_mla": facts.v_head_dim,
-            "attention.kv_lora_rank": facts.kv_lora_rank,
-            "rope.dimension_count": facts.qk_rope_dim,
-            **({"attention.q_lora_rank": facts.q_lora_rank} if facts.q_lora_rank else {}),
-            "attention.indexer.head_count": facts.index_heads,
-            "attention.indexer.key_length": facts.index_dim,
-            "attention.indexer.top_k": 2048,
-        }
-    layers = range(facts.layers)
-    heads = [key_value_heads(facts, layer) for layer in layers]
     full = facts.global_head_dim or facts.head_dim
-    return found | {
-        "attention.head_count_kv": [count for count, _ in heads],
+    return {
+        "attention.head_count_kv": [cached_heads(facts, one) for one in range(facts.layers)],
         "attention.key_length": full,
         "attention.value_length": full,
         "rope.dimension_count": full,
@@ -138,55 +121,70 @@ def attention(facts: ArchitectureFacts) -> dict[str, Any]:
     }
 
 
+def cached_heads(facts: ArchitectureFacts, layer: int) -> int:
+    """Key heads of a layer; Nemotron-H tells its other blocks by their having none."""
+    attends = mixer(facts, layer) not in (Mixer.NONE, Mixer.MAMBA2)
+    return key_value_heads(facts, layer)[0] if attends else 0
+
+
+def latent_attention(facts: ArchitectureFacts) -> dict[str, Any]:
+    """MLA as llama.cpp runs it: one key head as wide as latent and rotary key together."""
+    return {
+        "attention.head_count_kv": 1,
+        "attention.key_length": facts.kv_lora_rank + facts.qk_rope_dim,
+        "attention.value_length": facts.kv_lora_rank,
+        "attention.key_length_mla": facts.qk_nope_dim + facts.qk_rope_dim,
+        "attention.value_length_mla": facts.v_head_dim,
+        "attention.q_lora_rank": facts.q_lora_rank,
+        "attention.kv_lora_rank": facts.kv_lora_rank,
+        "rope.dimension_count": facts.qk_rope_dim,
+        "attention.indexer.head_count": facts.index_heads,
+        "attention.indexer.key_length": facts.index_dim,
+        "attention.indexer.top_k": 2048,
+    }
+
+
+def windows(facts: ArchitectureFacts) -> dict[str, Any]:
+    kinds = [mixer(facts, layer) for layer in range(facts.layers)]
+    return {
+        "attention.sliding_window": facts.window,
+        "attention.sliding_window_pattern": [kind is Mixer.WINDOW for kind in kinds],
+    }
+
+
 def experts(facts: ArchitectureFacts) -> dict[str, Any]:
-    if not facts.experts:
-        return {}
+    shared = facts.shared_intermediate or facts.moe_intermediate
     return {
         "expert_count": facts.experts,
         "expert_used_count": facts.experts_per_token,
         "expert_feed_forward_length": facts.moe_intermediate,
         "expert_shared_count": facts.shared_experts,
-        "expert_shared_feed_forward_length": facts.shared_experts
-        * (facts.shared_intermediate or facts.moe_intermediate),
+        "expert_shared_feed_forward_length": facts.shared_experts * shared,
         "expert_weights_scale": 1.0,
         "expert_weights_norm": True,
-        "expert_gating_func": 2,
+        "expert_gating_func": 2,  # sigmoid
         "leading_dense_block_count": facts.first_dense,
         "interleave_moe_layer_step": facts.moe_every,
     }
 
 
-def recurrence(facts: ArchitectureFacts) -> dict[str, Any]:
-    if facts.linear_value_heads:
-        return {
-            "rope.dimension_sections": [11, 11, 10, 0],
-            "full_attention_interval": len(facts.layer_pattern),
-            "ssm.conv_kernel": facts.linear_conv,
-            "ssm.inner_size": facts.linear_value_heads * facts.linear_value_dim,
-            "ssm.state_size": facts.linear_key_dim,
-            "ssm.time_step_rank": facts.linear_value_heads,
-            "ssm.group_count": facts.linear_key_heads,
-        }
-    if facts.ssm_heads:
-        layers = range(facts.layers)
-        return {
-            "attention.head_count_kv": [
-                facts.kv_heads if mixer(facts, one) is Mixer.FULL else 0 for one in layers
-            ],
-            "feed_forward_length": [
-                facts.moe_intermediate or facts.intermediate
-                if feed_forward(facts, one) is not FeedForward.NONE
-                else 0
-                for one in layers
-            ],
-            "ssm.conv_kernel": facts.ssm_conv,
-            "ssm.inner_size": facts.ssm_heads * facts.ssm_head_dim,
-            "ssm.state_size": facts.ssm_state,
-            "ssm.time_step_rank": facts.ssm_heads,
-            "ssm.group_count": facts.ssm_groups,
-        }
-    return {}
+def delta_net(facts: ArchitectureFacts) -> dict[str, Any]:
+    return {
+        "rope.dimension_sections": [11, 11, 10, 0],
+        "full_attention_interval": len(facts.layer_pattern),
+        "ssm.conv_kernel": facts.linear_conv,
+        "ssm.inner_size": facts.linear_value_heads * facts.linear_value_dim,
+        "ssm.state_size": facts.linear_key_dim,
+        "ssm.time_step_rank": facts.linear_value_heads,
+        "ssm.group_count": facts.linear_key_heads,
+    }
 
 
-def vocabulary(size: int) -> dict[str, Any]:
-    return {"tokenizer.ggml.model": "none"}
+def mamba2(facts: ArchitectureFacts) -> dict[str, Any]:
+    return {
+        "ssm.conv_kernel": facts.ssm_conv,
+        "ssm.inner_size": facts.ssm_heads * facts.ssm_head_dim,
+        "ssm.state_size": facts.ssm_state,
+        "ssm.time_step_rank": facts.ssm_heads,
+        "ssm.group_count": facts.ssm_groups,
+    }

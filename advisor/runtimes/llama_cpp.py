@@ -34,6 +34,12 @@ from advisor.placement import (
     vram,
     weight_bytes,
 )
+from advisor.runtimes.llama_cpp_memory import (
+    compute_buffer,
+    input_buffer,
+    kv_cache_bytes,
+    output_buffer,
+)
 from advisor.runtimes.runtime import Becomes, Runtime
 from advisor.schedule import Flow, Phases, Route, Schedule, Stage, Transfer, alone
 from advisor.units import GIB, MIB, Array
@@ -83,7 +89,8 @@ def place(
     weights[rest][Group.ROUTED_EXPERTS] = 1.0 - experts_on_gpu
     kv: dict[Location, Floats] = {RAM: 1.0 - on_gpu}
     output: dict[Location, Array] = {rest: np.where(head_on_gpu, 0.0, 1.0)}
-    buffers: dict[Location, Array] = {RAM: compute_buffer(model, work)}
+    outside = np.where((gpu_layers < model.layers) | (cpu_moe > 0), 1.0, 0.0)
+    buffers: dict[Location, Array] = {RAM: host_buffer(model, work, outside)}
     if machine.gpus:
         parts = over_gpus(machine, on_gpu)
         for device, (layers, experts) in enumerate(
@@ -91,7 +98,7 @@ def place(
         ):
             weights[vram(device)] = {**all_of(layers), Group.ROUTED_EXPERTS: experts}
             kv[vram(device)] = layers
-            buffers[vram(device)] = CONTEXT + compute_buffer(model, work)
+            buffers[vram(device)] = gpu_buffer(model, work, outside)
         output[vram(len(machine.gpus) - 1)] = np.where(head_on_gpu, 1.0, 0.0)
     placement = Placement(
         strategy=strategy,
@@ -102,6 +109,7 @@ def place(
         embedding=rest,
         output=output,
         buffers=buffers,
+        cache=kv_cache_bytes(model, work),
     )
     return placement if rest is RAM else _with_page_cache(model, placement, machine, work, settings)
 
@@ -126,7 +134,7 @@ def split(
         return np.clip(np.asarray(layers, float), 0, count), np.clip(
             np.asarray(moe, float), 0, count
         )
-    cache = model.kv_bytes(work.context, work.kv_type) * np.asarray(work.users, float)[..., None]
+    cache = kv_cache_bytes(model, work) * np.asarray(work.users, float)[..., None]
     experts = model.held[Group.ROUTED_EXPERTS]
     budget = gpu_budget(model, machine, work)
     without = layers_that_fit(model.layer_bytes - experts + cache, budget)
@@ -150,21 +158,41 @@ def gpu_budget(model: Model, machine: Machine, work: Workload) -> Array:
 
     Layers are not cut, so each further GPU leaves half a layer unused at its edge on average.
     """
-    taken = CONTEXT + FIT_MARGIN + compute_buffer(model, work)
+    taken = FIT_MARGIN + gpu_buffer(model, work, 1.0)
     total = sum((gpu.memory.value - taken for gpu in machine.gpus), start=np.zeros(()))
     edges = (len(machine.gpus) - 1) * float(np.mean(model.layer_bytes))
     return np.maximum(total - edges, 0.0)
 
 
-def compute_buffer(model: Model, work: Workload) -> Array:
-    """Activations of one micro-batch: logits and about eight vectors of the hidden size [B].
+def host_buffer(model: Model, work: Workload, outside: Array) -> Array:
+    """RAM for computing: a micro-batch where layers are computed there, else its inputs [B].
 
-    ubatch x (vocab + 8 hidden) x 4 bytes; llama.cpp prints 258 MiB for Llama 3 8B at 512 tokens,
-    of which 250 MiB are logits.
+    Args:
+        model: the model.
+        work: sets the micro-batch.
+        outside: 1 where some weights lie off the GPUs, else 0.
     """
-    return (
-        np.asarray(work.ubatch) * 4.0 * (model.architecture.vocab + 8 * model.architecture.hidden)
+    computing = compute_buffer(model.architecture, work)
+    feeding = input_buffer(model.architecture, work)
+    return np.where(outside, computing, feeding) + output_buffer(model.architecture, work)
+
+
+def gpu_buffer(model: Model, work: Workload, outside: Array) -> Array:
+    """VRAM for computing, and for the weights that prompts copy in where some lie in RAM [B].
+
+    Two of the largest matrices pass at a time: a published log has 42 MB of buffer for a
+    micro-batch of 16 tokens and 7 GB from 32 on, about two expert matrices of that model.
+    """
+    largest = max(
+        float(np.max(model.held[group])) / matrices
+        for group, matrices in (
+            (Group.ROUTED_EXPERTS, 3),
+            (Group.DENSE_FFN, 3),
+            (Group.ATTENTION, 4),
+        )
     )
+    copied = np.where(np.asarray(work.ubatch) >= COPY_TOKENS, 2.0 * largest, 0.0)
+    return CONTEXT + compute_buffer(model.architecture, work) + outside * copied
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
