@@ -68,6 +68,8 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("--save", action="store_true", help="use the result from now on")
     one.add_argument("--path", type=Path, help="file or folder whose drive is measured")
 
+    _command(commands, "accuracy", accuracy, "predictions against published measurements")
+
     _report_commands(commands)
     return top
 
@@ -229,6 +231,22 @@ def _rows(path: Path) -> list[dict[str, str]]:
             f"{path} has no column 'category'; the columns are those of the published measurements."
         )
     return rows
+
+
+def accuracy(args: argparse.Namespace) -> None:
+    """`accuracy`."""
+    from dataclasses import asdict
+
+    from advisor.accuracy import points, scores
+
+    found = scores(points())
+    head = f"{'':<28} {'rows':>5} {'median':>8} {'mean':>8} {'in 25 %':>8} {'in range':>9}"
+    lines = (
+        f"{one.regime:<28} {one.rows:>5} {one.median:>8.1%} {one.mean:>8.1%} "
+        f"{one.within:>8.0%} {one.covered:>9.0%}"
+        for one in found
+    )
+    _print(args, [asdict(one) for one in found], lambda: "\n".join((head, *lines)))
 
 
 PARTS = ("ram", "disk", "gpu")

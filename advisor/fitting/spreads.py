@@ -40,7 +40,7 @@ def spreads(
     off = np.abs(np.log(decode.seconds / found.predicted))
     resident = np.array([category[one] == "resident" for one in decode.ids])
     gpu = float(np.quantile(off[resident], COVERED))
-    share = np.clip(1.0 - _gpu_part(decode) / found.predicted, 0.0, 1.0)
+    share = _cpu_share(decode, found)
     told, untold = ~resident & decode.ram_given, ~resident & ~decode.ram_given
     cpu = _covering(lambda width: (1 - share[told]) * gpu + share[told] * width, off[told])
     more = _covering(
@@ -58,6 +58,25 @@ def spreads(
             for part in (*ON_GPU, "in_place", "streamed", "paged", "staged")
         },
     }
+
+
+def half_widths(stack: Stack, found: Fit, *, gpu: float, cpu: float, more: float) -> Floats:
+    """Half width of each row's 80 % range, as a logarithm, shape (rows,).
+
+    Args:
+        stack: rows of generation.
+        found: their fit.
+        gpu: half width of the time on the GPU.
+        cpu: that of the time on the processor.
+        more: what is added to that, in squares, where the RAM rate is not known.
+    """
+    share = _cpu_share(stack, found)
+    own = np.where(stack.ram_given, cpu, np.hypot(cpu, more))
+    return np.asarray((1 - share) * gpu + share * own)
+
+
+def _cpu_share(stack: Stack, found: Fit) -> Floats:
+    return np.asarray(np.clip(1.0 - _gpu_part(stack) / found.predicted, 0.0, 1.0))
 
 
 def _gpu_part(stack: Stack) -> Floats:
