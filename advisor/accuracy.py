@@ -94,7 +94,7 @@ def _points(
         seconds = float(stack.seconds[index])
         yield Point(
             id=name,
-            regime="prompt, resident" if constant == IN_PROMPT else _regime(row, stack, index),
+            regime=_regime(row, stack, index, prompt=constant == IN_PROMPT),
             gpu=row["gpu"],
             cpu=row["cpu"],
             model=f"{row['model']} {row['quant']}",
@@ -108,7 +108,9 @@ def _points(
 def _half_widths(stack: Stack, found: Fit, constant: str) -> Floats:
     table = catalog.efficiency()
     if constant == IN_PROMPT:
-        return np.full(len(stack.ids), table.value(IN_PROMPT, "resident"))
+        on_gpu = np.asarray(stack.on_gpu.layers) > 0
+        ends = (table.value(IN_PROMPT, part) for part in ("resident", "in_place"))
+        return np.asarray(np.where(on_gpu, *ends))
     return half_widths(
         stack,
         found,
@@ -118,7 +120,9 @@ def _half_widths(stack: Stack, found: Fit, constant: str) -> Floats:
     )
 
 
-def _regime(row: Mapping[str, str], stack: Stack, index: int) -> str:
+def _regime(row: Mapping[str, str], stack: Stack, index: int, *, prompt: bool) -> str:
+    if prompt:
+        return "prompt, resident" if row["category"] == "resident" else "prompt, CPU alone"
     if row["category"] == "moe_offload":
         return "experts in RAM"
     if row["category"] == "partial":
@@ -150,3 +154,17 @@ def _score(regime: str, found: Sequence[Point]) -> Score:
         within=float(np.mean(error <= 0.25)),
         covered=float(np.mean(np.abs(off) <= widths)),
     )
+
+
+def markdown(lines: Sequence[Score]) -> str:
+    """The scores as the table of README."""
+    head = (
+        "| regime | rows | median error | mean error | within 25 % | within the 80 % range |",
+        "|---|---|---|---|---|---|",
+    )
+    body = (
+        f"| {one.regime} | {one.rows} | {one.median * 100:.1f} % | {one.mean * 100:.1f} % "
+        f"| {one.within * 100:.0f} % | {one.covered * 100:.0f} % |"
+        for one in lines
+    )
+    return "\n".join((*head, *body))

@@ -68,7 +68,8 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("--save", action="store_true", help="use the result from now on")
     one.add_argument("--path", type=Path, help="file or folder whose drive is measured")
 
-    _command(commands, "accuracy", accuracy, "predictions against published measurements")
+    one = _command(commands, "accuracy", accuracy, "predictions against published measurements")
+    one.add_argument("--markdown", action="store_true", help="the table of README")
 
     _report_commands(commands)
     return top
@@ -237,9 +238,12 @@ def accuracy(args: argparse.Namespace) -> None:
     """`accuracy`."""
     from dataclasses import asdict
 
-    from advisor.accuracy import points, scores
+    from advisor.accuracy import markdown, points, scores
 
     found = scores(points())
+    if args.markdown:
+        print(markdown(found))
+        return
     head = f"{'':<28} {'rows':>5} {'median':>8} {'mean':>8} {'in 25 %':>8} {'in range':>9}"
     lines = (
         f"{one.regime:<28} {one.rows:>5} {one.median:>8.1%} {one.mean:>8.1%} "

@@ -1,9 +1,11 @@
 """The ledger: every row once, judged by a model that did not see its group."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from advisor.accuracy import Point, points, scores
+from advisor.accuracy import Point, markdown, points, scores
 
 
 @pytest.fixture(scope="module")
@@ -53,3 +55,8 @@ def test_resident_predictions_beat_the_best_public_formula(found: tuple[Point, .
 
 def test_ranges_hold_about_four_times_in_five(found: tuple[Point, ...]) -> None:
     assert 0.74 <= scores(found)[-1].covered <= 0.88
+
+
+def test_readme_shows_these_numbers(found: tuple[Point, ...]) -> None:
+    readme = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+    assert markdown(scores(found)) in readme, "python -m advisor accuracy --markdown"

@@ -124,6 +124,13 @@ PARAMETERS: Mapping[str, Parameter] = {
         width=0.6,
         note="one hand-over of activations between processors",
     ),
+    "core_flops": Parameter(
+        start=80e9,
+        unit="FLOP/s",
+        width=0.5,
+        factors={("family",): 0.5, ("build",): 0.6, ("decode_class",): 0.3},
+        note="matrix speed of one core in a prompt",
+    ),
     "gpu_flop_share": Parameter(
         start=0.4,
         unit="share",

@@ -22,6 +22,7 @@ STEP = 1e-4
 HARDWARE = {
     "ram_sustained_share": "segment",
     "core_decode_rate": "vectors",
+    "core_flops": "vectors",
 }
 """Which of a row's hardware names stands in the family column of a constant; else its GPU's."""
 

@@ -39,7 +39,7 @@ def spreads(
     category = {row["id"]: row["category"] for row in rows}
     off = np.abs(np.log(decode.seconds / found.predicted))
     resident = np.array([category[one] == "resident" for one in decode.ids])
-    gpu = float(np.quantile(off[resident], COVERED))
+    gpu = _most(off[resident])
     share = _cpu_share(decode, found)
     told, untold = ~resident & decode.ram_given, ~resident & ~decode.ram_given
     cpu = _covering(lambda width: (1 - share[told]) * gpu + share[told] * width, off[told])
@@ -47,6 +47,7 @@ def spreads(
         lambda width: (1 - share[untold]) * gpu + share[untold] * np.hypot(cpu, width), off[untold]
     )
     written = np.abs(np.log(prompt.seconds / prompts.predicted))
+    on_gpu = np.array([category[one] == "resident" for one in prompt.ids])
     return {
         **{("spread", part): (gpu, int(resident.sum())) for part in ON_GPU},
         ("spread", "in_place"): (cpu, int(told.sum())),
@@ -54,10 +55,15 @@ def spreads(
         **{("spread_unmeasured", part): (0.0, 0) for part in ON_GPU},
         **{key: (value, 0) for key, value in ASSUMED.items()},
         **{
-            ("spread_prompt", part): (float(np.quantile(written, COVERED)), len(written))
-            for part in (*ON_GPU, "in_place", "streamed", "paged", "staged")
+            ("spread_prompt", part): (_most(written[on_gpu]), int(on_gpu.sum()))
+            for part in (*ON_GPU, "streamed", "paged", "staged")
         },
+        ("spread_prompt", "in_place"): (_most(written[~on_gpu]), int((~on_gpu).sum())),
     }
+
+
+def _most(off: Floats) -> float:
+    return float(np.quantile(off, COVERED))
 
 
 def half_widths(stack: Stack, found: Fit, *, gpu: float, cpu: float, more: float) -> Floats:

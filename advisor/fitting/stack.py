@@ -41,7 +41,6 @@ class Stack:
         ram_given: it was given, so that no share of theory applies.
         cores: that compute.
         sockets: processor packages.
-        core_flops: matrix speed of a core in a prompt, not fitted [FLOP/s].
         seconds: measured [s].
     """
 
@@ -58,7 +57,6 @@ class Stack:
     ram_given: npt.NDArray[np.bool_]
     cores: Floats
     sockets: Floats
-    core_flops: Floats
     seconds: Floats
 
 
@@ -80,7 +78,7 @@ def seconds(stack: Stack, values: Mapping[str, Floats]) -> Floats:
         stack: the rows.
         values: each constant for each row, shape (rows,).
     """
-    constants = Constants({**values, "core_flops": stack.core_flops})
+    constants = Constants(values)
     gpu = Gpu(
         name="", vendor="", family="", memory=given(1.0), bandwidth=given(stack.bandwidth),
         tensor_flops={"fp16": stack.flops},  # type: ignore[dict-item]
@@ -107,8 +105,12 @@ def decoded(rows: Iterable[Mapping[str, str]]) -> Stack:
 
 
 def prompted(rows: Iterable[Mapping[str, str]]) -> Stack:
-    """Rows whose prompt was timed, wholly on GPUs."""
-    return _stack(rows, ("resident",), "pp_tps")
+    """Rows whose prompt was timed where its weights lie, wholly on GPUs or on the processor.
+
+    Sweeps over the threads of the generation time their prompt with another number of threads.
+    """
+    fixed = (row for row in rows if "given threads" not in row["source_note"])
+    return _stack(fixed, ("resident", "cpu"), "pp_tps")
 
 
 def _stack(rows: Iterable[Mapping[str, str]], categories: tuple[str, ...], speed: str) -> Stack:
@@ -161,7 +163,6 @@ def _part(row: Mapping[str, str], case: Case, *, prompt: bool) -> dict[str, obje
         "ram_given": is_given,
         "cores": float(case.machine.host.cores),
         "sockets": float(case.machine.host.sockets),
-        "core_flops": catalog.efficiency().value("core_flops", vector_set(case.machine.host)),
         "seconds": tokens / float(row["pp_tps" if prompt else "tg_tps"]),
     }
 
