@@ -49,8 +49,8 @@ LARGEST_OTHER = 1e9
 SPELLINGS = (
     (r"fp16|f16|bf16|fp32", "BF16"),
     (r"nvfp4|fp4", "NVFP4"),
-    (r"fp8|int8|8-bit", "FP8"),
     (r"gptq|awq|int4|4-?bit|w4a16|hqq|exl2", "AWQ"),
+    (r"fp8|int8|8-bit", "FP8"),
 )
 """Formats that papers spell freely, and the catalogue's nearest."""
 
@@ -242,7 +242,7 @@ def _machine_inputs(row: Mapping[str, str], category: str, notes: list[str]) -> 
         gpu=gpu,
         gpu_count=max(_int(row, "gpu_count") or 1, 1),
         cpu=cpu,
-        ram_gb=100_000,
+        ram_gb=_ram_gib(row, category, notes),
         ram_gbs=_float(row, "ram_bw_gbs"),
         ram_channels=_float(row, "ram_channels"),
         ram_mts=_float(row, "ram_mts"),
@@ -252,6 +252,24 @@ def _machine_inputs(row: Mapping[str, str], category: str, notes: list[str]) -> 
         pcie_lanes=_int(row, "pcie_lanes"),
         disk_gbs=_float(row, "disk_gbs"),
     )
+
+
+UNLIMITED_RAM_GIB = 100_000.0
+"""Stands for RAM that a source does not state but that held what its run needed [GiB]."""
+USUAL_RAM_GIB = 64.0
+"""Stands for RAM beside a drive that a source does not state [GiB]."""
+
+
+def _ram_gib(row: Mapping[str, str], category: str, notes: list[str]) -> float:
+    """RAM as stated beside the processor or in the note; only a drive's cache depends on it."""
+    if category != "nvme":
+        return UNLIMITED_RAM_GIB
+    said = f"{_text(row, 'cpu')} {_text(row, 'source_note')}"
+    found = re.search(r"(\d+(?:\.\d+)?) ?GB(?! ?/s)", said)
+    if found:
+        return min(max(float(found.group(1)), 1.0), 4096.0)
+    notes.append(f"RAM is not stated: {USUAL_RAM_GIB:g} GiB stand in")
+    return USUAL_RAM_GIB
 
 
 def _gpu(row: Mapping[str, str], notes: list[str]) -> str:
