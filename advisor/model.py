@@ -131,7 +131,7 @@ class Model:
         """
         kept = np.minimum(np.asarray(tokens, dtype=float)[..., None], self.windows)
         return np.asarray(
-            kept * self._kv_values * KV_BYTES_PER_VALUE[kv_type] + 4.0 * self._state_values
+            kept * self.kv_values * KV_BYTES_PER_VALUE[kv_type] + 4.0 * self.state_values
         )
 
     @cached_property
@@ -142,13 +142,15 @@ class Model:
         )
 
     @cached_property
-    def _kv_values(self) -> Floats:
+    def kv_values(self) -> Floats:
+        """Values of K and V that each layer caches per token, shape (layers,)."""
         return np.array(
             [one.key_values + one.value_values for one in self.architecture.cache], dtype=float
         )
 
     @cached_property
-    def _state_values(self) -> Floats:
+    def state_values(self) -> Floats:
+        """Values of state that each layer keeps per sequence, shape (layers,)."""
         return np.array([one.state_values for one in self.architecture.cache], dtype=float)
 
 

@@ -7,19 +7,24 @@ from enum import StrEnum
 from pathlib import Path
 
 from advisor import catalog
+from advisor.architecture import ArchitectureFacts
 from advisor.describe import config, gguf
 from advisor.describe.config_values import parse
 from advisor.describe.described import Described
+from advisor.describe.gguf_header import Part
 from advisor.errors import InputError, Refusal, UnknownName
 from advisor.model import Model
-from advisor.units import MIB
 
 DEFAULT_FORMAT = "Q4_K_M"
 REPOSITORY = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}", re.ASCII)
+HUB_FILE = re.compile(
+    r"([\w.-]{1,96}/[\w.-]{1,96})/((?:[\w.-]{1,96}/){0,4}[\w.-]{1,200}\.gguf)", re.ASCII
+)
+SPLIT = re.compile(r"(.*)-(\d{5})-of-(\d{5})\.gguf")
 PATH_START = re.compile(r"[/\\~]|\.\.?[/\\]|[A-Za-z]:[/\\]")
 CACHED_REPOSITORY = re.compile(r"models--.+?--(.+)")
 """Folder of a repository in the cache of Hugging Face's libraries."""
-LONGEST_CONFIG = 4 * MIB
+LONGEST_CONFIG = 4_000_000
 """A config.json has some kB; a few list every module of their model [B]."""
 
 
@@ -29,6 +34,7 @@ class Way(StrEnum):
     CONFIG = "pasted config.json"
     PATH = "path"
     REPOSITORY = "repository"
+    HUB_FILE = "file of a repository"
     NAME = "name"
 
 
@@ -73,19 +79,31 @@ def find(text: str, form: str | None = None) -> Found:
             return from_file(Path(text), form)
         case Way.REPOSITORY:
             return from_repository(text, form)
+        case Way.HUB_FILE:
+            return from_hub_file(text, form)
     row = catalog.find_model(text)
     architecture = catalog.architecture(row.name)
     return Found(
         model=catalog.in_format(architecture, form or DEFAULT_FORMAT),
         source=architecture.source,
-        notes=(f"{row.note[0].upper()}{row.note[1:]}.",) if row.note else (),
+        notes=_row_notes(row, text),
     )
+
+
+def _row_notes(row: ArchitectureFacts, text: str) -> tuple[str, ...]:
+    """What to know about a row, and that a repository of the same name was not asked."""
+    asked = "/" in text and text.casefold() != row.hf_id.casefold()
+    known = f"Taken from the catalogue as {row.name}; {text} itself was not read."
+    about = f"{row.note[:1].upper()}{row.note[1:]}."
+    return (*([known] if asked else []), *([about] if row.note else []))
 
 
 def way(text: str) -> Way:
     """What a text is; names of the catalogue come before repositories of the same name."""
     if text.startswith("{"):
         return Way.CONFIG
+    if HUB_FILE.fullmatch(text) and not Path(text).is_file():
+        return Way.HUB_FILE
     if PATH_START.match(text) or text.casefold().endswith((".gguf", ".json")):
         return Way.PATH
     if not REPOSITORY.fullmatch(text):
@@ -177,6 +195,34 @@ def _own_name(values: Mapping[str, object]) -> str:
     family = values.get("model_type")
     name = last or (f"{family} model" if isinstance(family, str) else "Pasted model")
     return "".join(one for one in name[:80] if one.isprintable()).strip() or "Pasted model"
+
+
+def from_hub_file(text: str, form: str | None = None) -> Found:
+    """A model from the header of a GGUF file on the Hub, `owner/name/file.gguf`; all of its parts.
+
+    Raises:
+        NetworkError: it cannot be reached, or offline is asked for.
+        UnknownName: no such file.
+        Refusal: a model that is not understood.
+    """
+    from advisor.describe import hub
+
+    found = HUB_FILE.fullmatch(text)
+    if found is None:
+        raise InputError(f"{text[:200]!r} is not owner/name/file.gguf.")
+    identity, file = found.groups()
+    files = (hub.RemoteFile(identity, name) for name in _all_parts(file))
+    parts = [Part(name=one.name, read_at=one.read_at, size=one.size) for one in files]
+    return _chosen(gguf.describe_parts(parts, catalog.storage_types()), form)
+
+
+def _all_parts(file: str) -> list[str]:
+    """Names of all parts of a split file; the name itself where it is whole."""
+    split = SPLIT.fullmatch(file)
+    if split is None:
+        return [file]
+    stem, _, count = split.groups()
+    return [f"{stem}-{number:05}-of-{count}.gguf" for number in range(1, int(count) + 1)]
 
 
 def from_repository(identity: str, form: str | None = None) -> Found:

@@ -52,7 +52,6 @@ def test_a_window_keeps_a_micro_batch_more() -> None:
     # gpt-oss: 128 + 512 tokens, rounded up to 768; never more than the context.
     assert cells(Workload(context=8192), 128) == 768
     assert cells(Workload(context=300), 128) == 512
-    assert cells(Workload(context=8192), 128, full_swa=True) == 8192
 
 
 def test_a_micro_batch_is_bounded_by_batch_and_context() -> None:

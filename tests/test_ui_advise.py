@@ -71,7 +71,13 @@ def test_experts_model_runs():
 def test_refused_model_says_why():
     text = page_text(app(model="DeepSeek-V4-Flash"))
     assert "cannot be derived" in text
-    assert "Choose another model" in text
+    assert "Shown instead: Llama-3.1-70B." in text
+
+
+def test_refused_format_says_why():
+    text = page_text(app(model="Llama-3-8B", format="MXFP4"))
+    assert "MXFP4 does not fit" in text
+    assert "Choose another model or format" in text
 
 
 def test_no_gpu():
@@ -95,7 +101,7 @@ def test_nonsense_link_falls_back_and_says_so():
     text = page_text(test)
     assert text.count("Please note.") == 4
     assert "No GPU is called &#39;RTX 9999&#39;" in text
-    assert test.selectbox(key="model").value == "Llama-3.1-70B"
+    assert "Shown instead: Llama-3.1-70B" in text
     assert test.number_input(key="ram").value == 64
     assert image not in "".join(one.value for one in test.markdown)
 

@@ -80,8 +80,8 @@ def _without_config(found: Repository) -> str:
     gguf = [name for name in sorted(found.files) if name.endswith(".gguf")]
     if gguf:
         return (
-            f"{found.identity} has no config.json but {len(gguf)} GGUF files, such as {gguf[0]}. "
-            "Name one of them."
+            f"{found.identity} has no config.json but {len(gguf)} GGUF files. "
+            f"Name one of them: {found.identity}/{gguf[0]}."
         )
     return (
         f"{found.identity} has no config.json, so it is no model that can be described (perhaps "

@@ -26,7 +26,7 @@ BUFFERED = 1
 
 def becomes(form: str, machine: Machine) -> Becomes:
     """Whatever the file holds is computed, moved and kept in 16 bits."""
-    if form == "BF16":
+    if form in ("BF16", "BF16-hf"):
         return Becomes(format=form)
     return Becomes(
         format="BF16", reason=f"Transformers offloads 16-bit weights; {form} is unpacked at load"

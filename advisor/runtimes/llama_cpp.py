@@ -55,8 +55,16 @@ SYSTEM_RAM = 2 * GIB
 COPY_TOKENS = 32
 """Tokens in a micro-batch from which weights in RAM are copied to the GPU and computed there
 (`--op-offload`, ggml-cuda's minimum batch size)."""
-SAFETENSORS = {"AWQ": "Q4_K_M", "GPTQ": "Q4_K_M", "FP8": "Q8_0", "NVFP4": "Q4_K_M",
-               "bnb-int8": "Q8_0", "bnb-nf4": "Q4_K_M"}  # fmt: skip
+SAFETENSORS = {
+    "AWQ": "Q4_K_M",
+    "GPTQ": "Q4_K_M",
+    "FP8": "Q8_0",
+    "NVFP4": "Q4_K_M",
+    "bnb-int8": "Q8_0",
+    "bnb-nf4": "Q4_K_M",
+    "MXFP4-hf": "MXFP4",
+    "BF16-hf": "BF16",
+}
 """The GGUF format closest in size to each format of other runtimes."""
 
 

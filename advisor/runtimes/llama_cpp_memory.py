@@ -135,20 +135,23 @@ def kv_cache_bytes(model: Model, work: Workload, full_swa: bool = False) -> Floa
         work: context [tokens], micro-batch [tokens] and cache type, shape (...).
         full_swa: windowed layers keep the whole context (`--swa-full`).
     """
-    caches = model.architecture.cache
-    return np.stack(
-        np.broadcast_arrays(*(_layer_cache_bytes(one, work, full_swa) for one in caches)), axis=-1
+    windows = np.full(model.layers, np.inf) if full_swa else model.windows
+    whole = np.asarray(cells(work, None))[..., None]
+    written = np.asarray(micro_batch(work))[..., None]
+    room = _padded(np.minimum(whole, windows + written))
+    return np.asarray(
+        room * model.kv_values * KV_BYTES_PER_VALUE[work.kv_type] + FLOAT * model.state_values
     )
 
 
-def cells(work: Workload, window: int | None, full_swa: bool = False) -> Array:
+def cells(work: Workload, window: int | None) -> Array:
     """Tokens a layer's cache has room for, per user [tokens].
 
     The context in multiples of 256; with a window min(context, window + micro-batch), rounded up
     likewise, since a micro-batch is written before the tokens it replaces are let go [3].
     """
     whole = _padded(np.asarray(work.context, dtype=float))
-    if window is None or full_swa:
+    if window is None:
         return whole
     return _padded(np.minimum(whole, window + micro_batch(work)))
 
@@ -287,12 +290,6 @@ def _dense_values(roles: Roles, suffix: str) -> float:
         return 0.0
     gated = f"ffn_gate{suffix}" in roles or roles[f"ffn_up{suffix}"].rows == 2 * down.width
     return (3.0 if gated else 1.0) * down.width
-
-
-def _layer_cache_bytes(kept: LayerCache, work: Workload, full_swa: bool) -> Array:
-    values = kept.key_values + kept.value_values
-    room = cells(work, kept.window, full_swa) * values
-    return np.asarray(room * KV_BYTES_PER_VALUE[work.kv_type] + FLOAT * kept.state_values)
 
 
 def _padded(tokens: Array) -> Array:

@@ -35,7 +35,7 @@ def becomes(form: str, machine: Machine) -> Becomes:
     for gpu in machine.gpus:
         if gpu.vendor == "Apple" or gpu.family in WITHOUT_TENSOR_CORES:
             raise Refusal(f"vLLM has no kernels for {gpu.name} ({gpu.family}).")
-    if form in ("AWQ", "GPTQ", "FP8", "BF16", "NVFP4"):
+    if form in ("AWQ", "GPTQ", "FP8", "BF16", "BF16-hf", "NVFP4", "MXFP4-hf"):
         return Becomes(format=form)
     if form in ("F16", "F32"):
         return Becomes(format="BF16", reason=f"vLLM computes {form} weights in 16 bits")

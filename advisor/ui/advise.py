@@ -3,19 +3,29 @@
 import streamlit as st
 
 from advisor.errors import AdvisorError
-from advisor.ui import answer_page, inputs, links, machine_panel
+from advisor.ui import answer_page, inputs, links, machine_panel, markup
 from advisor.ui.answering import answer
 
 if "link_problems" not in st.session_state:
     st.session_state["link_problems"] = links.problems(st.query_params.to_dict())
 
-chosen = inputs.choices()
+waiting = st.empty()
+if "link_choices" not in st.session_state:
+    # The first answer may have to wait for the network.
+    with waiting.container():
+        markup.show(markup.block("oa-soft", "Reading the model and working out the answer."))
+        st.skeleton(height=420)
+wanted, chosen = inputs.choices()
 # What was wrong with the link matters until something is changed.
 if st.session_state.setdefault("link_choices", chosen) != chosen:
     st.session_state["link_problems"] = ()
+if wanted.problem:
+    markup.notice(wanted.problem, "warning")
 try:
-    found = answer(chosen, machine_panel.calibrated_at())
+    found = answer(chosen, wanted.picked, machine_panel.calibrated_at())
 except AdvisorError as error:
-    answer_page.impossible(chosen, error)
+    waiting.empty()
+    answer_page.impossible(wanted.picked, chosen, error)
 else:
+    waiting.empty()
     answer_page.show(found, st.session_state["link_problems"])

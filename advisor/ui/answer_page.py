@@ -9,17 +9,19 @@ from advisor import wording
 from advisor.errors import AdvisorError, Refusal
 from advisor.machine import Kind
 from advisor.reports.document import ReportDocument
-from advisor.ui import charts, machine_panel, markup, saving, tables
+from advisor.ui import charts, machine_panel, markup, saving, tables, understood
 from advisor.ui.answering import Answer
 from advisor.ui.cards import cards
 from advisor.ui.choices import Choices
 from advisor.ui.markup import block, notice
+from advisor.ui.picking import Picked
 from advisor.ui.plot import draw
 
 
-def impossible(chosen: Choices, error: AdvisorError) -> None:
+def impossible(picked: Picked, chosen: Choices, error: AdvisorError) -> None:
     """Choices that have no answer, and why."""
-    markup.show(block("oa-title", f"{chosen.model}, {chosen.format}", "h1"))
+    model = picked.found.model
+    markup.show(block("oa-title", f"{model.name}, {chosen.form or model.format}", "h1"))
     notice(str(error), "error")
     if isinstance(error, Refusal):
         markup.show(block("oa-soft", "Choose another model or format in the sidebar.", "p"))
@@ -35,6 +37,7 @@ def show(answer: Answer, problems: Iterable[str]) -> None:
     _head(answer)
     for sentence in problems:
         notice(sentence, "warning")
+    understood.expander(answer)
     cards(answer)
     _unknown(answer)
     _charts(answer)
@@ -146,8 +149,8 @@ def _how_sure(answer: Answer) -> None:
     rests = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
     sentences = (
         "Each range should hold what you would measure four times in five.",
-        "The constants of the cost model are assumed or fitted to few runs so far, so the ranges "
-        "are wide.",
+        "The constants of the cost model are fitted to published llama.cpp runs; those of "
+        "streaming and drives are assumed, so their ranges are wider.",
         f"The fastest placement rests on {sum(kinds.values())} figures: {rests}." if rests else "",
         "Each card opens its own.",
     )

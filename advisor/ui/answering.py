@@ -4,14 +4,15 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from advisor import catalog
 from advisor.advice import Advice, advise
 from advisor.assemble import machine, this_machine
 from advisor.machine import Machine
+from advisor.models import Found
 from advisor.offers import MoneyInputs
 from advisor.reports.compose import document
 from advisor.reports.document import ReportDocument
 from advisor.ui.choices import Choices
+from advisor.ui.picking import Picked
 from advisor.workload import Workload
 
 
@@ -21,6 +22,7 @@ class Answer:
 
     Attributes:
         choices: what was asked.
+        found: of which model, in the format that was asked for.
         machine: where.
         work: the request.
         money: time and prices.
@@ -29,6 +31,7 @@ class Answer:
     """
 
     choices: Choices
+    found: Found
     machine: Machine
     work: Workload
     money: MoneyInputs
@@ -36,8 +39,18 @@ class Answer:
     document: ReportDocument
 
 
-@st.cache_resource(max_entries=128, ttl=3600, show_spinner=False, hash_funcs={Choices: repr})
-def answer(choices: Choices, calibrated: int) -> Answer:  # noqa: ARG001 - a part of the key
+def _key(picked: Picked) -> str:
+    return f"{picked.stamp} {picked.text}"
+
+
+@st.cache_resource(
+    max_entries=128, ttl=3600, show_spinner=False, hash_funcs={Choices: repr, Picked: _key}
+)
+def answer(
+    choices: Choices,
+    picked: Picked,
+    calibrated: int,  # noqa: ARG001 - a part of the key
+) -> Answer:
     """The answer; `calibrated` changes when this machine was measured again.
 
     Raises:
@@ -45,16 +58,12 @@ def answer(choices: Choices, calibrated: int) -> Answer:  # noqa: ARG001 - a par
     """
     inputs = choices.machine_inputs()
     here = this_machine(inputs) if choices.this_machine else machine(inputs)
+    found = picked.in_format(choices.form)
     work, money = choices.workload(), choices.money()
-    advice = advise(
-        catalog.model(choices.model, choices.format),
-        here,
-        work,
-        money=money,
-        settings=choices.settings(),
-    )
+    advice = advise(found.model, here, work, money=money, settings=choices.settings())
     return Answer(
         choices=choices,
+        found=found,
         machine=here,
         work=work,
         money=money,

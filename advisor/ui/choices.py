@@ -11,7 +11,8 @@ from advisor.assemble import NO_GPU as NAMED_NONE
 from advisor.assemble import MachineInputs
 from advisor.offers import MoneyInputs
 from advisor.placement import Settings
-from advisor.ui.fields import ANOTHER, AS_SEEN, CONTEXTS, NO_GPU, NONE
+from advisor.ui import given
+from advisor.ui.fields import ANOTHER, AS_SEEN, AS_STORED, CONTEXTS, NO_GPU, NONE
 from advisor.ui.fields import fields as form_fields
 from advisor.units import GIB
 from advisor.workload import Workload
@@ -22,7 +23,8 @@ class Choices:
     """Values of the inputs under their keys; None for those not shown or left empty."""
 
     model: str
-    format: str
+    format: str | None = None
+    repack: str | None = None
     context: str
     users: int
     replies: float
@@ -50,6 +52,11 @@ class Choices:
     kwh: float
     rentgpu: str | None = None
     rentusd: float | None = None
+
+    @property
+    def form(self) -> str | None:
+        """The format asked for; None for the one that a file or repository has."""
+        return self.format if self.repack in (None, AS_STORED) else self.repack
 
     @property
     def this_machine(self) -> bool:
@@ -138,7 +145,8 @@ class Choices:
         """The same comparison on the command line."""
         said = self.machine_inputs()
         options: dict[str, object] = {
-            "model": self.model, "quant": self.format, "gpu": said.gpu, "cpu": said.cpu,
+            "model": given.as_file(self.model), "quant": self.form,
+            "gpu": said.gpu, "cpu": said.cpu,
             "gpu-count": said.gpu_count if said.gpu_count > 1 else None,
             "ram-gb": said.ram_gb, "ram-gbs": said.ram_gbs, "disk-gbs": said.disk_gbs,
             "context": CONTEXTS[self.context], "prompt": self.prompt, "output": self.output,

@@ -9,6 +9,7 @@ from advisor.workload import KV_BYTES_PER_VALUE, LIMITS
 
 THIS, ANOTHER = "This machine", "Another machine"
 NO_GPU, AS_SEEN, AUTO, NONE = "No GPU", "As seen", "Auto", "None"
+AS_STORED = "As stored"
 DEFAULT_HOST = "Desktop DDR4-3200 dual-channel (typical)"
 CONTEXTS = {f"{2**power // 1024}k": 2**power for power in range(11, 21)}
 """Sizes of the context, as people write them [tokens]."""
@@ -27,6 +28,7 @@ class Pick:
         default: one of them.
         kind: what a name is ("GPU"), for messages.
         help: behind the question mark.
+        free: other text is allowed too, and judged where it is used.
     """
 
     key: str
@@ -35,6 +37,7 @@ class Pick:
     default: str
     kind: str
     help: str = ""
+    free: bool = False
 
     @property
     def default_text(self) -> str:
@@ -43,7 +46,7 @@ class Pick:
 
     def problem(self, text: str) -> str:
         """What is wrong with a value from a link; empty where nothing is."""
-        if text in self.options:
+        if text in self.options or self.free:
             return ""
         return f"{UnknownName(self.kind, text, self.options)} Shown instead: {self.default}."
 
@@ -125,12 +128,19 @@ def _model() -> tuple[Field, ...]:
     return (
         Pick(
             key="model", label="Model", kind="model", options=tuple(catalog.model_rows()),
-            default="Llama-3.1-70B", help="Type a part of the name to find it.",
+            default="Llama-3.1-70B", free=True,
+            help="A part of a name finds it in the list. Or type the path of a GGUF file or "
+            "config.json, or owner/name of a repository on Hugging Face.",
         ),
         Pick(
             key="format", label="Format", kind="format", options=(*names, *OTHER_FORMATS),
             default="Q4_K_M",
             help="How the weights are packed. Q4_K_M takes about 4.8 bits for each weight.",
+        ),
+        Pick(
+            key="repack", label="Format", kind="format",
+            options=(AS_STORED, *names, *OTHER_FORMATS), default=AS_STORED,
+            help="As the file or repository has it, or what another format would make of it.",
         ),
         Pick(
             key="context", label="Context", kind="context", options=tuple(CONTEXTS), default="8k",

@@ -8,9 +8,11 @@ import streamlit as st
 from advisor.errors import AdvisorError
 from advisor.reports.document import ReportDocument
 from advisor.reports.store import LONGEST_NAME, LONGEST_NOTES, ReportStore, open_store
+from advisor.ui import given
 from advisor.ui.answering import Answer
 from advisor.ui.markup import notice
 
+NO_LINK = "A link cannot carry what was pasted or uploaded."
 LOCAL = "http://localhost:8501/"
 
 
@@ -54,13 +56,19 @@ def _save(answer: Answer, name: str, notes: str) -> None:
 
 
 def _document(answer: Answer) -> ReportDocument:
-    link = answer.choices.permalink(base())
+    link = "" if given.is_given(answer.choices.model) else answer.choices.permalink(base())
     now = datetime.now(UTC).isoformat(timespec="seconds")
     return replace(answer.document, created_at=now, link=link, command=answer.choices.command())
 
 
 def link_button(answer: Answer) -> None:
     """The address that reopens this comparison, with a button to copy it."""
-    with st.popover("Copy link", icon=":material/link:", key="copy_link"):
+    no_link = given.is_given(answer.choices.model)
+    with st.popover(
+        "Copy link", icon=":material/link:", key="copy_link", disabled=no_link,
+        help=NO_LINK if no_link else None,
+    ):  # fmt: skip
+        if no_link:
+            return
         st.caption("This address reopens the comparison. The button on its right copies it.")
         st.code(answer.choices.permalink(base()), language=None, wrap_lines=True)

@@ -1,0 +1,99 @@
+"""Models that a person pasted or uploaded: kept for the session, since no link can carry them."""
+
+import hashlib
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from advisor import models
+from advisor.errors import InputError
+from advisor.models import Found
+
+PASTED, UPLOADED = "pasted: ", "uploaded: "
+"""How the names of such models begin, in the model control and in the address."""
+LONGEST_PASTE = 400_000
+KEPT = 4
+"""Of a session; the oldest goes first."""
+_KEY = "given_models"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """What was made of a paste or an upload.
+
+    Attributes:
+        found: the model.
+        digest: of the bytes it was read from.
+    """
+
+    found: Found
+    digest: str
+
+
+def is_given(text: str) -> bool:
+    """A name that stands for a paste or an upload."""
+    return text.startswith((PASTED, UPLOADED))
+
+
+def as_file(text: str) -> str:
+    """How a command line could name the model: by the file that was pasted or uploaded."""
+    if text.startswith(PASTED):
+        return "config.json"
+    return text.removeprefix(UPLOADED)
+
+
+def paste(text: str) -> str:
+    """Keep a pasted config.json and return the name it goes by.
+
+    Raises:
+        InputError: not a config.json.
+        Refusal: a model that is not understood.
+    """
+    text = text.strip()
+    if not text.startswith("{"):
+        raise InputError("That is no config.json: it must begin with { and end with }.")
+    if len(text) > LONGEST_PASTE:
+        raise InputError(f"That is longer than {LONGEST_PASTE:,} characters; no config.json is.")
+    found = replace(models.from_config(text), source="a config.json that was pasted")
+    return _keep(PASTED + found.model.name, found, text.encode(errors="replace"))
+
+
+def upload(name: str, data: bytes) -> str:
+    """Keep an uploaded config.json or beginning of a GGUF file; return the name it goes by.
+
+    Raises:
+        NeedMoreBytes: a GGUF header that goes on after what was uploaded.
+        InputError: neither of them.
+        Refusal: a model that is not understood.
+    """
+    if data.lstrip()[:1] == b"{":
+        read = models.from_config(data.decode(errors="replace"))
+        found = replace(read, source=f"{name[:120]}, uploaded")
+    else:
+        found = models.from_prefix(name[:120], data)
+    return _keep(UPLOADED + name[:120], found, data)
+
+
+def look_up(text: str) -> Given:
+    """What goes by that name in this session.
+
+    Raises:
+        InputError: nothing does, as where a link from another session was opened.
+    """
+    kept: dict[str, Given] = st.session_state.get(_KEY, {})
+    if text in kept:
+        return kept[text]
+    what = "pasted" if text.startswith(PASTED) else "uploaded"
+    raise InputError(
+        f"A link cannot carry what was {what}, so {text[:80]!r} is not here; give it once more "
+        "under Other ways."
+    )
+
+
+def _keep(name: str, found: Found, data: bytes) -> str:
+    kept: dict[str, Given] = st.session_state.setdefault(_KEY, {})
+    kept.pop(name, None)
+    kept[name] = Given(found=found, digest=hashlib.sha256(data).hexdigest())
+    for oldest in list(kept)[:-KEPT]:
+        del kept[oldest]
+    return name

@@ -1,0 +1,266 @@
+"""A model from a name, a file, a folder, a paste or a repository, and in which format."""
+
+import json
+from pathlib import Path
+
+import pytest
+from gguf import GGMLQuantizationType
+from gguf_files import LLAMA_KEYS, llama_tensors, write
+
+from advisor import catalog, cli, models
+from advisor.describe import hub
+from advisor.errors import InputError, NeedMoreBytes, NetworkError, Refusal, UnknownName
+from advisor.models import Way, way
+
+# Llama 3.1 8B: meta-llama/Llama-3.1-8B, config.json; 8,030,261,248 weights by its safetensors.
+LLAMA = {
+    "model_type": "llama",
+    "hidden_size": 4096,
+    "intermediate_size": 14336,
+    "num_hidden_layers": 32,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "vocab_size": 128256,
+    "max_position_embeddings": 131072,
+    "tie_word_embeddings": False,
+}
+PARAMS = 8_030_261_248
+
+
+@pytest.fixture
+def gguf_file(tmp_path: Path) -> Path:
+    tensors = llama_tensors(GGMLQuantizationType.Q4_K)
+    return write(tmp_path / "small.gguf", "llama", LLAMA_KEYS, tensors)
+
+
+@pytest.fixture
+def config_file(tmp_path: Path) -> Path:
+    folder = tmp_path / "My-Llama"
+    folder.mkdir()
+    path = folder / "config.json"
+    path.write_text(json.dumps(LLAMA), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Llama-3.1-70B", Way.NAME),
+        ("llama 3.1 70b", Way.NAME),
+        ("meta-llama/Llama-3.1-8B", Way.NAME),  # the catalogue has it
+        ("nobody/nothing-7b", Way.REPOSITORY),
+        ("nobody/nothing/else", Way.NAME),
+        ("model.gguf", Way.PATH),
+        ("folder/Config.JSON", Way.PATH),
+        ("/models/qwen", Way.PATH),
+        ("./qwen", Way.PATH),
+        ("../qwen", Way.PATH),
+        ("~/models/qwen", Way.PATH),
+        (r"C:\models\qwen", Way.PATH),
+        (r"\\server\models\qwen", Way.PATH),
+        ('{"model_type": "llama"}', Way.CONFIG),
+        ("", Way.NAME),
+    ],
+)
+def test_what_a_text_means(text: str, expected: Way) -> None:
+    assert way(text) is expected
+
+
+def test_names_of_the_catalogue_come_in_the_usual_format_or_the_one_asked_for() -> None:
+    assert models.find("Llama-3.1-8B").model.format == models.DEFAULT_FORMAT
+    found = models.find(" llama 3.1 8b ", "Q8_0")
+    assert (found.model.name, found.model.format, found.stored) == ("Llama-3.1-8B", "Q8_0", "")
+    assert found.model.architecture.params == PARAMS
+    assert found.source.startswith("https://")
+
+
+def test_what_is_noted_about_a_name_is_told() -> None:
+    row = next(row for row in catalog.model_rows().values() if row.layers and row.note)
+    (note,) = models.find(row.name).notes
+    assert note[1:] == f"{row.note[1:]}."
+
+
+def test_a_repository_that_the_catalogue_answers_for_is_said_not_to_be_read() -> None:
+    (note,) = models.find("somebody/Llama-3.1-8B-GGUF").notes
+    assert note.startswith("Taken from the catalogue as Llama-3.1-8B;")
+    assert models.find("meta-llama/Llama-3.1-8B").notes == ()
+
+
+def test_unknown_names_come_with_close_ones() -> None:
+    with pytest.raises(UnknownName) as caught:
+        models.find("Lama-3.1-70")
+    assert "Llama-3.1-70B" in caught.value.close
+
+
+def test_a_gguf_file_has_its_own_bytes_in_its_own_format(gguf_file: Path) -> None:
+    found = models.find(str(gguf_file))
+    assert (found.model.name, found.stored, found.model.format) == (
+        "Small Llama", "Q4_K_M", "Q4_K_M",
+    )  # fmt: skip
+    # Q4_K is 144 bytes for 256 weights; norms are 4 bytes each. Two layers of 589,824 weights,
+    # token table and head of 24,576 each, five norms of 256.
+    assert found.model.file_bytes == (2 * 589_824 + 2 * 24_576) / 256 * 144 + 5 * 256 * 4
+
+
+def test_another_format_of_a_gguf_file_is_worked_out(gguf_file: Path) -> None:
+    own, asked = models.from_file(gguf_file), models.from_file(gguf_file, "Q8_0")
+    assert (asked.stored, asked.model.format) == ("Q4_K_M", "Q8_0")
+    assert asked.model.file_bytes > own.model.file_bytes
+
+
+def test_the_beginning_of_a_gguf_file_is_enough(gguf_file: Path) -> None:
+    data = gguf_file.read_bytes()
+    assert models.from_prefix("cut.gguf", data[:4096]).model.layers == 2
+    with pytest.raises(NeedMoreBytes):
+        models.from_prefix("cut.gguf", data[:200])
+
+
+def test_a_config_is_called_like_its_folder_and_keeps_its_path(config_file: Path) -> None:
+    found = models.find(str(config_file))
+    assert found.model.name == "My-Llama"
+    assert found.source == str(config_file)
+    assert found.model.architecture.params == PARAMS
+    assert found.stored == found.model.format == "BF16-hf"
+
+
+def test_a_folder_stands_for_its_config(config_file: Path) -> None:
+    assert models.find(str(config_file.parent)).source == str(config_file)
+
+
+def test_a_cached_repository_is_called_by_its_name(tmp_path: Path) -> None:
+    folder = tmp_path / "models--owner--Their-Model" / "snapshots" / ("a" * 40)
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text(json.dumps(LLAMA), encoding="utf-8")
+    assert models.from_file(folder).model.name == "Their-Model"
+
+
+@pytest.mark.parametrize(
+    ("origin", "name"),
+    [
+        ({"_name_or_path": "meta-llama/Llama-3.1-8B"}, "Llama-3.1-8B"),
+        ({"_name_or_path": "C:\\models\\Mine\\"}, "Mine"),
+        ({"_name_or_path": 5}, "llama model"),
+        ({"_name_or_path": "\n\t"}, "Pasted model"),
+        ({}, "llama model"),
+    ],
+)
+def test_a_paste_is_called_by_what_it_says(origin: dict[str, object], name: str) -> None:
+    found = models.find(json.dumps(LLAMA | origin))
+    assert found.model.name == name
+    assert found.model.architecture.params == PARAMS
+
+
+def test_a_format_without_a_recipe_is_replaced_and_told() -> None:
+    odd = LLAMA | {"quantization_config": {"quant_method": "exl3", "bits": 3}}
+    found = models.from_config(json.dumps(odd))
+    assert (found.stored, found.model.format) == ("", models.DEFAULT_FORMAT)
+    assert any("no recipe; Q4_K_M is shown" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("text", ["{", '{"hidden_size": 1}', "{}", "{" * 100_000])
+def test_pastes_that_are_no_config(text: str) -> None:
+    with pytest.raises((InputError, Refusal)):
+        models.find(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["absent.gguf", "/absent/config.json", "~nobody-here/a.gguf", "a\0b.gguf", "/" + "x" * 5000],
+)
+def test_files_that_are_not_there(text: str) -> None:
+    with pytest.raises(InputError, match="There is no file"):
+        models.find(text)
+
+
+def test_files_that_are_something_else(tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.gguf"
+    wrong.write_bytes(b"PK\x03\x04" * 100)
+    with pytest.raises(InputError):
+        models.find(str(wrong))
+    huge = tmp_path / "config.json"
+    with huge.open("wb") as file:
+        file.truncate(models.LONGEST_CONFIG + 1)
+    with pytest.raises(InputError, match="larger than any"):
+        models.find(str(huge))
+
+
+def test_a_repository_has_its_stored_format(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def describe(identity: str) -> object:
+        asked.append(identity)
+        return models.config.describe(LLAMA, "nothing-7b")
+
+    monkeypatch.setattr(hub, "describe_repository", describe)
+    found = models.find("nobody/nothing-7b")
+    assert asked == ["nobody/nothing-7b"]
+    assert (found.stored, found.model.format) == ("BF16-hf", "BF16-hf")
+    assert models.find("nobody/nothing-7b", "Q4_K_M").model.format == "Q4_K_M"
+
+
+def test_no_repository_without_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ADVISOR_OFFLINE", "1")
+    with pytest.raises(NetworkError, match="switched off"):
+        models.find("nobody/nothing-7b")
+
+
+@pytest.mark.parametrize(
+    "text", ["Lama-3.1-70", "absent.gguf", "nobody/nothing-7b", "{", "DeepSeek-V4-Flash"]
+)
+def test_the_command_line_says_it_in_a_sentence(
+    text: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ADVISOR_OFFLINE", "1")
+    assert cli.main(["model", text]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("advisor: ")
+    assert "Traceback" not in err
+
+
+def test_the_command_line_describes_a_file(
+    gguf_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["model", str(gguf_file), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["name"], answer["format"], answer["layers"]) == ("Small Llama", "Q4_K_M", 2)
+
+
+class HeldFile:
+    """A file of a repository whose bytes lie here."""
+
+    def __init__(self, identity: str, name: str, held: Path) -> None:
+        self.asked = f"{identity}/{name}"
+        self.name = name
+        self.size = held.stat().st_size
+        self._bytes = held.read_bytes()
+
+    def read_at(self, offset: int, count: int) -> bytes:
+        return self._bytes[offset : offset + count]
+
+
+def test_a_gguf_file_of_a_repository_is_read_by_its_header(
+    monkeypatch: pytest.MonkeyPatch, gguf_file: Path
+) -> None:
+    monkeypatch.setattr(
+        hub, "RemoteFile", lambda identity, name: HeldFile(identity, name, gguf_file)
+    )
+    remote, local = models.find("owner/name-GGUF/small.gguf"), models.find(str(gguf_file))
+    assert way("owner/name-GGUF/small.gguf") is Way.HUB_FILE
+    assert remote.model.file_bytes == local.model.file_bytes
+    assert remote.model.format == local.model.format
+
+
+def test_all_parts_of_a_split_file_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def none(identity: str, name: str) -> HeldFile:
+        asked.append(f"{identity}/{name}")
+        if len(asked) == 3:
+            raise NetworkError("enough")
+        return HeldFile(identity, name, Path(__file__))
+
+    monkeypatch.setattr(hub, "RemoteFile", none)
+    with pytest.raises(NetworkError):
+        models.find("o/n/Q4/big-00002-of-00003.gguf")
+    assert asked == [f"o/n/Q4/big-0000{part}-of-00003.gguf" for part in (1, 2, 3)]

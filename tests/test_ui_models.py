@@ -1,0 +1,307 @@
+"""Any model on the Advise page: a name, file, paste, upload, repository; and what goes wrong."""
+
+import json
+from pathlib import Path
+
+import pytest
+from gguf import GGMLQuantizationType
+from gguf_files import LLAMA_KEYS, llama_tensors, write
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.testing.v1.element_tree import Selectbox
+from ui_app import app, page_text, run
+
+from advisor import models
+from advisor.describe import installed
+from advisor.describe.installed import InstalledModel, Survey
+from advisor.reports.store import open_store
+from advisor.ui import other_ways, picking
+
+SAMPLES = Path(__file__).parent / "samples" / "configs"
+LLAMA = {
+    "model_type": "llama",
+    "_name_or_path": "somebody/My-Llama-8B",
+    "hidden_size": 4096,
+    "intermediate_size": 14336,
+    "num_hidden_layers": 32,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "vocab_size": 128256,
+    "max_position_embeddings": 131072,
+    "tie_word_embeddings": False,
+}
+IMAGE = "![x](http://evil.example/x.png)<img src=http://evil.example/y.png>"
+
+
+@pytest.fixture(autouse=True)
+def _alone(tmp_path, monkeypatch):
+    monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("ADVISOR_OFFLINE", "1")
+    monkeypatch.setenv("ADVISOR_LOCAL_FILES", "on")
+    monkeypatch.setattr(Selectbox, "_widget_state", property(_typed))
+
+
+def _typed(box):
+    """As a browser sends it; AppTest knows the options of a list alone, not text beside them."""
+    state = WidgetState(id=box.id)
+    if box.value is not None:
+        state.string_value = box.format_func(box.value)
+    return state
+
+
+@pytest.fixture
+def gguf_file(tmp_path):
+    tensors = llama_tensors(GGMLQuantizationType.Q4_K)
+    return write(tmp_path / "small.gguf", "llama", LLAMA_KEYS, tensors)
+
+
+def sample(name):
+    return json.loads((SAMPLES / f"{name}.json").read_text())["config"]
+
+
+def paste(test, text):
+    test.text_area(key="pasted_config").set_value(text)
+    test.button(key="use_paste").click()
+    return run(test)
+
+
+def title(test):
+    text = page_text(test)
+    return text[text.index("<h1") :].split("</h1>")[0]
+
+
+def link_button(test):
+    return next(
+        one.proto.popover for one in test.get("popover") if "Copy" in one.proto.popover.label
+    )
+
+
+def options(test):
+    return test.selectbox(key="repack").options
+
+
+def test_a_name_of_the_catalogue_shows_what_was_understood():
+    text = page_text(app(model="DeepSeek-R1", ram="512"))
+    for words in ("routed experts", "shared experts", "latent attention", "8 of 256 in 58 layers"):
+        assert words in text
+    assert "href='https://" in text
+
+
+def test_a_name_spelled_otherwise_is_found():
+    test = app(model="llama 3.1 8b")
+    assert "Llama-3.1-8B, Q4_K_M" in title(test)
+    assert "Please note." not in page_text(test)
+
+
+def test_an_unknown_name_offers_close_ones_and_keeps_an_answer():
+    test = app(model="Lama 3.1 8")
+    text = page_text(test)
+    assert "No model is called &#39;Lama 3.1 8&#39;" in text
+    assert "Shown instead: Llama-3.1-70B." in text
+    test.button(key="meant_Llama-3.1-8B").click()
+    run(test)
+    assert test.selectbox(key="model").value == "Llama-3.1-8B"
+    assert "Llama-3.1-8B, Q4_K_M" in title(test)
+    assert "Please note." not in page_text(test)
+
+
+def test_the_last_model_that_was_understood_stays():
+    test = app(model="Qwen3-8B")
+    test.selectbox(key="model").set_value("no such thing")
+    assert "Shown instead: Qwen3-8B." in page_text(run(test))
+    assert "Qwen3-8B, Q4_K_M" in title(test)
+
+
+def test_a_gguf_file_comes_in_its_own_format_and_others_can_be_tried(gguf_file):
+    test = app(model=str(gguf_file))
+    assert "Small Llama, Q4_K_M" in title(test)
+    assert options(test)[0] == "as stored: Q4_K_M"
+    assert "Q4_K_M" not in options(test)
+    assert "as the file has them, tensor by tensor" in page_text(test)
+    test.selectbox(key="repack").set_value("Q8_0")
+    assert "Small Llama, Q8_0" in title(run(test))
+    assert "it is stored as Q4_K_M" in page_text(test)
+    link = next(one.value for one in test.code if one.value.startswith("http"))
+    assert "small.gguf" in link
+    assert "repack=Q8_0" in link
+    assert not link_button(test).disabled
+
+
+def test_a_file_that_was_replaced_is_read_again(gguf_file):
+    test = app(model=str(gguf_file))
+    keys = LLAMA_KEYS | {"general.name": "Another Llama"}
+    write(gguf_file, "llama", keys, llama_tensors(GGMLQuantizationType.Q8_0))
+    assert "Another Llama" in title(run(test))
+
+
+def test_a_config_and_its_folder(tmp_path):
+    folder = tmp_path / "My-Gemma"
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps(sample("Gemma-3-27B")))
+    for path in (folder, folder / "config.json"):
+        test = app(model=str(path))
+        assert "My-Gemma" in title(test)
+        assert options(test)[0] == "as stored: BF16"
+        # 62 layers, every sixth with full attention: 10.
+        text = page_text(test)
+        assert "with window of 1,024</abbr></td><td class='oa-right'>52" in text
+        assert "with full attention</abbr></td><td class='oa-right'>10" in text
+
+
+def test_a_paste_is_used_and_cannot_be_linked():
+    test = paste(app(model="Qwen3-8B"), json.dumps(LLAMA))
+    assert test.selectbox(key="model").value == "pasted: My-Llama-8B"
+    text = page_text(test)
+    assert "My-Llama-8B" in title(test)
+    assert "no link can carry it" in text
+    # 8,030,261,248 weights; a token keeps 2 x 8 heads x 128 values x 32 layers x 2 bytes.
+    assert "parameters</abbr></td><td class='oa-right'>8.03B" in text
+    assert "for each token</abbr></td><td class='oa-right'>128 KiB" in text
+    assert link_button(test).disabled
+    assert "pasted" in link_button(test).help
+    assert not any(one.value.startswith("http") for one in test.code)
+
+
+def test_the_command_of_a_report_names_a_file():
+    test = paste(app(), json.dumps(LLAMA))
+    test.button(key="save_now").click()
+    run(test)
+    (head,) = open_store().list()
+    document = open_store().load(head.id).document
+    assert "--model config.json" in document.command
+    assert document.link == ""
+
+
+def test_two_pastes_of_one_name_are_told_apart():
+    test = paste(app(), json.dumps(LLAMA))
+    paste(test, json.dumps(LLAMA | {"num_hidden_layers": 16}))
+    assert "layers</abbr></td><td class='oa-right'>16" in page_text(test)
+
+
+def test_a_paste_where_names_are_typed_is_taken_as_one():
+    test = app()
+    test.selectbox(key="model").set_value(json.dumps(LLAMA))
+    assert "My-Llama-8B" in title(run(test))
+    assert test.selectbox(key="model").value == "pasted: My-Llama-8B"
+
+
+def test_a_link_to_a_paste_says_that_no_link_can_carry_it():
+    text = page_text(app(model="pasted: My-Llama-8B"))
+    assert "A link cannot carry what was pasted" in text
+    assert "Shown instead: Llama-3.1-70B." in text
+
+
+@pytest.mark.parametrize("text", ["", "no config", "{", "[]", '{"model_type": "nonsense"}', IMAGE])
+def test_a_paste_that_is_no_config_changes_nothing(text):
+    test = paste(app(model="Qwen3-8B"), text)
+    assert "Not possible." in page_text(test)
+    assert "Qwen3-8B, Q4_K_M" in title(test)
+    assert "Not possible." not in page_text(run(test))  # said once
+
+
+def test_a_header_is_uploaded(gguf_file):
+    test = app()
+    assert "head -c 32M model.gguf > header.gguf" in {one.value for one in test.code}
+    header = gguf_file.read_bytes()[:4096]
+    test.file_uploader(key="uploaded_model").upload("header.gguf", header)
+    assert "Small Llama, Q4_K_M" in title(run(test))
+    assert test.selectbox(key="model").value == "uploaded: header.gguf"
+    assert link_button(test).disabled
+
+
+def test_an_upload_that_ends_too_soon_says_how_much_is_needed(gguf_file):
+    test = app()
+    test.file_uploader(key="uploaded_model").upload("header.gguf", gguf_file.read_bytes()[:200])
+    assert "the header goes on after what was given" in page_text(run(test))
+
+
+def test_a_config_is_uploaded():
+    test = app()
+    test.file_uploader(key="uploaded_model").upload("config.json", json.dumps(LLAMA).encode())
+    assert "My-Llama-8B, BF16" in title(run(test))
+
+
+def test_hostile_text_is_shown_as_text(gguf_file):
+    for text in (IMAGE, "../../etc/passwd\0.json", "//evil.example/share/a.gguf", "x" * 5000):
+        test = app(model=text)
+        assert "Shown instead: Llama-3.1-70B." in page_text(test)
+        assert "<img" not in page_text(test)
+        assert "evil.example" not in "".join(one.value for one in (*test.markdown, *test.caption))
+    named = write(gguf_file, "llama", LLAMA_KEYS | {"general.name": IMAGE}, llama_tensors())
+    text = page_text(app(model=str(named)))
+    assert "&lt;img src=" in text
+    assert "<img" not in text
+
+
+@pytest.mark.parametrize("path", ["//evil/share/a.gguf", r"\\evil\share\a.gguf", "/\\evil/a.gguf"])
+def test_files_of_other_machines_are_not_even_asked_for(path, monkeypatch):
+    monkeypatch.setattr(picking, "_changed", lambda text: pytest.fail("was looked at"))
+    assert "lead to other machines" in page_text(app(model=path))
+
+
+def test_a_repository_without_the_network_keeps_an_answer_and_can_be_tried_again(monkeypatch):
+    test = app(model="nobody/nothing-1b")
+    text = page_text(test)
+    assert "Network requests are switched off" in text
+    assert "Shown instead: Llama-3.1-70B." in text
+    found = models.from_config(json.dumps(LLAMA), "nothing-1b")
+    monkeypatch.setattr(models, "from_repository", lambda identity, form=None: found)
+    assert "switched off" in page_text(run(test))  # the answer is remembered
+    next(one for one in test.button if one.label == "Try again").click()
+    run(test)
+    assert "nothing-1b, BF16" in title(test)
+    assert options(test)[0] == "as stored: BF16"
+    assert "model=nobody%2Fnothing-1b" in next(
+        one.value for one in test.code if one.value.startswith("http")
+    )
+
+
+def test_local_files_switched_off(gguf_file, monkeypatch):
+    monkeypatch.setenv("ADVISOR_LOCAL_FILES", "off")
+    monkeypatch.setattr(models, "from_file", lambda *_: pytest.fail("was read"))
+    monkeypatch.setattr(installed, "survey", lambda *_: pytest.fail("was searched"))
+    test = app(model=str(gguf_file))
+    text = page_text(test)
+    assert "Files of this machine are not read here" in text
+    assert "Shown instead: Llama-3.1-70B." in text
+    assert "look_for_models" not in {one.key for one in test.button}
+
+
+@pytest.mark.parametrize(
+    ("said", "address", "allowed"),
+    [
+        ("", "127.0.0.1", True),
+        ("", "localhost", True),
+        ("", "0.0.0.0", False),
+        ("", None, False),
+        ("on", "0.0.0.0", True),
+        ("off", "127.0.0.1", False),
+    ],
+)
+def test_only_a_server_of_this_machine_reads_its_files(said, address, allowed, monkeypatch):
+    monkeypatch.setenv(picking.SWITCH, said)
+    monkeypatch.setattr(picking.st, "get_option", lambda name: address)
+    assert picking.local_files() is allowed
+
+
+def test_installed_models_are_looked_for_when_asked_and_offered_by_name(gguf_file, monkeypatch):
+    found = InstalledModel(name="small:1m", kind="Ollama", path=gguf_file, size=2**30)
+    asked = []
+
+    def survey():
+        asked.append(1)
+        return Survey(models=(found,), notes=("One folder was skipped.",))
+
+    monkeypatch.setattr(other_ways, "survey", survey)
+    other_ways._survey.clear()
+    test = app()
+    assert asked == []
+    test.button(key="look_for_models").click()
+    run(test)
+    assert asked == [1]
+    assert "One folder was skipped." in page_text(test)
+    offered = test.selectbox(key="installed_model")
+    assert offered.options == ["small:1m, 1.0 GiB, Ollama"]
+    offered.select_index(0)
+    assert "Small Llama" in title(run(test))
+    assert test.selectbox(key="model").value == str(gguf_file)
+    other_ways._survey.clear()
