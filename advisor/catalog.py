@@ -1,211 +1,47 @@
 """The facts of data/ as the package's nouns: GPUs, hosts, drives, models, formats, prices."""
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import cache, lru_cache
-from typing import Any, Protocol, TypeVar
 
 from advisor.architecture import Architecture, ArchitectureFacts
 from advisor.efficiency import Efficiency, EfficiencyRow
-from advisor.errors import InputError, UnknownName
+from advisor.errors import InputError
 from advisor.machine import Disk, Figure, Gpu, Host, Kind, Link
 from advisor.model import Model, quantized
+from advisor.naming import by_name, find, loose, spellings
 from advisor.quantization import Format, RecipeRow, StorageType, format_named, formats
+from advisor.records import DiskRow, GpuRow, HostRow, PriceRow
 from advisor.tables import DATA, read
 from advisor.tensors import build
 from advisor.units import GB, GIB, TERA
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class GpuRow:
-    """One row of data/gpus.csv; columns name their units."""
-
-    name: str
-    aliases: str
-    vendor: str
-    family: str
-    memory_gib: float
-    bus_bits: float
-    data_rate_gtps: float
-    bandwidth_gbs: float
-    fp32_tflops: float | None
-    fp16_tflops: float | None
-    bf16_tflops: float | None
-    int8_tops: float | None
-    fp8_tflops: float | None
-    fp4_tflops: float | None
-    pcie_gen: int | None
-    pcie_lanes: int | None
-    link_gbs: float | None
-    board_power_w: float | None
-    unified: bool
-    usable_share: float
-    released: str
-    source: str
-    source_date: str
-    note: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class HostRow:
-    """One row of data/hosts.csv; `memory_channels` counts 64-bit channels of all sockets."""
-
-    name: str
-    aliases: str
-    vendor: str
-    segment: str
-    cores: int
-    performance_cores: int | None
-    threads: int | None
-    sockets: int
-    ccds: int | None
-    memory_type: str
-    memory_channels: float | None
-    memory_mts: float | None
-    bandwidth_gbs: float | None
-    max_memory_gib: float | None
-    instruction_sets: str
-    llc_mib: float | None
-    pcie_gen: int | None
-    pcie_lanes: int | None
-    released: str
-    source: str
-    source_date: str
-    retrieved: str
-    note: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DiskRow:
-    """One row of data/disks.csv."""
-
-    name: str
-    aliases: str
-    interface: str
-    sequential_read_gbs: float
-    random_read_4k_iops: float | None
-    drives: int
-    released: str
-    source: str
-    source_date: str
-    retrieved: str
-    note: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PriceRow:
-    """One row of data/prices.csv: `usd` for `gpu_count` GPUs, per hour or once; `memory_gib` where
-    a chip is sold with several sizes of memory and the price is for one of them.
-    """
-
-    gpu: str
-    kind: str
-    provider: str
-    instance: str
-    gpu_count: int
-    memory_gib: float | None
-    usd: float
-    per: str
-    spot: bool
-    date: str
-    retrieved: str
-    source: str
-
 
 MOST_SUSTAINED = 0.93
 """Largest share of theory that published RAM probes reach: 95 of 102 GB/s, DDR5-6400 (AIDA64)."""
 
 
-class Named(Protocol):
-    """A row that can be asked for by name."""
-
-    @property
-    def name(self) -> str:
-        """As the catalogue has it."""
-
-    @property
-    def aliases(self) -> str:
-        """Other spellings, separated by semicolons."""
-
-
-NamedRow = TypeVar("NamedRow", bound=Named)
-
-NOISE = re.compile(
-    r"\b(nvidia|geforce|amd|radeon|intel|apple|tesla|quadro|graphics|processor|cpu|gpu|"
-    r"\d+-core|with|\(r\)|\(tm\)|r|tm|instruct|chat|it|hf|gguf)\b|@.*$|\d+(\.\d+)? ?gi?b\b"
-)
-
-
-def loose(name: str) -> str:
-    """A name without vendor words, sizes and punctuation: what two spellings have in common."""
-    plain = name.casefold().replace("(r)", " ").replace("(tm)", " ").replace("_", " ")
-    return re.sub(r"[^a-z0-9.+]", "", NOISE.sub(" ", plain.split("/")[-1]))
-
-
-def find(kind: str, name: str, rows: Mapping[str, NamedRow], hint: str = "") -> NamedRow:
-    """The row of a name: exactly, by alias, or loosely where only one row is meant.
-
-    Raises:
-        UnknownName: no row, with close names.
-    """
-    exact = _spelled(kind, rows).get(name.strip().casefold())
-    if exact is not None:
-        return exact
-    wanted = loose(name)
-    matches = [row for row in rows.values() if wanted and wanted in map(loose, _spellings(row))]
-    if matches:
-        return min(matches, key=lambda row: len(row.name))
-    raise UnknownName(kind, name, rows, hint)
-
-
-_SPELLED: dict[tuple[str, int], dict[str, Any]] = {}
-
-
-def _spelled(kind: str, rows: Mapping[str, NamedRow]) -> dict[str, NamedRow]:
-    """Rows by each of their spellings; names win over aliases, earlier rows over later ones."""
-    key = (kind, id(rows))
-    if key not in _SPELLED:
-        index: dict[str, NamedRow] = {row.name.casefold(): row for row in rows.values()}
-        for row in rows.values():
-            for spelling in _spellings(row):
-                index.setdefault(spelling, row)
-        _SPELLED[key] = index
-    return _SPELLED[key]
-
-
-def _spellings(row: Named) -> list[str]:
-    """Name, aliases, and for models the Hub's name, without case."""
-    spelled = (row.name, *row.aliases.split(";"), getattr(row, "hf_id", ""))
-    return [one.strip().casefold() for one in spelled if one.strip()]
-
-
-def _by_name(rows: Iterable[NamedRow]) -> dict[str, NamedRow]:
-    return {row.name: row for row in rows}
-
-
 @cache
 def gpu_rows() -> Mapping[str, GpuRow]:
     """GPUs by name."""
-    return _by_name(read(DATA / "gpus.csv", GpuRow))
+    return by_name(read(DATA / "gpus.csv", GpuRow))
 
 
 @cache
 def host_rows() -> Mapping[str, HostRow]:
     """CPUs and platforms by name."""
-    return _by_name(read(DATA / "hosts.csv", HostRow))
+    return by_name(read(DATA / "hosts.csv", HostRow))
 
 
 @cache
 def disk_rows() -> Mapping[str, DiskRow]:
     """Drives by name."""
-    return _by_name(read(DATA / "disks.csv", DiskRow))
+    return by_name(read(DATA / "disks.csv", DiskRow))
 
 
 @cache
 def model_rows() -> Mapping[str, ArchitectureFacts]:
     """Architectures' numbers by name."""
-    return _by_name(read(DATA / "models.csv", ArchitectureFacts))
+    return by_name(read(DATA / "models.csv", ArchitectureFacts))
 
 
 @cache
@@ -289,7 +125,7 @@ def find_gpu(name: str, memory: float | None = None) -> GpuRow:
     """
     found = find("GPU", name, gpu_rows(), "`data/gpus.csv` lists those it knows.")
     stated = STATED_SIZE.search(name)
-    if memory is None and stated and name.strip().casefold() not in _spellings(found):
+    if memory is None and stated and name.strip().casefold() not in spellings(found):
         memory = float(stated[1]) * GIB
     if memory is None:
         return found

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from advisor import catalog
-from advisor.catalog import PriceRow
 from advisor.errors import InputError
 from advisor.money import monthly_power, monthly_purchase, monthly_rent
+from advisor.records import PriceRow
 
 DESKTOP_CARDS = 2
 """GPUs of one kind that a bought machine is taken to have room and power for; assumed."""

@@ -54,7 +54,11 @@ def add_model(parser: argparse.ArgumentParser, *, positional: bool) -> None:
 
 def add_work(parser: argparse.ArgumentParser) -> None:
     """Options that say what is asked of the model."""
-    _add(parser.add_argument_group("request"), WORK)
+    group = parser.add_argument_group("request")
+    _add(group, WORK)
+    group.add_argument(
+        "--swa-full", action="store_true", help="window layers keep the whole context (llama.cpp)"
+    )
 
 
 def add_machine(parser: argparse.ArgumentParser) -> None:
@@ -85,7 +89,7 @@ def work_of(args: argparse.Namespace) -> Workload:
     Raises:
         InputError: a number out of range, an unknown cache type.
     """
-    return Workload(kv_type=args.kv_type, **_given(args, WORK))
+    return Workload(kv_type=args.kv_type, swa_full=args.swa_full, **_given(args, WORK))
 
 
 def machine_of(args: argparse.Namespace) -> Machine:

@@ -45,6 +45,7 @@ class Workload:
         users: sequences decoded together.
         kv_type: format of the cache, a key of `KV_BYTES_PER_VALUE`.
         ubatch: prompt tokens computed together (llama.cpp's `-ub`) [tokens].
+        swa_full: window layers keep the whole context (llama.cpp's `--swa-full`).
 
     The numbers may be arrays along a sweep.
 
@@ -59,6 +60,7 @@ class Workload:
     users: Array = 1
     kv_type: str = "f16"
     ubatch: Array = 512
+    swa_full: bool = False
 
     def __post_init__(self) -> None:
         for name, (low, high) in LIMITS.items():

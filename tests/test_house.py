@@ -32,7 +32,7 @@ LAYERS = """
     schedule
     placement catalog
     model
-    efficiency tables tensors mixers layers quantization architecture
+    naming records efficiency tables tensors mixers layers quantization architecture
     money wording
     machine workload measurement
     errors units folders __init__

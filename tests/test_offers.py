@@ -3,9 +3,9 @@
 import pytest
 
 from advisor import catalog, offers
-from advisor.catalog import PriceRow
 from advisor.errors import InputError
 from advisor.offers import LIMITS, MoneyInputs
+from advisor.records import PriceRow
 
 
 def price(**said: object) -> PriceRow:

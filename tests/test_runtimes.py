@@ -220,3 +220,26 @@ def test_the_accelerate_snippet_is_python(rig: Machine) -> None:
     compile(text, "snippet", "exec")
     assert 'device_map="auto"' in text
     assert "offload_folder" in text
+
+
+def test_the_whole_context_of_window_layers_is_kept_when_asked() -> None:
+    # Gemma 3 12B: 40 window layers of 8192 bytes a token; 32,768 tokens in place of 1024 + 512.
+    rig = machine(MachineInputs(gpu="H100 SXM", ram_gb=64))
+    held = []
+    for full in (False, True):
+        work = Workload(context=32_768, swa_full=full)
+        found = place(
+            LLAMA_CPP, rig, Strategy.GPU_RESIDENT, "gemma-3-12b-it", settings=None, work=work
+        )
+        assert found.cache is not None
+        held.append(float(found.cache.sum()))
+    assert held[1] - held[0] == 40 * 8192 * (32_768 - 1536)
+    model = catalog.model("gemma-3-12b-it", "Q4_K_M")
+    assert "--swa-full" in LLAMA_CPP.command(model, found, rig, work)
+
+
+def test_vllm_keeps_its_cache_in_pages_of_16_tokens(rig: Machine) -> None:
+    # 1001 tokens take 63 pages, 1008 tokens, of 320 KiB each.
+    found = place(VLLM, rig, Strategy.CPU_OFFLOAD, form="AWQ", work=Workload(context=1001))
+    assert found.cache is not None
+    assert float(found.cache.sum()) == 1008 * 327_680

@@ -117,7 +117,7 @@ def place(
         embedding=rest,
         output=output,
         buffers=buffers,
-        cache=kv_cache_bytes(model, work),
+        cache=kv_cache_bytes(model, work, work.swa_full),
     )
     return placement if rest is RAM else _with_page_cache(model, placement, machine, work, settings)
 
@@ -142,7 +142,7 @@ def split(
         return np.clip(np.asarray(layers, float), 0, count), np.clip(
             np.asarray(moe, float), 0, count
         )
-    cache = kv_cache_bytes(model, work) * np.asarray(work.users, float)[..., None]
+    cache = kv_cache_bytes(model, work, work.swa_full) * np.asarray(work.users, float)[..., None]
     experts = model.held[Group.ROUTED_EXPERTS]
     budget = gpu_budget(model, machine, work)
     without = layers_that_fit(model.layer_bytes - experts + cache, budget)
@@ -314,6 +314,8 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
         parts.append(f"-fa on -ctk {work.kv_type} -ctv {work.kv_type}")
     if int(work.ubatch) != 512:
         parts.append(f"-ub {int(work.ubatch)}")
+    if work.swa_full:
+        parts.append("--swa-full")
     if placement.strategy is Strategy.NVME_OFFLOAD:
         parts.append("-lm mmap --no-repack")
     return " ".join([*parts, "--fit off"])

@@ -63,6 +63,7 @@ def on_one_gpu(
     *,
     usable: float,
     buffered: int,
+    cache: Floats | None = None,
 ) -> Placement:
     """First layers, cache, embedding and head on GPU 0; other layers at `rest`.
 
@@ -84,6 +85,7 @@ def on_one_gpu(
         embedding=vram(0),
         output={vram(0): np.ones(())},
         buffers={vram(0): reserve},
+        cache=cache,
     )
 
 

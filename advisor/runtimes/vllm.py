@@ -11,7 +11,7 @@ import numpy as np
 
 from advisor.errors import Refusal
 from advisor.machine import Machine
-from advisor.model import Model
+from advisor.model import Floats, Model
 from advisor.placement import RAM, Placement, Settings, Strategy, vram
 from advisor.runtimes.runtime import Becomes, Runtime
 from advisor.runtimes.streaming import gpu_load, layer_weights, layers_kept, on_one_gpu
@@ -23,6 +23,8 @@ MEMORY_USED = 0.92
 """`--gpu-memory-utilization`, default of vLLM 0.33 (vllm/config/cache.py)."""
 BUFFERED = 2
 """Layers that pass through VRAM at a time (`--offload-prefetch-step 1`: one used, one coming)."""
+PAGE = 16
+"""Tokens of a page of the cache (`--block-size`, default of vLLM 0.33 on CUDA)."""
 WITHOUT_TENSOR_CORES = ("Pascal", "GCN 5", "RDNA 1", "RDNA 2")
 
 
@@ -66,7 +68,22 @@ def place(
         if strategy is Strategy.GPU_RESIDENT
         else layers_kept(model, machine, work, settings, MEMORY_USED, BUFFERED)
     )
-    return on_one_gpu(model, machine, strategy, layers, RAM, usable=MEMORY_USED, buffered=BUFFERED)
+    return on_one_gpu(
+        model,
+        machine,
+        strategy,
+        layers,
+        RAM,
+        usable=MEMORY_USED,
+        buffered=BUFFERED,
+        cache=paged_cache(model, work),
+    )
+
+
+def paged_cache(model: Model, work: Workload) -> Floats:
+    """Cache of one user in whole pages, per layer, shape (..., layers) [B]."""
+    tokens = np.ceil(np.asarray(work.context, dtype=float) / PAGE) * PAGE
+    return model.kv_bytes(tokens, work.kv_type)
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:

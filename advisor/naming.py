@@ -1,0 +1,75 @@
+"""Names as people write them, and the row that is meant."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol, TypeVar
+
+from advisor.errors import UnknownName
+
+
+class Named(Protocol):
+    """A row that can be asked for by name."""
+
+    @property
+    def name(self) -> str:
+        """As the catalogue has it."""
+
+    @property
+    def aliases(self) -> str:
+        """Other spellings, separated by semicolons."""
+
+
+NamedRow = TypeVar("NamedRow", bound=Named)
+
+NOISE = re.compile(
+    r"\b(nvidia|geforce|amd|radeon|intel|apple|tesla|quadro|graphics|processor|cpu|gpu|"
+    r"\d+-core|with|\(r\)|\(tm\)|r|tm|instruct|chat|it|hf|gguf)\b|@.*$|\d+(\.\d+)? ?gi?b\b"
+)
+
+
+def loose(name: str) -> str:
+    """A name without vendor words, sizes and punctuation: what two spellings have in common."""
+    plain = name.casefold().replace("(r)", " ").replace("(tm)", " ").replace("_", " ")
+    return re.sub(r"[^a-z0-9.+]", "", NOISE.sub(" ", plain.split("/")[-1]))
+
+
+def find(kind: str, name: str, rows: Mapping[str, NamedRow], hint: str = "") -> NamedRow:
+    """The row of a name: exactly, by alias, or loosely where only one row is meant.
+
+    Raises:
+        UnknownName: no row, with close names.
+    """
+    exact = _spelled(kind, rows).get(name.strip().casefold())
+    if exact is not None:
+        return exact
+    wanted = loose(name)
+    matches = [row for row in rows.values() if wanted and wanted in map(loose, spellings(row))]
+    if matches:
+        return min(matches, key=lambda row: len(row.name))
+    raise UnknownName(kind, name, rows, hint)
+
+
+_SPELLED: dict[tuple[str, int], dict[str, Any]] = {}
+
+
+def _spelled(kind: str, rows: Mapping[str, NamedRow]) -> dict[str, NamedRow]:
+    """Rows by each of their spellings; names win over aliases, earlier rows over later ones."""
+    key = (kind, id(rows))
+    if key not in _SPELLED:
+        index: dict[str, NamedRow] = {row.name.casefold(): row for row in rows.values()}
+        for row in rows.values():
+            for spelling in spellings(row):
+                index.setdefault(spelling, row)
+        _SPELLED[key] = index
+    return _SPELLED[key]
+
+
+def spellings(row: Named) -> list[str]:
+    """Name, aliases, and for models the Hub's name, without case."""
+    spelled = (row.name, *row.aliases.split(";"), getattr(row, "hf_id", ""))
+    return [one.strip().casefold() for one in spelled if one.strip()]
+
+
+def by_name(rows: Iterable[NamedRow]) -> dict[str, NamedRow]:
+    """Rows under their names, in their order."""
+    return {row.name: row for row in rows}
