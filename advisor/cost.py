@@ -73,11 +73,15 @@ def gpu_seconds(load: Load, gpu: Gpu, constants: Efficiency) -> FlowTime:
     )
 
 
+MATRIX_TYPES = (("fp16", 1.0), ("fp32", 1.0), ("int8", 2.0))
+"""Number types that prompts are computed in, and how many of their operations stand for one in 16
+bits: quantized formats multiply in 8-bit integers, which take half the room."""
+
+
 def gpu_flops(gpu: Gpu, constants: Efficiency) -> Array:
-    """Sustained matrix speed in 16 bits, or in 32 where those are faster: a share of the dense peak
-    [FLOP/s].
-    """
-    peak = np.maximum(gpu.tensor_flops.get("fp16", 0.0), gpu.tensor_flops.get("fp32", 0.0))
+    """Sustained matrix speed: a share of the fastest dense peak among `MATRIX_TYPES` [FLOP/s]."""
+    peaks = (gpu.tensor_flops.get(kind, 0.0) / per for kind, per in MATRIX_TYPES)
+    peak = np.maximum.reduce(np.broadcast_arrays(*peaks))
     return np.asarray(constants.value("gpu_flop_share", gpu.family) * peak)
 
 
@@ -234,9 +238,20 @@ def schedule_seconds(schedule: Schedule, machine: Machine, constants: Efficiency
         hidden = hidden + time.hidden
         for name, seconds in time.parts.items():
             parts[name] = parts.get(name, 0.0) + seconds
-    parts = {name: seconds * schedule.repeats for name, seconds in parts.items()}
+    runs = passes(schedule.repeats, schedule.workers, constants.value("pipeline_share"))
+    parts = {name: seconds * runs for name, seconds in parts.items()}
     total: Array = sum(parts.values(), start=np.zeros(()))
-    return StepTime(total=total, parts=parts, hidden=hidden * schedule.repeats)
+    return StepTime(total=total, parts=parts, hidden=hidden * runs)
+
+
+def passes(repeats: Array, workers: Array, share: Array) -> Array:
+    """Runs of all stages that repeats take when workers holding them in turn overlap.
+
+    (repeats + g - 1) / g with g = 1 + share (workers - 1): the first repeat goes through all, then
+    one follows after another; a share of 1 would be a perfect pipeline, 0 none.
+    """
+    together = 1.0 + share * (np.asarray(workers) - 1.0)
+    return (repeats + together - 1.0) / together
 
 
 def _largest(values: list[Array]) -> Array:

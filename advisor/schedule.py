@@ -70,11 +70,13 @@ class Schedule:
         stages: in order; their times add.
         repeats: how often the stages run in the phase (micro-batches of a prompt).
         crossings: hand-overs of activations between processors in one run of the stages.
+        workers: GPUs that hold the layers in turn and may work on several repeats at once.
     """
 
     stages: tuple[Stage, ...]
     repeats: Array = 1.0
     crossings: Array = 0.0
+    workers: int = 1
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,6 +14,7 @@ from advisor.cost import (
     link_seconds,
     missed_share,
     page_fault_seconds,
+    passes,
     schedule_seconds,
     stage_seconds,
     vector_set,
@@ -46,6 +47,7 @@ CONSTANTS = {
     "host_copy": 10e9,
     "fault_rate": 2e9,
     "disk_share": 0.5,
+    "pipeline_share": 0.5,
 }
 
 
@@ -282,3 +284,14 @@ def test_arrays_give_what_numbers_give(constants: Efficiency) -> None:
     single = [float(cpu_seconds(load(weights=one), HOST, constants).total) for one in weights]
     assert np.allclose(np.asarray(swept), single)
     assert not math.isnan(float(np.sum(swept)))
+
+
+@pytest.mark.parametrize(
+    ("repeats", "workers", "share", "runs"),
+    [(1, 1, 0.5, 1), (16, 1, 0.5, 16), (1, 4, 1.0, 1), (16, 4, 1.0, 4.75), (16, 4, 0.0, 16)],
+)
+def test_micro_batches_overlap_on_several_gpus(
+    repeats: int, workers: int, share: float, runs: float
+) -> None:
+    # 4 GPUs in a perfect pipeline, 16 batches: all four quarters, then fifteen times a quarter.
+    assert float(passes(repeats, workers, share)) == pytest.approx(runs)

@@ -7,7 +7,7 @@ from advisor.fitting.__main__ import TABLE, refitted
 from advisor.fitting.parameters import PARAMETERS
 from advisor.fitting.solve import problem, solve
 from advisor.fitting.spreads import _covering
-from advisor.fitting.stack import decoded, overlapped, seconds
+from advisor.fitting.stack import decoded, seconds
 
 ROW = {
     "id": "1", "category": "resident", "runtime": "llama.cpp", "gpu": "RTX 4090", "gpu_count": "1",
@@ -51,14 +51,6 @@ def test_rows_made_with_known_constants_give_them_back() -> None:
     again = np.exp(task.log_seconds(found.values))
     assert np.allclose(again, stack.seconds, rtol=0.01)
     assert np.allclose(found.predicted, stack.seconds, rtol=0.03)
-
-
-@pytest.mark.parametrize(
-    ("batches", "gpus", "passes"), [(1, 1, 1), (16, 1, 16), (1, 4, 1), (16, 4, 4.75)]
-)
-def test_micro_batches_overlap_on_several_gpus(batches: int, gpus: int, passes: float) -> None:
-    # 4 GPUs, 16 batches: the first takes all four quarters, fifteen more a quarter each.
-    assert overlapped(batches, gpus) == pytest.approx(passes)
 
 
 def test_the_width_that_covers_four_in_five() -> None:

@@ -20,7 +20,7 @@ from advisor.tables import DATA, read
 
 MEASURED = DATA / "measurements" / "llama_cpp.csv"
 TABLE = DATA / "efficiency.csv"
-IN_PROMPTS = ("gpu_flop_share", "gpu_expert_flop_share", "core_flops")
+IN_PROMPTS = ("gpu_flop_share", "gpu_expert_flop_share", "core_flops", "pipeline_share")
 SMALLEST = 0.004
 """Factors whose logarithm is smaller say nothing and are left out."""
 SOURCE = "python -m advisor.fitting on data/measurements/llama_cpp.csv"

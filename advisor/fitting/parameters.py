@@ -131,6 +131,12 @@ PARAMETERS: Mapping[str, Parameter] = {
         factors={("family",): 0.5, ("build",): 0.6, ("decode_class",): 0.3},
         note="matrix speed of one core in a prompt",
     ),
+    "pipeline_share": Parameter(
+        start=0.4,
+        unit="share",
+        width=0.5,
+        note="share of further GPUs that overlap on the micro-batches of a prompt",
+    ),
     "gpu_flop_share": Parameter(
         start=0.4,
         unit="share",
@@ -138,9 +144,10 @@ PARAMETERS: Mapping[str, Parameter] = {
         factors={
             ("family",): 0.4,
             ("backend",): 0.5,
-            ("build",): 0.3,
+            ("build",): 0.6,
             ("decode_class",): 0.3,
-            ("family", "backend"): 0.3,
+            ("family", "backend"): 0.5,
+            ("build", "decode_class"): 0.3,
         },
         note="share of dense matrix peak reached in a prompt",
     ),

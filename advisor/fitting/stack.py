@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor import catalog
-from advisor.cost import cpu_seconds, gpu_seconds, vector_set
+from advisor.cost import MATRIX_TYPES, cpu_seconds, gpu_seconds, passes, vector_set
 from advisor.efficiency import Scope
 from advisor.errors import AdvisorError
 from advisor.estimate import usual_backend
@@ -35,6 +35,7 @@ class Stack:
         on_cpu: what the processor does.
         crossings: hand-overs.
         repeats: micro-batches.
+        workers: GPUs that hold the layers in turn.
         bandwidth: of the GPU, peak [B/s].
         flops: of the GPU, dense peak [FLOP/s].
         ram: bandwidth, in theory or as given [B/s].
@@ -51,6 +52,7 @@ class Stack:
     on_cpu: Load
     crossings: Floats
     repeats: Floats
+    workers: Floats
     bandwidth: Floats
     flops: Floats
     ram: Floats
@@ -96,7 +98,8 @@ def seconds(stack: Stack, values: Mapping[str, Floats]) -> Floats:
         + stack.crossings * values["crossing"]
         + values["token"]
     )
-    return np.asarray(total * stack.repeats)
+    runs = passes(stack.repeats, stack.workers, values["pipeline_share"])
+    return np.asarray(total * runs)
 
 
 def decoded(rows: Iterable[Mapping[str, str]]) -> Stack:
@@ -156,15 +159,20 @@ def _part(row: Mapping[str, str], case: Case, *, prompt: bool) -> dict[str, obje
         "on_gpu": _on_gpus(case, placement, step),
         "on_cpu": step_load(case.model, placement, RAM, step),
         "crossings": float(crossings(case.model, placement, case.machine)),
-        "repeats": float(overlapped(batches, len(case.machine.gpus))),
+        "repeats": float(batches),
+        "workers": float(max(len(case.machine.gpus), 1)),
         "bandwidth": float(gpu.bandwidth.value) if gpu else 1e30,
-        "flops": max(gpu.tensor_flops.get(kind, 0.0) for kind in ("fp16", "fp32")) if gpu else 1e30,
+        "flops": _peak(gpu) if gpu else 1e30,
         "ram": bandwidth,
         "ram_given": is_given,
         "cores": float(case.machine.host.cores),
         "sockets": float(case.machine.host.sockets),
         "seconds": tokens / float(row["pp_tps" if prompt else "tg_tps"]),
     }
+
+
+def _peak(gpu: Gpu) -> float:
+    return max(gpu.tensor_flops.get(kind, 0.0) / per for kind, per in MATRIX_TYPES)
 
 
 def _on_gpus(case: Case, placement: Placement, step: Step) -> Load:
@@ -224,12 +232,3 @@ def _joined(parts: list[dict[str, object]]) -> Stack:
         else:
             values[name] = np.array(column)
     return Stack(**values)  # type: ignore[arg-type]
-
-
-def overlapped(batches: float, gpus: int) -> float:
-    """Passes that micro-batches take when GPUs split by layer work on them in a pipeline.
-
-    (batches + gpus - 1) / gpus: each GPU holds its share of the layers, the first result comes
-    after all, then one follows after another.
-    """
-    return (batches + gpus - 1) / gpus if gpus > 1 else batches

@@ -238,6 +238,7 @@ def _pass(
         stages=(*on_gpus, *_outside(model, placement, machine, step)),
         repeats=repeats,
         crossings=crossings(model, placement, machine),
+        workers=max(len(machine.gpus), 1),
     )
 
 
