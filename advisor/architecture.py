@@ -8,6 +8,7 @@ from; see `tensors.py`.
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 
 class Group(StrEnum):
@@ -136,7 +137,7 @@ class Architecture:
     experts: Experts | None
     source: str
 
-    @property
+    @cached_property
     def params(self) -> int:
         """All weights, the embedding once where it is tied."""
         return sum(tensor.params for tensor in self.tensors)

@@ -48,14 +48,14 @@ class EfficiencyRow:
     date: str
     note: str | None
 
-    def fits(self, case: "Scope", family: str) -> bool:
-        """The row's scope covers a case."""
+    def fits(self, scope: "Scope", family: str) -> bool:
+        """The row holds in a scope."""
         return (
-            self.runtime in (None, case.runtime)
+            self.runtime in (None, scope.runtime)
             and self.family in (None, family)
-            and self.backend in (None, case.backend)
-            and self.build in (None, case.build)
-            and self.decode_class in (None, case.decode_class)
+            and self.backend in (None, scope.backend)
+            and self.build in (None, scope.build)
+            and self.decode_class in (None, scope.decode_class)
         )
 
     @property
@@ -85,6 +85,14 @@ class Scope:
     build: str = ""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """A constant in one scope: its row and the factors upon it, and their product."""
+
+    rows: tuple[EfficiencyRow, ...]
+    value: float
+
+
 class Efficiency:
     """All constants, for one case; it remembers which were asked for.
 
@@ -93,47 +101,43 @@ class Efficiency:
 
     Args:
         rows: the table.
-        case: whose constants are asked for.
+        scope: whose constants are asked for.
     """
 
-    def __init__(self, rows: Iterable[EfficiencyRow], case: Scope | None = None) -> None:
+    def __init__(self, rows: Iterable[EfficiencyRow], scope: Scope | None = None) -> None:
         self._by_constant: dict[str, list[EfficiencyRow]] = {}
         for row in rows:
             self._by_constant.setdefault(row.constant, []).append(row)
-        self._found: dict[tuple[str, str, Scope], tuple[EfficiencyRow, ...]] = {}
-        self._values: dict[tuple[str, str, Scope], float] = {}
-        self._case = case or Scope()
-        self._used: dict[tuple[EfficiencyRow, ...], None] = {}
+        self._scope = scope or Scope()
+        self._by_scope: dict[Scope, dict[tuple[str, str], Found]] = {}
+        self._found = self._by_scope.setdefault(self._scope, {})
+        self._used: dict[tuple[str, str], None] = {}
 
-    def bound(self, case: Scope) -> "Efficiency":
-        """The same table for another case, nothing asked for yet."""
-        other = Efficiency((), case)
+    def bound(self, scope: Scope) -> "Efficiency":
+        """The same table for another scope, nothing asked for yet."""
+        other = Efficiency((), scope)
         other._by_constant = self._by_constant
-        other._found = self._found
-        other._values = self._values
+        other._by_scope = self._by_scope
+        other._found = self._by_scope.setdefault(scope, {})
         return other
 
-    def rows(self, constant: str, family: str = "") -> tuple[EfficiencyRow, ...]:
-        """The row that holds here, then the factors upon it.
-
-        Raises:
-            DataError: no row covers this case.
-        """
-        key = (constant, family, self._case)
-        if key not in self._found:
-            self._found[key] = self._search(constant, family)
-        found = self._found[key]
-        self._used[found] = None
+    def _look_up(self, constant: str, family: str) -> "Found":
+        key = (constant, family)
+        found = self._found.get(key)
+        if found is None:
+            found = self._found[key] = self._search(constant, family)
+        self._used[key] = None
         return found
 
-    def _search(self, constant: str, family: str) -> tuple[EfficiencyRow, ...]:
+    def _search(self, constant: str, family: str) -> "Found":
         rows = self._by_constant.get(constant, [])
-        fitting = [row for row in rows if row.fits(self._case, family)]
+        fitting = [row for row in rows if row.fits(self._scope, family)]
         whole = [row for row in fitting if row.unit != FACTOR]
         if not whole:
             raise DataError(f"data/efficiency.csv has no {constant!r} for {family!r}.")
         factors = (row for row in fitting if row.unit == FACTOR)
-        return (max(whole, key=lambda row: row.precision), *factors)
+        found = (max(whole, key=lambda row: row.precision), *factors)
+        return Found(rows=found, value=math.prod(row.value for row in found))
 
     def row(self, constant: str, family: str = "") -> EfficiencyRow:
         """The row that holds here, without factors.
@@ -141,18 +145,17 @@ class Efficiency:
         Raises:
             DataError: no row covers this case.
         """
-        return self.rows(constant, family)[0]
+        return self._look_up(constant, family).rows[0]
 
     def value(self, constant: str, family: str = "") -> float:
-        """The constant's value here, in the unit of its row."""
-        key = (constant, family, self._case)
-        if key not in self._values:
-            self._values[key] = math.prod(row.value for row in self.rows(constant, family))
-        else:
-            self._used[self._found[key]] = None
-        return self._values[key]
+        """The constant's value here, in the unit of its row.
+
+        Raises:
+            DataError: no row covers this case.
+        """
+        return self._look_up(constant, family).value
 
     @property
     def used(self) -> tuple[tuple[EfficiencyRow, ...], ...]:
         """Constants asked for so far, each with its factors."""
-        return tuple(self._used)
+        return tuple(self._found[key].rows for key in self._used)

@@ -1,6 +1,7 @@
 """A stand-in for a model of which only size, active size and depth are known."""
 
 import math
+from functools import lru_cache
 
 from advisor.architecture import Architecture, Experts, Group, LayerCache, Tensor
 from advisor.errors import InputError
@@ -16,6 +17,7 @@ WIDTH = 256
 """Row length, a whole quantization block."""
 
 
+@lru_cache(maxsize=256)
 def outline(
     name: str, params: float, active: float | None = None, layers: int | None = None
 ) -> Architecture:
