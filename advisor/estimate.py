@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -23,7 +23,7 @@ from advisor.placement import (
     weight_bytes,
 )
 from advisor.runtimes.runtime import Runtime
-from advisor.schedule import Route
+from advisor.schedule import Phases, Route, Schedule
 from advisor.units import Array
 from advisor.workload import Workload
 
@@ -84,16 +84,11 @@ class Estimate:
         placement: where every part lies.
         fits: every memory holds what it must.
         missing: what is short [B].
-        decode: tokens per second for each user.
-        prefill: prompt tokens per second, all users together.
-        first_token: seconds until the first token.
-        reply: seconds for a whole reply.
-        load: seconds to read the file from the drive; None where its speed is not known.
-        held: bytes per tier and device.
-        step: where a token's time goes.
-        prompt: where the prompt's time goes.
         machine: where; None where the pair was refused.
-        constants: shares and fixed costs that were used.
+        constants: shares and fixed costs; they remember which were used.
+        phases: how the runtime reads the model.
+
+    Times are worked out when they are first asked for.
     """
 
     how: Runtime
@@ -105,16 +100,66 @@ class Estimate:
     placement: Placement | None = None
     fits: bool | npt.NDArray[np.bool_] = False
     missing: Array = 0.0
-    decode: Range | None = None
-    prefill: Range | None = None
-    first_token: Range | None = None
-    reply: Array = np.nan
-    load: Array | None = None
-    held: Mapping[Tier, tuple[Array, ...]] = field(default_factory=dict)
-    step: StepTime | None = None
-    prompt: StepTime | None = None
     machine: Machine | None = None
     constants: Efficiency | None = None
+    phases: Phases | None = None
+
+    @cached_property
+    def step(self) -> StepTime | None:
+        """Where a token's time goes; None where the pair was refused."""
+        return self._timed(self.phases.decode) if self.phases else None
+
+    @cached_property
+    def prompt(self) -> StepTime | None:
+        """Where the prompt's time goes; None where the pair was refused."""
+        return self._timed(self.phases.prefill) if self.phases else None
+
+    def _timed(self, schedule: Schedule) -> StepTime | None:
+        if self.machine is None or self.constants is None:
+            return None
+        return schedule_seconds(schedule, self.machine, self.constants)
+
+    @cached_property
+    def decode(self) -> Range | None:
+        """Tokens per second for each user."""
+        return self._rate(1.0, self.step, IN_DECODE)
+
+    @cached_property
+    def prefill(self) -> Range | None:
+        """Prompt tokens per second, all users together."""
+        fresh = np.maximum(self.work.fresh, 1) * self.work.users
+        return self._rate(fresh, self.prompt, IN_PROMPT)
+
+    def _rate(self, amount: Array, time: StepTime | None, constant: str) -> Range | None:
+        if time is None or self.machine is None or self.constants is None:
+            return None
+        factor = np.exp(spread(time, self.machine, self.constants, constant))
+        rate = amount / time.total
+        return Range(value=rate, low=rate / factor, high=rate * factor)
+
+    @cached_property
+    def first_token(self) -> Range | None:
+        """Seconds until the first token."""
+        rate = self._rate(1.0, self.prompt, IN_PROMPT)
+        return rate and Range(value=1 / rate.value, low=1 / rate.high, high=1 / rate.low)
+
+    @property
+    def reply(self) -> Array:
+        """Seconds for a whole reply; not a number where the pair was refused."""
+        if self.step is None or self.prompt is None:
+            return np.nan
+        return self.prompt.total + self.work.output * self.step.total
+
+    @property
+    def load(self) -> Array | None:
+        """Seconds to read the file from the drive; None where its speed is not known."""
+        disk = self.machine.disk if self.machine else None
+        return self.model.file_bytes / disk.sequential.value if disk else None
+
+    @cached_property
+    def held(self) -> Mapping[Tier, tuple[Array, ...]]:
+        """Bytes per tier and device."""
+        return _held(self.model, self.placement, self.work) if self.placement else {}
 
     @property
     def runtime(self) -> str:
@@ -132,6 +177,8 @@ class Estimate:
     def assumptions(self) -> tuple[Assumption, ...]:
         """Every input that was not simply counted, with its origin."""
         if self.machine is None or self.placement is None or self.constants is None:
+            return ()
+        if self.decode is None or self.prefill is None:  # asking for both uses all constants
             return ()
         return assumptions(self.machine, self.placement, self.constants)
 
@@ -198,11 +245,7 @@ def estimate(
             build=build,
         )
     )
-    phases = runtime.schedule(model, placement, machine, work)
-    step = schedule_seconds(phases.decode, machine, constants)
-    prompt = schedule_seconds(phases.prefill, machine, constants)
     missing = missing_bytes(model, placement, machine, work)
-    fresh = np.maximum(work.fresh, 1) * work.users
     return Estimate(
         how=runtime,
         strategy=strategy,
@@ -212,16 +255,9 @@ def estimate(
         placement=placement,
         fits=np.asarray(missing) <= 0,
         missing=missing,
-        decode=_rate_range(1.0, step, machine, constants, IN_DECODE),
-        prefill=_rate_range(fresh, prompt, machine, constants, IN_PROMPT),
-        first_token=_time_range(prompt, machine, constants),
-        reply=prompt.total + work.output * step.total,
-        load=model.file_bytes / machine.disk.sequential.value if machine.disk else None,
-        held=_held(model, placement, work),
-        step=step,
-        prompt=prompt,
         machine=machine,
         constants=constants,
+        phases=runtime.schedule(model, placement, machine, work),
     )
 
 
@@ -251,18 +287,6 @@ def _known(part: str, machine: Machine) -> bool:
     elif part in (Route.PAGED, Route.STAGED) and machine.disk:
         figure = machine.disk.sequential
     return figure is None or figure.kind in (Kind.MEASURED, Kind.GIVEN)
-
-
-def _rate_range(
-    amount: Array, time: StepTime, machine: Machine, constants: Efficiency, constant: str
-) -> Range:
-    rate, factor = amount / time.total, np.exp(spread(time, machine, constants, constant))
-    return Range(value=rate, low=rate / factor, high=rate * factor)
-
-
-def _time_range(time: StepTime, machine: Machine, constants: Efficiency) -> Range:
-    factor = np.exp(spread(time, machine, constants, IN_PROMPT))
-    return Range(value=time.total, low=time.total / factor, high=time.total * factor)
 
 
 def _held(model: Model, placement: Placement, work: Workload) -> dict[Tier, tuple[Array, ...]]:
