@@ -4,8 +4,6 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from advisor import catalog
 from advisor.compare import as_run, compare, decode_tps, usable
 from advisor.estimate import Estimate, estimate
@@ -13,7 +11,7 @@ from advisor.machine import Gpu, Machine
 from advisor.model import Model
 from advisor.money import break_even_tokens, busy_share, monthly_hours, worth_per_hour
 from advisor.offers import MoneyInputs, Offer, offers
-from advisor.placement import Settings, Strategy, missing_bytes
+from advisor.placement import Settings, Strategy
 from advisor.runtimes import LLAMA_CPP
 from advisor.units import GIB, HOURS_PER_MONTH
 from advisor.what_ifs import WhatIf, what_ifs
@@ -190,21 +188,15 @@ def _smallest_holder(
     model = as_run(asked, LLAMA_CPP, machine)
     constants = catalog.efficiency()
     for count in counts:
+        if count * float(card.memory.value) < model.file_bytes - model.embedding:
+            continue
         bigger = replace(machine, name=gpu, gpus=(card,) * count, host=host)
-        if holds(model, bigger, work):
-            return count, estimate(model, bigger, work, LLAMA_CPP, Strategy.GPU_RESIDENT, constants)
+        one = estimate(model, bigger, work, LLAMA_CPP, Strategy.GPU_RESIDENT, constants)
+        if bool(one.fits):
+            return count, one
     single = replace(machine, name=gpu, gpus=(card,), host=host)
     part = estimate(model, single, work, LLAMA_CPP, Strategy.CPU_OFFLOAD, constants)
     return (1, part) if bool(part.fits) else None
-
-
-def holds(model: Model, machine: Machine, work: Workload) -> bool:
-    """The GPUs of a machine hold a whole model and its cache in llama.cpp."""
-    room = sum(float(gpu.memory.value) for gpu in machine.gpus)
-    if room < model.file_bytes - model.embedding:
-        return False
-    placement = LLAMA_CPP.place(model, machine, work, Strategy.GPU_RESIDENT, Settings())
-    return not np.any(missing_bytes(model, placement, machine, work) > 0)
 
 
 def _as_sold(name: str) -> Gpu:

@@ -86,7 +86,6 @@ class Estimate:
         missing: what is short [B].
         machine: where; None where the pair was refused.
         constants: shares and fixed costs; they remember which were used.
-        phases: how the runtime reads the model.
 
     Times are worked out when they are first asked for.
     """
@@ -102,7 +101,13 @@ class Estimate:
     missing: Array = 0.0
     machine: Machine | None = None
     constants: Efficiency | None = None
-    phases: Phases | None = None
+
+    @cached_property
+    def phases(self) -> Phases | None:
+        """How the runtime reads the model; None where the pair was refused."""
+        if self.machine is None or self.placement is None:
+            return None
+        return self.how.schedule(self.model, self.placement, self.machine, self.work)
 
     @cached_property
     def step(self) -> StepTime | None:
@@ -257,7 +262,6 @@ def estimate(
         missing=missing,
         machine=machine,
         constants=constants,
-        phases=runtime.schedule(model, placement, machine, work),
     )
 
 

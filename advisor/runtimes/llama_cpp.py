@@ -119,7 +119,9 @@ def place(
         buffers=buffers,
         cache=kv_cache_bytes(model, work, work.swa_full),
     )
-    return placement if rest is RAM else _with_page_cache(model, placement, machine, work, settings)
+    if rest is RAM:
+        return placement
+    return replace(placement, page_cache=page_cache(model, placement, machine, work, settings))
 
 
 def split(
@@ -324,12 +326,6 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
 
 def _same_division(parts: list[Floats], share: Floats) -> list[Floats]:
     return [share * (part > 0) for part in parts]
-
-
-def _with_page_cache(
-    model: Model, placement: Placement, machine: Machine, work: Workload, settings: Settings
-) -> Placement:
-    return replace(placement, page_cache=page_cache(model, placement, machine, work, settings))
 
 
 def page_cache(

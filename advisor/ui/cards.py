@@ -35,7 +35,7 @@ def cards(answer: Answer) -> None:
         ):  # fmt: skip
             show(_card(answer, strategy, one, before.get(strategy, "")))
             if one is not None and one.step is not None:
-                reasons.button(answer, one)
+                reasons.button(one)
 
 
 def _speeds_before(answer: Answer) -> dict[Strategy, str]:

@@ -9,9 +9,7 @@ from markupsafe import Markup
 from advisor.compare import decode_tps
 from advisor.estimate import Estimate
 from advisor.reports.compose import figure_text
-from advisor.runtimes import runtime
 from advisor.schedule import Flow, Route
-from advisor.ui.answering import Answer
 from advisor.ui.markup import block, joined, show, table, two_lines
 from advisor.units import GB
 from advisor.wording import number, seconds, tokens_per_second
@@ -28,20 +26,20 @@ PART_NAMES = {
 }
 
 
-def button(answer: Answer, one: Estimate) -> None:
+def button(one: Estimate) -> None:
     """The popover beside a number."""
     key = f"why_{one.strategy.name}"
     with st.popover("Why this number?", width="stretch", key=key):
-        show(joined(explanation(answer, one)))
+        show(joined(explanation(one)))
 
 
-def explanation(answer: Answer, one: Estimate) -> Iterable[Markup]:
+def explanation(one: Estimate) -> Iterable[Markup]:
     """Formula, parts and inputs of one estimate."""
     if one.step is None or one.decode is None:
         return
     total = float(one.step.total)
     yield block("oa-strong", "One token is the sum of its parts", "p")
-    yield table(("Part", "Bytes", "Speed", "Time"), _parts(answer, one), label="Time of one token",
+    yield table(("Part", "Bytes", "Speed", "Time"), _parts(one), label="Time of one token",
                 numeric=(1, 2, 3))  # fmt: skip
     yield block(
         "oa-why",
@@ -57,8 +55,8 @@ def explanation(answer: Answer, one: Estimate) -> Iterable[Markup]:
     yield table(("Figure", "Value"), _inputs(one), label="Inputs of the estimate", numeric=(1,))
 
 
-def _parts(answer: Answer, one: Estimate) -> Iterable[tuple[str, str, str, str]]:
-    moved = _bytes(answer, one)
+def _parts(one: Estimate) -> Iterable[tuple[str, str, str, str]]:
+    moved = _bytes(one)
     parts = one.step.parts if one.step else {}
     for name, duration in sorted(parts.items(), key=lambda part: -float(part[1])):
         spent, size = float(duration), moved.get(name, 0.0)
@@ -71,13 +69,10 @@ def _parts(answer: Answer, one: Estimate) -> Iterable[tuple[str, str, str, str]]
             )
 
 
-def _bytes(answer: Answer, one: Estimate) -> dict[str, float]:
+def _bytes(one: Estimate) -> dict[str, float]:
     """Bytes that each route carries for one token [B]."""
-    if one.placement is None:
-        return {}
-    phases = runtime(one.runtime).schedule(one.model, one.placement, answer.machine, answer.work)
     found: dict[str, float] = {}
-    for stage in phases.decode.stages:
+    for stage in one.phases.decode.stages if one.phases else ():
         for flow in stage.flows:
             found[flow.route] = found.get(flow.route, 0.0) + _carried(flow)
     return found
