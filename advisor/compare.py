@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from advisor import catalog
 from advisor.errors import Refusal
-from advisor.estimate import Estimate, estimate
+from advisor.estimate import Estimate, estimate, whole_bytes
 from advisor.machine import Machine
 from advisor.model import Model
 from advisor.placement import Settings
@@ -45,7 +45,14 @@ def _in_runtime(
         model = as_run(asked, runtime, machine)
     except Refusal as refusal:
         return [
-            Estimate(how=runtime, strategy=strategy, model=asked, work=work, refusal=str(refusal))
+            Estimate(
+                how=runtime,
+                strategy=strategy,
+                model=asked,
+                work=work,
+                refusal=str(refusal),
+                missing=whole_bytes(asked, work),
+            )
             for strategy in runtime.strategies
         ]
     own = settings if runtime is LLAMA_CPP else Settings()

@@ -16,7 +16,7 @@ from advisor.efficiency import Efficiency
 from advisor.errors import InputError
 from advisor.machine import Disk, Gpu, Host, Link, Machine
 from advisor.placement import Load
-from advisor.schedule import Flow, Route, Schedule, Stage, Transfer
+from advisor.schedule import Exchange, Flow, Route, Schedule, Stage, Transfer, Way
 from advisor.units import Array
 
 LAYERS, CROSSINGS, TOKEN, HIDDEN = "layers", "crossings", "token", "hidden"
@@ -222,14 +222,38 @@ def ram_bytes(stage: Stage) -> Array:
         if flow.route is Route.IN_PLACE and flow.load is not None:
             takes.append(flow.load.weights + flow.load.kv)
         if flow.route is Route.STREAMED:
-            takes.append(flow.moved)
-    return sum(takes, start=np.zeros(())) if len(takes) > 1 else 0.0
+            takes.append(flow.moved * flow.alike)
+    several = len(takes) > 1 or any(flow.alike > 1 for flow in stage.flows)
+    return sum(takes, start=np.zeros(())) if several else 0.0
+
+
+def exchange_seconds(exchange: Exchange, machine: Machine, constants: Efficiency) -> Array:
+    """GPUs send activations to each other [s].
+
+    t = times (latency + bytes / S). An all-reduce of one vector costs its latency alone, whatever
+    the link can move; long prompts fill it. Cards without a link of their own go through the
+    host's memory, at a share of its link.
+    """
+    if exchange.way is Way.NETWORK:
+        rate = machine.network.value if machine.network else np.inf
+        return exchange.times * (constants.value("network_hop") + exchange.moved / rate)
+    gpu = machine.gpus[0]
+    rate = gpu.peer.value if gpu.peer else gpu.link.pinned.value * constants.value("peer_share")
+    family = "NVLink" if gpu.peer else ""
+    alone = constants.value("all_reduce", family)
+    if not exchange.reduces:
+        alone = constants.value("crossing")
+    return exchange.times * (alone + exchange.moved / rate)
 
 
 def schedule_seconds(schedule: Schedule, machine: Machine, constants: Efficiency) -> StepTime:
     """Time of a whole phase: stages, crossings and the cost of a step, times its repeats [s]."""
+    between: Array = sum(
+        (exchange_seconds(one, machine, constants) for one in schedule.exchanges),
+        start=np.zeros(()),
+    )
     parts: dict[str, Array] = {
-        CROSSINGS: schedule.crossings * constants.value("crossing"),
+        CROSSINGS: schedule.crossings * constants.value("crossing") + between,
         TOKEN: constants.value("token"),
     }
     hidden: Array = 0.0

@@ -305,7 +305,7 @@ def _settings(row: Mapping[str, str], category: str, model: Model) -> Settings:
         layers = round(share * model.layers)
     if category == "moe_offload" and moe is None and (layers is None or layers >= model.layers):
         moe = float(model.layers)
-    return Settings(gpu_layers=layers, cpu_moe=moe)
+    return Settings(gpu_layers=layers, cpu_moe=moe, head_first=layers is None)
 
 
 BACKENDS = (("vulkan", "vulkan"), ("sycl", "sycl"), ("rocm", "rocm"), ("hip ", "rocm"))

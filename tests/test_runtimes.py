@@ -47,14 +47,16 @@ def place(
     return one.place(model, where, work, strategy, settings or Settings())
 
 
-def test_llama_cpp_keeps_the_embedding_in_ram_and_the_head_with_the_last_layer(
-    rig: Machine,
+@pytest.mark.parametrize("head_first", [True, False])
+def test_llama_cpp_keeps_the_embedding_in_ram_and_the_head_with_the_first_or_last_layer(
+    rig: Machine, head_first: bool
 ) -> None:
-    whole = place(LLAMA_CPP, rig, Strategy.GPU_RESIDENT)
-    half = place(LLAMA_CPP, rig, Strategy.CPU_OFFLOAD, settings=Settings(gpu_layers=40.0))
+    settings = Settings(gpu_layers=40.0, head_first=head_first)
+    whole = place(LLAMA_CPP, rig, Strategy.GPU_RESIDENT, settings=settings)
+    half = place(LLAMA_CPP, rig, Strategy.CPU_OFFLOAD, settings=settings)
     assert whole.embedding == half.embedding == RAM
     assert float(np.asarray(whole.output[vram(0)])) == 1.0
-    assert float(np.asarray(half.output[vram(0)])) == 0.0
+    assert float(np.asarray(half.output[vram(0)])) == float(head_first)
     assert half.weights[vram(0)][Group.ATTENTION][-1] == 1.0, "the last layers go to the GPU"
     assert half.weights[vram(0)][Group.ATTENTION][0] == 0.0
 
@@ -105,8 +107,9 @@ def test_layers_are_divided_by_the_memory_of_the_cards() -> None:
     two = machine(MachineInputs(gpu="RTX 3090", gpu_count=2, ram_gb=64))
     found = place(LLAMA_CPP, two, Strategy.GPU_RESIDENT)
     first, second = (found.weights[vram(device)][Group.NORMS] for device in (0, 1))
-    assert first.sum() == second.sum() == 40
-    assert first[:40].all(), "the first card takes the first layers"
+    # 80 layers of about 0.51 GB; the head behind the second card's layers counts as two of them.
+    assert (first.sum(), second.sum()) == (41, 39)
+    assert first[:41].all(), "the first card takes the first layers"
 
 
 def test_vllm_keeps_the_whole_cache_on_the_gpu_and_streams_the_last_layers(rig: Machine) -> None:
@@ -164,7 +167,7 @@ def test_a_format_becomes_what_the_runtime_runs(
 def test_vllm_refuses_gpus_without_its_kernels() -> None:
     old = machine(MachineInputs(gpu="GTX 1080 Ti", ram_gb=64))
     found = compare(catalog.model("Llama-3.1-8B", "Q4_K_M"), old, WORK, runtimes=(VLLM,))
-    assert all("no kernels for GTX 1080 Ti" in one.refusal for one in found)
+    assert all("compute capability 7.5" in one.refusal for one in found)
 
 
 def test_usable_are_those_that_fit_fastest_first(rig: Machine) -> None:

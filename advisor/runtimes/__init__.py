@@ -2,11 +2,15 @@
 
 from advisor.errors import UnknownName
 from advisor.runtimes.accelerate import ACCELERATE
+from advisor.runtimes.ktransformers import KTRANSFORMERS
 from advisor.runtimes.llama_cpp import LLAMA_CPP
+from advisor.runtimes.lm_studio import LM_STUDIO
+from advisor.runtimes.ollama import OLLAMA
 from advisor.runtimes.runtime import Becomes, Runtime
+from advisor.runtimes.sglang import SGLANG
 from advisor.runtimes.vllm import VLLM
 
-RUNTIMES = (LLAMA_CPP, VLLM, ACCELERATE)
+RUNTIMES = (LLAMA_CPP, OLLAMA, LM_STUDIO, KTRANSFORMERS, VLLM, SGLANG, ACCELERATE)
 """In the order pages and tables show them."""
 
 
@@ -22,4 +26,16 @@ def runtime(name: str) -> Runtime:
     raise UnknownName("runtime", name, [one.name for one in RUNTIMES], "See README for the list.")
 
 
-__all__ = ["ACCELERATE", "LLAMA_CPP", "RUNTIMES", "VLLM", "Becomes", "Runtime", "runtime"]
+__all__ = [
+    "ACCELERATE",
+    "KTRANSFORMERS",
+    "LLAMA_CPP",
+    "LM_STUDIO",
+    "OLLAMA",
+    "RUNTIMES",
+    "SGLANG",
+    "VLLM",
+    "Becomes",
+    "Runtime",
+    "runtime",
+]

@@ -37,6 +37,8 @@ class Runtime:
         place: where it puts the model.
         schedule: how it reads it there.
         command: text to paste that does it.
+        language: that the command is written in, for colouring.
+        notes: what people should know beside the command, a sentence or two each.
     """
 
     name: str
@@ -47,3 +49,5 @@ class Runtime:
     place: Callable[[Model, Machine, Workload, Strategy, Settings], Placement]
     schedule: Callable[[Model, Placement, Machine, Workload], Phases]
     command: Callable[[Model, Placement, Machine, Workload], str]
+    language: str = "bash"
+    notes: tuple[str, ...] = ()
