@@ -20,7 +20,9 @@ from advisor.model import Model, scaled
 from advisor.placement import Settings, Strategy
 from advisor.runtimes import Runtime
 from advisor.runtimes.accelerate import ACCELERATE
+from advisor.runtimes.ktransformers import KTRANSFORMERS
 from advisor.runtimes.llama_cpp import LLAMA_CPP
+from advisor.runtimes.sglang import SGLANG
 from advisor.runtimes.vllm import VLLM
 from advisor.units import GIB
 from advisor.workload import Workload
@@ -212,9 +214,11 @@ def _runtime(row: Mapping[str, str], category: str, notes: list[str]) -> Runtime
     stated = _text(row, "runtime")
     folded = stated.casefold()
     for words, runtime in (
-        (("llama", "ollama", "lm studio", "ggml", "ktransformers"), LLAMA_CPP),
+        (("ktransformers",), _ktransformers(row, category)),
+        (("llama", "ollama", "lm studio", "ggml"), LLAMA_CPP),
         (("accelerate", "transformers", "airllm"), ACCELERATE),
-        (("vllm", "sglang", "tensorrt"), VLLM),
+        (("sglang",), SGLANG),
+        (("vllm", "tensorrt"), VLLM),
     ):
         if any(word in folded for word in words):
             return runtime
@@ -222,6 +226,13 @@ def _runtime(row: Mapping[str, str], category: str, notes: list[str]) -> Runtime
     if stated:
         notes.append(f"{stated} is not modelled: read as {nearest.name} does")
     return nearest
+
+
+def _ktransformers(row: Mapping[str, str], category: str) -> Runtime:
+    """Itself where experts lie in RAM beside a GPU; SGLang, which it is built on, where none do."""
+    if category != "moe_offload":
+        return SGLANG
+    return KTRANSFORMERS if _text(row, "gpu") else LLAMA_CPP
 
 
 def _without_gpu(
