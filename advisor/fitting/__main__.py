@@ -1,6 +1,7 @@
 """`python -m advisor.fitting`: refit data/efficiency.csv from data/measurements/llama_cpp.csv.
 
-Rows of constants that are not fitted stay as they are. The result depends on the two files alone.
+Rows of constants that are not fitted stay as they are, and those of a single runtime. The result
+depends on the two files alone.
 """
 
 import csv
@@ -43,7 +44,8 @@ def refitted() -> str:
     one = solve(problem(decode, in_decode))
     two = solve(problem(prompt, IN_PROMPTS))
     fitted = {*PARAMETERS, *SPREADS}
-    kept = [row for row in read(TABLE, EfficiencyRow) if row.constant not in fitted]
+    known = read(TABLE, EfficiencyRow)
+    kept = [row for row in known if row.constant not in fitted or row.runtime is not None]
     found = [*_rows(one), *_rows(two), *_spread_rows(spreads(rows, decode, one, prompt, two))]
     return _text([*found, *kept])
 
