@@ -83,31 +83,29 @@ def read() -> Published:
 def points(published: Published) -> Iterable[Point]:
     """Every row that the fit covers."""
     names = tuple(name for name in PARAMETERS if name not in IN_PROMPTS)
-    for stack, constants, timed in (
-        (published.decode, names, GENERATION),
-        (published.prompt, IN_PROMPTS, PROMPT),
-    ):
-        fit = solve(problem(stack, constants))
-        widths = _half_widths(stack, fit, timed)
-        for index, name in enumerate(stack.ids):
-            run = published.runs[name]
-            measured = float(run.row["pp_tps" if timed == PROMPT else "tg_tps"])
-            seconds = float(stack.seconds[index]), float(fit.predicted[index])
-            facts = facts_of(
-                run.case,
-                run.row["category"],
-                ram_peak=float(stack.ram[index]),
-                prompt=timed == PROMPT,
-            )
-            yield point(
-                run,
-                regime=_regime(run.row, stack, index, timed),
-                group=stack.groups[index],
-                measured=measured,
-                predicted=measured * seconds[0] / seconds[1],
-                half_width=float(widths[index]),
-                peers=answers(facts),
-            )
+    yield from _points(published, published.decode, names, GENERATION)
+    yield from _points(published, published.prompt, IN_PROMPTS, PROMPT)
+
+
+def _points(
+    published: Published, stack: Stack, constants: tuple[str, ...], timed: str
+) -> Iterable[Point]:
+    fit = solve(problem(stack, constants))
+    widths = _half_widths(stack, fit, timed)
+    for index, name in enumerate(stack.ids):
+        run, prompt = published.runs[name], timed == PROMPT
+        measured = float(run.row["pp_tps" if prompt else "tg_tps"])
+        ram_peak = float(stack.ram[index])
+        facts = facts_of(run.case, run.row["category"], ram_peak=ram_peak, prompt=prompt)
+        yield point(
+            run,
+            regime=_regime(run.row, stack, index, timed),
+            group=stack.groups[index],
+            measured=measured,
+            predicted=measured * float(stack.seconds[index] / fit.predicted[index]),
+            half_width=float(widths[index]),
+            peers=answers(facts),
+        )
 
 
 def point(
