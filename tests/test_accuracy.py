@@ -15,6 +15,7 @@ from advisor.accuracy.published import Published, read
 from advisor.accuracy.regimes import REGIMES, regime_of
 from advisor.accuracy.scoring import chance, scores
 from advisor.accuracy.splits import ram_rate, sweeps
+from advisor.cli import main
 from advisor.fitting.__main__ import MEASURED
 from advisor.peers import PEERS
 
@@ -202,6 +203,15 @@ def test_the_terminal_shows_every_regime_and_formula(found: Ledger) -> None:
     for peer in PEERS:
         assert peer.name[:14] in shown
     assert text.floor_sentence(found.floor) in shown
+
+
+@pytest.mark.parametrize(
+    ("option", "begins"), [("--json", "{"), ("--markdown", "| regime"), ("", " ")]
+)
+def test_the_command_prints_it(found, monkeypatch, capsys, option: str, begins: str) -> None:
+    monkeypatch.setattr("advisor.accuracy.ledger.ledger", lambda: found)
+    assert main(["accuracy", *filter(None, [option])]) == 0
+    assert capsys.readouterr().out.startswith(begins)
 
 
 def test_readme_shows_these_numbers(found: Ledger) -> None:

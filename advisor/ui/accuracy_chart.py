@@ -21,6 +21,8 @@ SHAPES = (
 """Plotly's name of a shape, and the letter that looks like it."""
 COLOURS = 8
 """Colours of the palette; a ninth kind of run takes the first, with another shape."""
+DECADES = 2.5
+"""Width of an axis from which whole decades are marks enough; else 1, 2 and 5 of each."""
 BAND = 1.25
 """Edge of the band about the line of equals: 25 % too fast, or as many times too slow."""
 
@@ -129,7 +131,7 @@ def _layout(look: Palette, low: float, high: float) -> Figure:
             "type": "log",
             "range": ends,
             "title": {"text": title},
-            "dtick": 1,
+            "dtick": 1 if ends[1] - ends[0] > DECADES else "D2",
             "tickformat": "~g",
         }
     layout |= {"hovermode": "closest", "dragmode": False, "clickmode": "event+select"}
