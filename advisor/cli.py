@@ -236,21 +236,14 @@ def _rows(path: Path) -> list[dict[str, str]]:
 
 def accuracy(args: argparse.Namespace) -> None:
     """`accuracy`."""
-    from dataclasses import asdict
+    from advisor.accuracy import text
+    from advisor.accuracy.ledger import ledger
 
-    from advisor.accuracy import markdown, points, scores
-
-    found = scores(points())
+    found = ledger()
     if args.markdown:
-        print(markdown(found))
+        print(text.markdown(found))
         return
-    head = f"{'':<28} {'rows':>5} {'median':>8} {'mean':>8} {'in 25 %':>8} {'in range':>9}"
-    lines = (
-        f"{one.regime:<28} {one.rows:>5} {one.median:>8.1%} {one.mean:>8.1%} "
-        f"{one.within:>8.0%} {one.covered:>9.0%}"
-        for one in found
-    )
-    _print(args, [asdict(one) for one in found], lambda: "\n".join((head, *lines)))
+    _print(args, text.record(found), lambda: text.plain(found))
 
 
 PARTS = ("ram", "disk", "gpu")

@@ -33,7 +33,7 @@ LAYERS = """
     placement catalog
     model
     naming records efficiency tables tensors mixers layers quantization architecture
-    money wording
+    money wording peers
     machine workload measurement
     errors units folders __init__
 """
