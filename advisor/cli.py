@@ -71,6 +71,8 @@ def parser() -> argparse.ArgumentParser:
     one = _command(commands, "accuracy", accuracy, "predictions against published measurements")
     one.add_argument("--markdown", action="store_true", help="the table of README")
 
+    _command(commands, "claims", claims, "what articles say about offloading, and what holds")
+
     _report_commands(commands)
     return top
 
@@ -244,6 +246,15 @@ def accuracy(args: argparse.Namespace) -> None:
         print(text.markdown(found))
         return
     _print(args, text.record(found), lambda: text.plain(found))
+
+
+def claims(args: argparse.Namespace) -> None:
+    """`claims`."""
+    from advisor.claims import claims as computed
+
+    found = computed()
+    lines = (f"{one.row.number}. {one.row.claim}\n   {one.answer}. {one.why}" for one in found)
+    _print(args, [one.plain for one in found], lambda: "\n".join(lines))
 
 
 PARTS = ("ram", "disk", "gpu")

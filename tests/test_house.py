@@ -18,6 +18,7 @@ LAYERS = """
     app
     __main__
     cli ui
+    claims
     accuracy
     fitting
     reports answers options

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from advisor.ui import accuracy_figures, accuracy_scores
+from advisor.ui.claim_list import claims_section
 from advisor.ui.judging import judged
 from advisor.ui.markup import block, show
 
@@ -25,4 +26,4 @@ accuracy_scores.regimes(found)
 accuracy_figures.figures(found.points)
 accuracy_scores.formulas(found)
 accuracy_scores.method()
-# What articles say, and what holds of it, comes here.
+claims_section()
