@@ -24,7 +24,7 @@ LAYERS = """
     reports answers options
     sweeps
     advice
-    what_ifs offers
+    what_ifs offers remarks
     compare predict
     models assemble
     calibration estimate
