@@ -20,12 +20,12 @@ def remarks(one: Estimate) -> tuple[str, ...]:
     if one.placement is None or one.machine is None or not bool(np.all(one.fits)):
         return ()
     own = {
-        LLAMA_CPP.key: _llama_cpp,
-        OLLAMA.key: _ollama,
-        VLLM.key: _vllm,
-        SGLANG.key: _served,
-        KTRANSFORMERS.key: _served,
-    }.get(one.how.key)
+        LLAMA_CPP.name: _llama_cpp,
+        OLLAMA.name: _ollama,
+        VLLM.name: _vllm,
+        SGLANG.name: _served,
+        KTRANSFORMERS.name: _served,
+    }.get(one.runtime)
     return tuple(own(one)) if own else ()
 
 

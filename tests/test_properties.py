@@ -23,15 +23,7 @@ PAIRS = [
 ]
 CASES = [(name, *pair) for name in MODELS for pair in PAIRS]
 CASES += [(name, KTRANSFORMERS, Strategy.CPU_OFFLOAD) for name in WITH_EXPERTS]
-PAIRS = [
-    (runtime, strategy)
-    for runtime in RUNTIMES
-    for strategy in runtime.strategies
-    if runtime is not KTRANSFORMERS
-]
-CASES = [(name, *pair) for name in MODELS for pair in PAIRS]
-CASES += [(name, KTRANSFORMERS, Strategy.CPU_OFFLOAD) for name in WITH_EXPERTS]
-MIXED = dict.fromkeys(("Qwen3-30B-A3B", "DeepSeek-V2-Lite"), "Q4_K+FP8")
+MIXED = dict.fromkeys(WITH_EXPERTS, "Q4_K+FP8")
 
 bandwidths = st.floats(5, 800)
 models = st.sampled_from(MODELS)

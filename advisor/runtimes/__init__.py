@@ -2,6 +2,7 @@
 
 from advisor.errors import UnknownName
 from advisor.runtimes.accelerate import ACCELERATE
+from advisor.runtimes.ik_llama_cpp import IK_LLAMA_CPP
 from advisor.runtimes.ktransformers import KTRANSFORMERS
 from advisor.runtimes.llama_cpp import LLAMA_CPP
 from advisor.runtimes.lm_studio import LM_STUDIO
@@ -10,7 +11,9 @@ from advisor.runtimes.runtime import Becomes, Runtime
 from advisor.runtimes.sglang import SGLANG
 from advisor.runtimes.vllm import VLLM
 
-RUNTIMES = (LLAMA_CPP, OLLAMA, LM_STUDIO, KTRANSFORMERS, VLLM, SGLANG, ACCELERATE)
+RUNTIMES = (
+    LLAMA_CPP, OLLAMA, LM_STUDIO, IK_LLAMA_CPP, KTRANSFORMERS, VLLM, SGLANG, ACCELERATE,
+)  # fmt: skip
 """In the order pages and tables show them."""
 
 
@@ -28,6 +31,7 @@ def runtime(name: str) -> Runtime:
 
 __all__ = [
     "ACCELERATE",
+    "IK_LLAMA_CPP",
     "KTRANSFORMERS",
     "LLAMA_CPP",
     "LM_STUDIO",

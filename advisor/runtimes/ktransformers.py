@@ -177,5 +177,6 @@ KTRANSFORMERS = Runtime(
     place=place,
     schedule=schedule,
     command=command,
+    usual=False,
     notes=NOTES,
 )

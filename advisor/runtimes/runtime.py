@@ -30,6 +30,7 @@ class Runtime:
     Attributes:
         name: as people call it.
         key: as data/efficiency.csv names it.
+        build: of which fork it is, as `efficiency.Scope` names builds; empty for none.
         version: what its command was written for, with the date it was checked.
         strategies: placements it can do.
         becomes: the format a model of a given format takes in it, on a machine; raises Refusal
@@ -37,6 +38,7 @@ class Runtime:
         place: where it puts the model.
         schedule: how it reads it there.
         command: text to paste that does it.
+        usual: people meet it without looking for it; the cards prefer such a one.
         language: that the command is written in, for colouring.
         notes: what people should know beside the command, a sentence or two each.
     """
@@ -49,5 +51,7 @@ class Runtime:
     place: Callable[[Model, Machine, Workload, Strategy, Settings], Placement]
     schedule: Callable[[Model, Placement, Machine, Workload], Phases]
     command: Callable[[Model, Placement, Machine, Workload], str]
+    build: str = ""
+    usual: bool = True
     language: str = "bash"
     notes: tuple[str, ...] = ()
