@@ -26,6 +26,7 @@ LAYERS = """
     what_ifs offers
     compare predict
     models assemble
+    calibrated
     calibration estimate
     probes runtimes describe
     cost
