@@ -405,4 +405,5 @@ LLAMA_CPP = Runtime(
     place=place,
     schedule=schedule,
     command=command,
+    takes_layers=True,
 )

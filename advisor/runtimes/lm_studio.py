@@ -83,5 +83,6 @@ LM_STUDIO = Runtime(
     place=place,
     schedule=llama_cpp.schedule,
     command=command,
+    takes_layers=True,
     notes=NOTES,
 )

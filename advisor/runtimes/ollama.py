@@ -170,5 +170,6 @@ OLLAMA = Runtime(
     place=place,
     schedule=schedule,
     command=command,
+    takes_layers=True,
     notes=NOTES,
 )
