@@ -21,8 +21,9 @@ LAYERS = """
     claims
     accuracy
     fitting
-    reports answers options
-    sweeps
+    reports answers options diagnosis_text
+    diagnosis
+    sweeps causes
     advice
     what_ifs offers remarks
     compare predict
