@@ -11,6 +11,7 @@ from advisor.causes.rates import Needed
 from advisor.compare import decode_tps
 from advisor.cost import CROSSINGS, HIDDEN, LAYERS
 from advisor.diagnosis import Diagnosis, Explanation
+from advisor.diagnosis_text import sentence
 from advisor.estimate import Assumption, Estimate, Range
 from advisor.models import Found
 from advisor.placement import Tier
@@ -129,7 +130,7 @@ def diagnosis_answer(found: Diagnosis) -> Json:
         **_range("decode_tps", one.decode),
         **_range("prefill_tps", one.prefill),
         "outcome": found.outcome.value,
-        "sentence": found.sentence,
+        "sentence": sentence(found),
         "causes": [_explanation(each) for each in found.explanations],
         "needed": [_needed(each) for each in found.needed],
     }

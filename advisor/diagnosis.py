@@ -24,7 +24,6 @@ from advisor.causes.situation import Situation, Trial, rates, situation
 from advisor.causes.table import CauseRow, row_for
 from advisor.errors import InputError
 from advisor.estimate import Estimate, Range
-from advisor.wording import range_of, rate, tokens_per_second
 
 LIMITS = {"measured": (1e-4, 100_000.0), "measured prompt": (1e-3, 10_000_000.0)}
 """Slowest and fastest speed that is believed [tokens/s]."""
@@ -34,8 +33,6 @@ NOTABLE = 1.02
 """A change of speed below this factor explains nothing."""
 PART = 0.25
 """Share of the gap, on a logarithmic scale, from which a cause explains a part of it."""
-NEAR = 1.5
-"""Half widths of the range within which a speed below it may well be chance."""
 CLOSE = 1.1
 """Within this factor of the prediction there is nothing to explain."""
 
@@ -110,15 +107,6 @@ class Diagnosis:
     outcome: Outcome
     explanations: tuple[Explanation, ...]
     needed: tuple[Needed, ...]
-
-    @property
-    def sentence(self) -> str:
-        """The answer in words."""
-        decode, prompt = rates(self.estimate)
-        said = [_compared(self.measured.decode, decode)]
-        if self.measured.prompt is not None:
-            said.append(f"Prompt: {_compared(self.measured.prompt, prompt)}")
-        return ". ".join((*said, f"{str(self.outcome).capitalize()}. {_remark(self)}")).strip()
 
 
 def diagnose(one: Estimate, measured: Measured, system: str = "") -> Diagnosis:
@@ -204,7 +192,7 @@ def distance(measured: float, speed: Range) -> float:
 
     z = ln(measured / value) / ln(high / value)
     """
-    return math.log(measured / float(speed.value)) / _half_width(speed)
+    return _log(measured, speed) / _half_width(speed)
 
 
 def _half_width(speed: Range) -> float:
@@ -220,7 +208,7 @@ def _explanation(asked: Situation, measured: Measured, gap: _Gap, key: str) -> E
     best = max(tried, key=lambda one: density(one, measured))
     share = _moved(best, gap) / gap.size
     explains = _holds(best, measured)
-    if not explains and not PART <= share <= 1:
+    if not explains and (share < PART or not _nearer(best, rates(asked.one), measured)):
         return None
     mean = sum(density(one, measured) for one in tried) / len(tried)
     return Explanation(
@@ -246,61 +234,32 @@ def _moved(one: Trial, gap: _Gap) -> float:
 
 def density(one: Trial, measured: Measured) -> float:
     """Probability density of a measurement were a cause so, up to a constant factor."""
-    pairs = [(measured.decode, one.decode)]
-    if measured.prompt is not None:
-        pairs.append((measured.prompt, one.prompt))
     return math.prod(
         math.exp(-((DEVIATIONS * distance(value, speed)) ** 2) / 2) / _half_width(speed)
-        for value, speed in pairs
+        for value, speed in _beside(measured, one.decode, one.prompt)
     )
 
 
 def _holds(one: Trial, measured: Measured) -> bool:
-    read = measured.prompt is None or abs(distance(measured.prompt, one.prompt)) <= 1
-    return read and abs(distance(measured.decode, one.decode)) <= 1
+    pairs = _beside(measured, one.decode, one.prompt)
+    return all(abs(distance(value, speed)) <= 1 for value, speed in pairs)
 
 
-def _compared(measured: float, speed: Range) -> str:
-    ends = range_of(float(speed.low), float(speed.high))
-    predicted = tokens_per_second(float(speed.value))
-    return f"{tokens_per_second(measured)} measured, {predicted} predicted ({ends})"
-
-
-def _remark(found: Diagnosis) -> str:
-    """What follows from the outcome."""
-    if found.outcome is Outcome.AS_PREDICTED:
-        return "It lies within the range; nothing need be wrong."
-    parts = (
-        _too_low(found) if found.outcome is Outcome.FASTER else "",
-        _likeliest(found),
-        _chance(found),
+def _nearer(one: Trial, predicted: tuple[Range, Range], measured: Measured) -> bool:
+    """No measured speed is outside its range and further off than it was before."""
+    after = _beside(measured, one.decode, one.prompt)
+    before = _beside(measured, *predicted)
+    return all(
+        abs(distance(value, so)) <= 1 or abs(_log(value, so)) < abs(_log(value, was))
+        for (value, so), (_, was) in zip(after, before, strict=True)
     )
-    return " ".join(filter(None, parts))
 
 
-def _likeliest(found: Diagnosis) -> str:
-    first = next((one for one in found.explanations if one.explains), None)
-    if first is None:
-        return "No single cause explains it; two may have met."
-    cause, detail = first.row.cause, first.trial.detail
-    said = cause if cause[1].isupper() else cause[0].lower() + cause[1:]
-    return f"Likeliest: {said}{f' ({detail})' if detail else ''}."
+def _beside(measured: Measured, decode: Range, prompt: Range) -> list[tuple[float, Range]]:
+    """Each speed that was measured, with the one that was worked out."""
+    pairs = [(measured.decode, decode)]
+    return pairs if measured.prompt is None else [*pairs, (measured.prompt, prompt)]
 
 
-def _chance(found: Diagnosis) -> str:
-    """What to think of a speed just below its range."""
-    decode, _ = rates(found.estimate)
-    near = -NEAR <= distance(found.measured.decode, decode) < -1
-    return "But one run in ten falls below its range with nothing wrong." if near else ""
-
-
-def _too_low(found: Diagnosis) -> str:
-    """Which assumption was too low."""
-    first = next(iter(found.needed), None)
-    if first is None:
-        return ""
-    assumed, kind = rate(float(first.assumed.value)), first.assumed.kind.value
-    said = f"{first.what} was taken as {assumed} ({kind}) and would have to be {rate(first.value)}"
-    said = said[0].upper() + said[1:]
-    most = "" if first.possible else f", more than the {rate(float(first.most or 0.0))} it can give"
-    return f"{said}{most}."
+def _log(measured: float, speed: Range) -> float:
+    return math.log(measured / float(speed.value))

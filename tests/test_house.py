@@ -21,7 +21,8 @@ LAYERS = """
     claims
     accuracy
     fitting
-    reports answers options diagnosis_text
+    reports answers options
+    diagnosis_text
     diagnosis
     sweeps causes
     advice

@@ -102,7 +102,7 @@ def fewer_layers(asked: Situation) -> Trials:
     for count in sorted(tried - {now}, reverse=True):
         found = asked.placed(replace(asked.kept, gpu_layers=float(count)), strategy=_beside(asked))
         if fits(found):
-            yield trial(f"{count} of {layers} layers on the GPU", found)
+            yield trial(f"{count} of {layers} layers", found)
 
 
 def _beside(asked: Situation) -> Strategy:
@@ -121,7 +121,7 @@ def whole_layers(asked: Situation) -> Trials:
     count = float(layers_that_fit(model.layer_bytes + cache, budget))
     found = asked.placed(replace(asked.kept, gpu_layers=count, cpu_moe=0.0))
     if fits(found):
-        yield trial(f"{count:.0f} of {model.layers} whole layers on the GPU", found)
+        yield trial(f"{count:.0f} of {model.layers} layers, whole", found)
 
 
 def cache_in_ram(asked: Situation) -> Trials:

@@ -26,21 +26,21 @@ class Needed:
     Attributes:
         what: whose.
         assumed: what the prediction took [B/s].
-        value: what it would have to be [B/s].
+        value: what it would have to be [B/s]; None where none is enough by itself.
         most: what it can be at most [B/s]; None where nobody says.
         test: how to measure it.
     """
 
     what: str
     assumed: Figure
-    value: float
+    value: float | None
     most: float | None
     test: str
 
     @property
     def possible(self) -> bool:
-        """It does not pass what the part can give."""
-        return self.most is None or self.value <= self.most
+        """There is one, and it does not pass what the part can give."""
+        return self.value is not None and (self.most is None or self.value <= self.most)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,11 +74,14 @@ def needed(asked: Situation, measured: float) -> Iterator[Needed]:
     least = LEAST_SHARE * sum(float(part) for part in parts.values())
     for route in sorted(seconds, key=lambda one: -seconds[one]):
         rate = RATES[route](asked)
-        factor = _factor(rate, measured) if rate and seconds[route] >= least else None
-        if rate is not None and factor is not None:
-            value = float(rate.figure.value) * factor
+        if rate is not None and seconds[route] >= least:
+            factor = _factor(rate, measured)
             yield Needed(
-                what=rate.what, assumed=rate.figure, value=value, most=rate.most, test=rate.test
+                what=rate.what,
+                assumed=rate.figure,
+                value=None if factor is None else float(rate.figure.value) * factor,
+                most=rate.most,
+                test=rate.test,
             )
 
 

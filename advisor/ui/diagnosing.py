@@ -6,12 +6,12 @@ Nothing is worked out until a speed is typed.
 from collections.abc import Iterable, Sequence
 
 import streamlit as st
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from advisor.causes.table import this_system
 from advisor.compare import decode_tps
 from advisor.diagnosis import LIMITS, Diagnosis, Explanation, Measured, diagnose
-from advisor.diagnosis_text import by_reach, cause_words, needed_words, speed_words
+from advisor.diagnosis_text import cause_words, needed_words, sentence, speed_words, told
 from advisor.errors import AdvisorError
 from advisor.estimate import Estimate
 from advisor.reports.compose import TITLES
@@ -74,30 +74,25 @@ def _speed(label: str, limits: str, key: str) -> float | None:
 
 
 def _show(found: Diagnosis) -> None:
-    show(block("oa-why", found.sentence, "p"))
-    whole, part = by_reach(found)
-    for number, one in enumerate(whole or part, start=1):
-        _in_full(number, one)
-    if whole and part:
-        show(block("oa-strong", "These would explain a part of it", "p"))
-        show(_list(part))
+    show(block("oa-verdict", sentence(found), "p"))
+    full, brief, heading = told(found)
+    for number, one in enumerate(full, start=1):
+        with st.container(gap=None):
+            _in_full(number, one, prompt=found.measured.prompt is not None)
+    if brief:
+        show(joined((block("oa-strong", heading, "p"), _list(brief))))
     for needed in found.needed:
-        show(block("oa-why", needed_words(needed), "p"))
-        st.code(needed.test, language="bash", wrap_lines=True)
+        with st.container(gap=None):
+            show(block("oa-cause", needed_words(needed), "p"))
+            st.code(needed.test, language="bash", wrap_lines=True)
 
 
-def _in_full(number: int, one: Explanation) -> None:
+def _in_full(number: int, one: Explanation, *, prompt: bool) -> None:
     """The cause and what it would give, then test and remedy."""
     row = one.row
-    show(block("oa-strong", f"{number}. {cause_words(one)}", "p"))
-    show(
-        joined(
-            (
-                block("oa-soft", f"It would give {speed_words(one)}.", "p"),
-                _labelled("Test", row.test),
-            )
-        )
-    )
+    speed = block("oa-soft", f"It would give {speed_words(one, prompt=prompt)}.")
+    head = block("oa-strong", f"{number}. {cause_words(one)}")
+    show(joined((head, speed, _labelled("Test", row.test))))
     if row.command:
         st.code(row.command, language="bash", wrap_lines=True)
     source = Markup(" <a href='{}' target='_blank' rel='noopener noreferrer'>Source</a>").format(
@@ -107,7 +102,15 @@ def _in_full(number: int, one: Explanation) -> None:
 
 
 def _labelled(label: str, text: str, more: Markup | str = "") -> Markup:
-    return block("oa-cause", Markup("<b>{}</b> {}{}").format(label, text, more), "p")
+    return block("oa-cause", Markup("<b>{}</b> {}{}").format(label, with_code(text), more), "p")
+
+
+def with_code(text: str) -> Markup:
+    """What stands between backticks, as code."""
+    code = Markup("<code>{}</code>")
+    return joined(
+        code.format(part) if odd % 2 else escape(part) for odd, part in enumerate(text.split("`"))
+    )
 
 
 def _list(part: Sequence[Explanation]) -> Markup:
