@@ -67,7 +67,7 @@ def _too_low(found: Diagnosis) -> str:
     assumed, kind = rate(float(first.assumed.value)), first.assumed.kind.value
     said = f"{first.what[0].upper()}{first.what[1:]} was taken as {assumed} ({kind})"
     if first.value is None:
-        return f"{said}; no rate of it alone gives this."
+        return f"{said}; it alone does not give this, whatever it is."
     most = "" if first.possible else f", more than the {rate(float(first.most or 0.0))} it can give"
     return f"{said} and would have to be {rate(first.value)}{most}."
 
@@ -137,6 +137,6 @@ def needed_words(one: Needed) -> str:
     """A bandwidth that by itself would give what was measured."""
     assumed = f"Taken: {rate(float(one.assumed.value))}, {one.assumed.kind.value}."
     if one.value is None:
-        return f"No rate of {one.what} gives it by itself. {assumed}"
+        return f"By itself, {one.what} does not give it, whatever it is. {assumed}"
     most = "" if one.possible else f", and it can give {rate(float(one.most or 0.0))} at most"
     return f"By itself, {one.what} would have to be {rate(one.value)}{most}. {assumed}"

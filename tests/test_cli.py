@@ -228,7 +228,7 @@ class TestDiagnose:
         assert found["causes"]
         assert all(one.keys() >= keys for one in found["causes"])
         (needed,) = found["needed"]
-        assert (needed["what"], needed["assumed"]) == ("RAM, sustained read", 60e9)
+        assert (needed["what"], needed["assumed"]) == ("the sustained read rate of RAM", 60e9)
         assert needed["needed"] < 60e9
 
     def test_text(self, run) -> None:

@@ -55,10 +55,14 @@ SITUATIONS: dict[str, tuple[str, str, Strategy, Runtime, dict, dict]] = {
     "drive": ("Llama-3.1-70B", "Q4_K_M", DRIVE, LLAMA_CPP, {}, {"gpu": "RTX 4090", "ram_gb": 16}),
     "streamed": ("Llama-3.1-70B", "AWQ", RAM, VLLM, {}, {"gpu": "RTX 4090", "ram_gb": 96}),
     "staged": ("Llama-3.1-8B", "BF16", DRIVE, ACCELERATE, {}, {"gpu": "RTX 4070", "ram_gb": 32}),
+    "few layers": ("Llama-3.1-70B", "Q4_K_M", RAM, LLAMA_CPP, {},
+                   {"gpu": "RTX 3090", "ram_gb": 64}),
     "users": ("Llama-3.1-8B", "Q4_K_M", RESIDENT, LLAMA_CPP, {"users": 4},
               {"gpu": "RTX 4090", "ram_gb": 64}),
     "unified": ("Llama-3.1-8B", "Q4_K_M", RESIDENT, LLAMA_CPP, {}, {"gpu": "Apple M4 Max 40c"}),
 }  # fmt: skip
+SPLITS = {"few layers": Settings(gpu_layers=30.0, cpu_moe=0.0)}
+"""Layers that a person fixed."""
 IN_EACH = pytest.mark.parametrize("name", SITUATIONS)
 
 
@@ -72,6 +76,7 @@ def predicted(name: str) -> Estimate:
         runtime,
         strategy,
         catalog.efficiency(),
+        SPLITS.get(name),
     )
 
 
@@ -82,10 +87,12 @@ def calibrated(one: Estimate) -> Estimate:
     return replace(one, constants=one.constants.scaled(narrower, "this test"))
 
 
-def tried(name: str, key: str, detail: str = "", one: Estimate | None = None) -> Trial:
-    """A cause in the degree whose words begin so."""
-    asked = situation(one or predicted(name))
-    return next(each for each in CAUSES[key](asked) if each.detail.startswith(detail))
+def tried(name: str, key: str, which: str | int = "", one: Estimate | None = None) -> Trial:
+    """A cause in the degree whose words begin so, or in the order of its degrees."""
+    degrees = list(CAUSES[key](situation(one or predicted(name))))
+    if isinstance(which, int):
+        return degrees[which]
+    return next(each for each in degrees if each.detail.startswith(which))
 
 
 def speed(figure: Range) -> float:
@@ -115,13 +122,13 @@ SIMULATED = [
     ("cpu_alone", "experts", ""),
     ("fewer_layers", "experts", "27 of 36"),
     ("fewer_layers", "resident", "24 of 32"),
-    ("fewer_layers", "split", "22 of 80"),
+    ("fewer_layers", "split", 2),
     ("whole_layers", "experts", ""),
     ("more_context", "deep", "a context of 262,144"),
     ("deeper_context", "no GPU", "7,936 tokens"),
     ("deeper_context", "resident", "7,936 tokens"),
-    ("spilled", "tight", "3.0 GiB"),
-    ("spilled", "split", ""),
+    ("spilled", "tight", -1),
+    ("spilled", "split", -1),
     ("one_channel", "no GPU", "1 of 2"),
     ("one_channel", "full RAM", "1 of 2"),
     ("one_channel", "split", "1 of 2"),
@@ -154,7 +161,7 @@ SIMULATED = [
     ("empty_context", "deep", ""),
     ("drafted_tokens", "resident", "2 tokens"),
     ("drafted_tokens", "split", "1.5 tokens"),
-    ("more_layers", "drive", "45 layers"),
+    ("more_layers", "few layers", -1),
     ("smaller_file", "no GPU", "IQ4_XS"),
     ("kept_prompt", "resident", "90%"),
 ]
@@ -164,10 +171,12 @@ def test_every_cause_is_simulated() -> None:
     assert {key for key, *_ in SIMULATED} | {"whole_reply"} == set(CAUSES)
 
 
-@pytest.mark.parametrize(("key", "name", "detail"), SIMULATED)
-def test_a_cause_that_is_simulated_is_among_the_first_two(key: str, name: str, detail: str) -> None:
+@pytest.mark.parametrize(("key", "name", "which"), SIMULATED)
+def test_a_cause_that_is_simulated_is_among_the_first_two(
+    key: str, name: str, which: str | int
+) -> None:
     one = calibrated(predicted(name))
-    so = tried(name, key, detail, one)
+    so = tried(name, key, which, one)
     found = diagnose(one, Measured(decode=speed(so.decode), prompt=speed(so.prompt)))
     assert found.outcome is not Outcome.AS_PREDICTED
     assert key in keys(found)[:2]
@@ -175,7 +184,7 @@ def test_a_cause_that_is_simulated_is_among_the_first_two(key: str, name: str, d
 
 
 @pytest.mark.parametrize(
-    ("key", "name", "detail"),
+    ("key", "name", "which"),
     [
         # from the generation's speed alone, with the ranges of a machine that nobody measured
         ("whole_reply", "no GPU", ""),
@@ -185,7 +194,7 @@ def test_a_cause_that_is_simulated_is_among_the_first_two(key: str, name: str, d
         ("one_channel", "no GPU", ""),
         ("one_channel", "split", ""),
         ("narrow_link", "streamed", "PCIe 4 x4"),
-        ("spilled", "tight", "3.0 GiB"),
+        ("spilled", "tight", -1),
         ("pages_lost", "full RAM", "12.0 GiB"),
         ("gpu_limits", "resident", "29%"),
         ("no_flash_attention", "deep", ""),
@@ -193,8 +202,8 @@ def test_a_cause_that_is_simulated_is_among_the_first_two(key: str, name: str, d
         ("all_users", "users", ""),
     ],
 )
-def test_the_generation_alone_often_tells(key: str, name: str, detail: str) -> None:
-    so = tried(name, key, detail)
+def test_the_generation_alone_often_tells(key: str, name: str, which: str | int) -> None:
+    so = tried(name, key, which)
     found = diagnose(predicted(name), Measured(decode=speed(so.decode)))
     assert found.outcome is not Outcome.AS_PREDICTED
     assert key in keys(found)[:2]
@@ -256,9 +265,7 @@ class TestByHand:
             - share * parts[Route.RESIDENT]
             + share * read / float(card.link.zero_copy.value)
         )
-        assert speed(tried("tight", "spilled", "3.0").decode) == pytest.approx(
-            1 / seconds, rel=1e-3
-        )
+        assert speed(tried("tight", "spilled", -1).decode) == pytest.approx(1 / seconds, rel=1e-3)
 
     def test_the_whole_reply_counts_the_prompt(self) -> None:
         # 256 tokens after a prompt that takes as long as P: v' = 256 / (P + 256 / v).
@@ -340,7 +347,7 @@ class TestWhatCannotBe:
         assert "spilled" in self.of("tight")
 
     def test_no_spill_off_windows(self) -> None:
-        so = tried("tight", "spilled", "3.0 GiB")
+        so = tried("tight", "spilled", -1)
         said = Measured(decode=speed(so.decode))
         assert "spilled" in keys(diagnose(predicted("tight"), said, "Windows"))
         assert "spilled" in keys(diagnose(predicted("tight"), said))
@@ -396,7 +403,7 @@ class TestDegrees:
     @pytest.mark.parametrize(
         ("key", "name"),
         [("slow_modules", "no GPU"), ("few_threads", "no GPU"), ("drafted_tokens", "resident"),
-         ("more_layers", "drive")],
+         ("more_layers", "few layers")],
     )  # fmt: skip
     def test_or_faster_where_they_are_listed_so(self, key: str, name: str) -> None:
         speeds = [speed(one.decode) for one in CAUSES[key](situation(predicted(name)))]
@@ -499,14 +506,14 @@ class TestNeeded:
     @pytest.mark.parametrize("factor", [0.4, 0.6, 1.5])
     @pytest.mark.parametrize(
         ("name", "what"),
-        [("full RAM", "RAM"), ("resident", "GPU memory"), ("streamed", "the link"),
-         ("drive", "the drive")],
+        [("full RAM", "RAM"), ("resident", "GPU memory"), ("streamed", "link"),
+         ("drive", "drive")],
     )  # fmt: skip
     def test_it_is_the_one_that_gives_it(self, name: str, what: str, factor: float) -> None:
         asked = situation(predicted(name))
         found = diagnose(predicted(name), Measured(decode=decode(_times(asked, what, factor))))
         first = found.needed[0]
-        assert first.what.startswith(what)
+        assert what in first.what
         assert first.value == pytest.approx(factor * float(first.assumed.value), rel=1e-3)
 
     def test_more_than_its_channels_give_is_not_possible(self) -> None:
@@ -519,15 +526,15 @@ class TestNeeded:
 
     def test_faster_than_predicted_names_the_assumption_that_was_too_low(self) -> None:
         said = sentence(measured_as("full RAM", 1.6))
-        assert "RAM, sustained read was taken as 60 GB/s (given) and would have to be" in said
+        assert "read rate of RAM was taken as 60 GB/s (given) and would have to be" in said
 
     def test_where_cores_are_the_limit_no_ram_is_fast_enough(self) -> None:
         # Eight cores decode some 80 GB/s of Q4_K at most, twice the 40 that RAM gives.
         found = measured_as("no GPU", 4.0)
         assert found.needed[0].value is None
         assert not found.needed[0].possible
-        assert "no rate of it alone gives this" in sentence(found)
-        assert "No rate of RAM" in diagnosis_text(found)
+        assert "it alone does not give this" in sentence(found)
+        assert "By itself, the sustained read rate of RAM does not give it" in diagnosis_text(found)
 
 
 def _times(asked: Situation, what: str, factor: float) -> Estimate:
@@ -540,7 +547,7 @@ def _times(asked: Situation, what: str, factor: float) -> Estimate:
 
     if what == "RAM":
         return asked.on_host(bandwidth=more(host.bandwidth))
-    if what == "the drive":
+    if what == "drive":
         faster = replace(disk, sequential=more(disk.sequential))
         return replace(asked.one, machine=replace(machine, disk=faster))
     if what == "GPU memory":

@@ -64,13 +64,13 @@ def test_as_predicted_is_said():
 def test_a_fast_run_names_the_assumption_that_was_too_low():
     test = asked(3.0)
     text = page_text(test)
-    assert "Faster than predicted. RAM, sustained read was taken as" in text
+    assert "Faster than predicted. The sustained read rate of RAM was taken as" in text
     assert "python -m advisor probe ram" in commands(test)
 
 
 def test_another_placement_can_be_meant():
     text = page_text(asked(0.01, what="Offload to NVMe, llama.cpp"))
-    assert "the drive, sequential read would have to be" in text
+    assert "the sequential read rate of the drive would have to be" in text
 
 
 def test_the_prompt_tells_what_the_generation_cannot():

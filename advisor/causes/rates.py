@@ -106,7 +106,7 @@ def _gpu(asked: Situation) -> _Rate | None:
         return None
     figure = asked.machine.gpus[0].bandwidth
     return _Rate(
-        what="GPU memory bandwidth",
+        what="the bandwidth of GPU memory",
         test="nvidia-smi --query-gpu=clocks.mem,clocks.max.mem --format=csv",
         figure=figure,
         most=float(figure.value),
@@ -119,7 +119,7 @@ def _gpu(asked: Situation) -> _Rate | None:
 def _ram(asked: Situation) -> _Rate | None:
     row, figure = asked.host_row, asked.machine.host.bandwidth
     return _Rate(
-        what="RAM, sustained read",
+        what="the sustained read rate of RAM",
         test="python -m advisor probe ram",
         figure=figure,
         most=row.bandwidth_gbs * GB if row is not None and row.bandwidth_gbs else None,
@@ -132,7 +132,7 @@ def _link(asked: Situation) -> _Rate | None:
         return None
     fields = "pcie.link.gen.gpucurrent,pcie.link.width.current"
     return _Rate(
-        what="the link to the GPU, pinned copies",
+        what="the rate of the link to the GPU",
         test=f"nvidia-smi --query-gpu={fields} --format=csv",
         figure=asked.machine.gpus[0].link.pinned,
         most=None,
@@ -150,7 +150,7 @@ def _drive(asked: Situation) -> _Rate | None:
         return replace(asked.one, machine=replace(asked.machine, disk=faster))
 
     return _Rate(
-        what="the drive, sequential read",
+        what="the sequential read rate of the drive",
         test="python -m advisor probe disk",
         figure=disk.sequential,
         most=None,
