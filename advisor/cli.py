@@ -16,8 +16,8 @@ from typing import Any
 import advisor
 from advisor import answers, models, options
 from advisor.advice import advise
-from advisor.compare import compare, usable
-from advisor.diagnosis import Measured, diagnose
+from advisor.compare import compare
+from advisor.diagnosis import Measured, diagnose, measurable
 from advisor.diagnosis_text import diagnosis_text
 from advisor.errors import AdvisorError, InputError, StoreError
 from advisor.estimate import Estimate
@@ -223,15 +223,15 @@ def diagnose_(args: argparse.Namespace) -> None:
 
 
 def _meant(args: argparse.Namespace, found: Sequence[Estimate]) -> Estimate:
-    """The estimate that was measured: the fastest that fits, of a placement where one is named.
+    """The estimate that was measured: the first that can have been, of the placement named.
 
     Raises:
-        InputError: nothing that could have been measured.
+        InputError: none can.
     """
     named = [one for one in found if args.placement in (None, one.strategy)]
-    tried = usable(named) or [one for one in named if not one.refusal]
+    tried = measurable(named)
     if not tried:
-        reasons = "; ".join(dict.fromkeys(one.refusal for one in named))
+        reasons = " ".join(dict.fromkeys(one.refusal for one in named))
         raise InputError(f"There is nothing to compare with. {reasons or 'Name another runtime.'}")
     return tried[0]
 

@@ -13,6 +13,7 @@ anything thus counts less than one that says just this. A speed within its range
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -22,8 +23,10 @@ from advisor.causes import CAUSES, usage
 from advisor.causes.rates import Needed, needed
 from advisor.causes.situation import Situation, Trial, rates, situation
 from advisor.causes.table import CauseRow, row_for
+from advisor.compare import decode_tps
 from advisor.errors import InputError
 from advisor.estimate import Estimate, Range
+from advisor.runtimes import RUNTIMES
 
 LIMITS = {"measured": (1e-4, 100_000.0), "measured prompt": (1e-3, 10_000_000.0)}
 """Slowest and fastest speed that is believed [tokens/s]."""
@@ -107,6 +110,19 @@ class Diagnosis:
     outcome: Outcome
     explanations: tuple[Explanation, ...]
     needed: tuple[Needed, ...]
+
+
+def measurable(estimates: Iterable[Estimate]) -> list[Estimate]:
+    """Those with a speed, likeliest to have been run first.
+
+    What fits comes before what does not (which Windows may run all the same), runtimes in their
+    usual order, of each the fastest placement first.
+    """
+    order = [runtime.name for runtime in RUNTIMES]
+    timed = [one for one in estimates if one.decode is not None]
+    return sorted(
+        timed, key=lambda one: (not bool(one.fits), order.index(one.runtime), -decode_tps(one))
+    )
 
 
 def diagnose(one: Estimate, measured: Measured, system: str = "") -> Diagnosis:

@@ -90,7 +90,9 @@ def add_measured(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--measured-prompt", type=float, metavar="TPS", help="the prompt, if known")
     group.add_argument(
-        "--placement", choices=list(Strategy), help="the one measured (the fastest that fits)"
+        "--placement",
+        choices=list(Strategy),
+        help="the one measured (the fastest that fits, in llama.cpp)",
     )
 
 

@@ -56,7 +56,7 @@ SITUATIONS: dict[str, tuple[str, str, Strategy, Runtime, dict, dict]] = {
     "streamed": ("Llama-3.1-70B", "AWQ", RAM, VLLM, {}, {"gpu": "RTX 4090", "ram_gb": 96}),
     "staged": ("Llama-3.1-8B", "BF16", DRIVE, ACCELERATE, {}, {"gpu": "RTX 4070", "ram_gb": 32}),
     "few layers": ("Llama-3.1-70B", "Q4_K_M", RAM, LLAMA_CPP, {},
-                   {"gpu": "RTX 3090", "ram_gb": 64}),
+                   {"gpu": "RTX 4090", "ram_gb": 64}),
     "users": ("Llama-3.1-8B", "Q4_K_M", RESIDENT, LLAMA_CPP, {"users": 4},
               {"gpu": "RTX 4090", "ram_gb": 64}),
     "unified": ("Llama-3.1-8B", "Q4_K_M", RESIDENT, LLAMA_CPP, {}, {"gpu": "Apple M4 Max 40c"}),
@@ -186,7 +186,7 @@ def test_a_cause_that_is_simulated_is_among_the_first_two(
 @pytest.mark.parametrize(
     ("key", "name", "which"),
     [
-        # from the generation's speed alone, with the ranges of a machine that nobody measured
+        # from the generation's speed alone, where one cause is much slower than the others
         ("whole_reply", "no GPU", ""),
         ("cpu_alone", "resident", ""),
         ("cpu_alone", "split", ""),
@@ -203,8 +203,9 @@ def test_a_cause_that_is_simulated_is_among_the_first_two(
     ],
 )
 def test_the_generation_alone_often_tells(key: str, name: str, which: str | int) -> None:
-    so = tried(name, key, which)
-    found = diagnose(predicted(name), Measured(decode=speed(so.decode)))
+    one = calibrated(predicted(name))
+    so = tried(name, key, which, one)
+    found = diagnose(one, Measured(decode=speed(so.decode)))
     assert found.outcome is not Outcome.AS_PREDICTED
     assert key in keys(found)[:2]
 
@@ -218,16 +219,16 @@ class TestByHand:
         return {part: float(seconds) for part, seconds in step.parts.items()}
 
     def test_one_channel_of_two_doubles_the_time_in_ram(self) -> None:
-        # At an empty cache all of the RAM part is weights: t' = t + t_RAM, so v' = 1 / (t + t_RAM).
+        # With cores to spare RAM alone is the limit: t' = t + t_RAM, so v' = 1 / (t + t_RAM).
         empty = Workload(prompt=0, output=1)
         model, form, strategy, runtime, _, _ = SITUATIONS["full RAM"]
-        here = machine(MachineInputs(cpu="Ryzen 9 7950X", ram_gb=48, ram_gbs=60))
+        here = machine(MachineInputs(cpu="Ryzen 9 7950X", ram_gb=48, ram_gbs=60, cores=200))
         one = estimate(
             catalog.model(model, form), here, empty, runtime, strategy, catalog.efficiency()
         )
         assert one.step is not None
         total, in_ram = float(one.step.total), float(one.step.parts[Route.IN_PLACE])
-        assert in_ram > 0.9 * total
+        assert in_ram > 0.5 * total
         halved = tried("full RAM", "one_channel", "1 of 2", one)
         assert speed(halved.decode) == pytest.approx(1 / (total + in_ram), rel=1e-3)
 
@@ -250,7 +251,8 @@ class TestByHand:
 
     def test_what_spills_crosses_the_link_at_the_rate_of_kernels(self) -> None:
         # Of V bytes held in VRAM s spill: the token's bytes W leave the GPU's part by s / V and
-        # cross the link at its zero-copy rate Z, t' = t - t_GPU s / V + (s / V) W / Z.
+        # cross the link at what the runtime reaches of its zero-copy rate Z,
+        # t' = t - t_GPU s / V + (s / V) W / Z.
         one = predicted("tight")
         assert one.machine is not None
         assert one.phases is not None
@@ -258,12 +260,14 @@ class TestByHand:
         share = (held + 4 * GIB - float(card.memory.value)) / held
         load = one.phases.decode.stages[0].flows[0].load
         assert load is not None
+        assert one.constants is not None
+        reached = one.constants.value("link_share")
         read = float(load.weights + load.kv)
         parts = self.parts("tight")
         seconds = (
             sum(parts.values())
             - share * parts[Route.RESIDENT]
-            + share * read / float(card.link.zero_copy.value)
+            + share * read / (reached * float(card.link.zero_copy.value))
         )
         assert speed(tried("tight", "spilled", -1).decode) == pytest.approx(1 / seconds, rel=1e-3)
 
@@ -518,7 +522,7 @@ class TestNeeded:
 
     def test_more_than_its_channels_give_is_not_possible(self) -> None:
         # Two channels of DDR4-3200 carry 51.2 GB/s, of which 40 were given.
-        modest, wild = measured_as("no GPU", 1.2).needed[0], measured_as("no GPU", 1.5).needed[0]
+        modest, wild = measured_as("no GPU", 1.15).needed[0], measured_as("no GPU", 1.3).needed[0]
         assert modest.most == wild.most == 51.2 * GB
         assert modest.possible
         assert not wild.possible

@@ -5,6 +5,7 @@ from markupsafe import Markup
 from ui_app import app, page_text, run
 
 from advisor import diagnosis
+from advisor.causes.table import cause_rows
 from advisor.ui import diagnosing
 
 
@@ -36,7 +37,7 @@ def test_nothing_is_worked_out_before_a_speed_is_typed(monkeypatch):
     assert "Type the speed that your runtime prints" in page_text(app())
 
 
-def test_the_fastest_placement_that_fits_is_meant_unless_another_is_named():
+def test_the_fastest_placement_of_llama_cpp_is_meant_unless_another_is_named():
     test = app()
     box = test.selectbox(key="measured_what")
     assert box.value == "Offload to RAM, llama.cpp"
@@ -52,7 +53,7 @@ def test_a_slow_run_has_causes_with_test_and_remedy():
     assert "It would give" in text
     assert "<b>Test</b>" in text
     assert "<b>Fix</b>" in text
-    assert "sudo dmidecode -t memory" in commands(test)
+    assert {row.command for row in cause_rows() if row.command} & set(commands(test))
 
 
 def test_as_predicted_is_said():

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from advisor import catalog
-from advisor.causes.situation import Situation, Trials, trial
+from advisor.causes.situation import Situation, Trials, fits, trial
 from advisor.machine import Kind
 from advisor.placement import RAM, Settings, Strategy, needed_bytes, weight_bytes
 from advisor.runtimes.llama_cpp import SYSTEM_RAM
@@ -61,9 +61,9 @@ def pages_lost(asked: Situation) -> Trials:
     if asked.one.strategy is Strategy.NVME_OFFLOAD:
         for share in (0.5, 0.0):
             cache = float(placement.page_cache) * share
-            if float(placement.page_cache) > 0:
-                less = replace(asked.kept, page_cache=cache)
-                yield trial(f"{memory(cache)} for the page cache", asked.placed(less))
+            found = asked.placed(replace(asked.kept, page_cache=cache))
+            if float(placement.page_cache) > 0 and fits(found):
+                yield trial(f"{memory(cache)} for the page cache", found)
     elif asked.one.strategy is Strategy.CPU_OFFLOAD:
         yield from _crowded(asked)
 
@@ -79,7 +79,8 @@ def _crowded(asked: Situation) -> Trials:
                 gpu_layers=placement.gpu_layers, cpu_moe=placement.cpu_moe, page_cache=left
             )
             paged = asked.placed(split, strategy=Strategy.NVME_OFFLOAD)
-            yield trial(f"{memory(whole * share)} of RAM taken by other programs", paged)
+            if fits(paged):
+                yield trial(f"{memory(whole * share)} of RAM taken by other programs", paged)
 
 
 def slow_drive(asked: Situation) -> Trials:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from advisor.causes.situation import (
+    CORE_RATES,
     CPU_RATES,
     GPU_READS,
     GPU_TIMES,
@@ -85,7 +86,7 @@ def cpu_limits(asked: Situation) -> Trials:
     """Cores below their usual clock; RAM is not slowed."""
     if asked.takes(Route.IN_PLACE):
         for share in SLOWER_CLOCKS:
-            clocked = dict.fromkeys(CPU_RATES[1:], share)
+            clocked = dict.fromkeys(CORE_RATES, share)
             said = f"cores at {share:.0%} of their clock"
             yield trial(said, asked.scaled(clocked, "slower clock"))
 

@@ -21,8 +21,15 @@ from advisor.schedule import Phases, Route, Schedule
 from advisor.units import Array
 from advisor.workload import Workload
 
-CPU_RATES = ("cpu_read_share", "core_decode_rate", "core_kv_rate", "core_flops")
-"""Constants that a slower processor lowers together."""
+CORE_RATES = (
+    "core_decode_rate",
+    "core_flops",
+    "core_attention_flops",
+    "core_batch_attention_flops",
+)
+"""Constants that slower cores lower together."""
+CPU_RATES = ("cpu_read_share", *CORE_RATES)
+"""The same with the way to RAM."""
 GPU_READS = ("gpu_read_share", "gpu_kv_share")
 GPU_TIMES = ("gpu_layer", "gpu_expert_layer", "gpu_state_layer")
 
@@ -97,8 +104,8 @@ class Situation:
 
     @property
     def in_llama_cpp(self) -> bool:
-        """The runtime is llama.cpp, whose options most causes are."""
-        return self.one.how is LLAMA_CPP
+        """The runtime is llama.cpp or a fork of it, whose options most causes are."""
+        return self.one.how.key == LLAMA_CPP.key
 
     @cached_property
     def host_row(self) -> HostRow | None:

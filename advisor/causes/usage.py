@@ -125,7 +125,8 @@ def no_repacking(asked: Situation) -> Trials:
     """The processor reads weights in the file's layout; with a GPU beside it, it always does."""
     quantized = asked.model.decode_class not in ("f16", "f32")
     in_ram = asked.one.strategy is Strategy.CPU_OFFLOAD
-    if asked.in_llama_cpp and not asked.machine.gpus and in_ram and quantized:
+    mainline = asked.in_llama_cpp and not asked.constants.scope.build
+    if mainline and not asked.machine.gpus and in_ram and quantized:
         yield trial("", asked.rescheduled(_plain))
 
 

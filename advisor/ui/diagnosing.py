@@ -9,8 +9,7 @@ import streamlit as st
 from markupsafe import Markup, escape
 
 from advisor.causes.table import this_system
-from advisor.compare import decode_tps
-from advisor.diagnosis import LIMITS, Diagnosis, Explanation, Measured, diagnose
+from advisor.diagnosis import LIMITS, Diagnosis, Explanation, Measured, diagnose, measurable
 from advisor.diagnosis_text import cause_words, needed_words, sentence, speed_words, told
 from advisor.errors import AdvisorError
 from advisor.estimate import Estimate
@@ -23,7 +22,7 @@ from advisor.wording import tokens_per_second
 @st.fragment
 def panel(answer: Answer) -> None:
     """The expander under the cards."""
-    named = {_label(one): one for one in _measurable(answer)}
+    named = {_label(one): one for one in measurable(answer.advice.estimates)}
     if not named:
         return
     with st.expander("Measured something else?", key="diagnose"):
@@ -39,12 +38,6 @@ def panel(answer: Answer) -> None:
             notice(str(error), "error")
             return
         _show(found)
-
-
-def _measurable(answer: Answer) -> list[Estimate]:
-    """Estimates with a speed, those that fit first, fastest first."""
-    timed = [one for one in answer.advice.estimates if one.decode is not None]
-    return sorted(timed, key=lambda one: (not bool(one.fits), -decode_tps(one)))
 
 
 def _label(one: Estimate) -> str:
