@@ -7,7 +7,7 @@ import numpy as np
 
 from advisor.advice import Advice
 from advisor.architecture import Architecture
-from advisor.causes.rates import Needed
+from advisor.causes.bandwidths import Needed
 from advisor.compare import decode_tps
 from advisor.cost import CROSSINGS, HIDDEN, LAYERS
 from advisor.diagnosis import Diagnosis, Explanation

@@ -20,7 +20,7 @@ from enum import StrEnum
 import numpy as np
 
 from advisor.causes import CAUSES, usage
-from advisor.causes.rates import Needed, needed
+from advisor.causes.bandwidths import Needed, needed
 from advisor.causes.situation import Situation, Trial, rates, situation
 from advisor.causes.table import CauseRow, row_for
 from advisor.compare import decode_tps

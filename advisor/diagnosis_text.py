@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from advisor.causes.rates import Needed
+from advisor.causes.bandwidths import Needed
 from advisor.causes.situation import rates
 from advisor.diagnosis import Diagnosis, Explanation, Outcome, distance
 from advisor.estimate import Range

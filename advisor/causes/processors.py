@@ -15,8 +15,7 @@ from advisor.causes.situation import (
 )
 from advisor.schedule import Route
 
-TOO_MANY = ((4.49 / 4.81, "a thread on each of two hyper-threads"),
-            (5.05 / 6.60, "threads past the cores"))  # fmt: skip
+EVERY_HYPER_THREAD, PAST_THE_CORES = 4.49 / 4.81, 5.05 / 6.60
 """Speed with too many threads over the best: EPYC 7773X with 128 threads on 64 cores, Xeon 6980P
 with 172 on 128 (data/measurements/llama_cpp.csv, lc0515 to lc0518 and lc0551 to lc0552)."""
 EFFICIENT = 0.55
@@ -40,9 +39,12 @@ LEFT_OVER = (0.75, 0.5)
 
 def many_threads(asked: Situation) -> Trials:
     """More threads than cores wait for each other at every layer."""
-    if asked.takes(Route.IN_PLACE):
-        for share, said in TOO_MANY:
-            yield trial(said, asked.scaled(_cpu(share), "sweeps over threads"))
+    if not asked.takes(Route.IN_PLACE):
+        return
+    row, source = asked.host_row, "sweeps over threads"
+    if row is None or not row.threads or row.threads > row.cores:
+        yield trial("all hyper-threads", asked.scaled(_cpu(EVERY_HYPER_THREAD), source))
+    yield trial("threads past the cores", asked.scaled(_cpu(PAST_THE_CORES), source))
 
 
 def few_threads(asked: Situation) -> Trials:
