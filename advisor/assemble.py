@@ -17,7 +17,7 @@ from advisor.errors import InputError, UnknownName
 from advisor.machine import Disk, Figure, Gpu, Host, Kind, Link, Machine, given
 from advisor.probes import gpu as gpu_probe
 from advisor.probes import host as host_probe
-from advisor.probes.gpu import GpuFacts
+from advisor.probes.gpu_facts import GpuFacts
 from advisor.probes.host import HostFacts
 from advisor.units import GB, GIB, Array
 
