@@ -9,6 +9,7 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,7 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("parts", nargs="*", metavar="ram|disk|gpu", help="what to measure (all)")
     one.add_argument("--save", action="store_true", help="use the result from now on")
     one.add_argument("--path", type=Path, help="file or folder whose drive is measured")
+    one.add_argument("--quick", action="store_true", help="in under 20 s, else under 90 s")
 
     one = _command(commands, "accuracy", accuracy, "predictions against published measurements")
     one.add_argument("--markdown", action="store_true", help="the table of README")
@@ -267,57 +269,54 @@ def probe(args: argparse.Namespace) -> None:
     for part in args.parts:
         if part not in PARTS:
             raise InputError(f"There is no probe {part!r}; measure {', '.join(PARTS)}.")
-    found, notes = _measured(args.parts or PARTS, args.path)
+    found, notes = _measured(args.parts or PARTS, args.path, args.quick)
     if args.save and found:
         calibration.save(found)
     for note in notes:
         print(f"advisor: {note}", file=sys.stderr)
-    records: list[answers.Json] = [
-        {
-            name: getattr(one, name)
-            for name in ("name", "value", "unit", "spread", "threads", "when", "note")
-        }
-        for one in found
-    ]
+    records: list[answers.Json] = [asdict(one) for one in found]
     _print(args, records, lambda: "\n".join(map(_measurement_line, records)))
 
 
-def _measured(parts: Sequence[str], path: Path | None) -> tuple[list[Any], list[str]]:
+def _measured(names: Sequence[str], path: Path | None, quick: bool) -> tuple[list[Any], list[str]]:
     from tqdm import tqdm
 
     from advisor.errors import ProbeError
-    from advisor.probes import disk, gpu, ram
+    from advisor.probes import parts
+    from advisor.probes.progress import Step
 
+    pace = parts.QUICK if quick else parts.FULL
     found: list[Any] = []
     notes: list[str] = []
-    for part in parts:
-        if part == "gpu":
-            cards, unseen = gpu.gpus()
-            notes += [
-                *unseen,
-                *(f"{card.name}: seen; its speed is taken from the catalogue." for card in cards),
-            ]
-            continue
-        with tqdm(total=100, desc=part, unit="%", disable=None, leave=False) as bar:
+    for name in names:
+        with tqdm(total=100, desc=name, unit="%", disable=None, leave=False) as bar:
 
-            def show(done: float, bar: Any = bar) -> None:
-                bar.update(round(done * 100) - bar.n)
+            def show(step: Step, bar: Any = bar) -> None:
+                bar.set_postfix_str(f"{step.doing}, {step.seconds_left:.0f} s left", refresh=False)
+                bar.update(round(step.share * 100) - bar.n)
 
             try:
-                if part == "ram":
-                    found += ram.measure(progress=show)
-                else:
-                    found += disk.measure(progress=show, path=path)
+                found += parts.measure(name, pace[name], show, path=path)
             except ProbeError as error:
-                notes.append(str(error))
+                notes += [str(error), *(_known_gpus() if name == "gpu" else ())]
     return found, notes
 
 
+def _known_gpus() -> list[str]:
+    """What can be said of GPUs that cannot be measured."""
+    from advisor.probes import gpu
+
+    cards, unseen = gpu.gpus()
+    return [*unseen, *(f"{card.name}: its speed is taken from the catalogue." for card in cards)]
+
+
 def _measurement_line(one: dict[str, Any]) -> str:
-    return (
-        f"{one['name']:<18} {one['value'] / 1e9:8.2f} GB/s  within {one['spread']:.0%}, "
-        f"{one['threads']} threads. {one['note']}"
+    value = (
+        f"{one['value'] / 1e9:8.2f} GB/s"
+        if one["unit"] == "B/s"
+        else (f"{one['value']:8.4g} {one['unit']}")
     )
+    return f"{one['name']:<22} {value}  within {one['spread']:.0%}. {one['note']}"
 
 
 def report_list(args: argparse.Namespace) -> None:
