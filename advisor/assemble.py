@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from advisor import calibration, catalog
+from advisor import calibrated, calibration, catalog
 from advisor.calibration import Calibration
 from advisor.errors import InputError, UnknownName
 from advisor.machine import Disk, Figure, Gpu, Host, Kind, Link, Machine, given
@@ -155,7 +155,10 @@ def this_machine(overrides: MachineInputs | None = None) -> Machine:
     notes = [*seen.notes, *unseen, *measured.notes]
     if measured.stale:
         notes.append(measured.stale)
-    gpus = _typed_gpus(inputs) if inputs.gpu is not None else _seen_gpus(cards, inputs, notes)
+    if inputs.gpu is not None:
+        gpus = _typed_gpus(inputs)
+    else:
+        gpus = _seen_gpus(cards, inputs, measured, notes)
     host = _seen_host(seen, inputs, measured, notes)
     return Machine(
         name=_name(gpus, host),
@@ -171,16 +174,18 @@ def _typed_gpus(inputs: MachineInputs) -> tuple[Gpu, ...]:
 
 
 def _seen_gpus(
-    cards: tuple[GpuFacts, ...], inputs: MachineInputs, notes: list[str]
+    cards: tuple[GpuFacts, ...], inputs: MachineInputs, measured: Calibration, notes: list[str]
 ) -> tuple[Gpu, ...]:
+    typed = (inputs.pcie_gbs, inputs.pcie_gen, inputs.pcie_lanes) != (None, None, None)
     found = []
-    for card in cards:
+    for place, card in enumerate(cards):
         try:
             row = catalog.find_gpu(card.name, card.memory_total)
         except UnknownName as error:
             notes.append(f"{error} Choose the closest GPU by hand.")
             continue
-        found.append(_as_seen(catalog.gpu_of(row), card, inputs))
+        seen = _as_seen(catalog.gpu_of(row), card, inputs)
+        found.append(calibrated.gpu(seen, place, measured, keep_link=typed))
     return tuple(found)
 
 

@@ -27,6 +27,7 @@ LAYERS = """
     what_ifs offers remarks
     compare predict
     models assemble
+    calibrated
     calibration estimate
     probes runtimes describe
     cost
