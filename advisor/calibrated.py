@@ -5,7 +5,7 @@ from dataclasses import replace
 from advisor import catalog
 from advisor.calibration import Calibration
 from advisor.machine import Figure, Gpu, Link
-from advisor.probes.gpu_transfer import figure_name
+from advisor.probes.gpu_facts import figure_name
 
 
 def gpu(found: Gpu, place: int, measured: Calibration, *, keep_link: bool = False) -> Gpu:

@@ -83,6 +83,11 @@ class GpuState:
         return f"Under load: {', '.join(parts)}." if parts else ""
 
 
+def figure_name(name: str, place: int) -> str:
+    """What a figure of the GPU at a place in the drivers' order is called, the first being 0."""
+    return name if place == 0 else f"{name}_gpu{place}"
+
+
 def same_bus(one: str, other: str) -> bool:
     """Two spellings of a PCI address are the same one.
 

@@ -17,7 +17,7 @@ from advisor.probes import gpu, host, nvidia
 from advisor.probes import progress as clock
 from advisor.probes.contention import while_copying
 from advisor.probes.cuda import Device, Reader, Session, devices, driver
-from advisor.probes.gpu_facts import GpuFacts, GpuState, same_bus
+from advisor.probes.gpu_facts import GpuFacts, GpuState, figure_name, same_bus
 from advisor.probes.progress import Cancelled, Progress, Watch
 from advisor.probes.repeats import Repeats, measurement, moment, repeated, size
 from advisor.units import GIB, KIB, MIB
@@ -103,11 +103,6 @@ def measure(
         raise ProbeError(" ".join(troubles))
     watch.stop(1.0)
     return (replace(found[0], note=" ".join((found[0].note, *troubles))), *found[1:])
-
-
-def figure_name(name: str, place: int) -> str:
-    """What a figure of the GPU at a place in the drivers' order is called, the first being 0."""
-    return name if place == 0 else f"{name}_gpu{place}"
 
 
 def _place(device: Device, seen: tuple[GpuFacts, ...], otherwise: int) -> int:
