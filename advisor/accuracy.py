@@ -78,9 +78,11 @@ def points() -> tuple[Point, ...]:
     by_id = {row["id"]: row for row in rows}
     decode, prompt = decoded(rows), prompted(rows)
     names = tuple(name for name in PARAMETERS if name not in IN_PROMPTS)
+    one = solve(problem(decode, names))
+    two = solve(problem(prompt, IN_PROMPTS, one))
     return (
-        *_points(by_id, decode, solve(problem(decode, names)), IN_DECODE),
-        *_points(by_id, prompt, solve(problem(prompt, IN_PROMPTS)), IN_PROMPT),
+        *_points(by_id, decode, one, IN_DECODE),
+        *_points(by_id, prompt, two, IN_PROMPT),
     )
 
 
@@ -122,13 +124,15 @@ def _half_widths(stack: Stack, found: Fit, constant: str) -> Floats:
 
 def _regime(row: Mapping[str, str], stack: Stack, index: int, *, prompt: bool) -> str:
     if prompt:
-        return "prompt, resident" if row["category"] == "resident" else "prompt, CPU alone"
+        names = {"resident": "prompt, resident", "cpu": "prompt, CPU alone"}
+        return names.get(row["category"], "prompt, offloaded")
     if row["category"] == "moe_offload":
         return "experts in RAM"
     if row["category"] == "partial":
         return "dense split"
     if row["category"] == "cpu":
-        return "CPU alone, RAM rate given" if stack.ram_given[index] else "CPU alone"
+        known = row["ram_bw_gbs"] or row["ram_mts"]
+        return "CPU alone, RAM rate stated" if known else "CPU alone"
     if float(row["context_depth"] or 0) >= DEEP:
         return "resident, deep context"
     experts = np.asarray(stack.on_gpu.expert_layers)[index]

@@ -5,7 +5,7 @@ per layer, shape (..., layers), so that one placement can describe a whole sweep
 workloads or splits: the axes in front are the sweep's.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
 
@@ -126,34 +126,47 @@ class Load:
     """What one step reads and computes at one location.
 
     Attributes:
+        tokens: computed in the step, all sequences together [tokens].
         weights: weight bytes read [B]; `experts` of them belong to routed experts.
         experts: routed expert bytes read [B].
         kv: cache bytes read [B].
-        flops: work on dense weights and attention [FLOP].
+        flops: work on dense weights [FLOP].
+        attention_flops: work on the cache [FLOP].
         expert_flops: work on routed experts [FLOP].
         layers: repeating layers computed there.
         expert_layers: those of them whose routed experts lie there.
         state_layers: those of them that keep a state (linear attention, state space).
     """
 
+    tokens: Array
     weights: Array
     experts: Array
     kv: Array
     flops: Array
+    attention_flops: Array
     expert_flops: Array
     layers: Array
     expert_layers: Array
     state_layers: Array
 
     def __add__(self, other: "Load") -> "Load":
-        """Both loads on one processor."""
-        return Load(
-            **{one.name: getattr(self, one.name) + getattr(other, one.name) for one in fields(self)}
-        )
+        """Both loads of one step on one processor."""
+        return self._with(lambda name: getattr(self, name) + getattr(other, name))
 
     def times(self, share: Array) -> "Load":
         """A share of this load, 0 to 1."""
-        return Load(**{one.name: getattr(self, one.name) * share for one in fields(self)})
+        return self._with(lambda name: getattr(self, name) * share)
+
+    @property
+    def routed(self) -> "Load":
+        """The part of this load that belongs to routed experts."""
+        mine = {"weights": self.experts, "experts": self.experts}
+        mine |= {"expert_flops": self.expert_flops, "expert_layers": self.expert_layers}
+        return self._with(lambda name: mine.get(name, 0.0))
+
+    def _with(self, amount: Callable[[str], Array]) -> "Load":
+        names = (one.name for one in fields(self) if one.name != "tokens")
+        return Load(tokens=self.tokens, **{name: amount(name) for name in names})
 
 
 def weight_bytes(model: Model, placement: Placement, location: Location) -> Array:
@@ -222,14 +235,16 @@ def step_load(model: Model, placement: Placement, location: Location, step: Step
     attended = np.minimum(np.asarray(step.depth, dtype=float)[..., None], model.windows)
     work = {group: share @ model.flops[group] for group, share in shares.items()}
     expert_work = work.pop(Group.ROUTED_EXPERTS, 0.0)
-    flops = sum(work.values()) + np.sum(cache * model.attention_flops * attended, axis=-1)
+    attention = np.sum(cache * model.attention_flops * attended, axis=-1)
     norms = shares.get(Group.NORMS, nothing)
     kept = model.kv_bytes(step.depth, step.kv_type)
     return Load(
+        tokens=step.tokens,
         weights=np.asarray(sum(by_group.values())) + head * model.output,
         experts=by_group.get(Group.ROUTED_EXPERTS, 0.0),
         kv=np.sum(cache * kept, axis=-1) * step.sequences,
-        flops=(flops + head * model.output_flops) * step.tokens,
+        flops=(sum(work.values()) + head * model.output_flops) * step.tokens,
+        attention_flops=attention * step.tokens,
         expert_flops=expert_work * step.tokens,
         layers=np.sum(norms, axis=-1),
         state_layers=norms @ model.state_layers,

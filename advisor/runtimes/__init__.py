@@ -2,11 +2,12 @@
 
 from advisor.errors import UnknownName
 from advisor.runtimes.accelerate import ACCELERATE
+from advisor.runtimes.ik_llama_cpp import IK_LLAMA_CPP
 from advisor.runtimes.llama_cpp import LLAMA_CPP
 from advisor.runtimes.runtime import Becomes, Runtime
 from advisor.runtimes.vllm import VLLM
 
-RUNTIMES = (LLAMA_CPP, VLLM, ACCELERATE)
+RUNTIMES = (LLAMA_CPP, IK_LLAMA_CPP, VLLM, ACCELERATE)
 """In the order pages and tables show them."""
 
 
@@ -22,4 +23,6 @@ def runtime(name: str) -> Runtime:
     raise UnknownName("runtime", name, [one.name for one in RUNTIMES], "See README for the list.")
 
 
-__all__ = ["ACCELERATE", "LLAMA_CPP", "RUNTIMES", "VLLM", "Becomes", "Runtime", "runtime"]
+__all__ = [
+    "ACCELERATE", "IK_LLAMA_CPP", "LLAMA_CPP", "RUNTIMES", "VLLM", "Becomes", "Runtime", "runtime",
+]  # fmt: skip
