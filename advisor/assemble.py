@@ -183,6 +183,7 @@ def _seen_host(
     memory = Figure(value=float(seen.memory_total), kind=Kind.MEASURED, source="operating system")
     if inputs.ram_gb is not None:
         memory = given(inputs.ram_gb * GIB)
+    own = measured.figure("ram_read") or _assumed_bandwidth(seen, MachineInputs(), [])
     return Host(
         name=inputs.cpu or seen.name or "this processor",
         cores=inputs.cores or seen.cores,
@@ -190,6 +191,7 @@ def _seen_host(
         memory=memory,
         bandwidth=bandwidth or _assumed_bandwidth(seen, inputs, notes),
         instruction_sets=seen.instruction_sets,
+        engine=None if inputs.cpu else measured.engine(float(own.value)),
     )
 
 

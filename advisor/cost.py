@@ -131,6 +131,11 @@ def together(ram: Array, cores: Array) -> Array:
     return np.asarray((ram**-SATURATION + cores**-SATURATION) ** (-1.0 / SATURATION))
 
 
+def cores_alone(reached: Array, ram: Array) -> Array:
+    """What cores would read but for RAM, from what both reach together: `together` solved [B/s]."""
+    return np.asarray((reached**-SATURATION - ram**-SATURATION) ** (-1.0 / SATURATION))
+
+
 def matrices(host: Host) -> str:
     """The widest arithmetic for whole matrices, as data/efficiency.csv names it."""
     return "amx" if {"amx_int8", "amx_bf16"} & host.instruction_sets else vectors(host)

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from advisor.calibrated import constants_on
 from advisor.cost import StepTime, schedule_seconds
 from advisor.efficiency import Efficiency, Scope
 from advisor.errors import Refusal
@@ -242,14 +243,13 @@ def estimate(
             refusal=str(refusal),
             missing=_whole(model, work),
         )
-    constants = efficiency.bound(
-        Scope(
-            runtime=runtime.key,
-            decode_class=model.decode_class,
-            backend=backend or usual_backend(machine),
-            build=runtime.build or build,
-        )
+    scope = Scope(
+        runtime=runtime.key,
+        decode_class=model.decode_class,
+        backend=backend or usual_backend(machine),
+        build=runtime.build or build,
     )
+    constants = constants_on(machine.host, model, efficiency.bound(scope))
     missing = missing_bytes(model, placement, machine, work)
     return Estimate(
         how=runtime,

@@ -26,7 +26,7 @@ LAYERS = """
     what_ifs offers
     compare predict
     models assemble
-    calibration estimate
+    calibration estimate calibrated
     probes runtimes describe
     cost
     schedule

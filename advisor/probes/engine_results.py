@@ -200,7 +200,7 @@ def _vllm_serve(row: Row) -> Iterator[EngineRun]:
 
 
 def _moment(text: str) -> str:
-    """vLLM's 20261121-093000, local time of the machine, as ISO has it; empty for anything else."""
+    """ISO time of vLLM's 20261121-093000, by the machine's clock; empty for anything else."""
     try:
         return datetime.strptime(text, "%Y%m%d-%H%M%S").isoformat()
     except ValueError:

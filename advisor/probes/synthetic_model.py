@@ -37,11 +37,12 @@ KINDS: Mapping[str, int] = {
     "Q6_K": 14,
 }  # fmt: skip
 """Numbers of the storage types that can be written [1]."""
-SCALES: Mapping[str, tuple[int, ...]] = {
-    "Q4_0": (0,), "Q8_0": (0,), "Q2_K": (80, 82), "Q3_K": (108,), "Q4_K": (0, 2), "Q5_K": (0, 2),
-    "Q6_K": (208,),
+SCALES: Mapping[str, Mapping[int, float]] = {
+    "Q4_0": {0: 1.0}, "Q8_0": {0: 1.0}, "Q2_K": {80: 1.0, 82: 1.5}, "Q3_K": {108: 1.0},
+    "Q4_K": {0: 1.0, 2: 7.5}, "Q5_K": {0: 1.0, 2: 15.5}, "Q6_K": {208: 1.0},
 }  # fmt: skip
-"""Where a block keeps its 16-bit scales [2]; any other byte may have any value."""
+"""Where a block keeps its 16-bit scales [2], and how they stand to each other so that weights lie
+around zero; any other byte may have any value."""
 SCALE = 1e-4
 DEVIATION = 0.02
 TILE = 2**20
@@ -167,9 +168,9 @@ def _tile(kind: StorageType, generator: np.random.Generator) -> bytes:
         values = generator.normal(0.0, DEVIATION, count)
         return values.astype(np.float32 if kind.name == "F32" else np.float16).tobytes()
     blocks = generator.integers(0, 256, (count, int(kind.block_bytes)), dtype=np.uint8)
-    scale = np.frombuffer(np.float16(SCALE).tobytes(), dtype=np.uint8)
-    for offset in SCALES[kind.name]:
-        blocks[:, offset : offset + 2] = scale
+    for offset, factor in SCALES[kind.name].items():
+        scale = np.float16(factor * SCALE).tobytes()
+        blocks[:, offset : offset + 2] = np.frombuffer(scale, dtype=np.uint8)
     return blocks.tobytes()
 
 
