@@ -8,6 +8,7 @@ import numpy as np
 from advisor.advice import Advice
 from advisor.architecture import Architecture
 from advisor.compare import decode_tps
+from advisor.cost import CROSSINGS, HIDDEN, LAYERS
 from advisor.estimate import Assumption, Estimate, Range
 from advisor.models import Found
 from advisor.placement import Tier
@@ -123,11 +124,11 @@ def _range(name: str, figure: Range | None, unit: str = "") -> Json:
     }
 
 
-def _seconds(one: Estimate) -> Mapping[str, float]:
+def _seconds(one: Estimate) -> Mapping[str, float | None]:
     if one.step is None:
-        return {}
+        return dict.fromkeys((LAYERS, CROSSINGS, HIDDEN))
     parts = {str(name): float(seconds) for name, seconds in one.step.parts.items()}
-    return {**parts, "hidden": float(one.step.hidden)}
+    return {**parts, HIDDEN: float(one.step.hidden)}
 
 
 def _assumption(one: Assumption) -> Json:

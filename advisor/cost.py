@@ -8,15 +8,16 @@ W weight bytes, K cache bytes, F FLOPs; S sustained bandwidth, C sustained FLOP/
 layer. Shares and fixed costs come from data/efficiency.csv. Every function takes numbers or arrays.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from advisor.efficiency import Efficiency
 from advisor.errors import InputError
-from advisor.machine import Disk, Gpu, Host, Link, Machine
+from advisor.machine import Disk, Figure, Gpu, Host, Link, Machine
 from advisor.placement import Load
-from advisor.schedule import Flow, Route, Schedule, Stage, Transfer
+from advisor.schedule import Exchange, Flow, Route, Schedule, Stage, Transfer, Way
 from advisor.units import Array
 
 LAYERS, CROSSINGS, TOKEN, HIDDEN = "layers", "crossings", "token", "hidden"
@@ -153,18 +154,22 @@ def vectors(host: Host) -> str:
     return ""
 
 
+def rates(link: Link) -> Mapping[Transfer, Figure]:
+    """What a link gives for each way to cross it [B/s]."""
+    return {
+        Transfer.PINNED: link.pinned,
+        Transfer.PAGEABLE: link.pageable,
+        Transfer.ZERO_COPY: link.zero_copy,
+    }
+
+
 def link_seconds(moved: Array, link: Link, transfer: Transfer, constants: Efficiency) -> Array:
     """Host memory to a GPU [s].
 
     t = bytes / (share S) + bytes / host copy: a runtime that stages each tensor through its own
     copy pays that besides.
     """
-    rates = {
-        Transfer.PINNED: link.pinned,
-        Transfer.PAGEABLE: link.pageable,
-        Transfer.ZERO_COPY: link.zero_copy,
-    }
-    rate = rates[transfer].value * constants.value("link_share")
+    rate = rates(link)[transfer].value * constants.value("link_share")
     return moved / rate + moved / constants.value("host_copy")
 
 
@@ -251,14 +256,38 @@ def ram_bytes(stage: Stage) -> Array:
         if flow.route is Route.IN_PLACE and flow.load is not None:
             takes.append(flow.load.weights + flow.load.kv)
         if flow.route is Route.STREAMED:
-            takes.append(flow.moved)
-    return sum(takes, start=np.zeros(())) if len(takes) > 1 else 0.0
+            takes.append(flow.moved * flow.alike)
+    several = len(takes) > 1 or any(flow.alike > 1 for flow in stage.flows)
+    return sum(takes, start=np.zeros(())) if several else 0.0
+
+
+def exchange_seconds(exchange: Exchange, machine: Machine, constants: Efficiency) -> Array:
+    """GPUs send activations to each other [s].
+
+    t = times (latency + bytes / S). An all-reduce of one vector costs its latency alone, whatever
+    the link can move; long prompts fill it. Cards without a link of their own go through the
+    host's memory, at a share of its link.
+    """
+    if exchange.way is Way.NETWORK:
+        rate = machine.network.value if machine.network else np.inf
+        return exchange.times * (constants.value("network_hop") + exchange.moved / rate)
+    gpu = machine.gpus[0]
+    rate = gpu.peer.value if gpu.peer else gpu.link.pinned.value * constants.value("peer_share")
+    family = "NVLink" if gpu.peer else ""
+    alone = constants.value("all_reduce", family)
+    if not exchange.reduces:
+        alone = constants.value("crossing")
+    return exchange.times * (alone + exchange.moved / rate)
 
 
 def schedule_seconds(schedule: Schedule, machine: Machine, constants: Efficiency) -> StepTime:
     """Time of a whole phase: stages, crossings and the cost of a step, times its repeats [s]."""
+    between: Array = sum(
+        (exchange_seconds(one, machine, constants) for one in schedule.exchanges),
+        start=np.zeros(()),
+    )
     parts: dict[str, Array] = {
-        CROSSINGS: schedule.crossings * constants.value("crossing"),
+        CROSSINGS: schedule.crossings * constants.value("crossing") + between,
         TOKEN: constants.value("token"),
     }
     hidden: Array = 0.0

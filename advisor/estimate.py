@@ -241,7 +241,7 @@ def estimate(
             work=work,
             becomes=becomes,
             refusal=str(refusal),
-            missing=_whole(model, work),
+            missing=whole_bytes(model, work),
         )
     scope = Scope(
         runtime=runtime.key,
@@ -359,6 +359,7 @@ def _constants_used(constants: Efficiency) -> Iterable[Assumption]:
         )
 
 
-def _whole(model: Model, work: Workload) -> Array:
+def whole_bytes(model: Model, work: Workload) -> Array:
+    """Weights and cache: what is missing where a pair cannot be at all [B]."""
     cache = np.sum(model.kv_bytes(work.context, work.kv_type), axis=-1) * work.users
     return np.asarray(model.file_bytes + cache)

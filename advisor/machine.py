@@ -84,6 +84,7 @@ class Gpu:
         link: to host memory.
         board_power: limit under load [W]; None where unknown.
         unified: memory is the host's own.
+        peer: to another GPU of its kind, one direction [B/s]; None where that goes over `link`.
     """
 
     name: str
@@ -95,6 +96,7 @@ class Gpu:
     link: Link
     board_power: float | None = None
     unified: bool = False
+    peer: Figure | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,6 +170,9 @@ class Machine:
         host: processor and RAM.
         disk: None where nothing is known of the drive.
         notes: what could not be seen, one sentence each.
+        nodes: machines alike that are joined; `gpus` are those of all of them, node by node, host
+            and drive are the first one's.
+        network: between them, one direction [B/s]; None for a single machine.
     """
 
     name: str
@@ -175,6 +180,8 @@ class Machine:
     host: Host
     disk: Disk | None
     notes: tuple[str, ...] = ()
+    nodes: int = 1
+    network: Figure | None = None
 
     @property
     def unified(self) -> bool:

@@ -9,7 +9,7 @@ from advisor.assemble import MachineInputs
 from advisor.errors import InputError
 from advisor.machine import Machine
 from advisor.offers import MoneyInputs
-from advisor.placement import Settings
+from advisor.placement import LOAD_MODES, Settings
 from advisor.units import GIB
 from advisor.workload import KV_BYTES_PER_VALUE, Workload
 
@@ -23,6 +23,8 @@ MACHINE = (
     ("--ram-gbs", float, "GB/S", "sustained RAM read rate, used as it is"),
     ("--pcie-gbs", float, "GB/S", "sustained rate of the link to the GPU, used as it is"),
     ("--disk-gbs", float, "GB/S", "sustained read rate of the drive, used as it is"),
+    ("--machines", int, "N", "machines of that kind, joined by a network"),
+    ("--network-gbs", float, "GB/S", "sustained rate between them, one way"),
 )
 WORK = (
     ("--context", float, "TOKENS", "cache allocated for each user (8192)"),
@@ -71,6 +73,12 @@ def add_machine(parser: argparse.ArgumentParser) -> None:
         "--cpu-moe", type=float, metavar="N", help="layers whose experts stay in RAM"
     )
     split.add_argument("--cache-gb", type=float, metavar="GIB", help="RAM for the page cache")
+    split.add_argument(
+        "--load-mode", default="auto", metavar="MODE", help=f"llama.cpp: {', '.join(LOAD_MODES)}"
+    )
+    split.add_argument(
+        "--no-kv-offload", action="store_true", help="the cache stays in RAM (llama.cpp)"
+    )
 
 
 def add_money(parser: argparse.ArgumentParser) -> None:
@@ -117,7 +125,14 @@ def settings_of(args: argparse.Namespace) -> Settings:
         if value is not None and not (value >= 0 and math.isfinite(value)):
             raise InputError(f"--{name.replace('_', '-')} is {value:g}; give 0 or more.")
     cache = None if args.cache_gb is None else args.cache_gb * GIB
-    return Settings(gpu_layers=args.gpu_layers, cpu_moe=args.cpu_moe, page_cache=cache)
+    return Settings(
+        gpu_layers=args.gpu_layers,
+        cpu_moe=args.cpu_moe,
+        page_cache=cache,
+        head_first=args.gpu_layers is None,
+        kv_in_ram=args.no_kv_offload,
+        load_mode=args.load_mode,
+    )
 
 
 def money_of(args: argparse.Namespace) -> MoneyInputs:

@@ -21,7 +21,9 @@ from advisor.placement import Settings, Strategy
 from advisor.runtimes import Runtime
 from advisor.runtimes.accelerate import ACCELERATE
 from advisor.runtimes.ik_llama_cpp import IK_LLAMA_CPP
+from advisor.runtimes.ktransformers import KTRANSFORMERS
 from advisor.runtimes.llama_cpp import LLAMA_CPP
+from advisor.runtimes.sglang import SGLANG
 from advisor.runtimes.vllm import VLLM
 from advisor.units import GB, GIB
 from advisor.workload import Workload
@@ -213,10 +215,12 @@ def _runtime(row: Mapping[str, str], category: str, notes: list[str]) -> Runtime
     stated = _text(row, "runtime")
     folded = stated.casefold()
     for words, runtime in (
+        (("ktransformers",), _ktransformers(row, category)),
         (("ik_llama",), IK_LLAMA_CPP),
-        (("llama", "ollama", "lm studio", "ggml", "ktransformers"), LLAMA_CPP),
+        (("llama", "ollama", "lm studio", "ggml"), LLAMA_CPP),
         (("accelerate", "transformers", "airllm"), ACCELERATE),
-        (("vllm", "sglang", "tensorrt"), VLLM),
+        (("sglang",), SGLANG),
+        (("vllm", "tensorrt"), VLLM),
     ):
         if any(word in folded for word in words):
             return runtime
@@ -224,6 +228,13 @@ def _runtime(row: Mapping[str, str], category: str, notes: list[str]) -> Runtime
     if stated:
         notes.append(f"{stated} is not modelled: read as {nearest.name} does")
     return nearest
+
+
+def _ktransformers(row: Mapping[str, str], category: str) -> Runtime:
+    """Itself where experts lie in RAM beside a GPU; SGLang, which it is built on, where none do."""
+    if category != "moe_offload":
+        return SGLANG
+    return KTRANSFORMERS if _text(row, "gpu") else LLAMA_CPP
 
 
 def _without_gpu(
@@ -350,12 +361,19 @@ def _cores(row: Mapping[str, str], cpu: str | None) -> int | None:
 
 
 def _settings(row: Mapping[str, str], category: str, model: Model) -> Settings:
+    """The split as stated. Who puts experts in RAM is told by llama.cpp to load without mapping."""
     layers, moe = _float(row, "ngl"), _float(row, "n_cpu_moe")
     if layers is None and (share := _float(row, "fraction_gpu")) is not None:
         layers = round(share * model.layers)
     if category == "moe_offload" and moe is None and (layers is None or layers >= model.layers):
         moe = float(model.layers)
-    return Settings(gpu_layers=layers, cpu_moe=moe)
+    return Settings(
+        gpu_layers=layers,
+        cpu_moe=moe,
+        head_first=layers is None,
+        kv_in_ram="-nkvo" in _text(row, "source_note"),
+        load_mode="none" if category == "moe_offload" else "auto",
+    )
 
 
 BACKENDS = (("vulkan", "vulkan"), ("sycl", "sycl"), ("rocm", "rocm"), ("hip ", "rocm"))

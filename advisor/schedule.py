@@ -40,6 +40,8 @@ class Flow:
         device: GPU that computes or receives.
         transfer: how moved bytes cross the link.
         repacked: the CPU reads weights in its own layout; never so for pages of a file.
+        alike: GPUs that do the same with their own share at the same time; what they take from RAM
+            adds up.
     """
 
     route: Route
@@ -48,6 +50,7 @@ class Flow:
     device: int = 0
     transfer: Transfer = Transfer.PINNED
     repacked: bool = True
+    alike: int = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +65,30 @@ def alone(flow: Flow) -> Stage:
     return Stage(flows=(flow,))
 
 
+class Way(StrEnum):
+    """What activations cross between GPUs."""
+
+    PEER = "peer"
+    NETWORK = "network"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exchange:
+    """Activations that GPUs send each other in one run, one exchange after another.
+
+    Attributes:
+        way: the slowest that they cross.
+        times: exchanges in a run.
+        moved: bytes of each that cross it, one way [B].
+        reduces: all of them add up what each has (tensor parallel), else one hands on to the next.
+    """
+
+    way: Way
+    times: Array
+    moved: Array
+    reduces: bool = False
+
+
 @dataclass(frozen=True, kw_only=True)
 class Schedule:
     """One phase of a runtime: its stages, how often they run, what a step costs besides.
@@ -71,12 +98,14 @@ class Schedule:
         repeats: how often the stages run in the phase (micro-batches of a prompt).
         crossings: hand-overs of activations between processors in one run of the stages.
         workers: GPUs that hold the layers in turn and may work on several repeats at once.
+        exchanges: what GPUs that share layers, or stand in several machines, send each other.
     """
 
     stages: tuple[Stage, ...]
     repeats: Array = 1.0
     crossings: Array = 0.0
     workers: int = 1
+    exchanges: tuple[Exchange, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

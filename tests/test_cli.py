@@ -140,7 +140,21 @@ class TestEstimate:
                         "--gpu-layers", "30")  # fmt: skip
         offloaded = [one for one in found if one["placement"] != "gpu-resident"]
         assert [one["gpu_layers"] for one in offloaded] == [30, 30]
-        assert all("-ngl 30" in one["command"] for one in offloaded)
+        # llama.cpp counts the head, which goes to the GPU with the last layer: 30 and the head's.
+        assert all("-ngl 31 -ot" in one["command"] for one in offloaded)
+
+    def test_a_load_mode_and_a_cache_in_ram_are_told_to_llama_cpp(self, answers) -> None:
+        found = answers("estimate", *LLAMA, *MACHINE, "--runtime", "llama.cpp", "--gpu-layers", "9",
+                        "--load-mode", "none", "--no-kv-offload")  # fmt: skip
+        offloaded = next(one for one in found if one["placement"] == "cpu-offload")
+        assert "-lm none" in offloaded["command"]
+        assert "-nkvo" in offloaded["command"]
+
+    def test_joined_machines_hold_more(self, answers) -> None:
+        found = answers("estimate", *LLAMA, "--gpu", "RTX 3090", "--machines", "4",
+                        "--network-gbs", "3", "--runtime", "vllm")  # fmt: skip
+        assert all(len(one["vram_bytes"]) == 4 for one in found)
+        assert "--nnodes 4" in found[0]["command"]
 
     def test_each_gpu_has_its_memory(self, answers) -> None:
         found = answers("estimate", *LLAMA, "--gpu", "RTX 3090", "--gpu-count", "3",

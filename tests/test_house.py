@@ -18,12 +18,13 @@ LAYERS = """
     app
     __main__
     cli ui
+    claims
     accuracy
     fitting
     reports answers options
     sweeps
     advice
-    what_ifs offers
+    what_ifs offers remarks
     compare predict
     models assemble
     calibration estimate calibrated
@@ -33,7 +34,7 @@ LAYERS = """
     placement catalog
     model
     naming records efficiency tables tensors mixers layers quantization architecture
-    money wording
+    money wording peers
     machine workload measurement
     errors units folders __init__
 """

@@ -3,11 +3,17 @@
 from advisor.errors import UnknownName
 from advisor.runtimes.accelerate import ACCELERATE
 from advisor.runtimes.ik_llama_cpp import IK_LLAMA_CPP
+from advisor.runtimes.ktransformers import KTRANSFORMERS
 from advisor.runtimes.llama_cpp import LLAMA_CPP
+from advisor.runtimes.lm_studio import LM_STUDIO
+from advisor.runtimes.ollama import OLLAMA
 from advisor.runtimes.runtime import Becomes, Runtime
+from advisor.runtimes.sglang import SGLANG
 from advisor.runtimes.vllm import VLLM
 
-RUNTIMES = (LLAMA_CPP, IK_LLAMA_CPP, VLLM, ACCELERATE)
+RUNTIMES = (
+    LLAMA_CPP, OLLAMA, LM_STUDIO, IK_LLAMA_CPP, KTRANSFORMERS, VLLM, SGLANG, ACCELERATE,
+)  # fmt: skip
 """In the order pages and tables show them."""
 
 
@@ -24,5 +30,16 @@ def runtime(name: str) -> Runtime:
 
 
 __all__ = [
-    "ACCELERATE", "IK_LLAMA_CPP", "LLAMA_CPP", "RUNTIMES", "VLLM", "Becomes", "Runtime", "runtime",
-]  # fmt: skip
+    "ACCELERATE",
+    "IK_LLAMA_CPP",
+    "KTRANSFORMERS",
+    "LLAMA_CPP",
+    "LM_STUDIO",
+    "OLLAMA",
+    "RUNTIMES",
+    "SGLANG",
+    "VLLM",
+    "Becomes",
+    "Runtime",
+    "runtime",
+]

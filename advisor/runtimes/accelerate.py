@@ -11,7 +11,8 @@ from advisor.errors import Refusal
 from advisor.machine import Machine
 from advisor.model import Model
 from advisor.placement import DISK, RAM, Location, Placement, Settings, Strategy, vram
-from advisor.runtimes.runtime import Becomes, Runtime
+from advisor.runtimes.formats import becomes_of
+from advisor.runtimes.runtime import Runtime
 from advisor.runtimes.streaming import gpu_load, layer_weights, layers_kept, on_one_gpu
 from advisor.schedule import Flow, Phases, Route, Schedule, Stage, Transfer, alone
 from advisor.units import GIB
@@ -22,15 +23,6 @@ MEMORY_USED = 0.90
 """Share of free VRAM that `device_map="auto"` fills (accelerate, get_max_memory)."""
 BUFFERED = 1
 """Layers that pass through VRAM at a time."""
-
-
-def becomes(form: str, machine: Machine) -> Becomes:
-    """Whatever the file holds is computed, moved and kept in 16 bits."""
-    if form in ("BF16", "BF16-hf"):
-        return Becomes(format=form)
-    return Becomes(
-        format="BF16", reason=f"Transformers offloads 16-bit weights; {form} is unpacked at load"
-    )
 
 
 def place(
@@ -98,7 +90,8 @@ ACCELERATE = Runtime(
     key="accelerate",
     version=VERSION,
     strategies=tuple(Strategy),
-    becomes=becomes,
+    becomes=becomes_of("accelerate", why="it is unpacked to BF16 at load"),
+    language="python",
     place=place,
     schedule=schedule,
     command=command,

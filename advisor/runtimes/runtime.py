@@ -38,6 +38,9 @@ class Runtime:
         place: where it puts the model.
         schedule: how it reads it there.
         command: text to paste that does it.
+        usual: people meet it without looking for it; the cards prefer such a one.
+        language: that the command is written in, for colouring.
+        notes: what people should know beside the command, a sentence or two each.
     """
 
     name: str
@@ -49,3 +52,6 @@ class Runtime:
     schedule: Callable[[Model, Placement, Machine, Workload], Phases]
     command: Callable[[Model, Placement, Machine, Workload], str]
     build: str = ""
+    usual: bool = True
+    language: str = "bash"
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,106 @@
+"""KTransformers: experts in RAM, what it refuses, and published speeds."""
+
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from flags import flags, listed
+
+from advisor import catalog
+from advisor.architecture import Group
+from advisor.assemble import MachineInputs, machine
+from advisor.compare import compare
+from advisor.estimate import Estimate, estimate
+from advisor.placement import RAM, Settings, Strategy, vram
+from advisor.runtimes import KTRANSFORMERS
+from advisor.workload import Workload
+
+
+def run(name: str, form: str, work: Workload | None = None, **inputs: Any) -> Estimate:
+    where = machine(MachineInputs(ram_gb=1024, **inputs))
+    return estimate(
+        catalog.model(name, form), where, work or Workload(), KTRANSFORMERS,
+        Strategy.CPU_OFFLOAD, catalog.efficiency(), Settings(),
+    )  # fmt: skip
+
+
+PUBLISHED: list[tuple[str, str, Mapping[str, str], int, float, float]] = [
+    # https://github.com/kvcache-ai/ktransformers/blob/main/doc/en/DeepseekR1_V3_tutorial.md
+    ("DeepSeek-V3", "Q4_K+FP8", {"gpu": "RTX 4090D", "cpu": "Xeon Gold 6454S"}, 500, 8.73, 0.15),
+    ("DeepSeek-V3", "Q4_K+FP8", {"gpu": "RTX 4090D", "cpu": "2x Xeon Gold 6454S"}, 500, 12.2, 0.15),
+    # https://github.com/kvcache-ai/ktransformers/blob/main/doc/en/kt-kernel/MiniMax-M2.1-Tutorial.md
+    ("MiniMax-M2.1", "FP8", {"gpu": "RTX 5090", "cpu": "2x EPYC 9355"}, 2048, 32.1, 0.15),
+]
+"""Model, format, machine, prompt, published speed, and how close [tokens/s, share]."""
+
+
+@pytest.mark.parametrize(("name", "form", "parts", "prompt", "published", "within"), PUBLISHED)
+def test_published_speeds(
+    name: str, form: str, parts: Mapping[str, str], prompt: int, published: float, within: float
+) -> None:
+    one = run(name, form, Workload(prompt=prompt, output=300), **parts)
+    assert bool(one.fits)
+    assert one.decode is not None
+    assert float(one.decode.value) == pytest.approx(published, rel=within)
+
+
+def test_as_many_experts_as_fit_lie_on_the_gpu_alike_in_all_layers() -> None:
+    one = run("Qwen3-30B-A3B", "FP8", gpu="RTX 4090", cpu="EPYC 9355")
+    assert one.placement is not None
+    hot = one.placement.weights[vram(0)][Group.ROUTED_EXPERTS]
+    cold = one.placement.weights[RAM][Group.ROUTED_EXPERTS]
+    assert set(hot + cold) == {1.0}
+    assert len(set(hot)) == 1
+    count = round(float(hot[0]) * 128)
+    assert 0 < count < 128
+    assert f"--kt-num-gpu-experts {count}" in one.command
+    assert set(one.placement.kv) == {vram(0)}
+
+
+def test_more_memory_holds_more_experts_and_is_faster() -> None:
+    small, large = (run("Qwen3-30B-A3B", "FP8", gpu="RTX 4090", cpu="EPYC 9355", vram_gb=size)
+                    for size in (12, 24))  # fmt: skip
+    assert small.decode is not None
+    assert large.decode is not None
+    assert float(large.decode.value) > float(small.decode.value)
+
+
+def refusal(name: str, form: str = "Q4_K_M", **inputs: Any) -> str:
+    where = machine(MachineInputs(ram_gb=512, **inputs))
+    found = compare(catalog.model(name, form), where, Workload(), runtimes=[KTRANSFORMERS])
+    return found[0].refusal
+
+
+def test_it_refuses_what_it_is_not_for() -> None:
+    assert "has none; use llama.cpp" in refusal("Llama-3.1-70B", gpu="RTX 4090", cpu="EPYC 9355")
+    assert "AVX2" in refusal("Qwen3-30B-A3B", gpu="RTX 4090", cpu="Apple M4 Max")
+    assert "compute capability 8" in refusal("Qwen3-30B-A3B", gpu="T4", cpu="EPYC 9355")
+    assert "without a GPU" in refusal("Qwen3-30B-A3B", gpu="none", cpu="EPYC 9355")
+
+
+@pytest.mark.parametrize(
+    ("cpu", "asked", "method"),
+    [
+        ("Xeon Platinum 8480+", "AWQ", "AMXINT4"),
+        ("Xeon Platinum 8480+", "FP8", "FP8"),
+        ("EPYC 9355", "Q4_K_M", "LLAMAFILE"),
+        ("EPYC 9355", "Q8_0", "FP8"),
+        ("EPYC 9355", "BF16", "BF16"),
+        ("Ryzen 9 5950X", "FP8", "LLAMAFILE"),
+    ],
+)
+def test_the_processor_decides_the_method(cpu: str, asked: str, method: str) -> None:
+    where = machine(MachineInputs(gpu="RTX 4090", cpu=cpu, ram_gb=512))
+    found = compare(
+        catalog.model("Qwen3-30B-A3B", asked), where, Workload(), runtimes=[KTRANSFORMERS]
+    )
+    assert f"--kt-method {method} " in found[0].command
+
+
+def test_every_option_is_in_the_release() -> None:
+    for form in ("Q4_K+FP8", "BF16", "AMXINT8"):
+        for kv_type in ("f16", "q8_0"):
+            one = run("Qwen3-30B-A3B", form, Workload(kv_type=kv_type), gpu="RTX 4090",
+                      cpu="Xeon Platinum 8480+")  # fmt: skip
+            assert flags(shlex.split(one.command)) - {"-m"} <= listed("ktransformers")
