@@ -13,6 +13,8 @@ from advisor.machine import EngineSpeed, Figure, Host, Kind
 from advisor.model import Model
 from advisor.schedule import Route
 
+RUNTIMES = frozenset({"llama.cpp", "ollama", "lm-studio"})
+"""Those whose engine is llama.cpp."""
 CLOSE = 0.9
 """Part of what RAM gives that the fastest type is taken to reach, where that is more than was
 expected of any program."""
@@ -29,7 +31,7 @@ def constants_on(host: Host, model: Model, constants: Efficiency) -> Efficiency:
         constants: bound to the case.
     """
     engine, scope = host.engine, constants.scope
-    if engine is None or scope.runtime != "llama.cpp" or scope.build:
+    if engine is None or scope.runtime not in RUNTIMES or scope.build:
         return constants
     read = mixed(engine.read, model)
     if read is None:

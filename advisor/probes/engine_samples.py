@@ -23,9 +23,9 @@ CACHES = 4
 """Bytes that a token reads, in last-level caches: few of them are left from the token before."""
 LEAST_BYTES, MOST_BYTES = int(256 * MIB), int(1024 * MIB)
 UNKNOWN_LLC = int(32 * MIB)
-SHARE = 8
-"""Part of free memory that a sample's weights may take: engines that put them in an order of their
-own hold them twice, and both together are to stay within a quarter."""
+PARTS = 10
+"""Free memory, in weights of a sample: an engine that puts them in an order of its own holds them
+twice, and both together with its buffers are to stay within a quarter."""
 
 _WIDE = ArchitectureFacts(
     name=WIDE, layers=1, hidden=4096, intermediate=14336, heads=32, kv_heads=8, head_dim=128,
@@ -40,7 +40,7 @@ _ATTENDING = ArchitectureFacts(
     vocab=VOCAB,
 )  # fmt: skip
 _EXPERTS = ArchitectureFacts(
-    name=EXPERTS, layers=3, hidden=2048, moe_intermediate=1024, experts=32, experts_per_token=8,
+    name=EXPERTS, layers=3, hidden=2048, moe_intermediate=1024, experts=16, experts_per_token=4,
     heads=16, kv_heads=16, head_dim=128, vocab=VOCAB,
 )  # fmt: skip
 
@@ -70,7 +70,7 @@ def samples(facts: HostFacts) -> Sequence[Sample]:
     """All samples, those that matter most first.
 
     Raises:
-        ProbeError: less than 2 GiB of memory is free.
+        ProbeError: less than 2.5 GiB of memory is free.
     """
     size = sample_bytes(facts)
     wide = [_wide(kind, size) for kind in (FIRST_TYPE, "Q8_0", "Q6_K", "Q4_0", "F16")]
@@ -97,15 +97,15 @@ def samples_with(model: Model) -> Sequence[Sample]:
 
 
 def sample_bytes(facts: HostFacts) -> int:
-    """Weights of a wide sample: past every cache, within an eighth of free memory [B].
+    """Weights of a wide sample: past every cache, within a tenth of free memory [B].
 
     Raises:
-        ProbeError: less than 2 GiB of memory is free.
+        ProbeError: less than 2.5 GiB of memory is free.
     """
-    most = facts.memory_available // SHARE
+    most = facts.memory_available // PARTS
     if most < LEAST_BYTES:
         raise ProbeError(
-            f"The engine probe needs {SHARE * LEAST_BYTES / MIB:.0f} MiB of free memory and "
+            f"The engine probe needs {PARTS * LEAST_BYTES / MIB:.0f} MiB of free memory and "
             f"{facts.memory_available / MIB:.0f} MiB is free; close other programs and try again."
         )
     return min(most, MOST_BYTES, max(LEAST_BYTES, CACHES * (facts.llc or UNKNOWN_LLC)))
@@ -117,7 +117,7 @@ def _sample(role: str, kind: str, facts: ArchitectureFacts) -> Sample:
 
 
 def _wide(kind: str, size: int) -> Sample:
-    """As many wide layers as have about this size, at least one."""
-    layer = in_type(_WIDE, kind).model.layer_bytes[0]
-    layers = max(1, round(size / layer))
+    """As many wide layers as this size holds, at least one."""
+    layer = float(in_type(_WIDE, kind).model.layer_bytes[0])
+    layers = max(1, int(size / layer))
     return replace(_sample(WIDE, kind, replace(_WIDE, layers=layers)), prompt=PROMPT)

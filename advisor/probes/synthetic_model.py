@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from advisor.architecture import Architecture, ArchitectureFacts, Group, Tensor
 from advisor.catalog import model_formats, storage_types
+from advisor.describe.gguf import FILE_TYPES
 from advisor.errors import Refusal
 from advisor.model import Model, from_tensors
 from advisor.quantization import StorageType, format_named, tensor_bytes, tensor_types
@@ -175,7 +176,10 @@ def _tile(kind: StorageType, generator: np.random.Generator) -> bytes:
 
 
 def _header(synthetic: Synthetic) -> bytes:
-    tensors, values = synthetic.built.tensors, list(_values(synthetic.facts))
+    tensors, values = (
+        synthetic.built.tensors,
+        list(_values(synthetic.facts, synthetic.model.format)),
+    )
     head = MAGIC + struct.pack("<IQQ", VERSION, len(tensors), len(values))
     entries, offset = [], 0
     for tensor, kind in zip(tensors, synthetic.kinds, strict=True):
@@ -199,15 +203,17 @@ def _shape(facts: ArchitectureFacts, tensor: Tensor) -> tuple[int, ...]:
     return (tensor.width,) if tensor.rows == 1 else (tensor.width, tensor.rows)
 
 
-def _values(facts: ArchitectureFacts) -> Iterator[bytes]:
+def _values(facts: ArchitectureFacts, form: str) -> Iterator[bytes]:
     """Keys and values, each as the file holds them [1]."""
     yield _key("general.architecture", STRING) + _string("llama")
     yield _key("general.name", STRING) + _string(facts.name)
+    for number in (number for number, name in FILE_TYPES.items() if name == form):
+        yield _key("general.file_type", UINT32) + struct.pack("<I", number)
     numbers = {
         "block_count": facts.layers,
         "context_length": facts.max_context or 131_072,
         "embedding_length": facts.hidden,
-        "feed_forward_length": facts.intermediate or facts.moe_intermediate,
+        "feed_forward_length": facts.moe_intermediate if facts.experts else facts.intermediate,
         "attention.head_count": facts.heads,
         "attention.head_count_kv": facts.kv_heads,
         "attention.key_length": facts.head_dim,
