@@ -11,14 +11,26 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from advisor import calibration, catalog
+from advisor import calibrated, calibration, catalog
 from advisor.calibration import Calibration
 from advisor.errors import InputError, UnknownName
-from advisor.machine import Disk, Figure, Gpu, Host, Kind, Link, Machine, given
+from advisor.folders import data_folder
+from advisor.machine import (
+    USUAL_READ_AHEAD,
+    Disk,
+    Figure,
+    Gpu,
+    Host,
+    Kind,
+    Link,
+    Machine,
+    given,
+)
 from advisor.probes import gpu as gpu_probe
 from advisor.probes import host as host_probe
-from advisor.probes.gpu import GpuFacts
+from advisor.probes.gpu_facts import GpuFacts
 from advisor.probes.host import HostFacts
+from advisor.probes.system import read_ahead
 from advisor.units import GB, GIB, Array
 
 NO_GPU = "none"
@@ -155,7 +167,10 @@ def this_machine(overrides: MachineInputs | None = None) -> Machine:
     notes = [*seen.notes, *unseen, *measured.notes]
     if measured.stale:
         notes.append(measured.stale)
-    gpus = _typed_gpus(inputs) if inputs.gpu is not None else _seen_gpus(cards, inputs, notes)
+    if inputs.gpu is not None:
+        gpus = _typed_gpus(inputs)
+    else:
+        gpus = _seen_gpus(cards, inputs, measured, notes)
     host = _seen_host(seen, inputs, measured, notes)
     return Machine(
         name=_name(gpus, host),
@@ -171,16 +186,18 @@ def _typed_gpus(inputs: MachineInputs) -> tuple[Gpu, ...]:
 
 
 def _seen_gpus(
-    cards: tuple[GpuFacts, ...], inputs: MachineInputs, notes: list[str]
+    cards: tuple[GpuFacts, ...], inputs: MachineInputs, measured: Calibration, notes: list[str]
 ) -> tuple[Gpu, ...]:
+    typed = (inputs.pcie_gbs, inputs.pcie_gen, inputs.pcie_lanes) != (None, None, None)
     found = []
-    for card in cards:
+    for place, card in enumerate(cards):
         try:
             row = catalog.find_gpu(card.name, card.memory_total)
         except UnknownName as error:
             notes.append(f"{error} Choose the closest GPU by hand.")
             continue
-        found.append(_as_seen(catalog.gpu_of(row), card, inputs))
+        seen = _as_seen(catalog.gpu_of(row), card, inputs)
+        found.append(calibrated.gpu(seen, place, measured, keep_link=typed))
     return tuple(found)
 
 
@@ -236,12 +253,26 @@ def _assumed_bandwidth(seen: HostFacts, inputs: MachineInputs, notes: list[str])
 def _seen_disk(inputs: MachineInputs, measured: Calibration, notes: list[str]) -> Disk:
     figure = measured.figure("disk_read_direct")
     if inputs.disk_gbs is None and inputs.disk is None and figure is not None:
-        return Disk(name="this drive", sequential=figure)
+        return Disk(
+            name="this drive",
+            sequential=figure,
+            mapped=measured.figure("disk_read_mmap"),
+            read_ahead=_read_ahead(),
+        )
     if inputs.disk_gbs is None and inputs.disk is None:
         notes.append("The drive's speed is assumed; measuring it takes seconds.")
         typical = catalog.disk(TYPICAL_DISK)
         return replace(typical, sequential=replace(typical.sequential, kind=Kind.ASSUMED))
     return _disk(inputs)
+
+
+def _read_ahead() -> Figure:
+    """Of the drive with the program's data, or the nearest folder there is above it."""
+    folder = data_folder()
+    found = read_ahead(next(one for one in (folder, *folder.parents) if one.exists()))
+    if not found:
+        return USUAL_READ_AHEAD
+    return Figure(value=float(found), kind=Kind.MEASURED, source="operating system")
 
 
 def _gpu(inputs: MachineInputs) -> Gpu:

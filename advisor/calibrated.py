@@ -1,108 +1,64 @@
-"""Constants of the cost model on a host where llama.cpp was timed.
+"""A GPU with the rates that were measured on it, where the catalogue has datasheet values."""
 
-What was timed replaces what was fitted, so that the model gives back the times of the samples. It
-keeps its form, and with it what changes when cores, RAM or the mixture of types do.
-"""
-
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from advisor.cost import LAYERS, cores_alone, vectors
-from advisor.efficiency import Efficiency, EfficiencyRow
-from advisor.machine import EngineSpeed, Figure, Host, Kind
-from advisor.model import Model
-from advisor.schedule import Route
-
-RUNTIMES = frozenset({"llama.cpp", "ollama", "lm-studio"})
-"""Those whose engine is llama.cpp."""
-CLOSE = 0.9
-"""Part of what RAM gives that the fastest type is taken to reach, where that is more than was
-expected of any program."""
-KNOWN = 0.5
-"""Least share of a token's bytes whose types were timed."""
+from advisor import catalog
+from advisor.calibration import Calibration
+from advisor.machine import Figure, Gpu, Link
+from advisor.probes.gpu_facts import figure_name
 
 
-def constants_on(host: Host, model: Model, constants: Efficiency) -> Efficiency:
-    """The constants for a model on a host; the same where llama.cpp was not timed with its types.
+def gpu(found: Gpu, place: int, measured: Calibration, *, keep_link: bool = False) -> Gpu:
+    """A GPU as it was measured, as far as it was.
 
     Args:
-        host: where it runs.
-        model: whose storage types count.
-        constants: bound to the case.
+        found: as the catalogue and its driver have it.
+        place: in the order of the drivers, the first being 0.
+        measured: what the probes found.
+        keep_link: its link was typed in, which wins over what was measured.
     """
-    engine, scope = host.engine, constants.scope
-    if engine is None or scope.runtime not in RUNTIMES or scope.build:
-        return constants
-    read = mixed(engine.read, model)
-    if read is None:
-        return constants
-    rows = (
-        *_reading(read, host, engine, model, constants),
-        *_computing(engine, model, constants),
-        *_ranges(constants, read),
-    )
-    return constants.with_measured(rows)
+    if not keep_link and not found.unified:
+        found = replace(found, link=_link(found.link, place, measured))
+    read = measured.figure(figure_name("device_read", place))
+    return found if read is None else replace(found, bandwidth=peak(found.bandwidth, read))
 
 
-def mixed(rates: Mapping[str, Figure], model: Model) -> Figure | None:
-    """A rate for a model whose tensors are of several types: total over the sum of share / rate.
+def peak(sheet: Figure, read: Figure) -> Figure:
+    """Peak memory bandwidth of a GPU whose plain read was measured [B/s].
+
+        peak = min( datasheet , read / share )
+
+    The shares of peak that runtimes reach were fitted against the datasheets of healthy GPUs. A
+    measured read that took the peak's place would count its own losses and those of the share. So
+    it only lowers the peak, and only where the GPU reads less than the slowest healthy one would
+    (`device_read_share`): where it is slowed by heat or power, has slower memory than its name
+    says, or is a part of a card.
 
     Args:
-        rates: by storage type or format.
-        model: a format among them decides alone.
-
-    Returns:
-        None where half of the bytes or more are of types that were not timed.
+        sheet: datasheet peak [B/s].
+        read: what a kernel that only reads reached [B/s].
     """
-    whole = rates.get(model.format.upper())
-    if whole is not None:
-        return whole
-    known = {kind: share for kind, share in model.stored.items() if kind in rates}
-    covered = sum(known.values())
-    if covered <= KNOWN:
-        return None
-    slowness = sum(share / rates[kind].value for kind, share in known.items())
-    most = max(known, key=lambda kind: known[kind])
-    return replace(rates[most], value=covered / slowness)
+    share = catalog.efficiency().value("device_read_share")
+    reached = replace(read, value=read.value / share, source=f"{read.source}, read / {share:g}")
+    return reached if reached.value < sheet.value else sheet
 
 
-def _reading(
-    read: Figure, host: Host, engine: EngineSpeed, model: Model, constants: Efficiency
-) -> Iterator[EfficiencyRow]:
-    """Share of RAM's rate and the cores' own, which together give what was timed."""
-    fastest = max(float(figure.value) for figure in engine.read.values())
-    share = max(constants.value("cpu_read_share"), fastest / (CLOSE * engine.ram))
-    cores = float(cores_alone(read.value, share * engine.ram)) / engine.cores
-    yield _row(constants.row("cpu_read_share"), read, share)
-    yield _row(constants.row("core_decode_rate", vectors(host)), read, cores)
-    plain = mixed({**engine.read, **engine.plain}, model) if engine.plain else None
-    if plain is not None:
-        yield _row(constants.row("plain_layout_share"), plain, float(plain.value / read.value))
+def _link(link: Link, place: int, measured: Calibration) -> Link:
+    """The rates of copies that were measured; what was not follows from pinned copies."""
 
+    def figure(name: str) -> Figure | None:
+        return measured.figure(figure_name(name, place))
 
-def _computing(engine: EngineSpeed, model: Model, constants: Efficiency) -> Iterator[EfficiencyRow]:
-    """What layers, experts and attention cost, and how fast prompts are computed."""
-    for constant, figure, cores in (
-        ("cpu_layer", engine.layer, engine.cores),
-        ("cpu_expert_layer", engine.expert_layer, 1),
-        ("core_attention_flops", engine.attention, engine.cores),
-        ("core_flops", mixed(engine.prompt, model), engine.cores),
-    ):
-        if figure is not None:
-            yield _row(constants.row(constant), figure, float(figure.value) / cores)
-
-
-def _ranges(constants: Efficiency, read: Figure) -> Iterator[EfficiencyRow]:
-    """The narrower range of a token's time, for each of its parts on the processor."""
-    found = constants.row("spread_timed")
-    for part in (Route.IN_PLACE, LAYERS):
-        own = replace(found, constant="spread", family=str(part))
-        yield replace(own, date=found.date or read.date)
-
-
-def _row(fitted: EfficiencyRow, figure: Figure, value: float) -> EfficiencyRow:
-    """What was timed, in place of what was fitted for many machines."""
+    pinned = figure("h2d_pinned")
+    if pinned is None:
+        return link
+    derived = catalog.given_link(pinned)
+    generation, lanes = figure("pcie_generation"), figure("pcie_width")
     return replace(
-        fitted, value=value, kind=str(Kind.MEASURED), rows=None, source=figure.source,
-        date=figure.date, runtime=None, family=None, backend=None, build=None, decode_class=None,
-    )  # fmt: skip
+        derived,
+        name=f"PCIe {generation.value:.0f} x{lanes.value:.0f}"
+        if generation and lanes and link.name.startswith("PCIe")
+        else link.name,
+        pageable=figure("h2d_pageable") or derived.pageable,
+        zero_copy=figure("zero_copy_read") or derived.zero_copy,
+    )

@@ -13,7 +13,7 @@ from typing import Any
 from advisor.errors import StoreError
 from advisor.folders import DATA_VARIABLE, data_folder
 from advisor.machine import EngineSpeed, Figure, Kind
-from advisor.measurement import Measurement
+from advisor.measurement import Measurement, Point
 from advisor.probes import gpu, host
 from advisor.units import GIB
 
@@ -218,7 +218,15 @@ def _measurement(row: Any) -> Measurement:
         threads=int(row["threads"]),
         when=row["when"],
         note=str(row["note"]),
+        curve=tuple(_point(one) for one in row.get("curve", ())),
     )
+
+
+def _point(row: Any) -> Point:
+    value, best = float(row["value"]), float(row["best"])
+    if not (math.isfinite(value) and math.isfinite(best)):
+        raise ValueError(f"a curve has the point {value}, {best}")
+    return Point(threads=int(row["threads"]), block=int(row["block"]), value=value, best=best)
 
 
 def _moment(when: str) -> datetime:

@@ -8,7 +8,7 @@ from advisor.estimate import Estimate, estimate, whole_bytes
 from advisor.machine import Machine
 from advisor.model import Model
 from advisor.placement import Settings
-from advisor.runtimes import LLAMA_CPP, RUNTIMES, Runtime
+from advisor.runtimes import RUNTIMES, Runtime
 from advisor.workload import Workload
 
 
@@ -26,8 +26,7 @@ def compare(
         asked: the model in the format asked for; each runtime takes the nearest that it runs.
         machine: where.
         work: what is asked.
-        settings: layers and page cache that the person fixed; they hold for llama.cpp and its fork
-            alone, whose options they are.
+        settings: layers and page cache that the person fixed, for runtimes that take layers.
         runtimes: which.
     """
     return tuple(
@@ -55,7 +54,7 @@ def _in_runtime(
             )
             for strategy in runtime.strategies
         ]
-    own = settings if runtime.key == LLAMA_CPP.key else Settings()
+    own = settings if runtime.takes_layers else Settings()
     return [
         estimate(model, machine, work, runtime, strategy, catalog.efficiency(), own, becomes.reason)
         for strategy in runtime.strategies
@@ -73,7 +72,7 @@ def as_run(asked: Model, runtime: Runtime, machine: Machine) -> Model:
 
 
 def usable(estimates: Iterable[Estimate]) -> list[Estimate]:
-    """Those that fit, the fastest first of the runtimes that people usually meet, then of others."""
+    """Those that fit: of runtimes that people usually meet the fastest first, then of others."""
     fitting = [one for one in estimates if one.decode is not None and bool(one.fits)]
     return sorted(fitting, key=lambda one: (one.how.usual, decode_tps(one)), reverse=True)
 

@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from advisor.calibrated import constants_on
 from advisor.cost import StepTime, schedule_seconds
 from advisor.efficiency import Efficiency, Scope
+from advisor.engine_constants import constants_on
 from advisor.errors import Refusal
 from advisor.machine import Figure, Kind, Machine
 from advisor.model import Model

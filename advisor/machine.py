@@ -147,6 +147,11 @@ class Host:
     engine: EngineSpeed | None = None
 
 
+USUAL_READ_AHEAD = Figure(
+    value=128 * 2.0**10, kind=Kind.ASSUMED, source="Linux, VM_READAHEAD_PAGES", date="2026-11"
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Disk:
     """The drive the model lies on.
@@ -154,10 +159,14 @@ class Disk:
     Attributes:
         name: as the catalogue has it.
         sequential: large direct reads, sustained [B/s].
+        mapped: a cold memory map, read by the threads that compute [B/s]; None where not known.
+        read_ahead: what the kernel reads around a page that is touched [B].
     """
 
     name: str
     sequential: Figure
+    mapped: Figure | None = None
+    read_ahead: Figure = USUAL_READ_AHEAD
 
 
 @dataclass(frozen=True, kw_only=True)

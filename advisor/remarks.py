@@ -105,7 +105,7 @@ def _vllm(one: Estimate) -> Iterable[str]:
     yield from _served(one)
     if one.machine is not None and one.machine.nodes > 1:
         yield (
-            "With Ray instead: `ray start --head` on HOST1, `ray start --address=HOST1:6379` on "
+            "With Ray instead: ray start --head on HOST1, ray start --address=HOST1:6379 on "
             "the others, and --distributed-executor-backend ray in place of --nnodes and what "
             "follows it."
         )

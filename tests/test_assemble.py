@@ -11,7 +11,7 @@ from advisor.calibration import SOURCE, Calibration
 from advisor.errors import InputError, UnknownName
 from advisor.machine import Kind, Machine
 from advisor.measurement import Measurement
-from advisor.probes.gpu import GpuFacts
+from advisor.probes.gpu_facts import GpuFacts
 from advisor.probes.host import HostFacts
 from advisor.units import GB, GIB
 

@@ -22,12 +22,15 @@ LAYERS = """
     accuracy
     fitting
     reports answers options
-    sweeps
+    diagnosis_text
+    diagnosis
+    sweeps causes
     advice
     what_ifs offers remarks
     compare predict
     models assemble
-    calibration estimate calibrated
+    calibrated
+    calibration estimate engine_constants
     probes runtimes describe
     cost
     schedule

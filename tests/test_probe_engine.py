@@ -25,6 +25,7 @@ from advisor.errors import ProbeError
 from advisor.model import Model
 from advisor.probes import engine, engine_llama_bench, engine_samples, engine_xllamacpp, host
 from advisor.probes.engine_job import Job, Timings, output_of
+from advisor.probes.progress import Step
 from advisor.probes.synthetic_model import in_format, in_type, write
 from advisor.units import GIB, MIB
 
@@ -114,10 +115,12 @@ def test_a_prompt_skips_the_last_feed_forward_part() -> None:
 
 
 def test_progress_goes_up_to_its_end() -> None:
-    told: list[float] = []
+    told: list[Step] = []
     engine.measure(600, told.append)
-    assert told == sorted(told)
-    assert told[-1] == 1.0
+    shares = [step.share for step in told]
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+    assert told[0].doing == "wide model in Q4_K"
 
 
 @pytest.mark.parametrize("after", [0, 1, 5])

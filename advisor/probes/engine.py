@@ -5,10 +5,8 @@ costs besides, a long cache what attention costs, and experts what sending token
 The models are written for the purpose and gone afterwards; the engine runs in a process of its own.
 """
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import gettempdir
 from types import ModuleType
@@ -23,7 +21,8 @@ from advisor.probes.engine_costs import Timed, costs
 from advisor.probes.engine_job import Job, Timings
 from advisor.probes.engine_samples import PLAIN, Sample, samples, samples_with
 from advisor.probes.neighbours import Neighbours
-from advisor.probes.repeats import Cancelled, Progress, Watch
+from advisor.probes.progress import Cancelled, Progress, Watch, now
+from advisor.probes.repeats import moment
 from advisor.units import GB, GIB
 
 ENGINES: Mapping[str, ModuleType] = {
@@ -52,7 +51,7 @@ def measure(
 
     Args:
         seconds: after which no further sample is begun and the one under way is stopped [s].
-        progress: told the share done, 0 to 1.
+        progress: told how far it is.
         cancelled: asked while the engine works.
         path: a GGUF file to time instead.
 
@@ -71,7 +70,7 @@ def measure(
     name = next((name for name, engine in ENGINES.items() if engine.available()), None)
     if name is None:
         raise ProbeError(MISSING)
-    watch = Watch(progress=progress, cancelled=cancelled)
+    watch = Watch(progress=progress, cancelled=cancelled, seconds=seconds)
     facts = host.facts()
     wanted = samples(facts) if path is None else _with_own(path, facts.memory_available)
     neighbours = Neighbours()
@@ -102,16 +101,16 @@ def _timed(
     watch: Watch,
 ) -> tuple[Timed, list[str]]:  # fmt: skip
     """Samples that were timed, and why others could not be."""
-    until = time.monotonic() + seconds
+    until = now() + seconds
     timed: dict[tuple[str, str], tuple[Sample, Timings]] = {}
     failures: list[str] = []
     for part, sample in enumerate(wanted):
         if sample.role == PLAIN and ENGINES[name] is engine_llama_bench:
             continue  # it has no option that leaves the weights as they are
-        stretch = watch.stretch(part, len(wanted))
+        stretch = watch.stretch(part, len(wanted), f"{sample.role} model in {sample.kind}")
 
         def stop(stretch: Watch = stretch) -> bool:
-            return stretch.stop(0.0) or time.monotonic() > until
+            return stretch.stop(0.0) or now() > until
 
         if stop():
             break
@@ -160,7 +159,7 @@ def _written(sample: Sample, own: Path | None) -> Iterator[tuple[Path, int | Non
 
 
 def _measurements(timed: Timed, threads: int, note: str) -> tuple[Measurement, ...]:
-    when = datetime.now(UTC).isoformat(timespec="seconds")
+    when = moment()
     return tuple(
         Measurement(
             name=one.name, value=one.value, unit=one.unit, spread=one.spread, threads=threads,

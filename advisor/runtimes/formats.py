@@ -130,7 +130,7 @@ def becomes_of(key: str, why: str = "") -> Callable[[str, Machine], Becomes]:
 
     Args:
         key: the runtime's key.
-        why: what happens to other formats, for the reason; empty where another file is needed.
+        why: what it does to other formats, for the reason; empty where another file is needed.
 
     Returns:
         A function of format and machine; it raises Refusal where nothing near can run.
@@ -143,8 +143,8 @@ def becomes_of(key: str, why: str = "") -> Callable[[str, Machine], Becomes]:
             raise Refusal(refusal(key, form, machine))
         if near == form:
             return Becomes(format=form)
-        other = why or f"{near} is its closest"
-        return Becomes(format=near, reason=f"{NAMES[key]} does not take {form} here; {other}")
+        other = why or "it does not take"
+        return Becomes(format=near, reason=f"as {near}, since {other} {form} here")
 
     return becomes
 

@@ -15,7 +15,7 @@ from advisor.machine import Machine
 from advisor.model import Model
 from advisor.placement import RAM, Placement, Strategy
 from advisor.runtimes.llama_cpp import LLAMA_CPP, phases
-from advisor.runtimes.llama_cpp_command import BATCH, MICRO_BATCH
+from advisor.runtimes.llama_cpp_command import BATCH, MICRO_BATCH, devices, with_workers
 from advisor.schedule import Phases
 from advisor.workload import Workload
 
@@ -32,7 +32,8 @@ def schedule(model: Model, placement: Placement, machine: Machine, work: Workloa
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
     """The fork's llama-server line."""
     file = shlex.quote(f"{model.name}-{model.format}.gguf")
-    return " ".join([f"llama-server -m {file}", *_options(model, placement, machine, work)])
+    line = " ".join([f"llama-server -m {file}", *_options(model, placement, machine, work)])
+    return with_workers(line, placement, machine)
 
 
 def _options(model: Model, placement: Placement, machine: Machine, work: Workload) -> Iterable[str]:
@@ -46,6 +47,7 @@ def _options(model: Model, placement: Placement, machine: Machine, work: Workloa
         yield f"-ngl {ALL_LAYERS if layers >= model.layers else layers}"
     if experts and layers and model.has_experts:
         yield "-cmoe" if experts >= model.layers else f"-ncmoe {experts}"
+    yield from devices(model, placement, machine)
     if work.kv_type != "f16":
         yield f"-ctk {work.kv_type} -ctv {work.kv_type}"
     if placement.gpu_layers and np.all(placement.kv[RAM] > 0):

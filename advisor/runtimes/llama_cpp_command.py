@@ -29,6 +29,11 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
     """The llama-server line, and the line for each further machine."""
     file = shlex.quote(f"{model.name}-{model.format}.gguf")
     line = " ".join([f"llama-server -m {file}", *arguments(model, placement, machine, work)])
+    return with_workers(line, placement, machine)
+
+
+def with_workers(line: str, placement: Placement, machine: Machine) -> str:
+    """A server's line behind that of every further machine, where there are any."""
     if machine.nodes == 1 or not np.any(placement.gpu_layers):
         return line
     return f"# on every other machine\nrpc-server -H 0.0.0.0 -p {RPC_PORT} -c\n# here\n{line}"
@@ -41,7 +46,7 @@ def arguments(
     return (
         *_request(work),
         *_layers(model, placement, machine),
-        *_devices(model, placement, machine),
+        *devices(model, placement, machine),
         *_cache(model, placement, work),
         *_loading(placement),
         "--fit off",
@@ -73,7 +78,7 @@ def _layers(model: Model, placement: Placement, machine: Machine) -> Iterable[st
         yield "-cmoe" if experts >= model.layers else f"-ncmoe {experts}"
 
 
-def _devices(model: Model, placement: Placement, machine: Machine) -> Iterable[str]:
+def devices(model: Model, placement: Placement, machine: Machine) -> Iterable[str]:
     """Layers of each GPU, the head counted on the last, so that none is cut otherwise."""
     if len(machine.gpus) < 2 or not np.any(placement.gpu_layers):
         return

@@ -43,7 +43,7 @@ BATCH = 512
 """Micro-batch otherwise [tokens]."""
 FILLED = 0.80
 NOTES = (
-    "OLLAMA_NUM_PARALLEL multiplies the cache; it does not choose the layers. `ollama ps` shows "
+    "OLLAMA_NUM_PARALLEL multiplies the cache; it does not choose the layers. ollama ps shows "
     "how much of the model lies in the GPU.",
 )
 
@@ -170,5 +170,6 @@ OLLAMA = Runtime(
     place=place,
     schedule=schedule,
     command=command,
+    takes_layers=True,
     notes=NOTES,
 )

@@ -106,13 +106,21 @@ def what_ifs(answer: Answer) -> None:
 def runtimes(answer: Answer) -> None:
     """Every runtime and placement, fastest first, and what to type."""
     ordered = sorted(answer.advice.estimates, key=_rank)
-    headings = ("Runtime", "Placement", "Speed", "First token", "Bound by")
-    rows = (_runtime_row(one) for one in ordered)
-    show(table(headings, rows, label="Runtimes, fastest first", numeric=(2, 3)))
-    ready = [one for one in ordered if one.command and bool(one.fits)]
+    ready = [one for one in ordered if bool(one.fits)]
+    others = [one for one in ordered if not bool(one.fits)]
     if ready:
+        show(_runtime_table(ready))
         with st.expander("Commands to paste"):
             _commands(ready)
+    if others:
+        with st.expander(f"{len(others)} that do not fit, or cannot be", expanded=not ready):
+            show(_runtime_table(others))
+
+
+def _runtime_table(found: Sequence[Estimate]) -> Markup:
+    headings = ("Runtime", "Placement", "Speed", "First token", "Bound by")
+    rows = (_runtime_row(one) for one in found)
+    return table(headings, rows, label="Runtimes, fastest first", numeric=(2, 3))
 
 
 def _commands(ready: Sequence[Estimate]) -> None:
