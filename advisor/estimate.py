@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from advisor.cost import CROSSINGS, LAYERS, TOKEN, StepTime, schedule_seconds
 from advisor.efficiency import Efficiency, Scope
+from advisor.engine_constants import constants_on
 from advisor.errors import Refusal
 from advisor.machine import Figure, Kind, Machine
 from advisor.model import Model
@@ -242,14 +243,13 @@ def estimate(
             refusal=str(refusal),
             missing=whole_bytes(model, work),
         )
-    constants = efficiency.bound(
-        Scope(
-            runtime=runtime.key,
-            decode_class=model.decode_class,
-            backend=backend or usual_backend(machine),
-            build=runtime.build or build,
-        )
+    scope = Scope(
+        runtime=runtime.key,
+        decode_class=model.decode_class,
+        backend=backend or usual_backend(machine),
+        build=runtime.build or build,
     )
+    constants = constants_on(machine.host, model, efficiency.bound(scope))
     missing = missing_bytes(model, placement, machine, work)
     return Estimate(
         how=runtime,
