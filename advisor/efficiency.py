@@ -5,7 +5,7 @@ it names; an empty field stands for all.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from advisor.errors import DataError
@@ -121,6 +121,22 @@ class Efficiency:
         other._found = self._by_scope.setdefault(scope, {})
         return other
 
+    @property
+    def scope(self) -> Scope:
+        """Whose constants these are."""
+        return self._scope
+
+    def scaled(self, factors: Mapping[str, float], source: str) -> "Efficiency":
+        """Constants of the same scope, some of them multiplied; nothing asked for yet.
+
+        Args:
+            factors: by constant.
+            source: who says so.
+        """
+        rows = (row for rows in self._by_constant.values() for row in rows)
+        more = (_factor(constant, factor, source) for constant, factor in factors.items())
+        return Efficiency((*rows, *more), self._scope)
+
     def _look_up(self, constant: str, family: str) -> "Found":
         key = (constant, family)
         found = self._found.get(key)
@@ -159,3 +175,10 @@ class Efficiency:
     def used(self) -> tuple[tuple[EfficiencyRow, ...], ...]:
         """Constants asked for so far, each with its factors."""
         return tuple(self._found[key].rows for key in self._used)
+
+
+def _factor(constant: str, value: float, source: str) -> EfficiencyRow:
+    return EfficiencyRow(
+        constant=constant, runtime=None, family=None, backend=None, build=None, decode_class=None,
+        value=value, unit=FACTOR, kind="assumed", rows=None, source=source, date="", note=None,
+    )  # fmt: skip

@@ -22,7 +22,9 @@ LAYERS = """
     accuracy
     fitting
     reports answers options
-    sweeps
+    diagnosis_text
+    diagnosis
+    sweeps causes
     advice
     what_ifs offers remarks
     compare predict

@@ -332,7 +332,7 @@ def _outside(
         again = reread_bytes(model, placement, mapped)
         paged = (alone(Flow(route=Route.PAGED, moved=again)),)
         load = load + mapped
-    if not np.any(load.layers + load.expert_layers + load.weights):
+    if not np.any(load.layers + load.expert_layers + load.weights + load.kv):
         return ()
     copied = np.where(np.asarray(step.tokens) >= COPY_TOKENS, 1.0, 0.0) * bool(machine.gpus)
     copying = load.times(copied)
