@@ -71,7 +71,9 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("-o", "--output", type=Path, metavar="OUT.csv", help="else standard output")
 
     one = _command(commands, "probe", probe, "measure this machine")
-    one.add_argument("parts", nargs="*", metavar="ram|disk|gpu", help="what to measure (all)")
+    one.add_argument(
+        "parts", nargs="*", metavar="ram|disk|gpu|engine", help="what to measure (all)"
+    )
     one.add_argument("--save", action="store_true", help="use the result from now on")
     one.add_argument("--path", type=Path, help="file or folder whose drive is measured")
     one.add_argument("--quick", action="store_true", help="in under 20 s, else under 90 s")
@@ -293,11 +295,11 @@ def claims(args: argparse.Namespace) -> None:
     _print(args, [one.plain for one in found], lambda: "\n".join(lines))
 
 
-PARTS = ("ram", "disk", "gpu")
+PARTS = ("ram", "disk", "gpu", "engine")
 
 
 def probe(args: argparse.Namespace) -> None:
-    """`probe [ram|disk|gpu ...]`."""
+    """`probe [ram|disk|gpu|engine ...]`."""
     from advisor import calibration
 
     for part in args.parts:

@@ -6,7 +6,7 @@ it names; an empty field stands for all.
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from advisor.errors import DataError
 
@@ -112,6 +112,18 @@ class Efficiency:
         self._by_scope: dict[Scope, dict[tuple[str, str], Found]] = {}
         self._found = self._by_scope.setdefault(self._scope, {})
         self._used: dict[tuple[str, str], None] = {}
+        self._measured: Mapping[tuple[str, str], EfficiencyRow] = {}
+
+    def with_measured(self, rows: Iterable[EfficiencyRow]) -> "Efficiency":
+        """The same, but for constants that were measured: those hold as they are, without factors.
+
+        Args:
+            rows: one for each constant, or for each constant and family.
+        """
+        other = Efficiency((), self._scope)
+        other._by_constant = self._by_constant
+        other._measured = {(row.constant, row.family or ""): row for row in rows}
+        return other
 
     def bound(self, scope: Scope) -> "Efficiency":
         """The same table for another scope, nothing asked for yet."""
@@ -119,6 +131,7 @@ class Efficiency:
         other._by_constant = self._by_constant
         other._by_scope = self._by_scope
         other._found = self._by_scope.setdefault(scope, {})
+        other._measured = self._measured
         return other
 
     @property
@@ -135,7 +148,12 @@ class Efficiency:
         """
         rows = (row for rows in self._by_constant.values() for row in rows)
         more = (_factor(constant, factor, source) for constant, factor in factors.items())
-        return Efficiency((*rows, *more), self._scope)
+        other = Efficiency((*rows, *more), self._scope)
+        other._measured = {
+            key: replace(row, value=row.value * factors.get(row.constant, 1.0))
+            for key, row in self._measured.items()
+        }
+        return other
 
     def _look_up(self, constant: str, family: str) -> "Found":
         key = (constant, family)
@@ -146,6 +164,9 @@ class Efficiency:
         return found
 
     def _search(self, constant: str, family: str) -> "Found":
+        own = self._measured.get((constant, family)) or self._measured.get((constant, ""))
+        if own is not None:
+            return Found(rows=(own,), value=own.value)
         rows = self._by_constant.get(constant, [])
         fitting = [row for row in rows if row.fits(self._scope, family)]
         whole = [row for row in fitting if row.unit != FACTOR]

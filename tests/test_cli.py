@@ -390,7 +390,7 @@ class TestReport:
         ),
         (
             ("diagnose", *LLAMA, "--ram-gb", "64", "--measured", "1", "--runtime", "vllm"),
-            "There is nothing to compare with. vLLM streams to a GPU",
+            "There is nothing to compare with. vLLM",
         ),
         (("diagnose", *LLAMA, *MACHINE), "required: --measured"),
         # what argparse sees first

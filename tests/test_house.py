@@ -30,7 +30,7 @@ LAYERS = """
     compare predict
     models assemble
     calibrated
-    calibration estimate
+    calibration estimate engine_constants
     probes runtimes describe
     cost
     schedule

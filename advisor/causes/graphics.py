@@ -126,16 +126,11 @@ def whole_layers(asked: Situation) -> Trials:
 
 def cache_in_ram(asked: Situation) -> Trials:
     """Keys and values lie in RAM, where the processor attends to them, layer by layer."""
-    on_gpu = float(asked.placement.gpu_layers)
-    if not asked.in_llama_cpp or not asked.machine.gpus or not on_gpu:
+    if not asked.in_llama_cpp or not asked.takes(Route.RESIDENT) or asked.cache_in_ram:
         return
     layers = np.ones(asked.model.layers)
-    moved = replace(asked.one, placement=replace(asked.placement, kv={RAM: layers}))
-
-    def handed_over(schedule: Schedule) -> Schedule:
-        return replace(schedule, crossings=schedule.crossings + 2 * on_gpu)
-
-    yield trial("", replace(moved, how=asked.rescheduled(handed_over).how))
+    moved = replace(asked.placement, kv={RAM: layers})
+    yield trial("", replace(asked.one, placement=moved))
 
 
 def more_layers(asked: Situation) -> Trials:

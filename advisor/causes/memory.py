@@ -5,7 +5,7 @@ from dataclasses import replace
 from advisor import catalog
 from advisor.causes.situation import Situation, Trials, fits, trial
 from advisor.machine import Kind
-from advisor.placement import RAM, Settings, Strategy, needed_bytes, weight_bytes
+from advisor.placement import RAM, Strategy, needed_bytes, weight_bytes
 from advisor.runtimes.llama_cpp import SYSTEM_RAM
 from advisor.schedule import Route
 from advisor.wording import memory, number
@@ -75,9 +75,7 @@ def _crowded(asked: Situation) -> Trials:
     for share in TAKEN:
         left = max(whole * (1 - share) - SYSTEM_RAM - beside, 0.0)
         if left < held:
-            split = Settings(
-                gpu_layers=placement.gpu_layers, cpu_moe=placement.cpu_moe, page_cache=left
-            )
+            split = replace(asked.kept, page_cache=left)
             paged = asked.placed(split, strategy=Strategy.NVME_OFFLOAD)
             if fits(paged):
                 yield trial(f"{memory(whole * share)} of RAM taken by other programs", paged)

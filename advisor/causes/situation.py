@@ -8,15 +8,16 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import numpy as np
+
 from advisor import catalog
 from advisor.efficiency import Efficiency
 from advisor.errors import InputError, UnknownName
 from advisor.estimate import Estimate, Range, estimate
 from advisor.machine import Figure, Gpu, Machine
 from advisor.model import Model
-from advisor.placement import Placement, Settings, Strategy
+from advisor.placement import RAM, Placement, Settings, Strategy, Tier
 from advisor.records import HostRow
-from advisor.runtimes import LLAMA_CPP
 from advisor.schedule import Phases, Route, Schedule
 from advisor.units import Array
 from advisor.workload import Workload
@@ -104,8 +105,8 @@ class Situation:
 
     @property
     def in_llama_cpp(self) -> bool:
-        """The runtime is llama.cpp or a fork of it, whose options most causes are."""
-        return self.one.how.key == LLAMA_CPP.key
+        """The runtime is llama.cpp or has it inside; most causes are options of it."""
+        return self.one.how.takes_layers
 
     @cached_property
     def host_row(self) -> HostRow | None:
@@ -118,11 +119,22 @@ class Situation:
     def kept(self) -> Settings:
         """The split as it is, so that a change leaves it alone."""
         on_drive = self.one.strategy is Strategy.NVME_OFFLOAD
+        output = self.placement.output
+        head = sum(float(share) for where, share in output.items() if where.tier is Tier.VRAM)
         return Settings(
             gpu_layers=self.placement.gpu_layers,
             cpu_moe=self.placement.cpu_moe,
             page_cache=self.placement.page_cache if on_drive else None,
+            head_first=head > 0,
+            kv_in_ram=self.cache_in_ram,
+            load_mode=self.placement.load_mode,
         )
+
+    @property
+    def cache_in_ram(self) -> bool:
+        """Keys and values of layers on the GPU lie in RAM."""
+        in_ram = float(np.sum(self.placement.kv.get(RAM, 0.0)))
+        return in_ram > self.model.layers - float(self.placement.gpu_layers)
 
     def takes(self, *routes: Route) -> bool:
         """A token or the prompt spends time on one of these routes."""

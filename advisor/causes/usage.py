@@ -57,8 +57,16 @@ def more_context(asked: Situation) -> Trials:
         if context > LIMITS["context"][1]:
             return
         found = _fitted(asked, context=context)
-        if found is not None and fits(found):
+        if found is not None and fits(found) and _less_on_gpu(asked, found):
             yield trial(f"a context of {context:,.0f} tokens", found)
+
+
+def _less_on_gpu(asked: Situation, found: Estimate) -> bool:
+    """Fewer layers, or experts of fewer, lie on the GPU."""
+    if found.placement is None:
+        return False
+    layers, moe = float(found.placement.gpu_layers), float(found.placement.cpu_moe)
+    return layers < float(asked.placement.gpu_layers) or moe > float(asked.placement.cpu_moe)
 
 
 def _fitted(asked: Situation, context: float, model: Model | None = None) -> Estimate | None:
