@@ -9,7 +9,7 @@ from advisor import wording
 from advisor.errors import AdvisorError, Refusal
 from advisor.machine import Kind
 from advisor.reports.document import ReportDocument
-from advisor.ui import charts, machine_panel, markup, saving, tables, understood
+from advisor.ui import charts, machine_panel, markup, runtime_table, saving, tables, understood
 from advisor.ui.answering import Answer
 from advisor.ui.cards import cards
 from advisor.ui.choices import Choices
@@ -44,7 +44,7 @@ def show(answer: Answer, problems: Iterable[str]) -> None:
     st.subheader("Bigger GPUs, cheapest month first", anchor="bigger-gpus")
     tables.upgrades(answer)
     st.subheader("Runtimes for this, fastest first", anchor="runtimes")
-    tables.runtimes(answer)
+    runtime_table.runtimes(answer)
     _how_sure(answer)
 
 
