@@ -22,10 +22,10 @@ LAYERS = """
     accuracy
     fitting
     reports answers options
-    sweeps
+    sweeps crossover
     advice
     what_ifs offers remarks
-    compare predict
+    compare predict concurrency
     models assemble
     calibrated
     calibration estimate

@@ -9,7 +9,16 @@ from advisor import wording
 from advisor.errors import AdvisorError, Refusal
 from advisor.machine import Kind
 from advisor.reports.document import ReportDocument
-from advisor.ui import charts, machine_panel, markup, runtime_table, saving, tables, understood
+from advisor.ui import (
+    charts,
+    machine_panel,
+    markup,
+    runtime_table,
+    saving,
+    tables,
+    together,
+    understood,
+)
 from advisor.ui.answering import Answer
 from advisor.ui.cards import cards
 from advisor.ui.choices import Choices
@@ -45,6 +54,8 @@ def show(answer: Answer, problems: Iterable[str]) -> None:
     tables.upgrades(answer)
     st.subheader("Runtimes for this, fastest first", anchor="runtimes")
     runtime_table.runtimes(answer)
+    together.users_together(answer)
+    together.in_place_or_streamed(answer)
     _how_sure(answer)
 
 
