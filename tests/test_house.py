@@ -22,7 +22,7 @@ LAYERS = """
     accuracy
     fitting
     reports answers options
-    sweeps crossover
+    sweeps crossover skypilot
     advice
     what_ifs offers remarks
     compare predict concurrency

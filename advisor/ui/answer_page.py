@@ -13,6 +13,7 @@ from advisor.ui import (
     charts,
     machine_panel,
     markup,
+    renting,
     runtime_table,
     saving,
     tables,
@@ -52,6 +53,7 @@ def show(answer: Answer, problems: Iterable[str]) -> None:
     _charts(answer)
     st.subheader("Bigger GPUs, cheapest month first", anchor="bigger-gpus")
     tables.upgrades(answer)
+    renting.task_file(answer)
     st.subheader("Runtimes for this, fastest first", anchor="runtimes")
     runtime_table.runtimes(answer)
     together.users_together(answer)

@@ -55,7 +55,9 @@ def curves(lines: Sequence[Curve], marks: Sequence[Mark], *, x_label: str, y_lab
         "title": {"text": y_label}, "type": "log", "range": [np.log10(low), np.log10(high)],
         "tickvals": _steps(low, high), "ticktext": [short(value) for value in _steps(low, high)],
     }  # fmt: skip
-    data = [_line(look, line, place) for place, line in enumerate(lines)]
+    data = [
+        _line(look, line, place, above=_above(lines, place)) for place, line in enumerate(lines)
+    ]
     data += [_mark(look, mark, right, low, high) for mark in marks]
     return {"data": data, "layout": layout}
 
@@ -81,11 +83,17 @@ def _powers_of_two(right: float) -> list[float]:
 def _steps(low: float, high: float) -> list[float]:
     """1, 2 and 5 of each power of ten; fewer where there are many powers."""
     powers = range(int(np.floor(np.log10(low))), int(np.ceil(np.log10(high))) + 1)
-    digits = (1, 2, 5) if len(powers) < 4 else (1,)
+    digits = (1, 2, 5) if len(powers) < 5 else (1,)
     return [digit * 10.0**power for power in powers for digit in digits]
 
 
-def _line(look: Palette, line: Curve, place: int) -> Figure:
+def _above(lines: Sequence[Curve], place: int) -> bool:
+    """A line lies above the others, by the mean of its speeds."""
+    heights = [float(np.nanmean(np.log(line.y))) for line in lines]
+    return heights[place] == max(heights)
+
+
+def _line(look: Palette, line: Curve, place: int, *, above: bool) -> Figure:
     there = np.flatnonzero(np.isfinite(line.y))
     words = ["" for _ in line.x]
     if there.size:
@@ -98,7 +106,7 @@ def _line(look: Palette, line: Curve, place: int) -> Figure:
         "x": line.x.tolist(),
         "y": [float(value) if np.isfinite(value) else None for value in line.y],
         "text": words,
-        "textposition": "top center" if place == 0 else "bottom center",
+        "textposition": "top left" if above else "bottom right",
         "textfont": {"color": look.ink},
         "line": {"color": colour, "width": 2.5, "dash": ("solid", "dash", "dot")[place % 3]},
         "marker": {"color": colour, "size": 6, "symbol": ("circle", "square")[place % 2]},

@@ -25,7 +25,7 @@ def runtimes(answer: Answer) -> None:
         with st.container(key="runtimes"):
             rows = map(_row, ready)
             show(table(HEADINGS, rows, label="Runtimes, fastest first", numeric=(2, 3)))
-        _command(ready)
+        _command(answer, ready)
     _refused([one for one in estimates if not bool(one.fits)])
 
 
@@ -50,11 +50,13 @@ def effort(runtime: str) -> Markup | str:
     return Markup("<abbr title='{}' tabindex='0'>{}</abbr>").format(row.why, row.effort)
 
 
-def _command(ready: Sequence[Estimate]) -> None:
+def _command(answer: Answer, ready: Sequence[Estimate]) -> None:
     """The command of the one that is chosen, and what is to be known of it."""
     names = {_title(one): one for one in ready}
     if st.session_state.get("command_of") not in names:
-        st.session_state["command_of"] = next(iter(names))
+        st.session_state["command_of"] = next(
+            (name for name, one in names.items() if one is answer.advice.best), next(iter(names))
+        )
     chosen = st.selectbox("Command for", names, key="command_of")
     one = names[chosen]
     st.code(one.command, language=one.how.language, wrap_lines=True)

@@ -40,11 +40,13 @@ def users_together(answer: Answer) -> None:
 def _together(answer: Answer, ready: list[Estimate]) -> None:
     names = {f"{one.runtime}, {TITLES[one.strategy]}": one for one in ready}
     if st.session_state.get("users_of") not in names:
-        st.session_state["users_of"] = next(iter(names))
+        st.session_state["users_of"] = next(
+            (name for name, one in names.items() if one is answer.advice.best), next(iter(names))
+        )
     left, right = st.columns([2, 1])
     chosen = left.selectbox("Served by", names, key="users_of")
     target = right.number_input(
-        "Tokens/s for each", 0.1, 1000.0, READING, 1.0, key="reading",
+        "Tokens/s for each", 0.1, 1000.0, READING, 1.0, key="reading", format="%g",
         help="Speed that each user should have at least. People read about 5 tokens a second.",
     )  # fmt: skip
     found = concurrency.together(names[chosen], target, answer.choices.settings())
