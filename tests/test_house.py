@@ -24,10 +24,10 @@ LAYERS = """
     reports answers options
     diagnosis_text
     diagnosis
-    sweeps causes
+    sweeps causes crossover skypilot
     advice
     what_ifs offers remarks
-    compare predict
+    compare predict concurrency
     models assemble
     calibrated
     calibration estimate engine_constants
