@@ -303,7 +303,7 @@ def _known(part: str, machine: Machine) -> bool:
     elif part == Route.STREAMED and machine.gpus:
         figure = machine.gpus[0].link.pinned
     elif part in (Route.PAGED, Route.STAGED) and machine.disk:
-        figure = machine.disk.sequential
+        figure = machine.disk.for_pages if part == Route.PAGED else machine.disk.sequential
     return figure is None or figure.kind in (Kind.MEASURED, Kind.GIVEN)
 
 
@@ -351,6 +351,9 @@ def assumptions(
         found.append(
             Assumption(what="drive, sequential read", figure=machine.disk.sequential, unit="B/s")
         )
+        if machine.disk.mapped is not None:
+            map_rate = machine.disk.mapped
+            found.append(Assumption(what="drive, cold memory map", figure=map_rate, unit="B/s"))
     return (*found, *_constants_used(constants))
 
 

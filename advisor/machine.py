@@ -168,6 +168,11 @@ class Disk:
     mapped: Figure | None = None
     read_ahead: Figure = USUAL_READ_AHEAD
 
+    @property
+    def for_pages(self) -> Figure:
+        """What pages of a mapped file depend on [B/s]."""
+        return self.mapped or self.sequential
+
 
 @dataclass(frozen=True, kw_only=True)
 class Machine:

@@ -144,15 +144,18 @@ def _drive(asked: Situation) -> _Rate | None:
     disk = asked.machine.disk
     if disk is None:
         return None
+    by_map = asked.takes(Route.PAGED) and disk.mapped is not None
+    figure = disk.for_pages if by_map else disk.sequential
 
     def scaled(factor: Array) -> Estimate:
-        faster = replace(disk, sequential=_times(disk.sequential, factor))
+        times = _times(figure, factor)
+        faster = replace(disk, mapped=times) if by_map else replace(disk, sequential=times)
         return replace(asked.one, machine=replace(asked.machine, disk=faster))
 
     return _Rate(
-        what="the sequential read rate of the drive",
+        what=f"the {'read rate of a map on' if by_map else 'sequential read rate of'} the drive",
         test="python -m advisor probe disk",
-        figure=disk.sequential,
+        figure=figure,
         most=None,
         scaled=scaled,
     )

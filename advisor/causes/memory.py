@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from advisor import catalog
-from advisor.causes.situation import Situation, Trials, fits, trial
+from advisor.causes.situation import Situation, Trials, fits, rates, trial
 from advisor.machine import Kind
 from advisor.placement import RAM, Strategy, needed_bytes, weight_bytes
 from advisor.runtimes.llama_cpp import SYSTEM_RAM
@@ -13,6 +13,8 @@ from advisor.wording import memory, number
 SLOWER_RATES = {"DDR4": (2133, 2400, 2666), "DDR5": (3600, 4000, 4800)}
 """Rates that modules run at without their profile, or when four share two channels [MT/s]. JEDEC's
 first speeds of each kind; AMD gives DDR5-3600 for four modules (Ryzen 9 7950X, specifications)."""
+FELT = 0.99
+"""Part of a speed down to which nobody feels a difference."""
 TAKEN = (0.25, 0.5)
 """Shares of RAM that other programs may hold; assumed."""
 SLOWER_DRIVES = ("NVMe PCIe 3.0 x4 (typical)", "USB 3.2 Gen 2 external SSD (typical)",
@@ -57,15 +59,21 @@ def pages_lost(asked: Situation) -> Trials:
     """
     if not asked.in_llama_cpp or asked.machine.disk is None or asked.machine.unified:
         return
-    placement = asked.placement
     if asked.one.strategy is Strategy.NVME_OFFLOAD:
-        for share in (0.5, 0.0):
-            cache = float(placement.page_cache) * share
-            found = asked.placed(replace(asked.kept, page_cache=cache))
-            if float(placement.page_cache) > 0 and fits(found):
-                yield trial(f"{memory(cache)} for the page cache", found)
+        yield from _uncached(asked)
     elif asked.one.strategy is Strategy.CPU_OFFLOAD:
         yield from _crowded(asked)
+
+
+def _uncached(asked: Situation) -> Trials:
+    """Less page cache, where that costs time: of a scan larger than itself it keeps nothing."""
+    slowest = float(rates(asked.one)[0].value)
+    for share in (0.5, 0.0):
+        cache = float(asked.placement.page_cache) * share
+        found = asked.placed(replace(asked.kept, page_cache=cache))
+        if fits(found) and float(rates(found)[0].value) < FELT * slowest:
+            slowest = float(rates(found)[0].value)
+            yield trial(f"{memory(cache)} for the page cache", found)
 
 
 def _crowded(asked: Situation) -> Trials:
