@@ -58,16 +58,18 @@ def _together(answer: Answer, ready: list[Estimate]) -> None:
 
 def limits(found: Together) -> Iterable[str]:
     """What the chart says: gain, cache, where memory ends, where the speed asked for does."""
-    most, users = int(found.users[-1]), "user" if found.users[-1] == 1 else "users"
-    yield (
-        f"One user gets {tokens_per_second(float(found.each[0]))}; {most} {users} together get "
-        f"{tokens_per_second(float(found.total[-1]))}, {number(found.gain)} times as much."
+    alone, most = tokens_per_second(float(found.each[0])), int(found.users[-1])
+    yield f"One user gets {alone}" + (
+        f"; {most} users together get {tokens_per_second(float(found.total[-1]))}, "
+        f"{number(found.gain)} times as much."
+        if most > 1
+        else "."
     )
     yield f"The cache of each takes {memory(found.kv_bytes)}."
     if found.memory_ends is None:
         yield f"Memory holds more than {USERS[-1]} users."
     else:
-        yield f"Memory ends at {most} {users}."
+        yield f"Memory ends at {most} {'users' if most > 1 else 'user'}."
     target = tokens_per_second(found.target)
     if found.target_ends is None:
         yield f"Each of them still gets {target} or more, so memory is the limit."
