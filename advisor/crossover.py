@@ -4,6 +4,9 @@ In place, a token costs the time to read the weights, and from some number of to
 compute them on the processor, which grows with each. Streamed, it costs the time to carry them
 over the link, however many tokens they serve. So streaming loses with few tokens and may win with
 many: with more users who decode together, and with longer prompts.
+
+Some runtimes do both: llama.cpp copies weights to the GPU for steps of 32 tokens and more. Such a
+step counts as streamed, and in place is then what micro-batches too small to be copied would give.
 """
 
 import math
@@ -16,10 +19,14 @@ from advisor.concurrency import USERS, again
 from advisor.estimate import Estimate, Range
 from advisor.model import Floats
 from advisor.placement import Settings, Strategy
-from advisor.schedule import Route
+from advisor.schedule import Route, Schedule
 
 PROMPTS = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536, 131_072)
 """Lengths of the prompt that are tried, as far as the context goes [tokens]."""
+
+
+SMALL_BATCH = 16
+"""Prompt tokens computed together that no runtime copies weights for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,64 +59,90 @@ class Crossover:
 
     @property
     def overtakes(self) -> float | None:
-        """Where streaming becomes the faster one; None where it does not."""
-        return crossing(self.at, self.in_place.speed, self.streamed.speed)
-
-    @property
-    def both(self) -> int:
-        """Points at which either way fits."""
-        return int(np.sum(np.isfinite(self.in_place.speed) & np.isfinite(self.streamed.speed)))
+        """Where streaming becomes the faster one, or the only one; None where it does not."""
+        met = crossing(self.at, self.in_place.speed, self.streamed.speed)
+        alone = np.isfinite(self.streamed.speed) & ~np.isfinite(self.in_place.speed)
+        if met is None and np.any(alone):
+            return float(self.at[np.argmax(alone)])
+        return met
 
 
 def by_users(estimates: Iterable[Estimate], settings: Settings | None = None) -> Crossover | None:
     """Tokens per second of all users together, over their number; None without either way."""
-    return _sweep(estimates, USERS, _with_users, lambda one: one.decode, settings)
+
+    def decoding(one: Estimate, users: int, _: Route) -> Step:
+        varied = again(one, replace(one.work, users=users), settings)
+        schedule = varied.phases.decode if varied.phases else None
+        return Step(one=varied, schedule=schedule, rate=_value(varied.decode) * users)
+
+    return _sweep(sides(estimates, settings), USERS, decoding)
 
 
 def by_prompt(estimates: Sequence[Estimate], settings: Settings | None = None) -> Crossover | None:
     """Prompt tokens per second, over the prompt's length; None without either way."""
+
+    def reading(one: Estimate, length: int, way: Route) -> Step:
+        batch = np.minimum(one.work.ubatch, SMALL_BATCH if way is Route.IN_PLACE else np.inf)
+        work = replace(one.work, prompt=length, cached=0, ubatch=batch)
+        varied = again(one, work, settings)
+        schedule = varied.phases.prefill if varied.phases else None
+        return Step(one=varied, schedule=schedule, rate=_value(varied.prefill))
+
     context = float(estimates[0].work.context) if estimates else 0.0
     lengths = [length for length in PROMPTS if length <= context]
-    return _sweep(estimates, lengths, _with_prompt, lambda one: one.prefill, settings)
+    return _sweep(sides(estimates, settings), lengths, reading)
 
 
-def _with_users(one: Estimate, users: int, settings: Settings | None) -> Estimate:
-    return again(one, replace(one.work, users=users), settings)
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One runtime at one point: what it is, what it reads and how, its speed [tokens/s]."""
+
+    one: Estimate
+    schedule: Schedule | None
+    rate: float
+
+    def goes(self, way: Route) -> bool:
+        """It fits, and weights go this way: what is copied at all counts as streamed."""
+        stages = self.schedule.stages if self.schedule else ()
+        flows = [flow for stage in stages for flow in stage.flows]
+        copied = any(flow.route is Route.STREAMED and np.any(flow.moved > 0) for flow in flows)
+        read = any(
+            flow.route is Route.IN_PLACE and flow.load is not None and np.any(flow.load.weights > 0)
+            for flow in flows
+        )
+        return bool(self.one.fits) and (copied if way is Route.STREAMED else read and not copied)
 
 
-def _with_prompt(one: Estimate, length: int, settings: Settings | None) -> Estimate:
-    return again(one, replace(one.work, prompt=length, cached=0), settings)
+Vary = Callable[[Estimate, int, Route], Step]
+
+
+def _value(figure: Range | None) -> float:
+    return float(figure.value) if figure is not None else 0.0
 
 
 def _sweep(
-    estimates: Iterable[Estimate],
-    at: Sequence[int],
-    vary: Callable[[Estimate, int, Settings | None], Estimate],
-    rate: Callable[[Estimate], Range | None],
-    settings: Settings | None,
+    both: tuple[list[Estimate], list[Estimate]], at: Sequence[int], vary: Vary
 ) -> Crossover | None:
-    in_place, streamed = sides(estimates, settings)
-    if not in_place or not streamed:
+    in_place, streamed = both
+    if not at:
         return None
+    found = Crossover(
+        at=np.array(at, dtype=float),
+        in_place=_along(in_place, at, vary, Route.IN_PLACE),
+        streamed=_along([*streamed, *in_place], at, vary, Route.STREAMED),
+    )
+    ways = (found.in_place, found.streamed)
+    return found if all(np.any(np.isfinite(way.speed)) for way in ways) else None
 
-    def way(side: Sequence[Estimate]) -> Way:
-        return _along(side, at, lambda one, value: vary(one, value, settings), rate)
 
-    return Crossover(at=np.array(at, dtype=float), in_place=way(in_place), streamed=way(streamed))
-
-
-def _along(
-    side: Sequence[Estimate],
-    at: Iterable[int],
-    vary: Callable[[Estimate, int], Estimate],
-    rate: Callable[[Estimate], Range | None],
-) -> Way:
+def _along(some: Sequence[Estimate], at: Iterable[int], vary: Vary, way: Route) -> Way:
     """The fastest at each point; what no longer fits does not fit further on either."""
-    left, names, speeds = list(side), [], []
+    left, names, speeds = list(some), [], []
     for value in at:
-        tried = [(one, vary(one, value)) for one in left]
-        left = [one for one, varied in tried if bool(varied.fits)]
-        name, speed = _fastest([varied for _, varied in tried], rate)
+        tried = [(one, vary(one, value, way)) for one in left]
+        left = [one for one, step in tried if bool(step.one.fits)]
+        found = [(step.one.runtime, step.rate) for _, step in tried if step.goes(way)]
+        name, speed = max(found, key=lambda pair: pair[1], default=("", math.nan))
         names.append(name)
         speeds.append(speed)
     return Way(runtimes=tuple(names), speed=np.array(speeds))
@@ -129,21 +162,6 @@ def sides(
         elif Route.STREAMED in alone.routes:
             streamed.append(one)
     return in_place, streamed
-
-
-def _fastest(
-    tried: Iterable[Estimate], rate: Callable[[Estimate], Range | None]
-) -> tuple[str, float]:
-    """Name and speed of the fastest that fits, all users together [tokens/s]."""
-    found = [(one.runtime, _together(one, rate(one))) for one in tried if bool(one.fits)]
-    return max(found, key=lambda pair: pair[1], default=("", math.nan))
-
-
-def _together(one: Estimate, figure: Range | None) -> float:
-    """A prompt's speed counts all users already, a token's each of them."""
-    if figure is None:
-        return 0.0
-    return float(figure.value) * (1.0 if figure is one.prefill else float(one.work.users))
 
 
 def crossing(at: Floats, first: Floats, second: Floats) -> float | None:

@@ -16,7 +16,7 @@ from advisor.workload import KV_BYTES_PER_VALUE, Workload
 
 MODEL_HELP = "name, FILE.gguf, config.json, or owner/name on the Hugging Face Hub"
 MACHINE = (
-    ("--gpu", str, "NAME", "GPU of the catalogue, or none"),
+    ("--gpu", str, "NAME", 'GPU of the catalogue, or none; several kinds as "2x A + B"'),
     ("--gpu-count", int, "N", "GPUs of that kind"),
     ("--vram-gb", float, "GIB", "memory of each GPU, as sold"),
     ("--cpu", str, "NAME", "CPU or platform of the catalogue"),

@@ -152,3 +152,26 @@ def test_tensor_parallel_serves_faster_and_a_layer_split_holds_more() -> None:
         assert found.memory_ends > 2 * alone[name].memory_ends
     assert pair["vLLM"].each[0] > 1.2 * alone["vLLM"].each[0]
     assert pair["llama.cpp"].each[0] <= alone["llama.cpp"].each[0]
+
+
+def test_cards_of_two_kinds_stand_between_pairs_of_either() -> None:
+    pairs = ("2x RTX 3090", "RTX 3090 + RTX 4090", "2x RTX 4090")
+    slow, mixed, quick = (
+        decode_tps(one_of("llama.cpp", Strategy.GPU_RESIDENT, "Llama-3.1-70B", pair))
+        for pair in pairs
+    )
+    assert slow < mixed < quick
+
+
+def test_with_tensor_parallel_the_slower_card_sets_the_pace() -> None:
+    slow, mixed = (
+        decode_tps(one_of("vLLM", Strategy.GPU_RESIDENT, "Llama-3.1-70B", pair))
+        for pair in ("2x RTX 3090", "RTX 3090 + RTX 4090")
+    )
+    assert mixed == pytest.approx(slow)
+
+
+@pytest.mark.parametrize("gpus", range(1, 9))
+def test_every_number_of_cards_has_its_commands(gpus: int) -> None:
+    for one in estimates("Llama-3.1-70B", gpus=gpus):
+        assert bool(one.command) == (not one.refusal)

@@ -9,7 +9,7 @@ import pytest
 from advisor import catalog
 from advisor.assemble import MachineInputs, machine
 from advisor.compare import compare
-from advisor.crossover import Crossover, by_prompt, by_users, crossing, sides
+from advisor.crossover import Crossover, Way, by_prompt, by_users, crossing, sides
 from advisor.estimate import Estimate
 from advisor.machine import given
 from advisor.placement import Settings, Strategy
@@ -157,3 +157,30 @@ def test_a_link_as_fast_as_ram_makes_streaming_faster_from_the_first_user() -> N
     found = compare(catalog.model("Llama-3.1-70B", "Q4_K_M"), quick, one.work)
     assert Route.STREAMED in one.routes
     assert speeds(by_users(found)).overtakes == 1.0
+
+
+def test_in_place_ends_where_llama_cpp_copies_and_that_counts_as_streamed() -> None:
+    found = speeds(by_users(estimates()))
+    at = list(found.at)
+    assert found.in_place.runtimes[at.index(24)] == "llama.cpp"
+    assert found.in_place.runtimes[at.index(32)] == ""
+    assert np.isfinite(found.streamed.speed[at.index(32)])
+
+
+def test_where_only_streaming_is_left_it_has_overtaken() -> None:
+    way = Way(runtimes=("a", "a", "", ""), speed=np.array([2.0, 2, np.nan, np.nan]))
+    other = Way(runtimes=("b",) * 4, speed=np.array([1.0, 1, 1, 1]))
+    assert Crossover(at=USERS, in_place=way, streamed=other).overtakes == 16
+
+
+def test_copies_hidden_behind_compute_still_count_as_streamed() -> None:
+    found = speeds(by_prompt(estimates(link=50, context=16_384)))
+    assert set(found.streamed.runtimes) <= {"vLLM", "llama.cpp"}
+    assert found.streamed.runtimes[-1] == "vLLM"
+
+
+def test_in_place_a_prompt_costs_the_processor_the_same_for_every_token() -> None:
+    found = speeds(by_prompt(estimates(context=1024)))
+    first, second = found.in_place.speed[:2]
+    # only attention grows with the prompt
+    assert 0.95 * first < second <= first

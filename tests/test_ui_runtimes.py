@@ -9,7 +9,8 @@ from advisor import catalog
 from advisor.advice import advise
 from advisor.assemble import MachineInputs, machine
 from advisor.runtimes import RUNTIMES
-from advisor.ui.fields import DEFAULT_HOST
+from advisor.ui.choices import Choices
+from advisor.ui.fields import ANOTHER, DEFAULT_HOST
 from advisor.workload import Workload
 
 
@@ -121,3 +122,25 @@ def test_a_rented_gpu_comes_with_its_task_file() -> None:
 def test_without_a_gpu_the_page_stands() -> None:
     test = opened("open_users", gpu="No GPU", model="Llama-3-8B")
     assert "together get" in alt_of(test, "users_chart")
+
+
+def test_a_card_of_another_kind_beside_the_first() -> None:
+    test = app(gpu2="RTX 4090")
+    text = page_text(test)
+    assert "RTX 3090 + RTX 4090" in text
+    assert "It fits in the GPU" in text
+    link = next(one.value for one in test.code if one.value.startswith("http"))
+    assert "gpu2=RTX+4090" in link
+
+
+@pytest.mark.parametrize(
+    ("gpus", "said"), [(1, "--gpu 'RTX 3090 + RTX 4090'"), (2, "--gpu '2x RTX 3090 + RTX 4090'")]
+)
+def test_cards_of_two_kinds_are_said_on_the_command_line_too(gpus: int, said: str) -> None:
+    chosen = Choices(
+        model="Llama-3.1-70B", context="8k", users=1, replies=40, machine=ANOTHER, gpu="RTX 3090",
+        gpus=gpus, gpu2="RTX 4090", kv="f16", prompt=512, output=256, ubatch=512, hour=30,
+        rentday=24, months=36, kwh=0.18,
+    )  # fmt: skip
+    assert said in chosen.command()
+    assert "--gpu-count" not in chosen.command()

@@ -250,7 +250,7 @@ def _offload(model: Model, placement: Placement, how: Parallel) -> Iterable[str]
         if np.any(placement.cpu_moe):
             yield "--cpu-offload-params experts"
         return
-    layers = model.layers // how.pipeline
+    layers = math.ceil(model.layers / how.pipeline)
     offloaded = math.ceil((model.layers - int(placement.gpu_layers)) / how.pipeline)
     group, within = grouping(layers, offloaded)
     yield (

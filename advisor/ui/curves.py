@@ -125,10 +125,8 @@ def _mark(look: Palette, mark: Mark, right: float, low: float, high: float) -> F
         "mode": "lines+text",
         "x": x,
         "y": y,
-        "text": ["", mark.text] if upright else [mark.text, ""],
-        "textposition": ("bottom right" if left_half else "bottom left")
-        if upright
-        else "top right",
+        "text": ["", mark.text],
+        "textposition": ("bottom right" if left_half else "bottom left") if upright else "top left",
         "textfont": {"color": look.soft},
         "line": {"color": look.soft, "dash": "dot", "width": 1.4},
         "hoverinfo": "skip",

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 import streamlit as st
 
-from advisor import concurrency, crossover
+from advisor import concurrency
 from advisor.compare import decode_tps
 from advisor.concurrency import READING, USERS, Together
 from advisor.crossover import Crossover
@@ -16,7 +16,6 @@ from advisor.estimate import Estimate
 from advisor.model import Floats
 from advisor.placement import Strategy
 from advisor.reports.compose import TITLES
-from advisor.schedule import Route
 from advisor.ui.answering import Answer
 from advisor.ui.curves import Curve, Mark, curves
 from advisor.ui.markup import block, show
@@ -59,16 +58,18 @@ def _together(answer: Answer, ready: list[Estimate]) -> None:
 
 def limits(found: Together) -> Iterable[str]:
     """What the chart says: gain, cache, where memory ends, where the speed asked for does."""
-    most, users = int(found.users[-1]), "user" if found.users[-1] == 1 else "users"
-    yield (
-        f"One user gets {tokens_per_second(float(found.each[0]))}; {most} {users} together get "
-        f"{tokens_per_second(float(found.total[-1]))}, {number(found.gain)} times as much."
+    alone, most = tokens_per_second(float(found.each[0])), int(found.users[-1])
+    yield f"One user gets {alone}" + (
+        f"; {most} users together get {tokens_per_second(float(found.total[-1]))}, "
+        f"{number(found.gain)} times as much."
+        if most > 1
+        else "."
     )
     yield f"The cache of each takes {memory(found.kv_bytes)}."
     if found.memory_ends is None:
         yield f"Memory holds more than {USERS[-1]} users."
     else:
-        yield f"Memory ends at {most} {users}."
+        yield f"Memory ends at {most} {'users' if most > 1 else 'user'}."
     target = tokens_per_second(found.target)
     if found.target_ends is None:
         yield f"Each of them still gets {target} or more, so memory is the limit."
@@ -114,8 +115,7 @@ def _crossovers(answer: Answer) -> None:
         _crossover(users, "users", "tokens/s, all together", by_users_words(users))
     with right:
         _crossover(prompt, "tokens of the prompt", "prompt tokens/s", by_prompt_words(prompt))
-    for sentence in _copied(answer):
-        show(block("oa-soft", sentence, "p"))
+    show(block("oa-soft", COPIED, "p"))
 
 
 MEANING = (
@@ -165,23 +165,13 @@ def _last_of(at: Floats, speed: Floats) -> int:
 
 
 def _who(found: Crossover, at: float) -> str:
-    """The two runtimes where streaming has just overtaken."""
+    """The two runtimes where streaming has just overtaken; one where it alone is left."""
     place = min(int(np.searchsorted(found.at, at)), len(found.at) - 1)
-    return f"{found.streamed.runtimes[place]} over {found.in_place.runtimes[place]}"
+    over = found.in_place.runtimes[place]
+    return found.streamed.runtimes[place] + (f" over {over}" if over else "")
 
 
-def _copied(answer: Answer) -> Iterable[str]:
-    """What blurs the line between the two ways."""
-    in_place, _ = crossover.sides(answer.advice.estimates, answer.choices.settings())
-    copying = [
-        one.runtime for one in in_place
-        if one.phases and any(
-            flow.route is Route.STREAMED and np.any(np.asarray(flow.moved) > 0)
-            for stage in one.phases.prefill.stages for flow in stage.flows
-        )
-    ]  # fmt: skip
-    if copying:
-        yield (
-            f"In longer prompts {', '.join(dict.fromkeys(copying))} copy weights to the GPU as "
-            "well, once for each micro-batch, so the first line is not the processor alone there."
-        )
+COPIED = (
+    "llama.cpp and its kin stream by themselves in steps of 32 tokens and more, and count so here. "
+    "In place, prompts are read in micro-batches of 16, which stay on the processor."
+)
