@@ -140,18 +140,45 @@ def _name(gpus: tuple[Gpu, ...], host: Host) -> str:
     return ", ".join(part for part in (" + ".join(cards), host.name) if part)
 
 
-def this_machine(overrides: MachineInputs | None = None) -> Machine:
+def this_machine(
+    overrides: MachineInputs | None = None, measured: Calibration | None = None
+) -> Machine:
     """This host: what its system and drivers show, what was measured on it, what was typed over.
 
     Nothing that cannot be seen raises; the machine's notes say what it was.
+
+    Args:
+        overrides: what was typed over.
+        measured: instead of what is kept about this machine.
+
+    Raises:
+        UnknownName: a part typed over that the catalogue does not hold.
+    """
+    cards, unseen = gpu_probe.gpus()
+    known = calibration.load() if measured is None else measured
+    return seen_machine(host_probe.facts(), cards, known, overrides, unseen)
+
+
+def seen_machine(
+    seen: HostFacts,
+    cards: tuple[GpuFacts, ...],
+    measured: Calibration,
+    overrides: MachineInputs | None = None,
+    unseen: tuple[str, ...] = (),
+) -> Machine:
+    """A host as its system, its drivers and its probes have it.
+
+    Args:
+        seen: processor and memory.
+        cards: its GPUs.
+        measured: what its probes found.
+        overrides: what was typed over.
+        unseen: what its drivers could not tell, one sentence each.
 
     Raises:
         UnknownName: a part typed over that the catalogue does not hold.
     """
     inputs = overrides or MachineInputs()
-    seen = host_probe.facts()
-    cards, unseen = gpu_probe.gpus()
-    measured = calibration.load()
     notes = [*seen.notes, *unseen, *measured.notes]
     if measured.stale:
         notes.append(measured.stale)

@@ -17,7 +17,7 @@ PACKAGE = ROOT / "advisor"
 LAYERS = """
     app
     __main__
-    cli ui
+    cli calibration_commands ui
     claims
     accuracy
     fitting
@@ -26,9 +26,9 @@ LAYERS = """
     advice
     what_ifs offers remarks
     compare predict
-    models assemble
+    models assemble assemble_named
     calibrated
-    calibration estimate
+    calibration named_machines fingerprint probed estimate
     probes runtimes describe
     cost
     schedule
