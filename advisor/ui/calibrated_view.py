@@ -56,7 +56,7 @@ def view(name: str) -> None:
     if known.stale:
         unused = " Until then typical figures are used." if known.changed else ""
         notice(known.stale + unused, "warning")
-    _measured(known, None if known.changed else seen)
+    _measured(machine_list.title(name), known, None if known.changed else seen)
     if not known.changed:
         effect.section(name, known)
     _history(known.history)
@@ -76,10 +76,10 @@ def _known(name: str) -> Calibration:
     )
 
 
-def _measured(known: Calibration, seen: Fingerprint | None) -> None:
+def _measured(who: str, known: Calibration, seen: Fingerprint | None) -> None:
     latest = known.measurements
     marks = gauges.marks(latest, seen)
-    show(block("oa-verdict", _verdict(latest, marks), "p"))
+    show(block("oa-verdict", _verdict(who, latest, marks), "p"))
     wide = [one for one in latest.values() if one.spread > probing.UNSTEADY]
     if wide:
         notice(_unsteady(wide), "warning")
@@ -90,7 +90,7 @@ def _measured(known: Calibration, seen: Fingerprint | None) -> None:
     _curves(latest)
 
 
-def _verdict(latest: Mapping[str, Measurement], marks: Mapping[str, gauges.Mark]) -> str:
+def _verdict(who: str, latest: Mapping[str, Measurement], marks: Mapping[str, gauges.Mark]) -> str:
     said = {
         "ram_read": "reads its RAM at {}",
         "disk_read_direct": "its drive at {}",
@@ -101,7 +101,11 @@ def _verdict(latest: Mapping[str, Measurement], marks: Mapping[str, gauges.Mark]
         return "The figures below were measured."
     if parts[0].startswith("its"):
         parts[0] = f"reads {parts[0]}"
-    text = f"It {parts[0]}." if len(parts) == 1 else f"It {', '.join(parts[:-1])} and {parts[-1]}."
+    text = (
+        f"{who} {parts[0]}."
+        if len(parts) == 1
+        else f"{who} {', '.join(parts[:-1])} and {parts[-1]}."
+    )
     ram, mark = latest.get("ram_read"), marks.get("ram_read")
     if ram is None or mark is None:
         return text

@@ -7,7 +7,7 @@ from markupsafe import Markup
 from advisor.measurement import Measurement, Point
 from advisor.probed import moment
 from advisor.probes.repeats import size
-from advisor.ui.charts import keys
+from advisor.ui.markup import block, joined
 from advisor.ui.plot import Figure, Palette, line_layout, palette
 from advisor.ui.probing import title
 from advisor.units import GB
@@ -15,6 +15,8 @@ from advisor.units import GB
 HEIGHT = 260
 DASHES = ("solid", "dash", "dot", "dashdot")
 SHAPES = ("circle", "square", "diamond", "triangle-up")
+GLYPHS = ("\u25cf", "\u25a0", "\u25c6", "\u25b2")
+"""Letters that look like the shapes."""
 COPIES = ("h2d_pinned", "h2d_pageable", "d2h_pinned", "d2h_pageable")
 HEADLINES = ("ram_read", "disk_read_direct", "h2d_pinned", "device_read")
 """Figures whose history is drawn."""
@@ -78,9 +80,13 @@ def measured_again(history: Sequence[Measurement]) -> list[str]:
 
 
 def legend(figure: Figure) -> Markup:
-    """What the lines of a chart mean."""
-    named = {line["name"]: place for place, line in enumerate(figure["data"])}
-    return keys(named)
+    """What the lines of a chart mean, by colour and by the shape of their points."""
+    item = Markup("<span><b style='color:{}'>{}</b> {}</span>")
+    named = (
+        item.format(line["line"]["color"], GLYPHS[place % 4], line["name"])
+        for place, line in enumerate(figure["data"])
+    )
+    return block("oa-key", joined(named))
 
 
 def _drawn(lines: Sequence[Line], title_x: str, kind: str) -> Figure:

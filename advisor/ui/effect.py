@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 from markupsafe import Markup
 
-from advisor import models
+from advisor import catalog, models
 from advisor.assemble_named import named_machine
 from advisor.calibration import Calibration
 from advisor.compare import compare, decode_tps, usable
@@ -105,7 +105,7 @@ def section(name: str, measured: Calibration) -> None:
         measured: what was measured on it.
     """
     st.subheader("What it changes in the prediction", anchor="effect")
-    model, work = asked()
+    model, work = _chosen(*asked())
     try:
         found = changes(model, work, name, measured)
     except AdvisorError as error:
@@ -113,7 +113,21 @@ def section(name: str, measured: Calibration) -> None:
         return
     show(block("oa-verdict", sentence(f"{model.name}, {model.format}", found), "p"))
     show(_table(found))
-    show(block("oa-soft", f"Decode speed in {RUNTIME}, of the model last asked on Advise.", "p"))
+    show(
+        block("oa-soft", f"Decode speed in {RUNTIME}, with the request last asked on Advise.", "p")
+    )
+
+
+def _chosen(model: Model, work: Workload) -> tuple[Model, Workload]:
+    """Another model of the catalogue where the person picks one."""
+    names = (model.name, *(one for one in catalog.model_rows() if one != model.name))
+    name = st.selectbox(
+        "Model", names, key="effect_model",
+        help="The one last asked about on Advise, unless you choose another.",
+    )  # fmt: skip
+    if name not in names or name == model.name:
+        return model, work
+    return models.find(name, model.format).model, work
 
 
 def sentence(model: str, found: Sequence[Change]) -> str:
@@ -126,7 +140,7 @@ def sentence(model: str, found: Sequence[Change]) -> str:
     if largest.words == "no change":
         return f"{model}: measuring confirmed what was assumed; the prediction stays as it was."
     where = largest.placement.replace("Offload", "offloaded").replace("In the", "in the")
-    return f"{model} {where}: {after}, was {before} assumed ({largest.words})."
+    return f"{model}, {where}: {after}, was {before} assumed ({largest.words})."
 
 
 def _table(found: Iterable[Change]) -> Markup:

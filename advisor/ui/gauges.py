@@ -48,13 +48,27 @@ def marks(latest: Mapping[str, Measurement], seen: Fingerprint | None) -> dict[s
     found = {
         "disk_read_direct": Mark(
             value=float(typical.value), words="a typical PCIe 4 drive reads (yours is not known)"
-        )
+        ),
+        **_of_others(latest, "disk_read_direct", ("disk_read_mmap", "disk_read_buffered")),
+        **_of_others(latest, "ram_read", ("ram_read_while_copying",)),
+        **_of_others(latest, "h2d_pinned", ("h2d_pageable", "zero_copy_read", "h2d_while_reading")),
+        **_of_others(latest, "d2h_pinned", ("d2h_pageable",)),
     }
     if seen is not None:
         found |= _of_host(seen.cpu)
         for place, name in enumerate(seen.gpus):
             found |= _of_gpu(name, place, latest)
     return found
+
+
+def _of_others(
+    latest: Mapping[str, Measurement], best: str, names: Iterable[str]
+) -> dict[str, Mark]:
+    """The measured figure that others could reach at best."""
+    if best not in latest:
+        return {}
+    mark = Mark(value=latest[best].value, words=f"of {title(best)}")
+    return dict.fromkeys(names, mark)
 
 
 def _of_host(cpu: str) -> dict[str, Mark]:
@@ -107,7 +121,9 @@ def gauges(
 def _gauge(one: Measurement, mark: Mark | None, now: datetime) -> Markup:
     head = Markup("<div class='oa-head'><span class='oa-name'>{}</span><b>{}</b></div>")
     parts = [head.format(title(one.name), told(one))]
-    if mark is not None:
+    if mark is None:
+        parts.append(block("oa-part", "No datasheet figure is known to set it against."))
+    else:
         parts.append(_bar(one.value / mark.value))
         share = f"{100 * one.value / mark.value:.0f} % of the {rate(mark.value)} {mark.words}"
         parts.append(block("oa-part", share))
