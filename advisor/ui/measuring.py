@@ -11,7 +11,7 @@ from advisor.folders import data_folder
 from advisor.probes import parts
 from advisor.probes.progress import Step
 from advisor.ui import machine_panel, probing
-from advisor.ui.markup import block, joined, notice, show
+from advisor.ui.markup import block, notice, show
 from advisor.ui.probing import LABELS, Job
 from advisor.units import GB
 from advisor.wording import memory
@@ -148,7 +148,8 @@ def _ended(job: Job) -> None:
             " ".join(("Measured, but shown here only.", *others, _parts_left(job))).strip(),
             "warning",
         )
-    show(joined(_troubles(job)))
+    for sentence in _troubles(job):
+        show(sentence)
 
 
 def _parts_left(job: Job) -> str:
