@@ -16,7 +16,7 @@ from advisor.errors import ProbeError
 from advisor.measurement import Measurement, Point
 from advisor.probed import to_json
 from advisor.probes.progress import Step
-from advisor.ui import gauges, machine_list, machine_panel, measuring, probing
+from advisor.ui import effect, gauges, machine_list, machine_panel, measuring, probing
 
 GRID = replace(
     DISK,
@@ -259,7 +259,7 @@ def test_a_damaged_file_is_told(tmp_path):
 
 
 def test_the_prediction_before_and_after(monkeypatch):
-    calibration.save([RAM])
+    calibration.save([replace(RAM, value=75e9)])
     host = SimpleNamespace(
         notes=(), memory_total=PARTS.memory, name=PARTS.cpu, cores=64, sockets=1,
         instruction_sets=frozenset(), memory_available=PARTS.memory,
@@ -268,7 +268,22 @@ def test_the_prediction_before_and_after(monkeypatch):
     monkeypatch.setattr(assemble.gpu_probe, "gpus", lambda: ((), ()))
     text = page_text(page())
     assert "Llama-3.1-70B, Q4_K_M, offloaded to RAM:" in text
-    assert "assumed (" in text
+    assert "tokens/s, was" in text
+    # 75 GB/s are 37 % of the 204.8 that the datasheet of this processor says.
+    assert "% slower" in text
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        (3.0, 2.1, "M, offloaded to RAM: 2.1 tokens/s, was 3.0 tokens/s assumed (30 % slower)."),
+        (2.0, 2.004, "M, offloaded to RAM: 2.0 tokens/s, as was assumed before measuring."),
+        (None, None, "M fits nowhere on this machine"),
+    ],
+)
+def test_the_change_in_words(before, after, words):
+    found = effect.Change(placement="Offload to RAM", before=before, after=after)
+    assert effect.sentence("M", [found]).startswith(words)
 
 
 def test_another_model_can_be_asked_about(monkeypatch):

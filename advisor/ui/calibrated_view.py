@@ -109,7 +109,7 @@ def _verdict(who: str, latest: Mapping[str, Measurement], marks: Mapping[str, ga
     ram, mark = latest.get("ram_read"), marks.get("ram_read")
     if ram is None or mark is None:
         return text
-    return f"{text} That is {100 * ram.value / mark.value:.0f} % of the RAM's datasheet figure."
+    return f"{text} The RAM reaches {100 * ram.value / mark.value:.0f} % of its datasheet."
 
 
 def _unsteady(wide: Sequence[Measurement]) -> str:

@@ -131,16 +131,16 @@ def _chosen(model: Model, work: Workload) -> tuple[Model, Workload]:
 
 
 def sentence(model: str, found: Sequence[Change]) -> str:
-    """The largest change, in words."""
+    """What became of the fastest placement, in words."""
     both = [one for one in found if one.before and one.after]
     if not both:
         return f"{model} fits nowhere on this machine; a smaller model would show the change."
-    largest = max(both, key=lambda one: abs(float(one.after or 0) / float(one.before or 1) - 1))
-    before, after = tokens_per_second(largest.before or 0), tokens_per_second(largest.after or 0)
-    if largest.words == "no change":
-        return f"{model}: measuring confirmed what was assumed; the prediction stays as it was."
-    where = largest.placement.replace("Offload", "offloaded").replace("In the", "in the")
-    return f"{model}, {where}: {after}, was {before} assumed ({largest.words})."
+    fastest = max(both, key=lambda one: one.after or 0.0)
+    before, after = (tokens_per_second(speed or 0.0) for speed in (fastest.before, fastest.after))
+    where = fastest.placement.replace("Offload", "offloaded").replace("In the", "in the")
+    if before == after:
+        return f"{model}, {where}: {after}, as was assumed before measuring."
+    return f"{model}, {where}: {after}, was {before} assumed ({fastest.words})."
 
 
 def _table(found: Iterable[Change]) -> Markup:

@@ -23,6 +23,14 @@ STEADY, FAIR = 0.05, 0.12
 BEYOND = 1.12
 """Length of a gauge, in its mark; longer where more than the mark was measured."""
 
+BEST = (
+    ("ram_read", "RAM gives alone", ("ram_read_while_copying",)),
+    ("disk_read_direct", "direct reads reach", ("disk_read_mmap", "disk_read_buffered")),
+    ("h2d_pinned", "pinned copies reach", ("h2d_pageable", "zero_copy_read", "h2d_while_reading")),
+    ("d2h_pinned", "pinned copies reach", ("d2h_pageable",)),
+)
+"""Figures, and those that could reach them at best."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Mark:
@@ -49,10 +57,7 @@ def marks(latest: Mapping[str, Measurement], seen: Fingerprint | None) -> dict[s
         "disk_read_direct": Mark(
             value=float(typical.value), words="a typical PCIe 4 drive reads (yours is not known)"
         ),
-        **_of_others(latest, "disk_read_direct", ("disk_read_mmap", "disk_read_buffered")),
-        **_of_others(latest, "ram_read", ("ram_read_while_copying",)),
-        **_of_others(latest, "h2d_pinned", ("h2d_pageable", "zero_copy_read", "h2d_while_reading")),
-        **_of_others(latest, "d2h_pinned", ("d2h_pageable",)),
+        **_of_others(latest),
     }
     if seen is not None:
         found |= _of_host(seen.cpu)
@@ -61,14 +66,14 @@ def marks(latest: Mapping[str, Measurement], seen: Fingerprint | None) -> dict[s
     return found
 
 
-def _of_others(
-    latest: Mapping[str, Measurement], best: str, names: Iterable[str]
-) -> dict[str, Mark]:
-    """The measured figure that others could reach at best."""
-    if best not in latest:
-        return {}
-    mark = Mark(value=latest[best].value, words=f"of {title(best)}")
-    return dict.fromkeys(names, mark)
+def _of_others(latest: Mapping[str, Measurement]) -> dict[str, Mark]:
+    """Measured figures that others could reach at best."""
+    return {
+        name: Mark(value=latest[best].value, words=words)
+        for best, words, names in BEST
+        if best in latest
+        for name in names
+    }
 
 
 def _of_host(cpu: str) -> dict[str, Mark]:

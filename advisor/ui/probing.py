@@ -25,6 +25,8 @@ GRACE = 2.0
 """Times its planned time and as many tens of seconds, after which a job is stopped."""
 UNSTEADY = 0.25
 """Half the range of the repeats over their median, from which other programs were at work."""
+ENGINE = "engine_"
+"""With which the names of figures begin that llama.cpp was timed for."""
 NAMES = {
     "ram_read": "RAM",
     "disk_read_direct": "Drive, direct",
@@ -55,6 +57,8 @@ def title(name: str) -> str:
         return f"{NAMES[base]} {int(place) + 1}"
     if name.startswith("ram_read_node"):
         return f"RAM of node {name.removeprefix('ram_read_node')}"
+    if name.startswith(ENGINE):
+        return f"llama.cpp: {name.removeprefix(ENGINE).replace('_', ' ')}"
     return NAMES.get(name, name.replace("_", " "))
 
 
