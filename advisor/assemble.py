@@ -14,9 +14,21 @@ import numpy as np
 from advisor import calibrated, calibration, catalog
 from advisor.calibration import Calibration
 from advisor.errors import InputError, UnknownName
-from advisor.machine import Disk, Figure, Gpu, Host, Kind, Link, Machine, given
+from advisor.folders import data_folder
+from advisor.machine import (
+    USUAL_READ_AHEAD,
+    Disk,
+    Figure,
+    Gpu,
+    Host,
+    Kind,
+    Link,
+    Machine,
+    given,
+)
 from advisor.probes import gpu as gpu_probe
 from advisor.probes import host as host_probe
+from advisor.probes import system
 from advisor.probes.gpu_facts import GpuFacts
 from advisor.probes.host import HostFacts
 from advisor.units import GB, GIB, Array
@@ -156,7 +168,9 @@ def this_machine(
     """
     cards, unseen = gpu_probe.gpus()
     known = calibration.load() if measured is None else measured
-    return seen_machine(host_probe.facts(), cards, known, overrides, unseen)
+    return seen_machine(
+        host_probe.facts(), cards, known, overrides, unseen=unseen, read_ahead=_read_ahead()
+    )
 
 
 def seen_machine(
@@ -164,7 +178,9 @@ def seen_machine(
     cards: tuple[GpuFacts, ...],
     measured: Calibration,
     overrides: MachineInputs | None = None,
+    *,
     unseen: tuple[str, ...] = (),
+    read_ahead: Figure = USUAL_READ_AHEAD,
 ) -> Machine:
     """A host as its system, its drivers and its probes have it.
 
@@ -174,6 +190,7 @@ def seen_machine(
         measured: what its probes found.
         overrides: what was typed over.
         unseen: what its drivers could not tell, one sentence each.
+        read_ahead: of its drive [B].
 
     Raises:
         UnknownName: a part typed over that the catalogue does not hold.
@@ -191,7 +208,7 @@ def seen_machine(
         name=_name(gpus, host),
         gpus=gpus,
         host=host,
-        disk=_seen_disk(inputs, measured, notes),
+        disk=_seen_disk(inputs, measured, read_ahead, notes),
         notes=tuple(notes),
     )
 
@@ -240,6 +257,7 @@ def _seen_host(
     memory = Figure(value=float(seen.memory_total), kind=Kind.MEASURED, source="operating system")
     if inputs.ram_gb is not None:
         memory = given(inputs.ram_gb * GIB)
+    own = measured.figure("ram_read") or _assumed_bandwidth(seen, MachineInputs(), [])
     return Host(
         name=inputs.cpu or seen.name or "this processor",
         cores=inputs.cores or seen.cores,
@@ -247,6 +265,7 @@ def _seen_host(
         memory=memory,
         bandwidth=bandwidth or _assumed_bandwidth(seen, inputs, notes),
         instruction_sets=seen.instruction_sets,
+        engine=None if inputs.cpu else measured.engine(float(own.value)),
     )
 
 
@@ -263,15 +282,31 @@ def _assumed_bandwidth(seen: HostFacts, inputs: MachineInputs, notes: list[str])
     return replace(found.bandwidth, kind=Kind.ASSUMED)
 
 
-def _seen_disk(inputs: MachineInputs, measured: Calibration, notes: list[str]) -> Disk:
+def _seen_disk(
+    inputs: MachineInputs, measured: Calibration, read_ahead: Figure, notes: list[str]
+) -> Disk:
     figure = measured.figure("disk_read_direct")
     if inputs.disk_gbs is None and inputs.disk is None and figure is not None:
-        return Disk(name="this drive", sequential=figure)
+        return Disk(
+            name="this drive",
+            sequential=figure,
+            mapped=measured.figure("disk_read_mmap"),
+            read_ahead=read_ahead,
+        )
     if inputs.disk_gbs is None and inputs.disk is None:
         notes.append("The drive's speed is assumed; measuring it takes seconds.")
         typical = catalog.disk(TYPICAL_DISK)
         return replace(typical, sequential=replace(typical.sequential, kind=Kind.ASSUMED))
     return _disk(inputs)
+
+
+def _read_ahead() -> Figure:
+    """Of the drive with the program's data, or the nearest folder there is above it."""
+    folder = data_folder()
+    found = system.read_ahead(next(one for one in (folder, *folder.parents) if one.exists()))
+    if not found:
+        return USUAL_READ_AHEAD
+    return Figure(value=float(found), kind=Kind.MEASURED, source="operating system")
 
 
 def _gpu(inputs: MachineInputs) -> Gpu:

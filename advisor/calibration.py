@@ -10,16 +10,18 @@ from typing import Any
 from advisor.errors import StoreError
 from advisor.fingerprint import Fingerprint, difference, fingerprint, other_driver
 from advisor.folders import DATA_VARIABLE, data_folder
-from advisor.machine import Figure, Kind
+from advisor.machine import EngineSpeed, Figure, Kind
 from advisor.measurement import Measurement
 from advisor.probed import UNREADABLE, Probed, from_json, moment, to_json, write
 
 FILE_NAME = "calibration.json"
 FRESH = timedelta(days=92)
 SOURCE = "probed on this machine"
+ENGINE = "engine_"
+"""With which names of measurements of llama.cpp begin."""
 EARLIER = "earlier"
 """Where the file keeps what was measured before the hardware changed."""
-NOT_OF_GPU = ("ram_", "disk_", "engine_")
+NOT_OF_GPU = ("ram_", "disk_", ENGINE)
 """With which names of figures begin that no GPU driver changes."""
 
 
@@ -53,11 +55,44 @@ class Calibration:
             None where it was never measured, or was measured on a machine that has changed.
         """
         found = self.measurements.get(name)
-        if found is None or self.changed:
+        return None if found is None or self.changed else self._figure(found)
+
+    def engine(self, ram: float) -> EngineSpeed | None:
+        """What llama.cpp was timed at; None where it was not, or on a machine that has changed.
+
+        Args:
+            ram: the sustained read rate that this machine is taken to have [B/s].
+        """
+        timed = {
+            name.removeprefix(ENGINE): one
+            for name, one in self.measurements.items()
+            if name.startswith(ENGINE) and not self.changed
+        }
+        if not any(name.startswith("read_") for name in timed):
             return None
+        costs = {name: self._figure(one) for name, one in timed.items()}
+        return EngineSpeed(
+            cores=max(one.threads for one in timed.values()),
+            ram=ram,
+            read=_by_type(costs, "read_"),
+            plain=_by_type(costs, "plain_"),
+            prompt=_by_type(costs, "prompt_"),
+            layer=costs.get("layer"),
+            expert_layer=costs.get("expert_layer"),
+            attention=costs.get("attention"),
+        )
+
+    def _figure(self, found: Measurement) -> Figure:
         return Figure(
             value=found.value, kind=Kind.MEASURED, source=self.source, date=found.when[:10]
         )
+
+
+def _by_type(costs: Mapping[str, Figure], kind: str) -> dict[str, Figure]:
+    """Rates of one kind by storage type or format, as the catalogue writes them."""
+    return {
+        name.removeprefix(kind).upper(): one for name, one in costs.items() if name.startswith(kind)
+    }
 
 
 def save(measurements: Iterable[Measurement]) -> Path:

@@ -22,13 +22,15 @@ LAYERS = """
     accuracy
     fitting
     reports answers options
-    sweeps
+    diagnosis_text
+    diagnosis
+    sweeps causes crossover skypilot
     advice
     what_ifs offers remarks
-    compare predict
+    compare predict concurrency
     models assemble assemble_named
     calibrated
-    calibration named_machines fingerprint probed estimate
+    calibration named_machines fingerprint probed estimate engine_constants
     probes runtimes describe
     cost
     schedule

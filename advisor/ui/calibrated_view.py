@@ -12,7 +12,7 @@ from advisor.errors import AdvisorError
 from advisor.fingerprint import Fingerprint
 from advisor.measurement import Measurement
 from advisor.named_machines import THIS
-from advisor.ui import curves, effect, gauges, machine_list, measuring, probing
+from advisor.ui import effect, gauges, machine_list, measuring, probe_curves, probing
 from advisor.ui.markup import block, notice, show, table
 from advisor.ui.plot import draw
 from advisor.wording import moment, rate
@@ -123,12 +123,12 @@ def _unsteady(wide: Sequence[Measurement]) -> str:
 
 def _curves(latest: Mapping[str, Measurement]) -> None:
     drawn = []
-    if curves.has_curve(ram := latest.get("ram_read")) and ram is not None:
-        drawn.append(("RAM against threads", curves.threads(ram)))
-    if curves.has_curve(disk := latest.get("disk_read_direct")) and disk is not None:
-        drawn.append(("Drive against block and depth", curves.depths(disk)))
-    if any(curves.has_curve(latest.get(name)) for name in curves.COPIES):
-        drawn.append(("Copies against their size", curves.copies(latest)))
+    if probe_curves.has_curve(ram := latest.get("ram_read")) and ram is not None:
+        drawn.append(("RAM against threads", probe_curves.threads(ram)))
+    if probe_curves.has_curve(disk := latest.get("disk_read_direct")) and disk is not None:
+        drawn.append(("Drive against block and depth", probe_curves.depths(disk)))
+    if any(probe_curves.has_curve(latest.get(name)) for name in probe_curves.COPIES):
+        drawn.append(("Copies against their size", probe_curves.copies(latest)))
     if not drawn:
         return
     st.subheader("The curves behind it", anchor="curves")
@@ -136,18 +136,18 @@ def _curves(latest: Mapping[str, Measurement]) -> None:
         with column:
             show(block("oa-strong", title))
             draw(figure, key=f"curve_{title}", alt=f"{title}, in GB/s")
-            show(curves.legend(figure))
+            show(probe_curves.legend(figure))
 
 
 def _history(history: Sequence[Measurement]) -> None:
-    again = curves.measured_again(history)
+    again = probe_curves.measured_again(history)
     if again:
         st.subheader("Over time", anchor="history")
         for column, name in zip(st.columns(len(again)), again, strict=True):
             with column:
                 show(block("oa-strong", probing.title(name)))
                 alt = f"{probing.title(name)} at each measuring, in GB/s"
-                draw(curves.over_time(name, history), key=f"history_{name}", alt=alt)
+                draw(probe_curves.over_time(name, history), key=f"history_{name}", alt=alt)
     with st.expander(f"All {len(history)} measurements" if len(history) > 1 else "In detail"):
         rows = (
             (

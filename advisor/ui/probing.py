@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from advisor import calibration
+from advisor.calibration import ENGINE
 from advisor.errors import AdvisorError
 from advisor.measurement import Measurement
 from advisor.probes import parts
@@ -25,8 +26,6 @@ GRACE = 2.0
 """Times its planned time and as many tens of seconds, after which a job is stopped."""
 UNSTEADY = 0.25
 """Half the range of the repeats over their median, from which other programs were at work."""
-ENGINE = "engine_"
-"""With which the names of figures begin that llama.cpp was timed for."""
 NAMES = {
     "ram_read": "RAM",
     "disk_read_direct": "Drive, direct",
