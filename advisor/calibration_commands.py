@@ -16,7 +16,7 @@ from advisor.measurement import Measurement
 from advisor.named_machines import THIS
 from advisor.probed import Probed, imported, to_json
 from advisor.units import GIB
-from advisor.wording import memory, moment, number, rate
+from advisor.wording import memory, moment, quantity
 
 Adder = Callable[..., argparse.ArgumentParser]
 Printer = Callable[[argparse.Namespace, object, Callable[[], str]], None]
@@ -117,12 +117,8 @@ def _shown(found: Probed, known: Calibration) -> Iterable[str]:
         yield "Nothing is measured; `python -m advisor probe --save` does it."
     for name in known.measurements:
         for one in reversed([one for one in found.history if one.name == name]):
-            yield f"{name:<22} {said(one):>14}  within {one.spread:.0%}  {moment(one.when)}"
-
-
-def said(one: Measurement) -> str:
-    """The value of a measurement, with its unit."""
-    return rate(one.value) if one.unit == "B/s" else f"{number(one.value)} {one.unit}"
+            value = quantity(one.value, one.unit)
+            yield f"{name:<22} {value:>14}  within {one.spread:.0%}  {moment(one.when)}"
 
 
 def _export(args: argparse.Namespace) -> tuple[object, str]:

@@ -146,7 +146,7 @@ def test_running_has_a_bar_for_each_part_and_can_be_stopped(monkeypatch):
         threading.Event().wait(0.01)
     run(test)
     first, second, *_ = texts(test)
-    assert first == "RAM: RAM, 4 threads, 2 s left"
+    assert first == "RAM: 4 threads, 2 s left"
     assert second == f"Drive: waits, {probing.parts.QUICK['disk']:.0f} s"
     test.button(key="calibrate_stop").click()
     test.run()
@@ -394,3 +394,21 @@ def test_steadiness_in_words(spread, words):
 )
 def test_ages_in_words(when, words):
     assert gauges.ago(when, gauges.moment("2026-11-21T12:00:00+00:00")) == words
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("ram_read", "RAM"),
+        ("ram_read_node1", "RAM of node 1"),
+        ("h2d_pinned_gpu1", "To the GPU, pinned 2"),
+        ("engine_read_q4_k", "llama.cpp, Q4_K weights"),
+        ("engine_prompt_q8_0", "llama.cpp, prompt in Q8_0"),
+        ("engine_layer", "llama.cpp, each layer"),
+        ("engine_expert_layer", "llama.cpp, each expert layer"),
+        ("engine_attention", "llama.cpp, attention"),
+        ("npu_read", "npu read"),
+    ],
+)
+def test_figures_have_names(name, words):
+    assert probing.title(name) == words

@@ -15,11 +15,11 @@ from advisor.named_machines import THIS
 from advisor.ui import effect, gauges, machine_list, measuring, probe_curves, probing
 from advisor.ui.markup import block, notice, show, table
 from advisor.ui.plot import draw
-from advisor.wording import moment, rate
+from advisor.wording import moment, quantity, rate
 
 EMPTY = Markup(
     "<div class='oa-empty'><b>Never measured</b><br>Predictions use typical figures until then."
-    "<br>Measuring RAM and drive takes seconds.</div>"
+    "</div>"
 )
 RATE = "B/s"
 
@@ -151,7 +151,7 @@ def _history(history: Sequence[Measurement]) -> None:
     with st.expander(f"All {len(history)} measurements" if len(history) > 1 else "In detail"):
         rows = (
             (
-                probing.title(one.name), probing.told(one), f"{100 * one.spread:.0f} %",
+                probing.title(one.name), quantity(one.value, one.unit), f"{100 * one.spread:.0f} %",
                 moment(one.when), one.note,
             )
             for one in reversed(history)

@@ -15,9 +15,9 @@ from advisor.measurement import Measurement
 from advisor.probed import moment
 from advisor.probes.gpu_facts import figure_name
 from advisor.ui.markup import block, joined
-from advisor.ui.probing import UNSTEADY, title, told
+from advisor.ui.probing import UNSTEADY, title
 from advisor.units import GB
-from advisor.wording import rate
+from advisor.wording import quantity, rate
 
 STEADY, FAIR = 0.05, 0.12
 """Half the range of the repeats over their median, up to which a figure is called so."""
@@ -127,7 +127,7 @@ def gauges(
 
 def _gauge(one: Measurement, mark: Mark | None, now: datetime) -> Markup:
     head = Markup("<div class='oa-head'><span class='oa-name'>{}</span><b>{}</b></div>")
-    parts = [head.format(title(one.name), told(one))]
+    parts = [head.format(title(one.name), quantity(one.value, one.unit))]
     if mark is None:
         parts.append(block("oa-part", "No datasheet figure is known to set it against."))
     else:

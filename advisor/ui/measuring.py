@@ -12,7 +12,7 @@ from advisor.probes import parts
 from advisor.probes.progress import Step
 from advisor.ui import machine_panel, probing
 from advisor.ui.markup import block, notice, show
-from advisor.ui.probing import LABELS, Job
+from advisor.ui.probing import HEADS, LABELS, Job
 from advisor.units import GB
 from advisor.wording import memory
 
@@ -62,6 +62,7 @@ def _start() -> None:
     with choice:
         pace = st.radio(
             "How thoroughly", list(paces), horizontal=True, key="calibrate_pace",
+            persist_state="session",
             help="The full pass repeats more often and draws every point of the curves.",
         )  # fmt: skip
     with button:
@@ -121,15 +122,15 @@ def _watch() -> None:
 
 def _told(job: Job, part: str, step: Step | None) -> str:
     """How far a part is, in words; fixed by the program, so Markdown can do no harm."""
-    label = LABELS.get(part, part)
-    label = label[:1].upper() + label[1:]
+    label = HEADS.get(part, part)
     if part in job.troubles:
         return f"{label}: not measured"
     if step is None:
         return f"{label}: waits, {job.planned(part):.0f} s"
     if step.share >= 1.0:
         return f"{label}: done"
-    doing = f"{step.doing}, " if step.doing else ""
+    doing = step.doing.removeprefix(f"{label}, ")
+    doing = f"{doing}, " if doing else ""
     return f"{label}: {doing}{step.seconds_left:.0f} s left"
 
 
@@ -159,5 +160,4 @@ def _parts_left(job: Job) -> str:
 
 def _troubles(job: Job) -> Iterable[Markup]:
     for part, why in job.troubles.items():
-        label = LABELS.get(part, part)
-        yield block("oa-soft", f"{label[:1].upper()}{label[1:]}: {why}", "p")
+        yield block("oa-soft", f"{HEADS.get(part, part)}: {why}", "p")

@@ -15,11 +15,13 @@ from advisor.errors import AdvisorError
 from advisor.measurement import Measurement
 from advisor.probes import parts
 from advisor.probes.progress import Step
-from advisor.wording import number, rate
+from advisor.wording import quantity
 
 SWITCH = "ADVISOR_PROBES"
 LABELS = {"ram": "RAM", "disk": "drive", "gpu": "GPU", "engine": "llama.cpp"}
 """What the parts that are measured are called."""
+HEADS = {**LABELS, "disk": "Drive"}
+"""The same at the beginning of a line."""
 SHORT = ("ram", "disk")
 """Parts that matter on every machine."""
 GRACE = 2.0
@@ -42,6 +44,8 @@ NAMES = {
     "pcie_generation": "PCIe generation",
     "pcie_width": "PCIe lanes",
 }
+ENGINE_NAMES = {"read": "{} weights", "plain": "{} as stored", "prompt": "prompt in {}"}
+"""Figures of llama.cpp for one storage type or format."""
 
 
 def switched_off() -> bool:
@@ -57,8 +61,16 @@ def title(name: str) -> str:
     if name.startswith("ram_read_node"):
         return f"RAM of node {name.removeprefix('ram_read_node')}"
     if name.startswith(ENGINE):
-        return f"llama.cpp: {name.removeprefix(ENGINE).replace('_', ' ')}"
+        return f"llama.cpp, {_engine(name.removeprefix(ENGINE))}"
     return NAMES.get(name, name.replace("_", " "))
+
+
+def _engine(name: str) -> str:
+    """What llama.cpp was timed at, storage types as its own files write them."""
+    what, _, kind = name.partition("_")
+    if what in ENGINE_NAMES and kind:
+        return ENGINE_NAMES[what].format(kind.upper())
+    return f"each {name.replace('_', ' ')}" if name.endswith("layer") else name.replace("_", " ")
 
 
 @dataclass
@@ -140,7 +152,8 @@ class Job:
         if self.cancelled:
             return "Stopped; nothing was changed."
         figures = [
-            f"{title(one.name)} {told(one)} (repeats within {100 * one.spread:.0f} %)"
+            f"{title(one.name)} {quantity(one.value, one.unit)} "
+            f"(repeats within {100 * one.spread:.0f} %)"
             for one in self.found
         ]
         how = "Measured and saved" if self.saved else "Measured"
@@ -171,11 +184,6 @@ class Prober:
                 self.job = Job(parts=tuple(chosen), full=full)
                 threading.Thread(target=_work, args=(self.job,), daemon=True).start()
             return self.job
-
-
-def told(one: Measurement) -> str:
-    """The value of a measurement with its unit."""
-    return rate(one.value) if one.unit == "B/s" else f"{number(one.value)} {one.unit}"
 
 
 def _work(job: Job) -> None:
