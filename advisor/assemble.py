@@ -28,9 +28,9 @@ from advisor.machine import (
 )
 from advisor.probes import gpu as gpu_probe
 from advisor.probes import host as host_probe
+from advisor.probes import system
 from advisor.probes.gpu_facts import GpuFacts
 from advisor.probes.host import HostFacts
-from advisor.probes.system import read_ahead
 from advisor.units import GB, GIB, Array
 
 NO_GPU = "none"
@@ -158,18 +158,50 @@ def _name(gpus: tuple[Gpu, ...], host: Host) -> str:
     return ", ".join(part for part in (" + ".join(cards), host.name) if part)
 
 
-def this_machine(overrides: MachineInputs | None = None) -> Machine:
+def this_machine(
+    overrides: MachineInputs | None = None, measured: Calibration | None = None
+) -> Machine:
     """This host: what its system and drivers show, what was measured on it, what was typed over.
 
     Nothing that cannot be seen raises; the machine's notes say what it was.
+
+    Args:
+        overrides: what was typed over.
+        measured: instead of what is kept about this machine.
+
+    Raises:
+        UnknownName: a part typed over that the catalogue does not hold.
+    """
+    cards, unseen = gpu_probe.gpus()
+    known = calibration.load() if measured is None else measured
+    return seen_machine(
+        host_probe.facts(), cards, known, overrides, unseen=unseen, read_ahead=_read_ahead()
+    )
+
+
+def seen_machine(
+    seen: HostFacts,
+    cards: tuple[GpuFacts, ...],
+    measured: Calibration,
+    overrides: MachineInputs | None = None,
+    *,
+    unseen: tuple[str, ...] = (),
+    read_ahead: Figure = USUAL_READ_AHEAD,
+) -> Machine:
+    """A host as its system, its drivers and its probes have it.
+
+    Args:
+        seen: processor and memory.
+        cards: its GPUs.
+        measured: what its probes found.
+        overrides: what was typed over.
+        unseen: what its drivers could not tell, one sentence each.
+        read_ahead: of its drive [B].
 
     Raises:
         UnknownName: a part typed over that the catalogue does not hold.
     """
     inputs = overrides or MachineInputs()
-    seen = host_probe.facts()
-    cards, unseen = gpu_probe.gpus()
-    measured = calibration.load()
     notes = [*seen.notes, *unseen, *measured.notes]
     if measured.stale:
         notes.append(measured.stale)
@@ -182,7 +214,7 @@ def this_machine(overrides: MachineInputs | None = None) -> Machine:
         name=_name(gpus, host),
         gpus=gpus,
         host=host,
-        disk=_seen_disk(inputs, measured, notes),
+        disk=_seen_disk(inputs, measured, read_ahead, notes),
         notes=tuple(notes),
     )
 
@@ -256,14 +288,16 @@ def _assumed_bandwidth(seen: HostFacts, inputs: MachineInputs, notes: list[str])
     return replace(found.bandwidth, kind=Kind.ASSUMED)
 
 
-def _seen_disk(inputs: MachineInputs, measured: Calibration, notes: list[str]) -> Disk:
+def _seen_disk(
+    inputs: MachineInputs, measured: Calibration, read_ahead: Figure, notes: list[str]
+) -> Disk:
     figure = measured.figure("disk_read_direct")
     if inputs.disk_gbs is None and inputs.disk is None and figure is not None:
         return Disk(
             name="this drive",
             sequential=figure,
             mapped=measured.figure("disk_read_mmap"),
-            read_ahead=_read_ahead(),
+            read_ahead=read_ahead,
         )
     if inputs.disk_gbs is None and inputs.disk is None:
         notes.append("The drive's speed is assumed; measuring it takes seconds.")
@@ -275,7 +309,7 @@ def _seen_disk(inputs: MachineInputs, measured: Calibration, notes: list[str]) -
 def _read_ahead() -> Figure:
     """Of the drive with the program's data, or the nearest folder there is above it."""
     folder = data_folder()
-    found = read_ahead(next(one for one in (folder, *folder.parents) if one.exists()))
+    found = system.read_ahead(next(one for one in (folder, *folder.parents) if one.exists()))
     if not found:
         return USUAL_READ_AHEAD
     return Figure(value=float(found), kind=Kind.MEASURED, source="operating system")

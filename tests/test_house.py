@@ -17,7 +17,7 @@ PACKAGE = ROOT / "advisor"
 LAYERS = """
     app
     __main__
-    cli ui
+    cli calibration_commands ui
     claims
     accuracy
     fitting
@@ -28,9 +28,9 @@ LAYERS = """
     advice
     what_ifs offers remarks
     compare predict concurrency
-    models assemble
+    models assemble assemble_named
     calibrated
-    calibration estimate engine_constants
+    calibration named_machines fingerprint probed estimate engine_constants
     probes runtimes describe
     cost
     schedule
