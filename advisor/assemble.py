@@ -14,11 +14,23 @@ import numpy as np
 from advisor import calibrated, calibration, catalog
 from advisor.calibration import Calibration
 from advisor.errors import InputError, UnknownName
-from advisor.machine import Disk, Figure, Gpu, Host, Kind, Link, Machine, given
+from advisor.folders import data_folder
+from advisor.machine import (
+    USUAL_READ_AHEAD,
+    Disk,
+    Figure,
+    Gpu,
+    Host,
+    Kind,
+    Link,
+    Machine,
+    given,
+)
 from advisor.probes import gpu as gpu_probe
 from advisor.probes import host as host_probe
 from advisor.probes.gpu_facts import GpuFacts
 from advisor.probes.host import HostFacts
+from advisor.probes.system import read_ahead
 from advisor.units import GB, GIB, Array
 
 NO_GPU = "none"
@@ -219,6 +231,7 @@ def _seen_host(
     memory = Figure(value=float(seen.memory_total), kind=Kind.MEASURED, source="operating system")
     if inputs.ram_gb is not None:
         memory = given(inputs.ram_gb * GIB)
+    own = measured.figure("ram_read") or _assumed_bandwidth(seen, MachineInputs(), [])
     return Host(
         name=inputs.cpu or seen.name or "this processor",
         cores=inputs.cores or seen.cores,
@@ -226,6 +239,7 @@ def _seen_host(
         memory=memory,
         bandwidth=bandwidth or _assumed_bandwidth(seen, inputs, notes),
         instruction_sets=seen.instruction_sets,
+        engine=None if inputs.cpu else measured.engine(float(own.value)),
     )
 
 
@@ -245,12 +259,26 @@ def _assumed_bandwidth(seen: HostFacts, inputs: MachineInputs, notes: list[str])
 def _seen_disk(inputs: MachineInputs, measured: Calibration, notes: list[str]) -> Disk:
     figure = measured.figure("disk_read_direct")
     if inputs.disk_gbs is None and inputs.disk is None and figure is not None:
-        return Disk(name="this drive", sequential=figure)
+        return Disk(
+            name="this drive",
+            sequential=figure,
+            mapped=measured.figure("disk_read_mmap"),
+            read_ahead=_read_ahead(),
+        )
     if inputs.disk_gbs is None and inputs.disk is None:
         notes.append("The drive's speed is assumed; measuring it takes seconds.")
         typical = catalog.disk(TYPICAL_DISK)
         return replace(typical, sequential=replace(typical.sequential, kind=Kind.ASSUMED))
     return _disk(inputs)
+
+
+def _read_ahead() -> Figure:
+    """Of the drive with the program's data, or the nearest folder there is above it."""
+    folder = data_folder()
+    found = read_ahead(next(one for one in (folder, *folder.parents) if one.exists()))
+    if not found:
+        return USUAL_READ_AHEAD
+    return Figure(value=float(found), kind=Kind.MEASURED, source="operating system")
 
 
 def _gpus(inputs: MachineInputs) -> tuple[Gpu, ...]:

@@ -17,6 +17,8 @@ import advisor
 from advisor import answers, models, options
 from advisor.advice import advise
 from advisor.compare import compare
+from advisor.diagnosis import Measured, diagnose, measurable
+from advisor.diagnosis_text import diagnosis_text
 from advisor.errors import AdvisorError, InputError, StoreError
 from advisor.estimate import Estimate
 from advisor.runtimes import RUNTIMES, runtime
@@ -59,13 +61,19 @@ def parser() -> argparse.ArgumentParser:
     options.add_money(one)
     one.add_argument("--save", metavar="NAME", help="keep it as a report")
 
+    one = _command(commands, "diagnose", diagnose_, "why a measured speed is not the predicted one")
+    _describe(one)
+    options.add_measured(one)
+
     one = commands.add_parser("predict", help="speeds for the rows of a measurement file")
     one.set_defaults(command=predict)
     one.add_argument("rows", type=Path, metavar="ROWS.csv")
     one.add_argument("-o", "--output", type=Path, metavar="OUT.csv", help="else standard output")
 
     one = _command(commands, "probe", probe, "measure this machine")
-    one.add_argument("parts", nargs="*", metavar="ram|disk|gpu", help="what to measure (all)")
+    one.add_argument(
+        "parts", nargs="*", metavar="ram|disk|gpu|engine", help="what to measure (all)"
+    )
     one.add_argument("--save", action="store_true", help="use the result from now on")
     one.add_argument("--path", type=Path, help="file or folder whose drive is measured")
     one.add_argument("--quick", action="store_true", help="in under 20 s, else under 90 s")
@@ -202,6 +210,34 @@ def _advice_text(advice: Any) -> str:
     return "\n".join(lines)
 
 
+def diagnose_(args: argparse.Namespace) -> None:
+    """`diagnose --model NAME --measured TPS`."""
+    measured = Measured(decode=args.measured, prompt=args.measured_prompt)
+    found = compare(
+        models.find(args.model, args.quant).model,
+        options.machine_of(args),
+        options.work_of(args),
+        settings=options.settings_of(args),
+        runtimes=[runtime(args.runtime)] if args.runtime else RUNTIMES,
+    )
+    answer = diagnose(_meant(args, found), measured, options.system_of(args))
+    _print(args, answers.diagnosis_answer(answer), lambda: diagnosis_text(answer))
+
+
+def _meant(args: argparse.Namespace, found: Sequence[Estimate]) -> Estimate:
+    """The estimate that was measured: the first that can have been, of the placement named.
+
+    Raises:
+        InputError: none can.
+    """
+    named = [one for one in found if args.placement in (None, one.strategy)]
+    tried = measurable(named)
+    if not tried:
+        reasons = " ".join(dict.fromkeys(one.refusal for one in named))
+        raise InputError(f"There is nothing to compare with. {reasons or 'Name another runtime.'}")
+    return tried[0]
+
+
 def predict(args: argparse.Namespace) -> None:
     """`predict ROWS.csv`."""
     from tqdm import tqdm
@@ -259,11 +295,11 @@ def claims(args: argparse.Namespace) -> None:
     _print(args, [one.plain for one in found], lambda: "\n".join(lines))
 
 
-PARTS = ("ram", "disk", "gpu")
+PARTS = ("ram", "disk", "gpu", "engine")
 
 
 def probe(args: argparse.Namespace) -> None:
-    """`probe [ram|disk|gpu ...]`."""
+    """`probe [ram|disk|gpu|engine ...]`."""
     from advisor import calibration
 
     for part in args.parts:

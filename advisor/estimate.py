@@ -8,8 +8,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from advisor.cost import StepTime, schedule_seconds
+from advisor.cost import CROSSINGS, LAYERS, TOKEN, StepTime, schedule_seconds
 from advisor.efficiency import Efficiency, Scope
+from advisor.engine_constants import constants_on
 from advisor.errors import Refusal
 from advisor.machine import Figure, Kind, Machine
 from advisor.model import Model
@@ -242,14 +243,13 @@ def estimate(
             refusal=str(refusal),
             missing=whole_bytes(model, work),
         )
-    constants = efficiency.bound(
-        Scope(
-            runtime=runtime.key,
-            decode_class=model.decode_class,
-            backend=backend or usual_backend(machine),
-            build=runtime.build or build,
-        )
+    scope = Scope(
+        runtime=runtime.key,
+        decode_class=model.decode_class,
+        backend=backend or usual_backend(machine),
+        build=runtime.build or build,
     )
+    constants = constants_on(machine.host, model, efficiency.bound(scope))
     missing = missing_bytes(model, placement, machine, work)
     return Estimate(
         how=runtime,
@@ -271,14 +271,28 @@ def spread(
     """Half width of the 80 % interval of a time, as the logarithm of a factor.
 
     Each part of the time is uncertain by its own spread, and by that of the figure behind it where
-    nobody measured it; parts are taken to err together, so their spreads add by share of time.
+    nobody measured it; where few measured a GPU of the family, by more still. Parts are taken to
+    err together, so their spreads add by share of time.
     """
     total: Array = 0.0
+    thin = constants.value("spread_thin") if _thin(machine, constants) else 0.0
     for name, seconds in time.parts.items():
         own = constants.value(constant, str(name))
+        if name in ON_GPU and constant == IN_DECODE:
+            own = np.hypot(own, thin)
         behind = constants.value("spread_unmeasured", str(name)) if not _known(name, machine) else 0
         total = total + seconds / time.total * np.hypot(own, behind)
     return total
+
+
+ON_GPU = (Route.RESIDENT, LAYERS, TOKEN, CROSSINGS)
+"""Parts of the time that a GPU and its runtime decide."""
+ENOUGH = 2
+"""Sources with a GPU of a family from which its constants are known as well as those of others."""
+
+
+def _thin(machine: Machine, constants: Efficiency) -> bool:
+    return bool(machine.gpus) and constants.value("sources", machine.gpus[0].family) < ENOUGH
 
 
 def _known(part: str, machine: Machine) -> bool:
@@ -289,7 +303,7 @@ def _known(part: str, machine: Machine) -> bool:
     elif part == Route.STREAMED and machine.gpus:
         figure = machine.gpus[0].link.pinned
     elif part in (Route.PAGED, Route.STAGED) and machine.disk:
-        figure = machine.disk.sequential
+        figure = machine.disk.for_pages if part == Route.PAGED else machine.disk.sequential
     return figure is None or figure.kind in (Kind.MEASURED, Kind.GIVEN)
 
 
@@ -337,6 +351,9 @@ def assumptions(
         found.append(
             Assumption(what="drive, sequential read", figure=machine.disk.sequential, unit="B/s")
         )
+        if machine.disk.mapped is not None:
+            map_rate = machine.disk.mapped
+            found.append(Assumption(what="drive, cold memory map", figure=map_rate, unit="B/s"))
     return (*found, *_constants_used(constants))
 
 

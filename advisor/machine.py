@@ -100,6 +100,31 @@ class Gpu:
 
 
 @dataclass(frozen=True, kw_only=True)
+class EngineSpeed:
+    """What llama.cpp was timed at on a host's processor.
+
+    Attributes:
+        cores: that took part.
+        ram: sustained read rate of the host's RAM, as it was known then [B/s].
+        read: weights read and unpacked, by storage type ("Q4_K") or by format ("Q4_K_M") [B/s].
+        plain: the same where they keep the file's layout [B/s].
+        prompt: work on weights in a prompt, by the same names [FLOP/s].
+        layer: fixed cost of a layer [s]; None where it was not timed, as below.
+        expert_layer: further cost of a layer with routed experts [s].
+        attention: work on the cache, token by token [FLOP/s].
+    """
+
+    cores: int
+    ram: float
+    read: Mapping[str, Figure]
+    plain: Mapping[str, Figure] = field(default_factory=dict)
+    prompt: Mapping[str, Figure] = field(default_factory=dict)
+    layer: Figure | None = None
+    expert_layer: Figure | None = None
+    attention: Figure | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Host:
     """Processor and main memory.
 
@@ -110,6 +135,7 @@ class Host:
         memory: main memory that the model may use [B].
         bandwidth: sustained read rate, all cores reading [B/s].
         instruction_sets: lower case, as Linux names them ("avx2", "avx512f", "amx_int8").
+        engine: what llama.cpp was timed at there; None where it was not.
     """
 
     name: str
@@ -118,6 +144,12 @@ class Host:
     memory: Figure
     bandwidth: Figure
     instruction_sets: frozenset[str] = frozenset()
+    engine: EngineSpeed | None = None
+
+
+USUAL_READ_AHEAD = Figure(
+    value=128 * 2.0**10, kind=Kind.ASSUMED, source="Linux, VM_READAHEAD_PAGES", date="2026-11"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,10 +159,19 @@ class Disk:
     Attributes:
         name: as the catalogue has it.
         sequential: large direct reads, sustained [B/s].
+        mapped: a cold memory map, read by the threads that compute [B/s]; None where not known.
+        read_ahead: what the kernel reads around a page that is touched [B].
     """
 
     name: str
     sequential: Figure
+    mapped: Figure | None = None
+    read_ahead: Figure = USUAL_READ_AHEAD
+
+    @property
+    def for_pages(self) -> Figure:
+        """What pages of a mapped file depend on [B/s]."""
+        return self.mapped or self.sequential
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,10 +6,11 @@ from typing import Any
 
 from advisor import assemble
 from advisor.assemble import MachineInputs
+from advisor.causes.table import this_system
 from advisor.errors import InputError
 from advisor.machine import Machine
 from advisor.offers import MoneyInputs
-from advisor.placement import LOAD_MODES, Settings
+from advisor.placement import LOAD_MODES, Settings, Strategy
 from advisor.units import GIB
 from advisor.workload import KV_BYTES_PER_VALUE, Workload
 
@@ -81,6 +82,20 @@ def add_machine(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_measured(parser: argparse.ArgumentParser) -> None:
+    """Options that say what was measured, and of which placement."""
+    group = parser.add_argument_group("measured")
+    group.add_argument(
+        "--measured", type=float, required=True, metavar="TPS", help="generation of each user"
+    )
+    group.add_argument("--measured-prompt", type=float, metavar="TPS", help="the prompt, if known")
+    group.add_argument(
+        "--placement",
+        choices=list(Strategy),
+        help="the one measured (the fastest that fits, in llama.cpp)",
+    )
+
+
 def add_money(parser: argparse.ArgumentParser) -> None:
     """Options on time and money."""
     _add(parser.add_argument_group("time and money"), MONEY)
@@ -112,6 +127,11 @@ def machine_of(args: argparse.Namespace) -> Machine:
             option = name.replace("_", "-")
             raise InputError(f"--{option} describes a GPU; say which with --gpu NAME.")
     return assemble.this_machine() if inputs.empty else assemble.machine(inputs)
+
+
+def system_of(args: argparse.Namespace) -> str:
+    """The operating system of the machine described, where it is this one; else empty."""
+    return "" if _given(args, MACHINE) else this_system()
 
 
 def settings_of(args: argparse.Namespace) -> Settings:

@@ -8,7 +8,9 @@ import numpy as np
 from advisor import catalog
 from advisor.estimate import Estimate, estimate
 from advisor.placement import RAM, Settings, Strategy, weight_bytes
-from advisor.runtimes import KTRANSFORMERS, LLAMA_CPP, OLLAMA, SGLANG, VLLM
+from advisor.runtimes import ACCELERATE, KTRANSFORMERS, LLAMA_CPP, OLLAMA, SGLANG, VLLM
+from advisor.runtimes.accelerate import MEMORY_USED
+from advisor.runtimes.device_map import HEAD, device_map
 from advisor.runtimes.llama_cpp import READ_IN
 from advisor.runtimes.ollama import default_context
 from advisor.runtimes.serving import sequences_that_fit, served
@@ -25,6 +27,7 @@ def remarks(one: Estimate) -> tuple[str, ...]:
         VLLM.name: _vllm,
         SGLANG.name: _served,
         KTRANSFORMERS.name: _served,
+        ACCELERATE.name: _accelerate,
     }.get(one.runtime)
     return tuple(own(one)) if own else ()
 
@@ -105,7 +108,7 @@ def _vllm(one: Estimate) -> Iterable[str]:
     yield from _served(one)
     if one.machine is not None and one.machine.nodes > 1:
         yield (
-            "With Ray instead: `ray start --head` on HOST1, `ray start --address=HOST1:6379` on "
+            "With Ray instead: ray start --head on HOST1, ray start --address=HOST1:6379 on "
             "the others, and --distributed-executor-backend ray in place of --nnodes and what "
             "follows it."
         )
@@ -117,6 +120,20 @@ def _vllm(one: Estimate) -> Iterable[str]:
         return
     name = "--offload-backend prefetch" if read else "--cpu-offload-gb, read over the link,"
     yield f"The other way, {name} would give {_speed(other)}."
+
+
+def _accelerate(one: Estimate) -> Iterable[str]:
+    """What `device_map="auto"` does where nobody limits it."""
+    if one.machine is None or one.strategy is Strategy.GPU_RESIDENT:
+        return
+    gpus = [MEMORY_USED * float(np.max(gpu.memory.value)) for gpu in one.machine.gpus]
+    placed = device_map(one.model, gpus, MEMORY_USED * float(np.max(one.machine.host.memory.value)))
+    layers = sum(name.isdigit() and isinstance(device, int) for name, device in placed.items())
+    where = {"cpu": "in RAM", "disk": "on the drive"}.get(str(placed[HEAD]), "in the GPU")
+    yield (
+        f'Without max_memory, device_map="auto" fills 90 % of the GPU: {layers} layers, little '
+        f"room for the cache, and the output head {where}."
+    )
 
 
 def _served(one: Estimate) -> Iterable[str]:

@@ -1,6 +1,6 @@
 """A GPU with what was measured on it: what replaces what, and what only lowers it."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 
@@ -102,10 +102,7 @@ def test_its_losses_count_once(this_machine):
     (healthy,), (slowed,) = (
         this_machine({"device_read": rate}) for rate in (0.9 * 1008e9, 0.45 * 1008e9)
     )
-    load = Load(
-        weights=10e9, experts=0.0, kv=0.0, flops=0.0, expert_flops=0.0, layers=0.0,
-        expert_layers=0.0, state_layers=0.0,
-    )  # fmt: skip
+    load = Load(**{field.name: 0.0 for field in fields(Load)} | {"weights": 10e9})
     one, other = (gpu_seconds(load, gpu, catalog.efficiency()) for gpu in (healthy, slowed))
     assert other.moving == pytest.approx(2 * one.moving)
 

@@ -215,6 +215,53 @@ class TestAdvise:
         assert head["summary"].startswith("Offloading to RAM gives ")
 
 
+class TestDiagnose:
+    """`diagnose --model NAME --measured TPS`."""
+
+    def test_json(self, answers) -> None:
+        found = answers("diagnose", *LLAMA, *MACHINE, "--measured", "0.9")
+        assert (found["runtime"], found["placement"]) == ("llama.cpp", "cpu-offload")
+        assert found["outcome"] == "slower than predicted"
+        assert found["measured_tps"] == 0.9 < found["decode_tps_low"] < found["decode_tps"]
+        keys = {"cause", "words", "detail", "explains", "share_of_gap", "decode_tps", "prior",
+                "weight", "test", "command", "fix", "source"}  # fmt: skip
+        assert found["causes"]
+        assert all(one.keys() >= keys for one in found["causes"])
+        (needed,) = found["needed"]
+        assert (needed["what"], needed["assumed"]) == ("the sustained read rate of RAM", 60e9)
+        assert needed["needed"] < 60e9
+
+    def test_text(self, run) -> None:
+        code, out, err = run("diagnose", *LLAMA, *MACHINE, "--measured", "0.9")
+        assert (code, err) == (0, "")
+        assert out.startswith("llama.cpp, cpu-offload, Q4_K_M: 0.90 tokens/s measured, ")
+        assert "\n1. " in out
+        assert "   Fix:  " in out
+
+    def test_a_placement_can_be_named_whether_it_fits_or_not(self, answers) -> None:
+        for place in ("nvme-offload", "gpu-resident"):
+            found = answers("diagnose", *LLAMA, *MACHINE, "--measured", "0.1", "--placement", place)
+            assert found["placement"] == place
+
+    def test_the_prompts_speed_is_weighed_too(self, answers) -> None:
+        said = ("diagnose", *LLAMA, *MACHINE, "--measured", "2.2")
+        assert answers(*said)["outcome"] == "as predicted"
+        found = answers(*said, "--measured-prompt", "10")
+        assert found["outcome"] == "slower than predicted"
+        assert found["measured_prompt_tps"] == 10
+
+    def test_a_machine_that_is_described_may_run_anything(self, answers) -> None:
+        found = answers("diagnose", *LLAMA, *MACHINE, "--measured", "1.2")
+        assert "spilled" in {one["cause"] for one in found["causes"]}
+
+    def test_this_machine_runs_what_it_runs(self, answers, monkeypatch) -> None:
+        here = assemble.machine(assemble.MachineInputs(gpu="RTX 4090", ram_gb=64, ram_gbs=60))
+        monkeypatch.setattr(assemble, "this_machine", lambda: here)
+        monkeypatch.setattr("advisor.causes.table.operating_system", lambda: "linux")
+        found = answers("diagnose", *LLAMA, "--measured", "1.2")
+        assert "spilled" not in {one["cause"] for one in found["causes"]}
+
+
 class TestProbe:
     """`probe [ram|disk|gpu ...]`."""
 
@@ -332,6 +379,20 @@ class TestReport:
         (("model", "Llama-3.1-8B", "--output", "nan"), "output is nan; allowed is 1 to"),
         (("advise", *LLAMA, *MACHINE, "--usd-per-kwh", "-1"), "USD per kwh is -1.0; allowed is"),
         (("advise", *LLAMA, *MACHINE, "--purchase-months", "0"), "purchase months is 0.0"),
+        # measured speeds
+        (("diagnose", *LLAMA, "--gpu", "L4", "--measured", "0"), "measured is 0 tokens/s; allowed"),
+        (("diagnose", *LLAMA, "--gpu", "L4", "--measured", "-1"), "measured is -1 tokens/s"),
+        (("diagnose", *LLAMA, "--gpu", "L4", "--measured", "nan"), "measured is nan tokens/s"),
+        (("diagnose", *LLAMA, "--gpu", "L4", "--measured", "1e9"), "allowed is 0.0001 to 100,000"),
+        (
+            ("diagnose", *LLAMA, "--gpu", "L4", "--measured", "1", "--measured-prompt", "inf"),
+            "measured prompt is inf tokens/s",
+        ),
+        (
+            ("diagnose", *LLAMA, "--ram-gb", "64", "--measured", "1", "--runtime", "vllm"),
+            "There is nothing to compare with. vLLM",
+        ),
+        (("diagnose", *LLAMA, *MACHINE), "required: --measured"),
         # what argparse sees first
         (("estimate", *LLAMA, "--ram-gb", "lots"), "invalid float value: 'lots'"),
         (("estimate", *MACHINE), "required: --model"),

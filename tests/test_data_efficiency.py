@@ -24,6 +24,7 @@ RANGES = {
     "s": (1e-7, 1e-2),
     "B/s": (1e8, 1e15),
     "FLOP/s": (1e9, 1e13),
+    "count": (0, 1000),
 }
 """Smallest and largest constant of each unit. A share may pass 1 by what the datasheet rounds."""
 

@@ -22,13 +22,15 @@ LAYERS = """
     accuracy
     fitting
     reports answers options
-    sweeps crossover skypilot
+    diagnosis_text
+    diagnosis
+    sweeps causes crossover skypilot
     advice
     what_ifs offers remarks
     compare predict concurrency
     models assemble
     calibrated
-    calibration estimate
+    calibration estimate engine_constants
     probes runtimes describe
     cost
     schedule

@@ -11,7 +11,10 @@ from advisor.probes import parts
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
     """What the probes were asked for."""
     found: list[tuple[object, ...]] = []
-    for name, module in (("ram", parts.ram), ("gpu", parts.gpu_transfer), ("disk", parts.disk)):
+    modules = {
+        "ram": parts.ram, "gpu": parts.gpu_transfer, "disk": parts.disk, "engine": parts.engine
+    }  # fmt: skip
+    for name, module in modules.items():
         monkeypatch.setattr(
             module, "measure", lambda *given, name=name, **more: found.append((name, *given, more))
         )
@@ -25,7 +28,13 @@ def test_each_part_has_its_probe(asked):
         ("ram", 1.0, None, None, {}),
         ("disk", 1.0, None, None, {"path": Path("model.gguf")}),
         ("gpu", 1.0, None, None, {}),
+        ("engine", 1.0, None, None, {"path": Path("model.gguf")}),
     ]
+
+
+def test_a_folder_is_no_model(asked):
+    parts.measure("engine", 1.0, path=Path("models"))
+    assert asked == [("engine", 1.0, None, None, {"path": None})]
 
 
 def test_promised_times_hold():

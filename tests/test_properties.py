@@ -182,3 +182,13 @@ def test_a_second_equal_card_adds_memory_and_not_speed() -> None:
     )
     assert tps(two) <= tps(one)
     assert tps(two) == pytest.approx(tps(one), rel=0.05)
+
+
+def test_few_sources_make_a_range_wider() -> None:
+    # many published the speed of GPUs like an RTX 3090, one that of a B580
+    def width(gpu: str) -> float:
+        one = answer("Llama-3.1-8B", LLAMA_CPP, Strategy.GPU_RESIDENT, MachineInputs(gpu=gpu))
+        assert one.decode is not None
+        return float(one.decode.high / one.decode.value)
+
+    assert width("Arc B580") > 1.2 * width("RTX 3090")

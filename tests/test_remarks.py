@@ -10,7 +10,7 @@ from advisor.compare import as_run
 from advisor.estimate import Estimate, estimate
 from advisor.placement import Settings, Strategy
 from advisor.remarks import remarks
-from advisor.runtimes import LLAMA_CPP, OLLAMA, RUNTIMES, VLLM, Runtime
+from advisor.runtimes import ACCELERATE, LLAMA_CPP, OLLAMA, RUNTIMES, VLLM, Runtime
 from advisor.workload import Workload
 
 
@@ -92,3 +92,10 @@ def test_nothing_is_said_of_what_does_not_fit(one: Runtime) -> None:
         found = run(one, "Qwen3-235B-A22B", strategy, ram_gb=8, vram_gb=8)
         if not bool(found.fits):
             assert remarks(found) == ()
+
+
+def test_what_accelerate_does_unlimited_is_said() -> None:
+    one = run(ACCELERATE, "Llama-3.1-70B", Strategy.NVME_OFFLOAD)
+    # 23.2 GB: the table and the head of 2.1 GB each, and 11 layers of 1.7 GB.
+    assert "11 layers" in said(one)
+    assert "the output head on the drive" in said(one)

@@ -145,7 +145,7 @@ def temporary(
     size = min(size, free // 4) // BLOCK * BLOCK
     with ExitStack() as stack:
         try:
-            descriptor, path = stack.enter_context(_unnamed(folder))
+            descriptor, path = stack.enter_context(unnamed(folder))
             written = _fill(descriptor, size, seconds, stop)
         except OSError as error:
             raise ProbeError(
@@ -174,7 +174,7 @@ def _free(folder: Path) -> int:
 
 
 @contextmanager
-def _unnamed(folder: Path) -> Iterator[tuple[int, Path]]:
+def unnamed(folder: Path) -> Iterator[tuple[int, Path]]:
     """Descriptor of a new file, and a path under which it can be opened again."""
     if operating_system() == "linux":
         with tempfile.TemporaryFile(dir=folder, buffering=0) as file:

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from advisor.measurement import Measurement
-from advisor.probes import disk, gpu_transfer, ram
+from advisor.probes import disk, engine, gpu_transfer, ram
 from advisor.probes.progress import Cancelled, Progress
 
-QUICK = {"ram": 3.0, "disk": 8.0, "gpu": 5.0}
+QUICK = {"ram": 2.5, "disk": 6.0, "gpu": 4.0, "engine": 7.0}
 """Seconds for each part when a person waits; under 20 together, with what starting them takes."""
-FULL = {"ram": 12.0, "disk": 25.0, "gpu": 15.0}
+FULL = {"ram": 12.0, "disk": 25.0, "gpu": 15.0, "engine": 30.0}
 """Seconds for each part when figures should be steady and curves complete; under 90 together."""
 
 
@@ -26,14 +26,20 @@ def measure(
         seconds: time for it [s].
         progress: told how far it is.
         cancelled: asked between repeats.
-        path: a file or folder on the drive that is meant; other parts leave it alone.
+        path: a file or folder on the drive that is meant; a GGUF file is the model that llama.cpp
+            is timed with. Other parts leave it alone.
 
     Returns:
         What was found; empty when cancelled.
 
     Raises:
         ProbeError: this machine does not allow it, and why.
+        InputError: a GGUF file that is no model.
+        Refusal: a model that is not understood.
     """
+    if part == "engine":
+        model = path if path is not None and path.suffix == ".gguf" else None
+        return engine.measure(seconds, progress, cancelled, path=model)
     if part == "disk":
         return disk.measure(seconds, progress, cancelled, path=path)
     return {"ram": ram.measure, "gpu": gpu_transfer.measure}[part](seconds, progress, cancelled)

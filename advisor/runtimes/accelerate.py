@@ -90,7 +90,7 @@ ACCELERATE = Runtime(
     key="accelerate",
     version=VERSION,
     strategies=tuple(Strategy),
-    becomes=becomes_of("accelerate", why="it is unpacked to BF16 at load"),
+    becomes=becomes_of("accelerate", why="loading unpacks"),
     language="python",
     place=place,
     schedule=schedule,

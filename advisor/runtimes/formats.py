@@ -130,7 +130,7 @@ def becomes_of(key: str, why: str = "") -> Callable[[str, Machine], Becomes]:
 
     Args:
         key: the runtime's key.
-        why: what happens to other formats, for the reason; empty where another file is needed.
+        why: what it does to other formats, for the reason; empty where another file is needed.
 
     Returns:
         A function of format and machine; it raises Refusal where nothing near can run.
@@ -143,8 +143,8 @@ def becomes_of(key: str, why: str = "") -> Callable[[str, Machine], Becomes]:
             raise Refusal(refusal(key, form, machine))
         if near == form:
             return Becomes(format=form)
-        other = why or f"{near} is its closest"
-        return Becomes(format=near, reason=f"{NAMES[key]} does not take {form} here; {other}")
+        other = why or "it does not take"
+        return Becomes(format=near, reason=f"as {near}, since {other} {form} here")
 
     return becomes
 
@@ -172,10 +172,12 @@ def bits(form: str) -> float:
 
 def refusal(key: str, form: str, machine: Machine) -> str:
     """Why neither a format nor anything near it runs in a runtime on a machine."""
+    if not machine.gpus:
+        return f"{NAMES[key]} needs a GPU, and this machine has none."
     able = [row for row in rows() if row.runtime == key]
-    where = _where(machine)
+    where = f"{machine.gpus[0].name} ({machine.gpus[0].family})"
     oldest = min((row.capability for row in able if row.capability), default=0.0)
-    family = machine.gpus[0].family if machine.gpus else ""
+    family = machine.gpus[0].family
     if 0 < COMPUTE_CAPABILITY.get(family, 99.0) < oldest:
         return f"{NAMES[key]} needs a GPU of compute capability {oldest:g}; {where} is older."
     wanted = {one for row in able for one in _words(row.instruction_sets)}
@@ -183,12 +185,6 @@ def refusal(key: str, form: str, machine: Machine) -> str:
         host = machine.host.name or "this one"
         return f"{NAMES[key]} needs a processor with AVX2, which {host} is not known to have."
     return f"{NAMES[key]} has no kernels for {where}."
-
-
-def _where(machine: Machine) -> str:
-    if not machine.gpus:
-        return "a machine without a GPU"
-    return f"{machine.gpus[0].name} ({machine.gpus[0].family})"
 
 
 Processor = tuple[str, str]

@@ -56,8 +56,8 @@ METHODS = {
 FILES = {"Q4_K+FP8": "Q4_K_M", "Q8_0+FP8": "Q8_0"}
 """GGUF files that hold the experts of a mixed format."""
 NOTES = (
-    "It needs sglang-kt in place of SGLang: `pip uninstall sglang`, then "
-    "`pip install kt-kernel sglang-kt`. Experts for AMX are converted first, with "
+    "It needs sglang-kt in place of SGLang: pip uninstall sglang, then "
+    "pip install kt-kernel sglang-kt. Experts for AMX are converted first, with "
     "scripts/convert_cpu_weights.py.",
 )
 

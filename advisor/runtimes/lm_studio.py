@@ -27,7 +27,7 @@ from advisor.workload import Workload
 
 VERSION = "LM Studio's lms of April 2026 (docs at c6854fb)"
 NOTES = (
-    "`lms load --estimate-only` prints LM Studio's own estimate of the memory, without loading.",
+    "lms load --estimate-only prints LM Studio's own estimate of the memory, without loading.",
 )
 
 

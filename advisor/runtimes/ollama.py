@@ -43,7 +43,7 @@ BATCH = 512
 """Micro-batch otherwise [tokens]."""
 FILLED = 0.80
 NOTES = (
-    "OLLAMA_NUM_PARALLEL multiplies the cache; it does not choose the layers. `ollama ps` shows "
+    "OLLAMA_NUM_PARALLEL multiplies the cache; it does not choose the layers. ollama ps shows "
     "how much of the model lies in the GPU.",
 )
 

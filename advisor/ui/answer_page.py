@@ -11,6 +11,7 @@ from advisor.machine import Kind
 from advisor.reports.document import ReportDocument
 from advisor.ui import (
     charts,
+    diagnosing,
     machine_panel,
     markup,
     renting,
@@ -50,6 +51,7 @@ def show(answer: Answer, problems: Iterable[str]) -> None:
     understood.expander(answer)
     cards(answer)
     _unknown(answer)
+    diagnosing.panel(answer)
     _charts(answer)
     st.subheader("Bigger GPUs, cheapest month first", anchor="bigger-gpus")
     tables.upgrades(answer)
