@@ -60,11 +60,18 @@ class Settings:
         cpu_moe: layers, the first ones, whose routed experts stay in RAM (`--n-cpu-moe`); None to
             find.
         page_cache: RAM granted to pages of a file on the drive [B]; None for what is free.
+        disk_layers: repeating layers on the drive, of runtimes that divide what the GPU does not
+            hold between RAM and a drive; None to find.
+        cache_in_ram: the cache lies in RAM, of runtimes that can keep it there; None to find.
+
+    Layers may be fractions, for runtimes that divide each layer and for published shares.
     """
 
     gpu_layers: Array | None = None
     cpu_moe: Array | None = None
     page_cache: Array | None = None
+    disk_layers: Array | None = None
+    cache_in_ram: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,7 +136,8 @@ class Load:
         weights: weight bytes read [B]; `experts` of them belong to routed experts.
         experts: routed expert bytes read [B].
         kv: cache bytes read [B].
-        flops: work on dense weights and attention [FLOP].
+        flops: work on dense weights [FLOP].
+        attention_flops: work on the cache [FLOP].
         expert_flops: work on routed experts [FLOP].
         layers: repeating layers computed there.
         expert_layers: those of them whose routed experts lie there.
@@ -140,6 +148,7 @@ class Load:
     experts: Array
     kv: Array
     flops: Array
+    attention_flops: Array
     expert_flops: Array
     layers: Array
     expert_layers: Array
@@ -222,14 +231,15 @@ def step_load(model: Model, placement: Placement, location: Location, step: Step
     attended = np.minimum(np.asarray(step.depth, dtype=float)[..., None], model.windows)
     work = {group: share @ model.flops[group] for group, share in shares.items()}
     expert_work = work.pop(Group.ROUTED_EXPERTS, 0.0)
-    flops = sum(work.values()) + np.sum(cache * model.attention_flops * attended, axis=-1)
+    attention = np.sum(cache * model.attention_flops * attended, axis=-1)
     norms = shares.get(Group.NORMS, nothing)
     kept = model.kv_bytes(step.depth, step.kv_type)
     return Load(
         weights=np.asarray(sum(by_group.values())) + head * model.output,
         experts=by_group.get(Group.ROUTED_EXPERTS, 0.0),
         kv=np.sum(cache * kept, axis=-1) * step.sequences,
-        flops=(flops + head * model.output_flops) * step.tokens,
+        flops=(sum(work.values()) + head * model.output_flops) * step.tokens,
+        attention_flops=attention * step.tokens,
         expert_flops=expert_work * step.tokens,
         layers=np.sum(norms, axis=-1),
         state_layers=norms @ model.state_layers,

@@ -10,19 +10,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from advisor import catalog
+from advisor import catalog, offline
 from advisor.assemble import NO_GPU, MachineInputs, machine
+from advisor.cells import number as _float
+from advisor.cells import text as _text
+from advisor.cells import whole as _int
 from advisor.describe.outline import outline
+from advisor.engines import engine
 from advisor.errors import AdvisorError, InputError, UnknownName
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine
 from advisor.model import Model, scaled
 from advisor.placement import Settings, Strategy
-from advisor.runtimes import Runtime
-from advisor.runtimes.accelerate import ACCELERATE
-from advisor.runtimes.llama_cpp import LLAMA_CPP
-from advisor.runtimes.vllm import VLLM
-from advisor.units import GIB
+from advisor.runtimes import LLAMA_CPP, VLLM, Runtime
+from advisor.units import GIB, Array
 from advisor.workload import Workload
 
 COLUMNS = (
@@ -43,9 +44,6 @@ STRATEGIES = {
 """Where the part outside VRAM lies, by a row's category."""
 
 STREAMING = ("stream_cpu", "kv_offload", "batched")
-LARGEST = {"params_b": 100_000, "active_params_b": 100_000, "n_layers": 10_000, "gpu_count": 64}
-"""Numbers beyond which a row is a slip of the pen; any other may reach `LARGEST_OTHER`."""
-LARGEST_OTHER = 1e9
 SPELLINGS = (
     (r"fp16|f16|bf16|fp32", "BF16"),
     (r"nvfp4|fp4", "NVFP4"),
@@ -84,6 +82,11 @@ class Case:
     build: str
     notes: tuple[str, ...]
 
+    @property
+    def steps(self) -> Array:
+        """Steps that follow the prompt; papers count the token that the prompt itself gives."""
+        return self.work.output - (0.0 if self.runtime is LLAMA_CPP else 1.0)
+
 
 def predictions(rows: Iterator[Mapping[str, str]]) -> Iterator[dict[str, object]]:
     """One answer for each row, in order; a row never stops the file."""
@@ -106,7 +109,7 @@ def answer(row: Mapping[str, str]) -> dict[str, object]:
     if written.decode is None or read.prefill is None or read.first_token is None:
         raise InputError(written.refusal)
     users, output = float(case.work.users), case.work.output
-    reply = read.first_token.value + output / written.decode.value
+    reply = read.first_token.value + case.steps / written.decode.value
     return {
         "id": row.get("id", ""),
         "tg_tps": _number(written.decode.value),
@@ -139,27 +142,41 @@ def understood(row: Mapping[str, str]) -> Case:
     if category not in STRATEGIES:
         raise InputError(f"category {category!r} is no inference run; nothing to predict.")
     notes: list[str] = []
-    model = _model(row, notes)
     runtime, strategy = _runtime(row, category, notes), STRATEGIES[category]
+    model = _model(row, runtime, notes)
     inputs = _machine_inputs(row, category, notes)
+    if runtime is not LLAMA_CPP:
+        inputs = replace(
+            inputs,
+            ram_gb=offline.ram_gib(row) or offline.USUAL_RAM_GIB,
+            cpu=inputs.cpu or offline.host(row),
+        )
     if _text(row, "gpu").casefold() == NO_GPU:
         runtime, strategy = _without_gpu(runtime, strategy, notes)
-    prompt, work = _work(row)
+    where = machine(inputs)
+    if runtime is LLAMA_CPP:
+        chosen = _settings(row, category, model)
+        prompt, work = _work(row)
+    else:
+        chosen = offline.settings(row, category, model)
+        asked = offline.workload(row, runtime)
+        users = offline.batch(row, model, where, asked, runtime, strategy, chosen, notes)
+        prompt = work = replace(asked, users=users)
     return Case(
         model=model,
-        machine=machine(inputs),
+        machine=where,
         prompt=prompt,
         work=work,
         runtime=runtime,
         strategy=strategy,
-        settings=_settings(row, category, model),
+        settings=chosen,
         backend=_backend(row),
         build=_build(row),
         notes=tuple(notes),
     )
 
 
-def _model(row: Mapping[str, str], notes: list[str]) -> Model:
+def _model(row: Mapping[str, str], runtime: Runtime, notes: list[str]) -> Model:
     name, params = _text(row, "model"), _float(row, "params_b")
     size = _float(row, "model_size_gib")
     if not name and not params:
@@ -173,7 +190,9 @@ def _model(row: Mapping[str, str], notes: list[str]) -> Model:
             name, params * 1e9, _scaled(_float(row, "active_params_b"), 1e9), _int(row, "n_layers")
         )
         notes.append(f"{name} is not in the catalogue: its size and depth stand in")
-    found = catalog.in_format(arch, _format(_text(row, "quant"), size, arch.params, notes))
+    form = offline.form(row) if runtime is not LLAMA_CPP else None
+    form = form or _format(_text(row, "quant"), size, arch.params, notes)
+    found = catalog.in_format(arch, form)
     return scaled(found, size * GIB) if size else found
 
 
@@ -210,14 +229,9 @@ def _leading_bits(text: str) -> float:
 
 def _runtime(row: Mapping[str, str], category: str, notes: list[str]) -> Runtime:
     stated = _text(row, "runtime")
-    folded = stated.casefold()
-    for words, runtime in (
-        (("llama", "ollama", "lm studio", "ggml", "ktransformers"), LLAMA_CPP),
-        (("accelerate", "transformers", "airllm"), ACCELERATE),
-        (("vllm", "sglang", "tensorrt"), VLLM),
-    ):
-        if any(word in folded for word in words):
-            return runtime
+    found = engine(stated, category)
+    if found is not None:
+        return found
     nearest = VLLM if category in STREAMING else LLAMA_CPP
     if stated:
         notes.append(f"{stated} is not modelled: read as {nearest.name} does")
@@ -352,27 +366,6 @@ def _work(row: Mapping[str, str]) -> tuple[Workload, Workload]:
 def _bench(note: str, kind: str) -> float | None:
     found = re.search(rf"\b{kind}(\d+)", note)
     return float(found.group(1)) if found else None
-
-
-def _text(row: Mapping[str, str], name: str) -> str:
-    return (row.get(name) or "").strip()
-
-
-def _float(row: Mapping[str, str], name: str) -> float | None:
-    text = _text(row, name)
-    try:
-        value = float(text) if text else None
-    except ValueError as error:
-        raise InputError(f"{name} is {text[:40]!r}; a number or nothing is expected.") from error
-    most = LARGEST.get(name, LARGEST_OTHER)
-    if value is not None and not 0 <= value <= most:
-        raise InputError(f"{name} is {text[:40]!r}; a number from 0 to {most:,.0f} is expected.")
-    return value
-
-
-def _int(row: Mapping[str, str], name: str) -> int | None:
-    value = _float(row, name)
-    return None if value is None else round(value)
 
 
 def _scaled(value: float | None, factor: float) -> float | None:

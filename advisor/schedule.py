@@ -30,24 +30,46 @@ class Transfer(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Kernels:
+    """How a framework computes a batch on its GPUs: kernel after kernel, layer after layer.
+
+    Attributes:
+        number: type that matrices are multiplied in, a key of `Gpu.tensor_flops`.
+        sequences: sequences that get a token from the step.
+        unpacked: values of compressed weights and caches that are turned into that type first.
+        exchanged: bytes that each GPU passes to the others where several share every layer [B].
+        gpus: how many share every layer.
+    """
+
+    number: str
+    sequences: Array
+    unpacked: Array = 0.0
+    exchanged: Array = 0.0
+    gpus: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
 class Flow:
     """Bytes on one route in one stage: either read and computed, or only moved.
 
     Attributes:
         route: which of the five.
         load: what is read and computed at the end of the route (resident, in place).
-        moved: what is only moved (streamed, paged, staged) [B].
+        moved: what is only moved (streamed, paged, staged), or the cache that a framework's
+            attention reads in RAM (in place) [B].
         device: GPU that computes or receives.
-        transfer: how moved bytes cross the link.
+        transfer: how moved bytes cross the link; None for those that go no further than RAM.
         repacked: the CPU reads weights in its own layout; never so for pages of a file.
+        kernels: how a framework computes the load on a GPU; None for llama.cpp's own way.
     """
 
     route: Route
     load: Load | None = None
     moved: Array = 0.0
     device: int = 0
-    transfer: Transfer = Transfer.PINNED
+    transfer: Transfer | None = Transfer.PINNED
     repacked: bool = True
+    kernels: Kernels | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

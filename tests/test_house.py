@@ -25,16 +25,19 @@ LAYERS = """
     advice
     what_ifs offers
     compare predict
+    offline engines
     models assemble
     calibration estimate
     probes runtimes describe
     cost
+    kernels
     schedule
     placement catalog
     model
     naming records efficiency tables tensors mixers layers quantization architecture
     money wording
     machine workload measurement
+    cells
     errors units folders __init__
 """
 """Floors of the house, top first; a module or package imports from its own floor or below."""

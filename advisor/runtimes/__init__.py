@@ -2,11 +2,13 @@
 
 from advisor.errors import UnknownName
 from advisor.runtimes.accelerate import ACCELERATE
+from advisor.runtimes.deepspeed import DEEPSPEED
+from advisor.runtimes.flexgen import FLEXGEN
 from advisor.runtimes.llama_cpp import LLAMA_CPP
 from advisor.runtimes.runtime import Becomes, Runtime
 from advisor.runtimes.vllm import VLLM
 
-RUNTIMES = (LLAMA_CPP, VLLM, ACCELERATE)
+RUNTIMES = (LLAMA_CPP, VLLM, ACCELERATE, DEEPSPEED, FLEXGEN)
 """In the order pages and tables show them."""
 
 
@@ -22,4 +24,14 @@ def runtime(name: str) -> Runtime:
     raise UnknownName("runtime", name, [one.name for one in RUNTIMES], "See README for the list.")
 
 
-__all__ = ["ACCELERATE", "LLAMA_CPP", "RUNTIMES", "VLLM", "Becomes", "Runtime", "runtime"]
+__all__ = [
+    "ACCELERATE",
+    "DEEPSPEED",
+    "FLEXGEN",
+    "LLAMA_CPP",
+    "RUNTIMES",
+    "VLLM",
+    "Becomes",
+    "Runtime",
+    "runtime",
+]

@@ -12,10 +12,19 @@ import numpy as np
 from advisor.errors import Refusal
 from advisor.machine import Machine
 from advisor.model import Floats, Model
-from advisor.placement import RAM, Placement, Settings, Strategy, vram
+from advisor.placement import RAM, Placement, Settings, Strategy
 from advisor.runtimes.runtime import Becomes, Runtime
-from advisor.runtimes.streaming import gpu_load, layer_weights, layers_kept, on_one_gpu
-from advisor.schedule import Flow, Phases, Route, Schedule, Stage, Transfer
+from advisor.runtimes.streaming import (
+    gpu_load,
+    kernels,
+    layer_weights,
+    layers_kept,
+    on_one_gpu,
+    packed_weights,
+    stored_weights,
+    whole_load,
+)
+from advisor.schedule import Flow, Phases, Route, Schedule, Stage, Transfer, alone
 from advisor.workload import Workload
 
 VERSION = "vLLM 0.33.0"
@@ -86,28 +95,53 @@ def paged_cache(model: Model, work: Workload) -> Floats:
     return model.kv_bytes(tokens, work.kv_type)
 
 
-def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
-    """One pass for the prompt and one for each token; copies beside the compute."""
+def schedule(
+    model: Model,
+    placement: Placement,
+    machine: Machine,
+    work: Workload,
+    *,
+    zero_copy: bool = False,
+) -> Phases:
+    """One pass for the prompt and one for each token.
+
+    Args:
+        model: the model.
+        placement: where it lies.
+        machine: with one GPU at least.
+        work: what is asked.
+        zero_copy: kernels read what lies in RAM over the link themselves (`--cpu-offload-gb`), so
+            that nothing overlaps; else it is copied beside the compute.
+    """
     return Phases(
-        prefill=_pass(model, placement, work, prefill=True),
-        decode=_pass(model, placement, work, prefill=False),
+        prefill=_pass(model, placement, machine, work, prefill=True, zero_copy=zero_copy),
+        decode=_pass(model, placement, machine, work, prefill=False, zero_copy=zero_copy),
     )
 
 
-def _pass(model: Model, placement: Placement, work: Workload, *, prefill: bool) -> Schedule:
-    computed = gpu_load(model, placement, vram(0), work, prefill=prefill)
-    streamed = gpu_load(model, placement, RAM, work, prefill=prefill)
-    moved = layer_weights(model, placement, RAM)
-    return Schedule(
-        stages=(
-            Stage(
-                flows=(
-                    Flow(route=Route.RESIDENT, load=computed + streamed),
-                    Flow(route=Route.STREAMED, moved=moved, transfer=Transfer.PINNED),
-                )
-            ),
+def _pass(
+    model: Model,
+    placement: Placement,
+    machine: Machine,
+    work: Workload,
+    *,
+    prefill: bool,
+    zero_copy: bool,
+) -> Schedule:
+    packed = stored_weights(model) if packed_weights(model) else 0.0
+    own = kernels(model, machine, work, prefill=prefill, unpacked=packed)
+    load = whole_load(model, placement, work, prefill=prefill)
+    computed = Flow(route=Route.RESIDENT, load=load, kernels=own)
+    share = 1.0 / len(machine.gpus)  # each GPU brings its part
+    if zero_copy:
+        step = gpu_load(model, placement, RAM, work, prefill=prefill)
+        read = Flow(
+            route=Route.STREAMED, moved=step.weights * share, transfer=Transfer.ZERO_COPY
         )
-    )
+        return Schedule(stages=(alone(read), alone(computed)))
+    moved = layer_weights(model, placement, RAM) * share
+    copied = Flow(route=Route.STREAMED, moved=moved, transfer=Transfer.PINNED)
+    return Schedule(stages=(Stage(flows=(computed, copied)),))
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:

@@ -1,0 +1,48 @@
+"""Engines that published runs name, each as the runtime whose way of reading it shares.
+
+One that is not offered to people has the key of its own constants in data/efficiency.csv.
+"""
+
+import re
+from dataclasses import replace
+from functools import partial
+
+from advisor.runtimes import ACCELERATE, DEEPSPEED, FLEXGEN, LLAMA_CPP, VLLM, Runtime, flexgen, vllm
+
+TENSORRT_LLM = replace(VLLM, name="TensorRT-LLM", key="tensorrt-llm")
+DEEPSPEED_INFERENCE = replace(VLLM, name="DeepSpeed-Inference", key="deepspeed-inference")
+EXLLAMA = replace(VLLM, name="ExLlama", key="exllama")
+AIRLLM = replace(ACCELERATE, name="AirLLM", key="airllm")
+ZERO_COPY = replace(VLLM, schedule=partial(vllm.schedule, zero_copy=True))
+NO_OVERLAP = replace(FLEXGEN, schedule=partial(flexgen.schedule, overlap=False))
+DEEPSPEED_POLICY = replace(DEEPSPEED, key="flexgen")
+NO_HOST_ATTENTION = replace(FLEXGEN, schedule=partial(flexgen.schedule, host_attention=False))
+
+ENGINES: tuple[tuple[str, Runtime], ...] = (
+    (r"exllama|mlc llm", EXLLAMA),
+    (r"ktransformers|llama|ollama|lm studio|ggml", LLAMA_CPP),
+    (r"flexgen.*no overlap", NO_OVERLAP),
+    (r"flexgen.*no cpu compute", NO_HOST_ATTENTION),
+    (r"flexgen.*deepspeed policy", DEEPSPEED_POLICY),
+    (r"flexgen|moe-lightning", FLEXGEN),
+    (r"deepspeed.*sharded|deepspeed-inference", DEEPSPEED_INFERENCE),
+    (r"deepspeed (resident|batched)$", DEEPSPEED_INFERENCE),
+    (r"deepspeed", DEEPSPEED),
+    (r"airllm", AIRLLM),
+    (r"accelerate|transformers", ACCELERATE),
+    (r"tensorrt", TENSORRT_LLM),
+    (r"uva|uvm|zero.copy|cpu-offload-gb [1-9]", ZERO_COPY),
+    (r"vllm|sglang", VLLM),
+)
+"""Patterns of a stated runtime and its row's category, lower case, and the engine; first match."""
+
+
+def engine(stated: str, category: str) -> Runtime | None:
+    """The engine of a published row; None where no pattern matches.
+
+    Args:
+        stated: the runtime as its source calls it.
+        category: of the row; a DeepSpeed that keeps all on its GPUs is no ZeRO-Inference.
+    """
+    said = f"{stated} {category}".casefold()
+    return next((found for pattern, found in ENGINES if re.search(pattern, said)), None)

@@ -1,0 +1,215 @@
+"""DeepSpeed ZeRO-Inference: all weights outside, each layer copied ahead of its use.
+
+Stage 3 keeps every weight in RAM or on the drive and copies layer after layer to the GPU on a
+stream of its own, in the order it recorded, so a step takes the longest of drive, link and compute.
+A large batch shares each copy, which is what it is for. A cache that VRAM does not hold lies in
+RAM, and the processor attends to it there (DeepSpeedExamples, zero_inference/model-support.md at
+45b4b71, 2026-03-29); the copies wait for that.
+"""
+
+import json
+import shlex
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from advisor.errors import Refusal
+from advisor.machine import Machine
+from advisor.model import Model
+from advisor.placement import DISK, RAM, Placement, Settings, Strategy
+from advisor.runtimes.runtime import Becomes, Runtime
+from advisor.runtimes.streaming import (
+    ACTIVATIONS,
+    attended_bytes,
+    gpu_memory,
+    kernels,
+    moved_weights,
+    packed_weights,
+    prompt_workspace,
+    shared_by_gpus,
+    stored_weights,
+    whole_load,
+    without_cache,
+)
+from advisor.schedule import Flow, Phases, Route, Schedule, Stage, Transfer, alone
+from advisor.units import GB, Array
+from advisor.workload import Workload
+
+VERSION = "DeepSpeed of August 2026 (edaa72212) with transformers 5.23"
+MEMORY_USED = 0.92
+"""Share of VRAM that PyTorch can allocate beside the CUDA context; assumed."""
+BUFFERED = 2
+"""Layers that pass through VRAM at a time: one used, one coming."""
+FOUR_BIT = "AWQ"
+"""The format that stands for weights in groups of 64 with 4 bits each."""
+
+
+def becomes(form: str, machine: Machine) -> Becomes:
+    """16 bits stay; formats of about 4 bits become its own 4-bit groups, others 16 bits."""
+    if form in ("BF16", "BF16-hf", FOUR_BIT):
+        return Becomes(format=form)
+    if any(sign in form for sign in ("4", "MXFP", "GPTQ", "IQ2", "IQ3", "Q3", "Q2", "IQ1")):
+        return Becomes(
+            format=FOUR_BIT, reason=f"DeepSpeed packs weights to 4 bits itself, {form} is not read"
+        )
+    return Becomes(format="BF16", reason=f"DeepSpeed streams 16-bit weights; {form} is unpacked")
+
+
+def place(
+    model: Model, machine: Machine, work: Workload, strategy: Strategy, settings: Settings
+) -> Placement:
+    """Every weight in RAM or on the drive, the cache in VRAM where it fits, else in RAM.
+
+    Raises:
+        Refusal: on a machine without a GPU, and where nothing is to be offloaded.
+    """
+    if not machine.gpus:
+        raise Refusal("DeepSpeed streams to a GPU, and this machine has none.")
+    if strategy is Strategy.GPU_RESIDENT:
+        raise Refusal("ZeRO-Inference keeps no weights on the GPU; it is for models that do not fit.")
+    rest = DISK if strategy is Strategy.NVME_OFFLOAD else RAM
+    nothing = np.zeros(np.shape(np.asarray(work.users, dtype=float)) + (model.layers,))
+    passing = BUFFERED * float(np.max(model.layer_bytes))
+    users = np.asarray(work.users, dtype=float) / len(machine.gpus)
+    workspace = ACTIVATIONS + passing + prompt_workspace(model, work) * users
+    in_ram = cache_in_ram(model, machine, work, settings, workspace)
+    return shared_by_gpus(
+        model,
+        machine,
+        strategy,
+        nothing,
+        {rest: 1.0 - nothing},
+        usable=MEMORY_USED,
+        workspace=workspace,
+        cache_at=RAM if in_ram else None,
+        tables=rest,
+    )
+
+
+def cache_in_ram(
+    model: Model, machine: Machine, work: Workload, settings: Settings, workspace: Array
+) -> bool:
+    """The cache lies in RAM: as given, or because VRAM does not hold it at every point of a sweep."""
+    if settings.cache_in_ram is not None:
+        return settings.cache_in_ram
+    cache = np.sum(model.kv_bytes(work.context, work.kv_type), axis=-1) * work.users
+    free = gpu_memory(machine) * MEMORY_USED - len(machine.gpus) * workspace
+    return bool(np.any(cache > free))
+
+
+def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
+    """One pass for the prompts of the whole batch, one for each token of all of them."""
+    return Phases(
+        prefill=_pass(model, placement, machine, work, prefill=True),
+        decode=_pass(model, placement, machine, work, prefill=False),
+    )
+
+
+def _pass(
+    model: Model, placement: Placement, machine: Machine, work: Workload, *, prefill: bool
+) -> Schedule:
+    load = whole_load(model, placement, work, prefill=prefill)
+    on_host = RAM in placement.kv and not prefill
+    attended = attended_bytes(model, load) if on_host else 0.0
+    packed = stored_weights(model) if packed_weights(model) else 0.0
+    own = kernels(model, machine, work, prefill=prefill, unpacked=packed)
+    rest = DISK if placement.strategy is Strategy.NVME_OFFLOAD else RAM
+    moved = moved_weights(model, placement, rest)
+    count = len(machine.gpus)  # each brings its part of a layer, and gets the others' from them
+    computed = Flow(
+        route=Route.RESIDENT,
+        load=without_cache(load) if on_host else load,
+        kernels=replace(own, exchanged=moved * (count - 1) / count),
+    )
+    streamed = Flow(route=Route.STREAMED, moved=moved / count, transfer=Transfer.PINNED)
+    staged = Flow(route=Route.STAGED, moved=moved, transfer=None)
+    flows = (computed, streamed, staged) if rest == DISK else (computed, streamed)
+    return Schedule(
+        stages=(Stage(flows=flows), alone(Flow(route=Route.IN_PLACE, moved=attended)))
+    )
+
+
+def configuration(model: Model, placement: Placement, work: Workload) -> Mapping[str, object]:
+    """The JSON of stage 3 for this placement, as DeepSpeed's own run_model.py sets it.
+
+    Sizes in elements but `buffer_size`, which must hold the largest weight matrix [elements].
+    """
+    square = 2 * model.architecture.hidden**2
+    offload: dict[str, object] = {"device": "cpu", "pin_memory": True}
+    config: dict[str, object] = {
+        "train_batch_size": int(work.users),
+        "bf16": {"enabled": True},
+        "zero_optimization": {
+            "stage": 3,
+            "stage3_prefetch_bucket_size": square,
+            "stage3_param_persistence_threshold": model.architecture.hidden,
+            "stage3_max_live_parameters": square,
+            "offload_param": offload,
+        },
+    }
+    if placement.strategy is Strategy.NVME_OFFLOAD:
+        largest = max(tensor.params for tensor in model.architecture.tensors)
+        offload |= {"device": "nvme", "nvme_path": "/local_nvme", "buffer_count": 5}
+        offload["buffer_size"] = max(largest, 2 * int(GB))
+        config["aio"] = {
+            "block_size": 16 * 2**20,
+            "queue_depth": 64,
+            "thread_count": 8,
+            "use_gds": False,
+            "single_submit": False,
+            "overlap_events": True,
+        }
+    if packed_weights(model):
+        groups = {"num_bits": 4, "group_size": 64, "group_dim": 1, "symmetric": False}
+        config["weight_quantization"] = {"quantized_initialization": groups}
+    return config
+
+
+SCRIPT = """import json, torch, deepspeed
+from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers.integrations import HfDeepSpeedConfig
+config = json.load(open("zero.json"))
+keep = HfDeepSpeedConfig(config)  # before loading: weights go straight to their place
+model = AutoModelForCausalLM.from_pretrained({name}, dtype=torch.bfloat16)
+model = deepspeed.initialize(model=model, config=config)[0].module.eval()
+text = AutoTokenizer.from_pretrained({name})
+prompts = text(["Paris is the capital city of"] * {users}, return_tensors="pt").to("cuda")
+print(text.batch_decode(model.generate(**prompts, max_new_tokens={output})))"""
+
+
+def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
+    """JSON, script and launch line that do this; with the cache in RAM, DeepSpeed's own script."""
+    options = ["--disk-offload --offload-dir /local_nvme"]
+    if placement.strategy is not Strategy.NVME_OFFLOAD:
+        options = ["--cpu-offload"]
+    if packed_weights(model):
+        options.append("--quant_bits 4")
+    launch = f"deepspeed --num_gpus {len(machine.gpus)}"
+    if RAM in placement.kv:
+        return (
+            "# the cache in RAM needs the models of github.com/deepspeedai/DeepSpeedExamples,\n"
+            "# inference/huggingface/zero_inference: BLOOM, Llama and OPT\n"
+            f"{launch} run_model.py --model {shlex.quote(model.name)} "
+            f"--batch-size {int(work.users)} --prompt-len {int(work.prompt)} "
+            f"--gen-len {int(work.output)} {' '.join(options)} --pin-memory 1 --kv-offload"
+        )
+    config = json.dumps(configuration(model, placement, work), indent=1)
+    script = SCRIPT.format(name=repr(model.name), users=int(work.users), output=int(work.output))
+    return (
+        f"cat > zero.json <<'END'\n{config}\nEND\n"
+        f"cat > zero.py <<'END'\n{script}\nEND\n"
+        f"{launch} zero.py"
+    )
+
+
+DEEPSPEED = Runtime(
+    name="DeepSpeed ZeRO-Inference",
+    key="deepspeed",
+    version=VERSION,
+    strategies=(Strategy.CPU_OFFLOAD, Strategy.NVME_OFFLOAD),
+    becomes=becomes,
+    place=place,
+    schedule=schedule,
+    command=command,
+)
