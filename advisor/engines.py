@@ -7,7 +7,18 @@ import re
 from dataclasses import replace
 from functools import partial
 
-from advisor.runtimes import ACCELERATE, DEEPSPEED, FLEXGEN, LLAMA_CPP, VLLM, Runtime, flexgen, vllm
+from advisor.runtimes import (
+    ACCELERATE,
+    DEEPSPEED,
+    FLEXGEN,
+    LLAMA_CPP,
+    VLLM,
+    Runtime,
+    expert_streaming,
+    flexgen,
+    vllm,
+)
+from advisor.runtimes.expert_streaming import EXPERT_STREAMING
 
 TENSORRT_LLM = replace(VLLM, name="TensorRT-LLM", key="tensorrt-llm")
 DEEPSPEED_INFERENCE = replace(VLLM, name="DeepSpeed-Inference", key="deepspeed-inference")
@@ -17,9 +28,23 @@ ZERO_COPY = replace(VLLM, schedule=partial(vllm.schedule, zero_copy=True))
 NO_OVERLAP = replace(FLEXGEN, schedule=partial(flexgen.schedule, overlap=False))
 DEEPSPEED_POLICY = replace(DEEPSPEED, key="flexgen")
 NO_HOST_ATTENTION = replace(FLEXGEN, schedule=partial(flexgen.schedule, host_attention=False))
+ALL_EXPERTS = replace(
+    EXPERT_STREAMING,
+    schedule=partial(expert_streaming.schedule, cached=False, whole=True),
+)
+ON_DEMAND = replace(
+    EXPERT_STREAMING, schedule=partial(expert_streaming.schedule, cached=False, ahead=False)
+)
+WITH_CACHE = replace(EXPERT_STREAMING, schedule=partial(expert_streaming.schedule, ahead=False))
+FROM_DRIVE = replace(WITH_CACHE, key="colibri")
 
 ENGINES: tuple[tuple[str, Runtime], ...] = (
     (r"exllama|mlc llm", EXLLAMA),
+    (r"naive offloading", ALL_EXPERTS),
+    (r"offloading w/o lru", ON_DEMAND),
+    (r"offloading w/o speculative|freetoken offload|^ds4 moe", WITH_CACHE),
+    (r"mixtral-offloading", EXPERT_STREAMING),
+    (r"colibri|flash-moe|^ds4", FROM_DRIVE),
     (r"ktransformers|llama|ollama|lm studio|ggml", LLAMA_CPP),
     (r"flexgen.*no overlap", NO_OVERLAP),
     (r"flexgen.*no cpu compute", NO_HOST_ATTENTION),

@@ -17,8 +17,9 @@ from advisor.errors import Refusal
 from advisor.machine import Machine
 from advisor.model import Model
 from advisor.placement import RAM, Settings, Strategy, Tier, needed_bytes, weight_bytes
-from advisor.runtimes import ACCELERATE, DEEPSPEED, Runtime
-from advisor.units import GIB
+from advisor.runtimes import ACCELERATE, DEEPSPEED, VLLM, Runtime
+from advisor.runtimes.expert_streaming import EXPERT_STREAMING
+from advisor.units import GB, GIB
 from advisor.workload import Workload
 
 USUAL_PROMPT = 64.0
@@ -52,14 +53,25 @@ FORMS = (
     (r"^$|fp16|bf16|^f16", "BF16"),
     (r"fp32", "F32"),
     (r"int8", "bnb-int8"),
+    (r"hqq 2-bit", "IQ3_XXS"),
+    (r"hqq 3-bit", "Q3_K_M"),
 )
-"""Formats of frameworks as papers spell them; 16 bits where nothing is said."""
+"""Formats of frameworks as papers spell them; 16 bits where nothing is said. HQQ keeps a scale for
+each 16 weights: its 2 and 3 bits take 3 and 4 (17.5 GB of Mixtral's 46.7 billion weights)."""
 
 
-def form(row: Mapping[str, str]) -> str | None:
+def form(row: Mapping[str, str], runtime: Runtime) -> str | None:
     """The catalogue's format of a row of a framework; None where its spelling is a common one."""
     said = text(row, "quant").casefold()
+    if not said and runtime.place is EXPERT_STREAMING.place:
+        return None
     return next((name for pattern, name in FORMS if re.search(pattern, said)), None)
+
+
+def file_bytes(row: Mapping[str, str]) -> float | None:
+    """Size of the file where it stands beside the format [B]; None where it does not."""
+    found = re.search(r"\(~?(\d+(?:\.\d+)?) GB\)", text(row, "quant"))
+    return float(found.group(1)) * GB if found else None
 
 
 def host(row: Mapping[str, str]) -> str | None:
@@ -84,11 +96,21 @@ def settings(row: Mapping[str, str], category: str, model: Model) -> Settings:
 
 def workload(row: Mapping[str, str], runtime: Runtime) -> Workload:
     """The request of a row, for one user."""
-    prompt = max(number(row, "prompt_len") or USUAL_PROMPT, 1.0)
+    prompt = max(number(row, "prompt_len") or USUAL_PROMPT, padded(row), 1.0)
     output = max(number(row, "gen_len") or USUAL_OUTPUT, 1.0)
     return Workload(
         prompt=prompt, output=output, context=prompt + output, kv_type=kv_type(row, runtime)
     )
+
+
+def padded(row: Mapping[str, str]) -> float:
+    """The longest prompt, where a row states the average and the runtime fills all up to it; else 0.
+
+    MoE-Lightning takes prompts as they are, its "(p)" fills them up as the others do.
+    """
+    found = re.search(r"avg \d+ max (\d+)", text(row, "other_metric"))
+    as_they_are = text(row, "runtime").casefold().endswith("lightning")
+    return 0.0 if found is None or as_they_are else float(found.group(1))
 
 
 def kv_type(row: Mapping[str, str], runtime: Runtime) -> str:
@@ -129,6 +151,20 @@ def batch(
     found = max(float(np.floor(found * reached)), 1.0)
     notes.append(f"the batch is not stated: {found:g}, as many as memory allows, stand in")
     return found
+
+
+def kept_where_all_fits(
+    model: Model, machine: Machine, work: Workload, runtime: Runtime, chosen: Settings
+) -> Settings:
+    """A row that streams a model which would fit moved a small part of it: all but nothing.
+
+    Only of servers; the others stream everything, which is what they are for.
+    """
+    if runtime.place is not VLLM.place or chosen.gpu_layers is not None:
+        return chosen
+    if not _fits(model, machine, work, runtime, Strategy.GPU_RESIDENT, chosen):
+        return chosen
+    return replace(chosen, gpu_layers=float(model.layers))
 
 
 def largest(fits: Callable[[float], bool]) -> float:

@@ -160,6 +160,7 @@ def understood(row: Mapping[str, str]) -> Case:
     else:
         chosen = offline.settings(row, category, model)
         asked = offline.workload(row, runtime)
+        chosen = offline.kept_where_all_fits(model, where, asked, runtime, chosen)
         users = offline.batch(row, model, where, asked, runtime, strategy, chosen, notes)
         prompt = work = replace(asked, users=users)
     return Case(
@@ -190,7 +191,10 @@ def _model(row: Mapping[str, str], runtime: Runtime, notes: list[str]) -> Model:
             name, params * 1e9, _scaled(_float(row, "active_params_b"), 1e9), _int(row, "n_layers")
         )
         notes.append(f"{name} is not in the catalogue: its size and depth stand in")
-    form = offline.form(row) if runtime is not LLAMA_CPP else None
+    form = None
+    if runtime is not LLAMA_CPP:
+        form, said = offline.form(row, runtime), offline.file_bytes(row)
+        size = size or (said and said / GIB)
     form = form or _format(_text(row, "quant"), size, arch.params, notes)
     found = catalog.in_format(arch, form)
     return scaled(found, size * GIB) if size else found

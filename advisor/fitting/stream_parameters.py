@@ -52,7 +52,8 @@ STREAM_PARAMETERS: Mapping[str, StreamParameter] = {
         start=0.95,
         unit="share",
         width=0.1,
-        factors={RUNTIME: 0.1},
+        factors={RUNTIME: 0.15},
+        starts={"colibri": 0.45},
         note="share of the drive's rate reading offload files",
     ),
     "fault_rate": StreamParameter(
@@ -107,7 +108,7 @@ STREAM_PARAMETERS: Mapping[str, StreamParameter] = {
         unit="s",
         width=0.7,
         factors={RUNTIME: 0.7},
-        starts={"accelerate": 400e-6, "airllm": 400e-6, "deepspeed-inference": 200e-6,
+        starts={"accelerate": 400e-6, "airllm": 400e-6, "expert-streaming": 400e-6, "deepspeed-inference": 200e-6,
                 "exllama": 30e-6, "tensorrt-llm": 30e-6, "vllm": 60e-6},
         note="fixed cost of a layer on the GPU",
     ),
@@ -129,7 +130,7 @@ STREAM_PARAMETERS: Mapping[str, StreamParameter] = {
         unit="FLOP",
         width=0.7,
         factors={RUNTIME: 0.7},
-        starts={"flexgen": 600.0, "exllama": 4.0},
+        starts={"flexgen": 600.0, "exllama": 4.0, "expert-streaming": 300.0},
         note="operations that unpack one value on the GPU",
     ),
     "peer_rate": StreamParameter(

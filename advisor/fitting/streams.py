@@ -22,6 +22,7 @@ from advisor.machine import Machine
 from advisor.model import Floats
 from advisor.predict import Case, understood
 from advisor.runtimes import LLAMA_CPP
+from advisor.runtimes.expert_streaming import EXPERT_STREAMING
 from advisor.schedule import Phases
 from advisor.tables import DATA
 
@@ -79,7 +80,7 @@ def _run(row: Mapping[str, str]) -> Run | None:
         case = understood(row)
     except AdvisorError:
         return None
-    if case.runtime is LLAMA_CPP:
+    if case.runtime is LLAMA_CPP or not case.machine.gpus:
         return None
     how, work = case.runtime, case.work
     placement = how.place(case.model, case.machine, work, case.strategy, case.settings)
@@ -117,18 +118,15 @@ def counts_prompt(row: Mapping[str, str]) -> bool:
 
 
 def teaches(run: Run) -> bool:
-    """The row says enough to learn rates from: its batch above all, unless a server filled itself;
-    and it ran in an engine whose way of handling experts is modelled.
-    """
+    """The row says enough to learn rates from: its batch above all, unless a server filled itself."""
     alone = bool(run.row["batch"] or run.row["seconds_per_token"])
-    stated = alone or run.case.runtime.key == "tensorrt-llm"
-    return stated and run.row["category"] != "moe_offload"
+    return alone or run.case.runtime.key == "tensorrt-llm"
 
 
 def regime(run: Run) -> str:
     """What kind of run it is."""
     category = run.row["category"]
-    if category == "moe_offload":
+    if category == "moe_offload" or run.case.runtime.place is EXPERT_STREAMING.place:
         return "experts offloaded, other engines"
     if category in ("stream_cpu", "kv_offload"):
         return "streamed"
