@@ -15,7 +15,7 @@ from advisor.schedule import Kernels
 from advisor.units import Array
 
 WITH_PEER_LINKS = ("Ampere HBM", "Hopper", "CDNA 2", "CDNA 3", "CDNA 4")
-"""Families whose cards in servers are joined by a network of their own (NVLink, Infinity Fabric)."""
+"""Families whose cards in servers have links of their own (NVLink, Infinity Fabric)."""
 PEER_BANDWIDTH = 3e12
 """Memory bandwidth beyond which a card of any family is one of those: no card with GDDR memory
 reaches it (data/gpus.csv) [B/s]."""

@@ -1,4 +1,4 @@
-"""What rows of papers leave open: the batch that memory allows, shares of tiers, what a rate counts.
+"""What rows of papers leave open: the batch that memory allows, shares of tiers, lengths.
 
 Papers of offloading report generated tokens per second of a whole batch, prompts included, at the
 largest batch that fits; many do not print it.
@@ -104,7 +104,7 @@ def workload(row: Mapping[str, str], runtime: Runtime) -> Workload:
 
 
 def padded(row: Mapping[str, str]) -> float:
-    """The longest prompt, where a row states the average and the runtime fills all up to it; else 0.
+    """The longest prompt, where a row states an average and the runtime fills all up to it; else 0.
 
     MoE-Lightning takes prompts as they are, its "(p)" fills them up as the others do.
     """

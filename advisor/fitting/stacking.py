@@ -42,7 +42,7 @@ def number_type(phases: Phases) -> str:
     return next((one.number for one in kernels if one is not None), "fp16")
 
 
-def stacked(cases: Sequence[Any]) -> Any:  # noqa: ANN401 - of the type of each case
+def stacked(cases: Sequence[Any]) -> Any:
     """Cases of one shape as one, every number an array of shape (cases,).
 
     Text stays that of the first case: what GPUs multiply in is resolved by `machines`.

@@ -108,8 +108,15 @@ STREAM_PARAMETERS: Mapping[str, StreamParameter] = {
         unit="s",
         width=0.7,
         factors={RUNTIME: 0.7},
-        starts={"accelerate": 400e-6, "airllm": 400e-6, "expert-streaming": 400e-6, "deepspeed-inference": 200e-6,
-                "exllama": 30e-6, "tensorrt-llm": 30e-6, "vllm": 60e-6},
+        starts={
+            "accelerate": 400e-6,
+            "airllm": 400e-6,
+            "expert-streaming": 400e-6,
+            "deepspeed-inference": 200e-6,
+            "exllama": 30e-6,
+            "tensorrt-llm": 30e-6,
+            "vllm": 60e-6,
+        },
         note="fixed cost of a layer on the GPU",
     ),
     "gpu_expert_layer": StreamParameter(

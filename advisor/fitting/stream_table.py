@@ -1,4 +1,4 @@
-"""What was fitted on runs of frameworks, as rows of data/efficiency.csv, and as a ledger's entries."""
+"""What was fitted on runs of frameworks: rows of data/efficiency.csv, entries of a ledger."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

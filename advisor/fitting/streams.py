@@ -4,20 +4,19 @@ Rows that are timed by stages of one shape are one sweep, so that a fit over all
 """
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from advisor import catalog
 from advisor.cost import schedule_seconds
 from advisor.engines import engine
 from advisor.errors import AdvisorError
 from advisor.fitting.stack import Constants
-from advisor.fitting.stream_parameters import STREAM_PARAMETERS
 from advisor.fitting.stacking import Shape, machines, number_type, shape, stacked
+from advisor.fitting.stream_parameters import STREAM_PARAMETERS
 from advisor.machine import Machine
 from advisor.model import Floats
 from advisor.predict import Case, understood
@@ -31,7 +30,15 @@ ROUNDING = 0.15
 """Largest rounding error of a published figure that can still judge a prediction."""
 UNUSED = ("crossing", "pipeline_share")
 """Constants that the cost model asks for, but no schedule of a framework has a use for."""
-UNSURE = ("4 machines", "THInfer", "SUSPECT", "not comparable", "sharded on GPUs", "use only as", "approximate")
+UNSURE = (
+    "4 machines",
+    "THInfer",
+    "SUSPECT",
+    "not comparable",
+    "sharded on GPUs",
+    "use only as",
+    "approximate",
+)
 """Words of rows that their collector trusts little (data/measurements, its README)."""
 
 
@@ -100,7 +107,7 @@ def _run(row: Mapping[str, str]) -> Run | None:
 
 
 def _tokens_per_second(row: Mapping[str, str]) -> float | None:
-    """Tokens of the whole batch a second; None where nothing or only a rough figure is published."""
+    """Tokens of the whole batch a second; None where no figure is published, or a rough one."""
     text = row["tg_tps_total"] or row["seconds_per_token"]
     if not text:
         return None
@@ -118,7 +125,7 @@ def counts_prompt(row: Mapping[str, str]) -> bool:
 
 
 def teaches(run: Run) -> bool:
-    """The row says enough to learn rates from: its batch above all, unless a server filled itself."""
+    """The row says enough to learn rates from: its batch, unless a server filled itself."""
     alone = bool(run.row["batch"] or run.row["seconds_per_token"])
     return alone or run.case.runtime.key == "tensorrt-llm"
 

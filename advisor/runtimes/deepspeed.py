@@ -22,6 +22,7 @@ from advisor.runtimes.runtime import Becomes, Runtime
 from advisor.runtimes.streaming import (
     ACTIVATIONS,
     attended_bytes,
+    cache_share,
     gpu_memory,
     kernels,
     moved_weights,
@@ -67,13 +68,14 @@ def place(
     if not machine.gpus:
         raise Refusal("DeepSpeed streams to a GPU, and this machine has none.")
     if strategy is Strategy.GPU_RESIDENT:
-        raise Refusal("ZeRO-Inference keeps no weights on the GPU; it is for models that do not fit.")
+        raise Refusal(
+            "ZeRO-Inference keeps no weights on the GPU; it is for models that do not fit."
+        )
     rest = DISK if strategy is Strategy.NVME_OFFLOAD else RAM
-    nothing = np.zeros(np.shape(np.asarray(work.users, dtype=float)) + (model.layers,))
+    nothing = np.zeros(model.layers)
     passing = BUFFERED * float(np.max(model.layer_bytes))
     users = np.asarray(work.users, dtype=float) / len(machine.gpus)
     workspace = ACTIVATIONS + passing + prompt_workspace(model, work) * users
-    in_ram = cache_in_ram(model, machine, work, settings, workspace)
     return shared_by_gpus(
         model,
         machine,
@@ -82,20 +84,20 @@ def place(
         {rest: 1.0 - nothing},
         usable=MEMORY_USED,
         workspace=workspace,
-        cache_at=RAM if in_ram else None,
+        cache_outside={RAM: cache_in_ram(model, machine, work, settings, workspace)},
         tables=rest,
     )
 
 
 def cache_in_ram(
     model: Model, machine: Machine, work: Workload, settings: Settings, workspace: Array
-) -> bool:
-    """The cache lies in RAM: as given, or because VRAM does not hold it at every point of a sweep."""
+) -> Array:
+    """1 where the cache lies in RAM: as given, or because VRAM does not hold it; else 0."""
     if settings.cache_in_ram is not None:
-        return settings.cache_in_ram
+        return np.asarray(float(settings.cache_in_ram))
     cache = np.sum(model.kv_bytes(work.context, work.kv_type), axis=-1) * work.users
     free = gpu_memory(machine) * MEMORY_USED - len(machine.gpus) * workspace
-    return bool(np.any(cache > free))
+    return np.asarray(cache > free, dtype=float)
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
@@ -110,8 +112,7 @@ def _pass(
     model: Model, placement: Placement, machine: Machine, work: Workload, *, prefill: bool
 ) -> Schedule:
     load = whole_load(model, placement, work, prefill=prefill)
-    on_host = RAM in placement.kv and not prefill
-    attended = attended_bytes(model, load) if on_host else 0.0
+    on_host = 0.0 if prefill else cache_share(placement, RAM)
     packed = stored_weights(model) if packed_weights(model) else 0.0
     own = kernels(model, machine, work, prefill=prefill, unpacked=packed)
     rest = DISK if placement.strategy is Strategy.NVME_OFFLOAD else RAM
@@ -119,15 +120,14 @@ def _pass(
     count = len(machine.gpus)  # each brings its part of a layer, and gets the others' from them
     computed = Flow(
         route=Route.RESIDENT,
-        load=without_cache(load) if on_host else load,
+        load=without_cache(load, on_host),
         kernels=replace(own, exchanged=moved * (count - 1) / count),
     )
     streamed = Flow(route=Route.STREAMED, moved=moved / count, transfer=Transfer.PINNED)
     staged = Flow(route=Route.STAGED, moved=moved, transfer=None)
     flows = (computed, streamed, staged) if rest == DISK else (computed, streamed)
-    return Schedule(
-        stages=(Stage(flows=flows), alone(Flow(route=Route.IN_PLACE, moved=attended)))
-    )
+    attended = Flow(route=Route.IN_PLACE, moved=attended_bytes(model, load) * on_host)
+    return Schedule(stages=(Stage(flows=flows), alone(attended)))
 
 
 def configuration(model: Model, placement: Placement, work: Workload) -> Mapping[str, object]:

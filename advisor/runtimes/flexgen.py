@@ -4,8 +4,8 @@ A block is so many GPU batches of so many sequences; a layer's weights cross the
 of them. Weights and cache are divided over GPU, RAM and drive; while the GPU computes one batch,
 the next one's parts move, and the processor attends to a cache that lies in RAM or on the drive in
 16 bits. Weights on the drive are mapped files whose pages one thread touches, a cache is read in
-large pieces. The longest stream counts (Sheng et al. 2023, arXiv 2303.06865, sections 3 and 4). Packed
-weights and caches are unpacked by the GPU for each batch, which nothing overlaps.
+large pieces. The longest stream counts (Sheng et al. 2023, arXiv 2303.06865, sections 3 and 4).
+Packed weights and caches are unpacked by the GPU for each batch, which nothing overlaps.
 """
 
 import re
@@ -21,6 +21,7 @@ from advisor.runtimes.runtime import Becomes, Runtime
 from advisor.runtimes.streaming import (
     ACTIVATIONS,
     attended_bytes,
+    cache_share,
     first_layers,
     gpu_memory,
     kernels,
@@ -77,40 +78,51 @@ def place(
     if not machine.gpus:
         raise Refusal("FlexGen streams to a GPU, and this machine has none.")
     passing = BUFFERED * float(np.max(model.layer_bytes)) / len(machine.gpus)
-    at = _cache_at(model, machine, work, strategy, settings)
-    kept = first_layers(model, _layers(model, machine, work, strategy, settings, at))
-    on_disk = _on_disk(model, machine, strategy, settings, kept)
-    outside: dict[Location, Floats] = {RAM: 1.0 - kept - on_disk}
+    outside = cache_outside(model, machine, work, strategy, settings)
+    away = sum(outside.values(), start=np.zeros(()))
+    kept = first_layers(model, _layers(model, machine, work, strategy, settings, away))
+    cached = cache_bytes(model, work) * outside.get(RAM, 0.0)
+    on_disk = _on_disk(model, machine, strategy, settings, kept, cached)
+    rest: dict[Location, Floats] = {RAM: 1.0 - kept - on_disk}
     if strategy is Strategy.NVME_OFFLOAD:
-        outside[DISK] = on_disk
+        rest[DISK] = on_disk
     return shared_by_gpus(
         model,
         machine,
         strategy,
         kept,
-        outside,
+        rest,
         usable=MEMORY_USED,
         workspace=ACTIVATIONS + (0.0 if strategy is Strategy.GPU_RESIDENT else passing),
-        cache_at=at,
+        cache_outside=outside,
     )
 
 
-def _cache_at(
+def cache_bytes(model: Model, work: Workload) -> Array:
+    """Cache of a whole block [B]."""
+    return np.asarray(
+        np.sum(model.kv_bytes(work.context, work.kv_type), axis=-1) * np.asarray(work.users)
+    )
+
+
+def cache_outside(
     model: Model, machine: Machine, work: Workload, strategy: Strategy, settings: Settings
-) -> Location | None:
-    """Where the cache lies: the first memory that holds it at every point; None for the GPUs."""
-    cache = np.max(np.sum(model.kv_bytes(work.context, work.kv_type), axis=-1) * work.users)
+) -> dict[Location, Array]:
+    """Share of the cache off the GPUs: all of it in the first memory that holds it, 1 or 0."""
+    cache = cache_bytes(model, work)
     tables = model.embedding + model.output + BUFFERED * float(np.max(model.layer_bytes))
     free = gpu_memory(machine) * MEMORY_USED - len(machine.gpus) * ACTIVATIONS - tables
-    fits = bool(np.all(cache <= free))
-    if strategy is Strategy.GPU_RESIDENT or (fits and not settings.cache_in_ram):
-        return None
-    left = machine.host.memory.value * RAM_USED
-    if strategy is not Strategy.NVME_OFFLOAD:
-        left = left - model.layer_bytes.sum()
-    if strategy is Strategy.CPU_OFFLOAD or bool(np.all(cache <= left)):
-        return RAM
-    return DISK
+    away = np.asarray((cache > free) | bool(settings.cache_in_ram), dtype=float)
+    if strategy is Strategy.GPU_RESIDENT:
+        return {}
+    if strategy is Strategy.CPU_OFFLOAD:
+        return {RAM: away}
+    in_ram = np.asarray(cache <= machine.host.memory.value * RAM_USED, dtype=float)
+    if settings.disk_layers is not None:  # what RAM holds of the weights comes first
+        share = 1.0 - settings.disk_layers / model.layers
+        left = machine.host.memory.value * RAM_USED - share * float(model.layer_bytes.sum())
+        in_ram = np.asarray(cache <= left, dtype=float)
+    return {RAM: away * in_ram, DISK: away * (1.0 - in_ram)}
 
 
 def _layers(
@@ -119,21 +131,28 @@ def _layers(
     work: Workload,
     strategy: Strategy,
     settings: Settings,
-    at: Location | None,
+    away: Array,
 ) -> Array:
-    """Layers' worth of weights that stay on the GPUs."""
+    """Layers' worth of weights that stay on the GPUs: none beside a cache that found no room."""
     if strategy is Strategy.GPU_RESIDENT:
         return np.asarray(float(model.layers))
-    if at is not None and settings.gpu_layers is None:
-        return np.zeros(())
-    return layers_kept(model, machine, work, settings, MEMORY_USED, BUFFERED)
+    found = layers_kept(model, machine, work, settings, MEMORY_USED, BUFFERED)
+    return found if settings.gpu_layers is not None else np.where(away > 0, 0.0, found)
 
 
 def _on_disk(
-    model: Model, machine: Machine, strategy: Strategy, settings: Settings, kept: Floats
+    model: Model,
+    machine: Machine,
+    strategy: Strategy,
+    settings: Settings,
+    kept: Floats,
+    cached: Array,
 ) -> Floats:
-    """Share of each layer on the drive: as given, or all that the GPUs leave where RAM could hold
-    it, or what RAM cannot hold, shape (..., layers)."""
+    """Share of each layer on the drive, shape (..., layers).
+
+    As given; or what RAM cannot hold beside a cache there; or all that the GPUs leave where it
+    could, to show what the drive alone would give.
+    """
     rest = 1.0 - kept
     if strategy is not Strategy.NVME_OFFLOAD:
         return np.zeros_like(rest)
@@ -141,7 +160,7 @@ def _on_disk(
     if settings.disk_layers is not None:
         share = settings.disk_layers / np.maximum(np.sum(rest, axis=-1), 1e-9)
     else:
-        room = machine.host.memory.value * RAM_USED
+        room = np.maximum(machine.host.memory.value * RAM_USED - cached, 0.0)
         share = np.where(held > room, 1.0 - room / np.maximum(held, 1.0), 1.0)
     return np.asarray(rest * np.clip(share, 0.0, 1.0)[..., None])
 
@@ -202,22 +221,23 @@ def _pass(
     on_host: bool,
 ) -> Schedule:
     load = whole_load(model, placement, work, prefill=prefill)
-    elsewhere = next((place for place in placement.kv if place in (RAM, DISK)), None)
-    on_host = on_host and elsewhere is not None and not packed_cache(work)
-    cache = 0.0 if prefill or elsewhere is None else load.kv
+    paged = 0.0 if prefill else cache_share(placement, DISK)
+    away = 0.0 if prefill else cache_share(placement, RAM) + paged
+    attended = away * float(on_host and not packed_cache(work))
     crossing = sum(moved_weights(model, placement, place) for place in outside_gpus(placement))
     own = kernels(model, machine, work, prefill=prefill)
     flows = [
-        Flow(route=Route.RESIDENT, load=without_cache(load) if on_host else load, kernels=own),
+        Flow(route=Route.RESIDENT, load=without_cache(load, attended), kernels=own),
         Flow(
-            route=Route.STREAMED, moved=crossing + (0.0 if on_host else cache / CACHE_COPY_SHARE)
+            route=Route.STREAMED,
+            moved=crossing + load.kv * (away - attended) / CACHE_COPY_SHARE,
         ),
-        Flow(route=Route.IN_PLACE, moved=attended_bytes(model, load) if on_host else 0.0),
+        Flow(route=Route.IN_PLACE, moved=attended_bytes(model, load) * attended),
     ]
     if placement.strategy is Strategy.NVME_OFFLOAD:
         flows += [
             Flow(route=Route.PAGED, moved=moved_weights(model, placement, DISK)),
-            Flow(route=Route.STAGED, moved=cache if elsewhere == DISK else 0.0, transfer=None),
+            Flow(route=Route.STAGED, moved=load.kv * paged, transfer=None),
         ]
     values = 0.0 if prefill else unpacked_cache(load, work)
     values = values + unpacked_weights(model, placement, machine, work)
@@ -231,9 +251,7 @@ def unpacked_cache(load: Load, work: Workload) -> Array:
     return load.kv / KV_BYTES_PER_VALUE[work.kv_type] if packed_cache(work) else 0.0
 
 
-def unpacked_weights(
-    model: Model, placement: Placement, machine: Machine, work: Workload
-) -> Array:
+def unpacked_weights(model: Model, placement: Placement, machine: Machine, work: Workload) -> Array:
     """Packed weights that a step unpacks: all of them for each GPU batch."""
     if not packed_weights(model):
         return 0.0
@@ -267,7 +285,7 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
 
 
 def percent(model: Model, placement: Placement) -> tuple[int, ...]:
-    """Its six numbers: weights, cache and activations on the GPU and in RAM; the rest on disk [%]."""
+    """Its six numbers: weights, cache, activations on the GPU and in RAM; the rest on disk [%]."""
     whole = float(model.layer_bytes.sum())
     on_gpu = round(float(placement.gpu_layers) / model.layers * 100)
     in_ram = round(float(layer_weights(model, placement, RAM)) / whole * 100)

@@ -1,6 +1,6 @@
 """What runtimes share that compute everything on the GPU and stream what does not lie there."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -116,7 +116,7 @@ def shared_by_gpus(
     *,
     usable: float,
     workspace: Array,
-    cache_at: Location | None = None,
+    cache_outside: Mapping[Location, Array] | None = None,
     tables: Location | None = None,
     cache: Floats | None = None,
 ) -> Placement:
@@ -130,7 +130,7 @@ def shared_by_gpus(
         outside: share of each layer elsewhere, shape (..., layers).
         usable: share of VRAM that the runtime fills.
         workspace: VRAM of each GPU for computing, and for what passes through [B].
-        cache_at: where the cache lies; None for the GPUs.
+        cache_outside: share of the cache elsewhere than on the GPUs.
         tables: where embedding and head lie; None for the GPUs.
         cache: what is allocated of each layer's cache for one user; None for the tokens [B].
 
@@ -141,7 +141,12 @@ def shared_by_gpus(
         raise Refusal("It computes on a GPU, and this machine has none.")
     devices = [vram(device) for device in range(len(machine.gpus))]
     part = 1.0 / len(devices)
-    everywhere = np.ones_like(kept)
+    away = {
+        place: np.ones(model.layers) * np.asarray(share)[..., None]
+        for place, share in (cache_outside or {}).items()
+        if np.any(share)
+    }
+    at_home = np.ones_like(kept) - sum(away.values(), start=np.zeros(model.layers))
     return Placement(
         strategy=strategy,
         gpu_layers=np.asarray(np.sum(kept, axis=-1)),
@@ -150,7 +155,7 @@ def shared_by_gpus(
             **{device: all_of(kept * part) for device in devices},
             **{place: all_of(share) for place, share in outside.items()},
         },
-        kv=dict.fromkeys(devices, everywhere * part) if cache_at is None else {cache_at: everywhere},
+        kv=dict.fromkeys(devices, at_home * part) | away,
         embedding=tables or devices[0],
         output=dict.fromkeys(devices, part) if tables is None else {tables: np.ones(())},
         buffers={
@@ -162,7 +167,7 @@ def shared_by_gpus(
 
 
 def prompt_workspace(model: Model, work: Workload) -> Array:
-    """VRAM that one sequence's prompt takes in a layer: activations, and scores of all heads [B]."""
+    """VRAM that one prompt takes in a layer: activations, and scores of all heads [B]."""
     tokens = np.maximum(np.asarray(work.fresh, dtype=float), 1.0)
     heads = max(model.architecture.attention_values) / (2 * HEAD)
     activations = 2.0 * WORKSPACE_VALUES * model.architecture.hidden * tokens
@@ -186,9 +191,7 @@ def gpu_load(
 def whole_load(model: Model, placement: Placement, work: Workload, *, prefill: bool) -> Load:
     """What the GPUs together read and compute in a step, wherever it was brought from."""
     places = dict.fromkeys((*placement.weights, *placement.kv, *placement.output))
-    return together(
-        gpu_load(model, placement, place, work, prefill=prefill) for place in places
-    )
+    return together(gpu_load(model, placement, place, work, prefill=prefill) for place in places)
 
 
 def together(loads: Iterable[Load]) -> Load:
@@ -197,9 +200,15 @@ def together(loads: Iterable[Load]) -> Load:
     return sum(others, start=first)
 
 
-def without_cache(load: Load) -> Load:
-    """The same step where another processor attends to the cache."""
-    return replace(load, kv=np.zeros(()), attention_flops=np.zeros(()))
+def without_cache(load: Load, share: Array) -> Load:
+    """The same step where another processor attends to a share of the cache, 0 to 1."""
+    kept = 1.0 - np.asarray(share)
+    return replace(load, kv=load.kv * kept, attention_flops=load.attention_flops * kept)
+
+
+def cache_share(placement: Placement, place: Location) -> Array:
+    """Share of the cache that lies at a place, 0 to 1."""
+    return np.asarray(np.mean(placement.kv.get(place, np.zeros(1)), axis=-1))
 
 
 def kernels(

@@ -135,9 +135,7 @@ def _pass(
     share = 1.0 / len(machine.gpus)  # each GPU brings its part
     if zero_copy:
         step = gpu_load(model, placement, RAM, work, prefill=prefill)
-        read = Flow(
-            route=Route.STREAMED, moved=step.weights * share, transfer=Transfer.ZERO_COPY
-        )
+        read = Flow(route=Route.STREAMED, moved=step.weights * share, transfer=Transfer.ZERO_COPY)
         return Schedule(stages=(alone(read), alone(computed)))
     moved = layer_weights(model, placement, RAM) * share
     copied = Flow(route=Route.STREAMED, moved=moved, transfer=Transfer.PINNED)
