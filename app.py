@@ -18,6 +18,8 @@ st.navigation(
         st.Page(UI / "advise.py", title="Advise", icon=":material/speed:", default=True),
         st.Page(UI / "reports.py", title="Reports", icon=":material/description:",
                 url_path="reports"),
+        st.Page(UI / "accuracy.py", title="Accuracy", icon=":material/target:",
+                url_path="accuracy"),
     ],
     position="top",
 ).run()  # fmt: skip

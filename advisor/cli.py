@@ -71,6 +71,8 @@ def parser() -> argparse.ArgumentParser:
     one = _command(commands, "accuracy", accuracy, "predictions against published measurements")
     one.add_argument("--markdown", action="store_true", help="the table of README")
 
+    _command(commands, "claims", claims, "what articles say about offloading, and what holds")
+
     _report_commands(commands)
     return top
 
@@ -236,21 +238,23 @@ def _rows(path: Path) -> list[dict[str, str]]:
 
 def accuracy(args: argparse.Namespace) -> None:
     """`accuracy`."""
-    from dataclasses import asdict
+    from advisor.accuracy import text
+    from advisor.accuracy.ledger import ledger
 
-    from advisor.accuracy import markdown, points, scores
-
-    found = scores(points())
+    found = ledger()
     if args.markdown:
-        print(markdown(found))
+        print(text.markdown(found))
         return
-    head = f"{'':<28} {'rows':>5} {'median':>8} {'mean':>8} {'in 25 %':>8} {'in range':>9}"
-    lines = (
-        f"{one.regime:<28} {one.rows:>5} {one.median:>8.1%} {one.mean:>8.1%} "
-        f"{one.within:>8.0%} {one.covered:>9.0%}"
-        for one in found
-    )
-    _print(args, [asdict(one) for one in found], lambda: "\n".join((head, *lines)))
+    _print(args, text.record(found), lambda: text.plain(found))
+
+
+def claims(args: argparse.Namespace) -> None:
+    """`claims`."""
+    from advisor.claims import claims as computed
+
+    found = computed()
+    lines = (f"{one.row.number}. {one.row.claim}\n   {one.answer}. {one.why}" for one in found)
+    _print(args, [one.plain for one in found], lambda: "\n".join(lines))
 
 
 PARTS = ("ram", "disk", "gpu")

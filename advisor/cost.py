@@ -91,31 +91,55 @@ def cpu_seconds(
 ) -> FlowTime:
     """The host's cores read what lies in RAM [s].
 
-    t = max( W / S_w + K / S_k , F / C ) + layers cores tau, where S_w is the smaller of the RAM
-    rate and of what the cores can decode of the format, S_k that of the RAM rate and of what they
-    attend to; a layer's barriers take longer the more cores meet at them.
+    t = max( W / S , F / C ) + max( K / S_ram , F_a / C_a ) + layers cores tau
+
+    S is what RAM and cores reach together (`together`), F_a and C_a the work on the cache and the
+    cores' speed at it; a layer's barriers take longer the more cores meet at them.
     """
-    ram = host.bandwidth.value * constants.value("cpu_read_share")
+    ram: Array = host.bandwidth.value * constants.value("cpu_read_share")
     several = np.asarray(host.sockets) > 1
-    ram = np.where(several, ram * constants.value("socket_share"), ram)
-    decode = host.cores * constants.value("core_decode_rate", vector_set(host))
-    cache = np.minimum(ram, host.cores * constants.value("core_kv_rate"))
-    weights = np.minimum(ram, decode)
+    ram = ram * np.where(several, constants.value("socket_share"), 1.0)
+    weights = together(ram, host.cores * constants.value("core_decode_rate", vectors(host)))
     if not repacked:
         weights = weights * constants.value("plain_layout_share")
-    flops = load.flops + load.attention_flops + load.expert_flops
-    compute = flops / (host.cores * constants.value("core_flops", vector_set(host)))
+    flops: Array = host.cores * constants.value("core_flops", matrices(host))
+    flops = flops * np.where(several, constants.value("socket_flop_share"), 1.0)
+    attention = host.cores * np.where(
+        np.asarray(load.tokens) >= BATCH,
+        constants.value("core_batch_attention_flops"),
+        constants.value("core_attention_flops"),
+    )
     return FlowTime(
-        moving=np.maximum(load.weights / weights + load.kv / cache, compute),
+        moving=np.maximum(load.weights / weights, (load.flops + load.expert_flops) / flops)
+        + np.maximum(load.kv / ram, load.attention_flops / attention),
         layers=load.layers * constants.value("cpu_layer") * host.cores
         + load.expert_layers * constants.value("cpu_expert_layer"),
     )
 
 
-def vector_set(host: Host) -> str:
-    """The widest arithmetic of a host, as data/efficiency.csv names it."""
+BATCH = 16
+"""Tokens in a step from which attention multiplies matrices; below, each head reads for itself."""
+SATURATION = 2.5
+"""How sharply speed stops growing with cores where RAM is the limit: published sweeps over threads
+reach 0.7 of either limit where both are equal (EPYC 7773X, DeepSeek-R1, 2 to 64 threads)."""
+
+
+def together(ram: Array, cores: Array) -> Array:
+    """What is read where cores and RAM limit each other [B/s].
+
+    S = (ram^-p + cores^-p)^(-1/p): the smaller where they are far apart, less where they are near.
+    """
+    return np.asarray((ram**-SATURATION + cores**-SATURATION) ** (-1.0 / SATURATION))
+
+
+def matrices(host: Host) -> str:
+    """The widest arithmetic for whole matrices, as data/efficiency.csv names it."""
+    return "amx" if {"amx_int8", "amx_bf16"} & host.instruction_sets else vectors(host)
+
+
+def vectors(host: Host) -> str:
+    """The widest arithmetic for one vector at a time, which AMX does not widen."""
     for name, flags in (
-        ("amx", {"amx_int8", "amx_bf16"}),
         ("avx512", {"avx512f", "avx512_vnni"}),
         ("avx2", {"avx2"}),
         ("neon", {"neon", "asimd", "dotprod", "asimddp", "i8mm", "sve"}),

@@ -11,6 +11,7 @@ from advisor.runtimes import (
     ACCELERATE,
     DEEPSPEED,
     FLEXGEN,
+    IK_LLAMA_CPP,
     LLAMA_CPP,
     VLLM,
     Runtime,
@@ -45,6 +46,7 @@ ENGINES: tuple[tuple[str, Runtime], ...] = (
     (r"offloading w/o speculative|freetoken offload|^ds4 moe", WITH_CACHE),
     (r"mixtral-offloading", EXPERT_STREAMING),
     (r"colibri|flash-moe|^ds4", FROM_DRIVE),
+    (r"ik_llama", IK_LLAMA_CPP),
     (r"ktransformers|llama|ollama|lm studio|ggml", LLAMA_CPP),
     (r"flexgen.*no overlap", NO_OVERLAP),
     (r"flexgen.*no cpu compute", NO_HOST_ATTENTION),
@@ -71,3 +73,8 @@ def engine(stated: str, category: str) -> Runtime | None:
     """
     said = f"{stated} {category}".casefold()
     return next((found for pattern, found in ENGINES if re.search(pattern, said)), None)
+
+
+def of_llama_cpp(runtime: Runtime) -> bool:
+    """The engine is llama.cpp, a fork of it, or read as it does."""
+    return runtime.key == LLAMA_CPP.key

@@ -228,7 +228,7 @@ def estimate(
         settings: layers and cache that the person fixed.
         becomes: why the format is not the one asked for.
         backend: the runtime's way to the GPU; empty for the usual one of its vendor.
-        build: as `Scope.build`; empty for one of today.
+        build: as `Scope.build`; empty for the runtime's own of today.
     """
     try:
         placement = runtime.place(model, machine, work, strategy, settings or Settings())
@@ -247,7 +247,7 @@ def estimate(
             runtime=runtime.key,
             decode_class=model.decode_class,
             backend=backend or usual_backend(machine),
-            build=build,
+            build=runtime.build or build,
         )
     )
     missing = missing_bytes(model, placement, machine, work)

@@ -5,7 +5,7 @@ per layer, shape (..., layers), so that one placement can describe a whole sweep
 workloads or splits: the axes in front are the sweep's.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
 
@@ -133,6 +133,7 @@ class Load:
     """What one step reads and computes at one location.
 
     Attributes:
+        tokens: computed in the step, all sequences together [tokens].
         weights: weight bytes read [B]; `experts` of them belong to routed experts.
         experts: routed expert bytes read [B].
         kv: cache bytes read [B].
@@ -144,6 +145,7 @@ class Load:
         state_layers: those of them that keep a state (linear attention, state space).
     """
 
+    tokens: Array
     weights: Array
     experts: Array
     kv: Array
@@ -155,14 +157,23 @@ class Load:
     state_layers: Array
 
     def __add__(self, other: "Load") -> "Load":
-        """Both loads on one processor."""
-        return Load(
-            **{one.name: getattr(self, one.name) + getattr(other, one.name) for one in fields(self)}
-        )
+        """Both loads of one step on one processor."""
+        return self._with(lambda name: getattr(self, name) + getattr(other, name))
 
     def times(self, share: Array) -> "Load":
         """A share of this load, 0 to 1."""
-        return Load(**{one.name: getattr(self, one.name) * share for one in fields(self)})
+        return self._with(lambda name: getattr(self, name) * share)
+
+    @property
+    def routed(self) -> "Load":
+        """The part of this load that belongs to routed experts."""
+        mine = {"weights": self.experts, "experts": self.experts}
+        mine |= {"expert_flops": self.expert_flops, "expert_layers": self.expert_layers}
+        return self._with(lambda name: mine.get(name, 0.0))
+
+    def _with(self, amount: Callable[[str], Array]) -> "Load":
+        names = (one.name for one in fields(self) if one.name != "tokens")
+        return Load(tokens=self.tokens, **{name: amount(name) for name in names})
 
 
 def weight_bytes(model: Model, placement: Placement, location: Location) -> Array:
@@ -235,6 +246,7 @@ def step_load(model: Model, placement: Placement, location: Location, step: Step
     norms = shares.get(Group.NORMS, nothing)
     kept = model.kv_bytes(step.depth, step.kv_type)
     return Load(
+        tokens=step.tokens,
         weights=np.asarray(sum(by_group.values())) + head * model.output,
         experts=by_group.get(Group.ROUTED_EXPERTS, 0.0),
         kv=np.sum(cache * kept, axis=-1) * step.sequences,

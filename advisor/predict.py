@@ -11,19 +11,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from advisor import catalog, offline
-from advisor.assemble import NO_GPU, MachineInputs, machine
+from advisor.assemble import NO_GPU, TYPICAL_HOST, MachineInputs, machine
 from advisor.cells import number as _float
 from advisor.cells import text as _text
 from advisor.cells import whole as _int
 from advisor.describe.outline import outline
-from advisor.engines import engine
+from advisor.engines import engine, of_llama_cpp
 from advisor.errors import AdvisorError, InputError, UnknownName
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine
 from advisor.model import Model, scaled
 from advisor.placement import Settings, Strategy
 from advisor.runtimes import LLAMA_CPP, VLLM, Runtime
-from advisor.units import GIB, Array
+from advisor.units import GB, GIB, Array
 from advisor.workload import Workload
 
 COLUMNS = (
@@ -85,7 +85,7 @@ class Case:
     @property
     def steps(self) -> Array:
         """Steps that follow the prompt; papers count the token that the prompt itself gives."""
-        return self.work.output - (0.0 if self.runtime is LLAMA_CPP else 1.0)
+        return self.work.output - (0.0 if of_llama_cpp(self.runtime) else 1.0)
 
 
 def predictions(rows: Iterator[Mapping[str, str]]) -> Iterator[dict[str, object]]:
@@ -145,7 +145,7 @@ def understood(row: Mapping[str, str]) -> Case:
     runtime, strategy = _runtime(row, category, notes), STRATEGIES[category]
     model = _model(row, runtime, notes)
     inputs = _machine_inputs(row, category, notes)
-    if runtime is not LLAMA_CPP:
+    if not of_llama_cpp(runtime):
         inputs = replace(
             inputs,
             ram_gb=offline.ram_gib(row) or offline.USUAL_RAM_GIB,
@@ -154,7 +154,7 @@ def understood(row: Mapping[str, str]) -> Case:
     if _text(row, "gpu").casefold() == NO_GPU:
         runtime, strategy = _without_gpu(runtime, strategy, notes)
     where = machine(inputs)
-    if runtime is LLAMA_CPP:
+    if of_llama_cpp(runtime):
         chosen = _settings(row, category, model)
         prompt, work = _work(row)
     else:
@@ -192,7 +192,7 @@ def _model(row: Mapping[str, str], runtime: Runtime, notes: list[str]) -> Model:
         )
         notes.append(f"{name} is not in the catalogue: its size and depth stand in")
     form = None
-    if runtime is not LLAMA_CPP:
+    if not of_llama_cpp(runtime):
         form, said = offline.form(row, runtime), offline.file_bytes(row)
         size = size or (said and said / GIB)
     form = form or _format(_text(row, "quant"), size, arch.params, notes)
@@ -246,7 +246,7 @@ def _without_gpu(
     runtime: Runtime, strategy: Strategy, notes: list[str]
 ) -> tuple[Runtime, Strategy]:
     """Where a row says that there is no GPU, cores read the model where it lies."""
-    if runtime is not LLAMA_CPP:
+    if not of_llama_cpp(runtime):
         notes.append(f"{runtime.name} needs a GPU: read as {LLAMA_CPP.name} does")
     resident = strategy is Strategy.GPU_RESIDENT
     return LLAMA_CPP, Strategy.CPU_OFFLOAD if resident else strategy
@@ -261,10 +261,10 @@ def _machine_inputs(row: Mapping[str, str], category: str, notes: list[str]) -> 
         gpu_count=max(_int(row, "gpu_count") or 1, 1),
         cpu=cpu,
         ram_gb=_ram_gib(row, category, notes),
-        ram_gbs=_float(row, "ram_bw_gbs"),
+        ram_gbs=_ram_gbs(row, cpu),
         ram_channels=_float(row, "ram_channels"),
         ram_mts=_float(row, "ram_mts"),
-        cores=_int(row, "threads"),
+        cores=_cores(row, cpu),
         pcie_gbs=_float(row, "h2d_gbs"),
         pcie_gen=gen,
         pcie_lanes=_int(row, "pcie_lanes"),
@@ -302,6 +302,19 @@ def _gpu(row: Mapping[str, str], notes: list[str]) -> str:
         return first.name
 
 
+STAND_INS = (
+    (r"epyc\W+9\d\d\d", "Server 12-channel DDR5-4800 (typical)"),
+    (r"(2x|dual).*xeon e5", "2x Xeon E5-2680 v4"),
+    (r"xeon e5", "Xeon E5-2680 v4"),
+    (r"threadripper pro 7|threadripper pro 9", "Workstation 8-channel DDR5-5200 (typical)"),
+    (r"epyc|xeon|threadripper pro", "Server 8-channel DDR4-3200 (typical)"),
+    (r"threadripper", "HEDT quad-channel DDR4-3200 (typical)"),
+    (r"ddr4", "Desktop DDR4-3200 dual-channel (typical)"),
+    (r"laptop", "Laptop LPDDR5X-7500 (typical)"),
+)
+"""Words of a processor that the catalogue does not hold, and the typical platform of its kind."""
+
+
 def _known_cpu(row: Mapping[str, str], notes: list[str]) -> str | None:
     stated = _text(row, "cpu")
     if not stated:
@@ -309,12 +322,47 @@ def _known_cpu(row: Mapping[str, str], notes: list[str]) -> str | None:
     try:
         found = catalog.find_host(stated)
     except UnknownName:
-        notes.append(f"CPU {stated!r} is not in the catalogue: a typical desktop stands in")
-        return None
+        kinds = (name for words, name in STAND_INS if re.search(words, stated.casefold()))
+        name = next(kinds, TYPICAL_HOST)
+        notes.append(f"CPU {stated!r} is not in the catalogue: {name} stands in")
+        return name
     if found.bandwidth_gbs is None and not (_text(row, "ram_bw_gbs") or _text(row, "ram_mts")):
         notes.append(f"{found.name}: RAM bandwidth not published, a typical desktop stands in")
         return None
     return found.name
+
+
+def ram_peak(row: Mapping[str, str]) -> bool:
+    """The RAM rate that a row gives is the datasheet's: it says so, or nobody sustains so much."""
+    stated, note = _float(row, "ram_bw_gbs") or 0.0, _text(row, "source_note")
+    if "theor" in note and "measured" not in note:
+        return True
+    channels, rate = _float(row, "ram_channels"), _float(row, "ram_mts")
+    peak = channels * 8e-3 * rate if channels and rate else _catalogue_peak(_text(row, "cpu"))
+    return stated > catalog.MOST_SUSTAINED * peak
+
+
+def _catalogue_peak(cpu: str) -> float:
+    try:
+        return catalog.find_host(cpu).bandwidth_gbs or np.inf
+    except UnknownName:
+        return np.inf
+
+
+def _ram_gbs(row: Mapping[str, str], cpu: str | None) -> float | None:
+    stated = _float(row, "ram_bw_gbs")
+    if stated is None or not ram_peak(row):
+        return stated
+    segment = catalog.find_host(cpu or TYPICAL_HOST).segment
+    return float(catalog.sustained(stated * GB, segment, "", "").value) / GB
+
+
+def _cores(row: Mapping[str, str], cpu: str | None) -> int | None:
+    """Cores at work: as many as threads, but a second thread of a core adds none."""
+    threads = _int(row, "threads")
+    if threads is None or cpu is None:
+        return threads
+    return min(threads, catalog.find_host(cpu).cores)
 
 
 def _settings(row: Mapping[str, str], category: str, model: Model) -> Settings:
@@ -336,9 +384,7 @@ def _backend(row: Mapping[str, str]) -> str:
 
 
 def _build(row: Mapping[str, str]) -> str:
-    """A fork, or a build from before flash attention and graphs became usual."""
-    if "ik_llama" in _text(row, "runtime"):
-        return "ik"
+    """A build from before flash attention and graphs became usual."""
     date = _text(row, "date")
     return "2024" if date and date[:4].isdigit() and date[:7] < "2024-10" else ""
 
@@ -348,19 +394,21 @@ def _work(row: Mapping[str, str]) -> tuple[Workload, Workload]:
 
     A row with `context_depth` is llama-bench: two tests, of the lengths in `test=tgN,ppM`, each
     beginning with so many tokens in the cache. Else both are one request. Lengths left open are
-    the usual 512 and 128.
+    the usual 512 and 128; sweep-bench computes each prompt as one micro-batch.
     """
     note, depth = _text(row, "source_note"), _float(row, "context_depth")
     sent, users = _float(row, "prompt_len"), _float(row, "batch") or 1.0
     generated = _float(row, "gen_len") or _bench(note, "tg") or 128.0
     fresh = max(sent, 1.0) if sent is not None else _bench(note, "pp") or 512.0
     kept = depth or 0.0
+    batch = _bench(note, "ub") or (fresh if "sweep-bench" in note else 512.0)
     prompt = Workload(
         prompt=kept + fresh,
         cached=kept,
         output=generated,
         context=kept + fresh + generated,
         users=users,
+        ubatch=min(max(batch, 1.0), 65_536.0),
     )
     if depth is None or sent is not None:
         return prompt, prompt

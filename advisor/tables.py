@@ -7,7 +7,7 @@ importing pandas.
 import csv
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -56,6 +56,23 @@ def read(path: Path, record: type[Row]) -> tuple[Row, ...]:
         raise DataError(
             f"{path} cannot be read: {error.strerror}; reinstall the package."
         ) from error
+
+
+def assignments(text: str, where: str) -> Iterator[tuple[str, str]]:
+    """Keys and values of a field written `key=value; key=value`.
+
+    Args:
+        text: of the field.
+        where: its file, to name in an error.
+
+    Raises:
+        DataError: a part without an equals sign.
+    """
+    for one in filter(None, (part.strip() for part in text.split(";"))):
+        key, equals, value = one.partition("=")
+        if not equals:
+            raise DataError(f"data/{where}: {one!r} must be written key=value.")
+        yield key, value
 
 
 def _record(

@@ -8,7 +8,7 @@ from provenance import is_past
 
 from advisor import catalog
 from advisor.architecture import Group
-from advisor.cost import CROSSINGS, LAYERS, TOKEN, vector_set
+from advisor.cost import CROSSINGS, LAYERS, TOKEN, matrices
 from advisor.efficiency import FACTOR, EfficiencyRow, Scope
 from advisor.estimate import IN_DECODE, IN_PROMPT
 from advisor.machine import Kind, given
@@ -149,8 +149,8 @@ def test_no_link_passes_its_line_rate(generation: int) -> None:
         ("Apple M4 Max", "neon"),
     ],
 )
-def test_the_widest_arithmetic_of_a_processor(cpu: str, name: str) -> None:
-    assert vector_set(catalog.host(cpu, given(64 * GIB))) == name
+def test_the_widest_arithmetic_for_matrices(cpu: str, name: str) -> None:
+    assert matrices(catalog.host(cpu, given(64 * GIB))) == name
 
 
 def test_groups_are_not_scopes() -> None:

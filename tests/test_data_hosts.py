@@ -4,7 +4,7 @@ import pytest
 from provenance import is_past, is_public
 
 from advisor import catalog
-from advisor.cost import vector_set
+from advisor.cost import vectors
 from advisor.machine import given
 from advisor.units import GIB
 
@@ -76,7 +76,7 @@ def test_its_arithmetic_and_its_segment_are_known() -> None:
     for row in ROWS.values():
         memory = given(64 * GIB)
         found = catalog.host(row.name, memory, bandwidth=given(50e9))
-        assert vector_set(found)
+        assert vectors(found)
         assert 0 < catalog.efficiency().value("ram_sustained_share", row.segment) < 1
 
 

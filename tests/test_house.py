@@ -18,6 +18,7 @@ LAYERS = """
     app
     __main__
     cli ui
+    claims
     accuracy
     fitting
     reports answers options
@@ -35,7 +36,7 @@ LAYERS = """
     placement catalog
     model
     naming records efficiency tables tensors mixers layers quantization architecture
-    money wording
+    money wording peers
     machine workload measurement
     cells
     errors units folders __init__

@@ -248,7 +248,9 @@ def test_given_rates_are_used_as_given() -> None:
 
 
 def test_what_is_not_known_of_a_processor_is_stood_in_for() -> None:
-    assert "typical desktop" in str(answer(row(cpu="Abacus 3"))["note"])
+    assert "Desktop DDR5" in str(answer(row(cpu="Abacus 3"))["note"])
+    assert "Server 8-channel DDR4" in str(answer(row(cpu="56-core DDR4 EPYC"))["note"])
+    assert "Server 12-channel DDR5" in str(answer(row(cpu="EPYC 9999"))["note"])
     # its memory channels are not published
     assert "not published" in str(answer(row(category="cpu", cpu="Azure Cobalt 100"))["note"])
 
@@ -277,7 +279,7 @@ def test_what_is_no_inference_has_nothing_to_predict(category: str) -> None:
 @pytest.mark.parametrize(
     ("runtime", "category", "name"),
     [
-        ("ik_llama.cpp -rtr 1", "partial", "llama.cpp"),
+        ("ik_llama.cpp -rtr 1", "partial", "ik_llama.cpp"),
         ("ollama", "partial", "llama.cpp"),
         ("HF Accelerate device_map", "stream_cpu", "Accelerate"),
         ("KTransformers v0.2.1 dual socket", "moe_offload", "llama.cpp"),

@@ -14,8 +14,10 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from advisor.describe.config_values import Config, language_model
-from advisor.errors import DataError, Refusal, close_names
-from advisor.tables import DATA, read
+from advisor.errors import Refusal, close_names
+from advisor.tables import DATA, assignments, read
+
+FILE = "families.csv"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,7 +49,7 @@ class FamilyRow:
 @cache
 def families() -> Mapping[str, FamilyRow]:
     """Families by `model_type`."""
-    rows = read(DATA / "families.csv", FamilyRow)
+    rows = read(DATA / FILE, FamilyRow)
     return {one: row for row in rows for one in row.model_types.split()}
 
 
@@ -66,7 +68,7 @@ def language_config(name: str, values: Mapping[str, object]) -> tuple[Config, Fa
 def fixed_facts(config: Config, family: FamilyRow) -> dict[str, object]:
     """What the family's code says beside the file, as fields of ArchitectureFacts."""
     found: dict[str, object] = {}
-    for field, text in _assignments(family.facts):
+    for field, text in assignments(family.facts, FILE):
         value, _, condition = text.partition("?")
         if not condition or config.flag(condition):
             found[field] = _literal(value)
@@ -98,15 +100,7 @@ def _family(config: Config) -> FamilyRow:
 
 
 def _pairs(text: str) -> Iterator[tuple[str, object]]:
-    return ((key, _literal(value)) for key, value in _assignments(text))
-
-
-def _assignments(text: str) -> Iterator[tuple[str, str]]:
-    for one in filter(None, (part.strip() for part in text.split(";"))):
-        key, equals, value = one.partition("=")
-        if not equals:
-            raise DataError(f"data/families.csv: {one!r} must be written key=value.")
-        yield key, value
+    return ((key, _literal(value)) for key, value in assignments(text, FILE))
 
 
 def _literal(text: str) -> object:

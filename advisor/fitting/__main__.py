@@ -21,7 +21,11 @@ from advisor.tables import DATA, read
 
 MEASURED = DATA / "measurements" / "llama_cpp.csv"
 TABLE = DATA / "efficiency.csv"
-IN_PROMPTS = ("gpu_flop_share", "gpu_expert_flop_share", "core_flops", "pipeline_share")
+IN_PROMPTS = (
+    "gpu_flop_share", "gpu_expert_flop_share", "core_flops", "core_batch_attention_flops",
+    "socket_flop_share", "link_share",
+    "pipeline_share",
+)  # fmt: skip
 SMALLEST = 0.004
 """Factors whose logarithm is smaller say nothing and are left out."""
 SOURCE = "python -m advisor.fitting on data/measurements/llama_cpp.csv"
@@ -42,10 +46,12 @@ def refitted() -> str:
     decode, prompt = decoded(rows), prompted(rows)
     in_decode = tuple(name for name in PARAMETERS if name not in IN_PROMPTS)
     one = solve(problem(decode, in_decode))
-    two = solve(problem(prompt, IN_PROMPTS))
-    fitted = {*PARAMETERS, *SPREADS}
+    two = solve(problem(prompt, IN_PROMPTS, one))
+    fitted = {(name, one.runtime or None) for name, one in PARAMETERS.items()}
+    fitted |= {(name, None) for name in SPREADS}
     streams = {_key(row): row for row in stream_rows()}
-    kept = [row for row in read(TABLE, EfficiencyRow) if row.constant not in fitted]
+    table = read(TABLE, EfficiencyRow)
+    kept = [row for row in table if (row.constant, row.runtime) not in fitted]
     found = [*_rows(one), *_rows(two), *_spread_rows(spreads(rows, decode, one, prompt, two))]
     return _text([*(row for row in (*found, *kept) if _key(row) not in streams), *streams.values()])
 
@@ -64,7 +70,7 @@ def _rows(fit: Fit) -> Iterable[EfficiencyRow]:
             continue
         yield _row(
             constant,
-            dict(scope),
+            {**dict(scope), "runtime": parameter.runtime},
             float(f"{np.exp(value):.4g}"),
             FACTOR if scope else parameter.unit,
             int(rows),
@@ -85,7 +91,7 @@ def _row(
 ) -> EfficiencyRow:
     return EfficiencyRow(
         constant=constant,
-        runtime=None,
+        runtime=scope.get("runtime") or None,
         family=scope.get("family"),
         backend=scope.get("backend"),
         build=scope.get("build"),

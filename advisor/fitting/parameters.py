@@ -18,6 +18,8 @@ class Parameter:
         width: how far measurements may move it, as the standard deviation of its logarithm.
         factors: scopes with a factor of their own, each a tuple of columns, and the width of that
             factor's logarithm.
+        expected: factors that are not expected to be 1, by the value of their column.
+        runtime: the runtime it holds for; empty for all.
         note: what the constant is, for those who ask why.
     """
 
@@ -25,6 +27,8 @@ class Parameter:
     unit: str
     width: float
     factors: Mapping[tuple[str, ...], float] = field(default_factory=dict)
+    expected: Mapping[str, float] = field(default_factory=dict)
+    runtime: str = ""
     note: str
 
 
@@ -87,9 +91,9 @@ PARAMETERS: Mapping[str, Parameter] = {
         note="share of sustained RAM bandwidth that the CPU's matrix kernels reach",
     ),
     "socket_share": Parameter(
-        start=0.55,
+        start=0.42,  # one socket's worth where pages are spread over both, less where they are not
         unit="share",
-        width=0.35,
+        width=0.2,
         note="share of the RAM rate of several sockets that one program reaches",
     ),
     "core_decode_rate": Parameter(
@@ -97,14 +101,24 @@ PARAMETERS: Mapping[str, Parameter] = {
         unit="B/s",
         width=0.4,
         factors={("family",): 0.5, ("decode_class",): 0.5, ("build",): 0.4},
+        # one core of a Zen 4 EPYC in llama.cpp b11549, an 8B shape in each format: F16 17.8 GB/s,
+        # Q8_0 and Q6_K 12.0, Q3_K 8.8, Q2_K 8.1, IQ4_XS 9.0, IQ4_NL 11.2, IQ3_S to IQ1_S 2.5 to 3.1
+        expected={"f16": 1.8, "q8": 1.2, "iq": 0.3},
         note="weight bytes that one core decodes",
     ),
-    "core_kv_rate": Parameter(
-        start=1.5e9,
-        unit="B/s",
-        width=0.6,
-        factors={("build",): 0.5},
-        note="cache bytes that one core reads and attends to",
+    "core_attention_flops": Parameter(
+        start=5e9,
+        unit="FLOP/s",
+        width=0.8,
+        factors={("build",): 0.8},
+        note="speed of one core attending to the cache, token by token",
+    ),
+    "core_batch_attention_flops": Parameter(
+        start=20e9,
+        unit="FLOP/s",
+        width=0.8,
+        factors={("build",): 0.8},
+        note="speed of one core attending to the cache in a prompt",
     ),
     "cpu_layer": Parameter(
         start=5e-6,
@@ -130,6 +144,19 @@ PARAMETERS: Mapping[str, Parameter] = {
         width=0.5,
         factors={("family",): 0.5, ("build",): 0.6, ("decode_class",): 0.3},
         note="matrix speed of one core in a prompt",
+    ),
+    "socket_flop_share": Parameter(
+        start=0.6,
+        unit="share",
+        width=0.4,
+        note="share of the matrix speed of several sockets that one program reaches",
+    ),
+    "link_share": Parameter(
+        start=0.9,
+        unit="share",
+        width=0.2,
+        runtime="llama.cpp",
+        note="share of the link's pinned rate at which a prompt's weights are copied",
     ),
     "pipeline_share": Parameter(
         start=0.4,

@@ -1,12 +1,14 @@
 """Robust, hierarchical least squares on the logarithm of time, and its answer for groups left out.
 
 The logarithm of each constant is a sum of terms: one for all rows, one for each scope it may differ
-by. Terms have Gaussian priors; rows are weighed by Huber's rule, and a group of n rows counts as
-n^0.65 of them, since rows of one source on one machine err together.
+by. Terms have Gaussian priors; rows are weighed by how near they are, and a group of n rows counts
+as n^0.65 of them, since rows of one source on one machine err together.
 """
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -16,13 +18,14 @@ from advisor.fitting.stack import Stack, seconds
 from advisor.model import Floats
 
 NOISE = 0.07
-"""Spread of honest rows about the model, as a logarithm; beyond 1.5 times it rows weigh less."""
+"""Spread of honest rows about the model, as a logarithm; at twice that, a row weighs half."""
 GROUP_POWER = -0.35
 STEP = 1e-4
+LEFT_OUT_STEPS = 4
 HARDWARE = {
     "ram_sustained_share": "segment",
     "core_decode_rate": "vectors",
-    "core_flops": "vectors",
+    "core_flops": "matrices",
 }
 """Which of a row's hardware names stands in the family column of a constant; else its GPU's."""
 
@@ -49,22 +52,31 @@ class Fit:
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """Terms of a stack: which apply to which row."""
+    """Terms of a stack: which apply to which row, and constants that are taken as known."""
 
     stack: Stack
     names: tuple[str, ...]
     terms: tuple[Term, ...]
-    applies: npt.NDArray[np.bool_]
+    applies: Floats
     prior: Floats
     width: Floats
+    known: Mapping[str, Floats]
 
     def log_seconds(self, values: Floats) -> Floats:
         """Logarithm of predicted seconds, shape (rows,)."""
-        constants = {name: np.full(len(self.stack.ids), p.start) for name, p in PARAMETERS.items()}
-        for name in self.names:
-            mine = [i for i, term in enumerate(self.terms) if term[0] == name]
-            constants[name] = np.exp(self.applies[:, mine] @ values[mine])
-        return np.log(seconds(self.stack, constants))
+        found = {
+            name: np.exp(self.applies[:, span] @ values[span]) for name, span in self.spans.items()
+        }
+        return np.log(seconds(self.stack, {**self.known, **found}))
+
+    @cached_property
+    def spans(self) -> Mapping[str, slice]:
+        """Where the terms of each constant stand; they follow each other."""
+        names = [name for name, _ in self.terms]
+        return {
+            name: slice(names.index(name), names.index(name) + names.count(name))
+            for name in self.names
+        }
 
     def slopes(self, values: Floats) -> tuple[Floats, Floats]:
         """Log seconds and their derivative by each term, shapes (rows,) and (rows, terms)."""
@@ -77,8 +89,14 @@ class Problem:
         return here, slopes
 
 
-def problem(stack: Stack, names: tuple[str, ...]) -> Problem:
-    """The terms of some constants that bear on a stack."""
+def problem(stack: Stack, names: tuple[str, ...], before: Fit | None = None) -> Problem:
+    """The terms of some constants that bear on a stack.
+
+    Args:
+        stack: the rows.
+        names: constants to find.
+        before: a fit that found others.
+    """
     columns: dict[Term, npt.NDArray[np.bool_]] = {}
     widths: dict[Term, float] = {}
     for name in names:
@@ -89,22 +107,50 @@ def problem(stack: Stack, names: tuple[str, ...]) -> Problem:
             columns[term] = rows
             widths[term] = parameter.factors[tuple(column for column, _ in term[1])]
     terms = tuple(columns)
-    start = [np.log(PARAMETERS[name].start) if not scope else 0.0 for name, scope in terms]
     return Problem(
         stack=stack,
         names=names,
         terms=terms,
-        applies=np.array([columns[term] for term in terms]).T,
-        prior=np.array(start),
+        applies=np.array([columns[term] for term in terms], dtype=float).T,
+        prior=np.array([_expected(term) for term in terms]),
         width=np.array([widths[term] for term in terms]),
+        known={name: _known(name, stack, before) for name in PARAMETERS},
     )
+
+
+def _expected(term: Term) -> float:
+    """Logarithm of what a term is expected to be."""
+    name, scope = term
+    if not scope:
+        return float(np.log(PARAMETERS[name].start))
+    return sum(float(np.log(PARAMETERS[name].expected.get(value, 1.0))) for _, value in scope)
+
+
+def _known(name: str, stack: Stack, before: Fit | None) -> Floats:
+    """A constant as a fit found it, for each row; where it did not, as expected."""
+    logs = np.full(len(stack.ids), np.log(PARAMETERS[name].start))
+    if before is None or (name, ()) not in before.terms:
+        return np.asarray(np.exp(logs))
+    logs[:] = 0.0
+    for (constant, scope), value in zip(before.terms, before.values, strict=True):
+        if constant == name:
+            covered = [
+                all(_hardware(name, said)[k] == v for k, v in scope) for said in stack.scopes
+            ]
+            logs += value * np.array(covered)
+    return np.asarray(np.exp(logs))
+
+
+def _hardware(name: str, said: Mapping[str, str]) -> dict[str, str]:
+    """A row's names with that of its hardware that a constant goes by as the family."""
+    return {**said, "family": said[HARDWARE.get(name, "gpu")]}
 
 
 def _factors(name: str, parameter: Parameter, stack: Stack) -> dict[Term, npt.NDArray[np.bool_]]:
     found: dict[Term, npt.NDArray[np.bool_]] = {}
     for scope in parameter.factors:
         for row, said in enumerate(stack.scopes):
-            hardware = {**said, "family": said[HARDWARE.get(name, "gpu")]}
+            hardware = _hardware(name, said)
             values = tuple((column, hardware[column]) for column in scope)
             if all(value for _, value in values):
                 found.setdefault((name, values), np.zeros(len(stack.ids), dtype=bool))[row] = True
@@ -112,34 +158,32 @@ def _factors(name: str, parameter: Parameter, stack: Stack) -> dict[Term, npt.ND
 
 
 def solve(task: Problem, rounds: int = 25) -> Fit:
-    """The best values, and each group's prediction without it.
-
-    Groups left out are predicted by one Newton step from the whole fit, which is exact for a model
-    linear in its terms; the terms here are nearly so.
-    """
+    """The best values, and each group's prediction without it."""
     values, measured = task.prior.copy(), np.log(task.stack.seconds)
     group_sizes = Counter(task.stack.groups)
     grouped = np.array([group_sizes[group] ** GROUP_POWER for group in task.stack.groups])
     for _ in range(rounds):
         here, slopes = task.slopes(values)
-        weights = grouped * _huber(measured - here)
+        weights = grouped * _trust(measured - here)
         change = np.clip(_newton(task, values, slopes, weights, measured - here), -0.4, 0.4)
         values = values + change
         if np.max(np.abs(change)) < 1e-3:
             break
-    here, slopes = task.slopes(values)
-    weights = grouped * _huber(measured - here)
-    bearing = task.applies & (np.abs(slopes) > 1e-3)
+    _, slopes = task.slopes(values)
+    bearing = (task.applies > 0) & (np.abs(slopes) > 1e-3)
     return Fit(
         terms=task.terms,
         values=values,
         rows=np.sum(bearing, axis=0),
-        predicted=np.exp(here + _left_out(task, values, slopes, weights, measured - here)),
+        predicted=np.exp(_left_out(task, values, slopes, grouped)),
     )
 
 
-def _huber(residuals: Floats) -> Floats:
-    return np.asarray(1.0 / np.maximum(1.0, np.abs(residuals) / (1.5 * NOISE)) / NOISE**2)
+def _trust(residuals: Floats) -> Floats:
+    """Weight of each row, shape (rows,): that of a Cauchy error, so that a row which is far off for
+    a reason that no column states hardly counts.
+    """
+    return np.asarray(1.0 / (1.0 + (residuals / (2 * NOISE)) ** 2) / NOISE**2)
 
 
 def _newton(
@@ -150,14 +194,20 @@ def _newton(
     return np.asarray(np.linalg.solve(curvature, gradient))
 
 
-def _left_out(
-    task: Problem, values: Floats, slopes: Floats, weights: Floats, residuals: Floats
-) -> Floats:
-    """Change of log seconds when a row's own group is not known, shape (rows,)."""
-    change = np.zeros(len(residuals))
-    groups = np.array(task.stack.groups)
+def _left_out(task: Problem, values: Floats, slopes: Floats, grouped: Floats) -> Floats:
+    """Log seconds of each row by a fit that does not know its group, shape (rows,).
+
+    Steps from the whole fit with its slopes but with what is left of the residuals each time.
+    """
+    found = np.zeros(len(task.stack.ids))
+    measured, groups = np.log(task.stack.seconds), np.array(task.stack.groups)
     for group in dict.fromkeys(task.stack.groups):
-        inside = groups == group
-        step = _newton(task, values, slopes[~inside], weights[~inside], residuals[~inside])
-        change[inside] = slopes[inside] @ np.clip(step, -1.5, 1.5)
-    return change
+        outside = groups != group
+        without = values.copy()
+        for _ in range(LEFT_OUT_STEPS):
+            residuals = measured - task.log_seconds(without)
+            weights = grouped * _trust(residuals)
+            step = _newton(task, without, slopes[outside], weights[outside], residuals[outside])
+            without = without + np.clip(step, -0.4, 0.4)
+        found[~outside] = task.log_seconds(without)[~outside]
+    return found

@@ -7,16 +7,16 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor import catalog
-from advisor.cost import MATRIX_TYPES, cpu_seconds, gpu_seconds, passes, vector_set
+from advisor.cost import MATRIX_TYPES, cpu_seconds, gpu_seconds, matrices, passes, vectors
 from advisor.efficiency import Scope
 from advisor.errors import AdvisorError
 from advisor.estimate import usual_backend
 from advisor.machine import Gpu, Host, given
 from advisor.model import Floats
-from advisor.placement import RAM, Load, Placement, Step, step_load, vram
-from advisor.predict import Case, understood
-from advisor.runtimes import LLAMA_CPP
-from advisor.runtimes.llama_cpp import crossings
+from advisor.placement import Load
+from advisor.predict import Case, ram_peak, understood
+from advisor.runtimes import IK_LLAMA_CPP, LLAMA_CPP
+from advisor.schedule import Flow, Route, Schedule
 from advisor.units import GB
 
 DECODED = ("resident", "cpu", "moe_offload", "partial")
@@ -33,6 +33,8 @@ class Stack:
         scopes: case and family of each constant's lookup, by kind of hardware.
         on_gpu: what the GPUs read and compute.
         on_cpu: what the processor does.
+        moved: weights copied over the link [B].
+        link: its rate from page-locked memory [B/s].
         crossings: hand-overs.
         repeats: micro-batches.
         workers: GPUs that hold the layers in turn.
@@ -50,6 +52,8 @@ class Stack:
     scopes: tuple[Mapping[str, str], ...]
     on_gpu: Load
     on_cpu: Load
+    moved: Floats
+    link: Floats
     crossings: Floats
     repeats: Floats
     workers: Floats
@@ -95,6 +99,7 @@ def seconds(stack: Stack, values: Mapping[str, Floats]) -> Floats:
     total = (
         gpu_seconds(stack.on_gpu, gpu, constants).total  # type: ignore[arg-type]
         + cpu_seconds(stack.on_cpu, host, constants).total  # type: ignore[arg-type]
+        + stack.moved / (values["link_share"] * stack.link)
         + stack.crossings * values["crossing"]
         + values["token"]
     )
@@ -108,12 +113,12 @@ def decoded(rows: Iterable[Mapping[str, str]]) -> Stack:
 
 
 def prompted(rows: Iterable[Mapping[str, str]]) -> Stack:
-    """Rows whose prompt was timed where its weights lie, wholly on GPUs or on the processor.
+    """Rows whose prompt was timed.
 
     Sweeps over the threads of the generation time their prompt with another number of threads.
     """
     fixed = (row for row in rows if "given threads" not in row["source_note"])
-    return _stack(fixed, ("resident", "cpu"), "pp_tps")
+    return _stack(fixed, DECODED, "pp_tps")
 
 
 def _stack(rows: Iterable[Mapping[str, str]], categories: tuple[str, ...], speed: str) -> Stack:
@@ -125,7 +130,7 @@ def _stack(rows: Iterable[Mapping[str, str]], categories: tuple[str, ...], speed
             case = understood(row)
         except AdvisorError:
             continue
-        if case.runtime is LLAMA_CPP and _split_stated(row, case):
+        if case.runtime in (LLAMA_CPP, IK_LLAMA_CPP) and _split_stated(row, case):
             parts.append(_part(row, case, prompt=speed == "pp_tps"))
     return _joined(parts)
 
@@ -140,27 +145,24 @@ def _split_stated(row: Mapping[str, str], case: Case) -> bool:
 
 def _part(row: Mapping[str, str], case: Case, *, prompt: bool) -> dict[str, object]:
     work = case.prompt if prompt else case.work
-    placement = LLAMA_CPP.place(case.model, case.machine, work, case.strategy, case.settings)
-    fresh = float(np.maximum(work.fresh, 1))
-    batches = np.ceil(fresh / float(work.ubatch)) if prompt else 1.0
-    step = Step(
-        tokens=fresh / batches if prompt else 1.0,
-        sequences=1.0,
-        depth=(work.prompt + work.cached) / 2 if prompt else work.decode_depth,
-        kv_type=work.kv_type,
-    )
+    how = case.runtime
+    placement = how.place(case.model, case.machine, work, case.strategy, case.settings)
+    phases = how.schedule(case.model, placement, case.machine, work)
+    asked = phases.prefill if prompt else phases.decode
     gpu = case.machine.gpus[0] if case.machine.gpus else None
     bandwidth, is_given, segment = _ram(row, case)
-    tokens = fresh if prompt else 1.0
+    tokens = float(np.maximum(work.fresh, 1)) if prompt else 1.0
     return {
         "ids": row["id"],
         "groups": f"{row['source_url']} {row['gpu']} {row['cpu']}",
         "scopes": _scopes(case, segment),
-        "on_gpu": _on_gpus(case, placement, step),
-        "on_cpu": step_load(case.model, placement, RAM, step),
-        "crossings": float(crossings(case.model, placement, case.machine)),
-        "repeats": float(batches),
-        "workers": float(max(len(case.machine.gpus), 1)),
+        "on_gpu": _computed(asked, Route.RESIDENT),
+        "on_cpu": _computed(asked, Route.IN_PLACE),
+        "moved": float(sum(flow.moved for flow in _flows(asked, Route.STREAMED))),
+        "link": float(gpu.link.pinned.value) if gpu else 1e30,
+        "crossings": float(asked.crossings),
+        "repeats": float(asked.repeats),
+        "workers": float(asked.workers),
         "bandwidth": float(gpu.bandwidth.value) if gpu else 1e30,
         "flops": _peak(gpu) if gpu else 1e30,
         "ram": bandwidth,
@@ -171,17 +173,19 @@ def _part(row: Mapping[str, str], case: Case, *, prompt: bool) -> dict[str, obje
     }
 
 
+def _flows(schedule: Schedule, route: Route) -> list[Flow]:
+    return [flow for stage in schedule.stages for flow in stage.flows if flow.route is route]
+
+
+def _computed(schedule: Schedule, route: Route) -> Load:
+    """What is read and computed on a route in one run of the stages."""
+    nothing = Load(**dict.fromkeys((one.name for one in fields(Load)), 0.0))
+    loads = [flow.load for flow in _flows(schedule, route) if flow.load is not None]
+    return sum(loads[1:], start=loads[0]) if loads else nothing
+
+
 def _peak(gpu: Gpu) -> float:
     return max(gpu.tensor_flops.get(kind, 0.0) / per for kind, per in MATRIX_TYPES)
-
-
-def _on_gpus(case: Case, placement: Placement, step: Step) -> Load:
-    loads = [
-        step_load(case.model, placement, vram(device), step)
-        for device in range(len(case.machine.gpus))
-    ]
-    nothing = Load(**dict.fromkeys((one.name for one in fields(Load)), 0.0))
-    return sum(loads, start=nothing)
 
 
 def _ram(row: Mapping[str, str], case: Case) -> tuple[float, bool, str]:
@@ -191,6 +195,8 @@ def _ram(row: Mapping[str, str], case: Case) -> tuple[float, bool, str]:
         known = catalog.find_host(host.name)
     except AdvisorError:
         return float(host.bandwidth.value), True, "desktop"
+    if row["ram_bw_gbs"] and ram_peak(row):
+        return float(row["ram_bw_gbs"]) * GB, False, known.segment
     if row["ram_bw_gbs"] or known.bandwidth_gbs is None:
         return float(host.bandwidth.value), True, known.segment
     if row["ram_mts"]:
@@ -204,12 +210,13 @@ def _scopes(case: Case, segment: str) -> dict[str, str]:
     scope = Scope(
         decode_class=case.model.decode_class,
         backend=case.backend or usual_backend(case.machine),
-        build=case.build,
+        build=case.runtime.build or case.build,
     )
     return {
         "gpu": gpu,
         "segment": segment,
-        "vectors": vector_set(case.machine.host),
+        "vectors": vectors(case.machine.host),
+        "matrices": matrices(case.machine.host),
         "decode_class": scope.decode_class,
         "backend": scope.backend,
         "build": scope.build,

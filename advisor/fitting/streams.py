@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor.cost import schedule_seconds
-from advisor.engines import engine
+from advisor.engines import engine, of_llama_cpp
 from advisor.errors import AdvisorError
 from advisor.fitting.stack import Constants
 from advisor.fitting.stacking import Shape, machines, number_type, shape, stacked
@@ -20,7 +20,6 @@ from advisor.fitting.stream_parameters import STREAM_PARAMETERS
 from advisor.machine import Machine
 from advisor.model import Floats
 from advisor.predict import Case, understood
-from advisor.runtimes import LLAMA_CPP
 from advisor.runtimes.expert_streaming import EXPERT_STREAMING
 from advisor.schedule import Phases
 from advisor.tables import DATA
@@ -81,13 +80,14 @@ def _run(row: Mapping[str, str]) -> Run | None:
     rate = _tokens_per_second(row)
     if rate is None or any(word in said for word in UNSURE):
         return None
-    if engine(row["runtime"], row["category"]) is LLAMA_CPP:
+    named = engine(row["runtime"], row["category"])
+    if named is not None and of_llama_cpp(named):
         return None
     try:
         case = understood(row)
     except AdvisorError:
         return None
-    if case.runtime is LLAMA_CPP or not case.machine.gpus:
+    if of_llama_cpp(case.runtime) or not case.machine.gpus:
         return None
     how, work = case.runtime, case.work
     placement = how.place(case.model, case.machine, work, case.strategy, case.settings)

@@ -4,11 +4,12 @@ from advisor.errors import UnknownName
 from advisor.runtimes.accelerate import ACCELERATE
 from advisor.runtimes.deepspeed import DEEPSPEED
 from advisor.runtimes.flexgen import FLEXGEN
+from advisor.runtimes.ik_llama_cpp import IK_LLAMA_CPP
 from advisor.runtimes.llama_cpp import LLAMA_CPP
 from advisor.runtimes.runtime import Becomes, Runtime
 from advisor.runtimes.vllm import VLLM
 
-RUNTIMES = (LLAMA_CPP, VLLM, ACCELERATE, DEEPSPEED, FLEXGEN)
+RUNTIMES = (LLAMA_CPP, IK_LLAMA_CPP, VLLM, ACCELERATE, DEEPSPEED, FLEXGEN)
 """In the order pages and tables show them."""
 
 
@@ -28,6 +29,7 @@ __all__ = [
     "ACCELERATE",
     "DEEPSPEED",
     "FLEXGEN",
+    "IK_LLAMA_CPP",
     "LLAMA_CPP",
     "RUNTIMES",
     "VLLM",

@@ -207,6 +207,26 @@ def gpu_buffer(model: Model, work: Workload, outside: Array) -> Array:
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
     """One pass over the layers for each micro-batch of the prompt, then one for each token."""
+    return phases(model, placement, machine, work, copies_experts=True)
+
+
+def phases(
+    model: Model,
+    placement: Placement,
+    machine: Machine,
+    work: Workload,
+    *,
+    copies_experts: bool,
+) -> Phases:
+    """The same, by what happens to experts in RAM while a prompt is read.
+
+    Args:
+        model: the model.
+        placement: where it lies.
+        machine: where it runs.
+        work: what is asked.
+        copies_experts: they are copied to the GPU; else the processor computes them.
+    """
     users = np.asarray(work.users, dtype=float)
     fresh = np.maximum(work.fresh, 1) * users
     batches = np.ceil(fresh / work.ubatch)
@@ -218,13 +238,18 @@ def schedule(model: Model, placement: Placement, machine: Machine, work: Workloa
     )
     token = Step(tokens=users, sequences=users, depth=work.decode_depth, kv_type=work.kv_type)
     return Phases(
-        prefill=_pass(model, placement, machine, prompt, repeats=batches),
-        decode=_pass(model, placement, machine, token, repeats=1.0),
+        prefill=_pass(model, placement, machine, prompt, batches, copies_experts),
+        decode=_pass(model, placement, machine, token, 1.0, copies_experts),
     )
 
 
 def _pass(
-    model: Model, placement: Placement, machine: Machine, step: Step, *, repeats: Array
+    model: Model,
+    placement: Placement,
+    machine: Machine,
+    step: Step,
+    repeats: Array,
+    copies_experts: bool,
 ) -> Schedule:
     on_gpus = [
         alone(
@@ -237,14 +262,16 @@ def _pass(
         for device in range(len(machine.gpus))
     ]
     return Schedule(
-        stages=(*on_gpus, *_outside(model, placement, machine, step)),
+        stages=(*on_gpus, *_outside(model, placement, machine, step, copies_experts)),
         repeats=repeats,
         crossings=crossings(model, placement, machine),
         workers=max(len(machine.gpus), 1),
     )
 
 
-def _outside(model: Model, placement: Placement, machine: Machine, step: Step) -> tuple[Stage, ...]:
+def _outside(
+    model: Model, placement: Placement, machine: Machine, step: Step, copies_experts: bool
+) -> tuple[Stage, ...]:
     """Layers off the GPU: computed where they lie, or copied and computed on the first GPU."""
     load = step_load(model, placement, RAM, step)
     on_disk = placement.strategy is Strategy.NVME_OFFLOAD
@@ -257,15 +284,18 @@ def _outside(model: Model, placement: Placement, machine: Machine, step: Step) -
     if not np.any(load.layers + load.expert_layers + load.weights):
         return ()
     copied = np.where(np.asarray(step.tokens) >= COPY_TOKENS, 1.0, 0.0) * bool(machine.gpus)
-    in_place = Flow(route=Route.IN_PLACE, load=load.times(1 - copied), repacked=not on_disk)
+    copying = load.times(copied)
+    if not copies_experts:
+        copying = copying + copying.routed.times(-1.0)
+    staying = load + copying.times(-1.0)
+    in_place = Flow(route=Route.IN_PLACE, load=staying, repacked=not on_disk)
     if not np.any(copied):
         return (*paged, alone(in_place))
-    moved = load.weights * copied
     return (
         *paged,
-        alone(Flow(route=Route.STREAMED, moved=moved, transfer=Transfer.PAGEABLE)),
-        alone(Flow(route=Route.RESIDENT, load=load.times(copied))),
-        *(() if np.all(copied) else (alone(in_place),)),
+        alone(Flow(route=Route.STREAMED, moved=copying.weights, transfer=Transfer.PINNED)),
+        alone(Flow(route=Route.RESIDENT, load=copying)),
+        *((alone(in_place),) if np.any(staying.weights) else ()),
     )
 
 

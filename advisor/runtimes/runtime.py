@@ -30,6 +30,7 @@ class Runtime:
     Attributes:
         name: as people call it.
         key: as data/efficiency.csv names it.
+        build: of which fork it is, as `efficiency.Scope` names builds; empty for none.
         version: what its command was written for, with the date it was checked.
         strategies: placements it can do.
         becomes: the format a model of a given format takes in it, on a machine; raises Refusal
@@ -47,3 +48,4 @@ class Runtime:
     place: Callable[[Model, Machine, Workload, Strategy, Settings], Placement]
     schedule: Callable[[Model, Placement, Machine, Workload], Phases]
     command: Callable[[Model, Placement, Machine, Workload], str]
+    build: str = ""

@@ -1,0 +1,63 @@
+"""One published figure beside its prediction."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """One row, predicted with its group left out.
+
+    Attributes:
+        id: of the row.
+        regime: what kind of run it is; a name of `regimes.REGIMES`.
+        group: source and hardware; rows of a group err together.
+        gpu: as the source calls it; empty for none.
+        cpu: likewise.
+        model: likewise.
+        format: likewise.
+        runtime: likewise.
+        date: when it was measured or published; empty where unknown.
+        measured: speed [tokens/s].
+        predicted: speed [tokens/s].
+        half_width: of the 80 % range, as a logarithm.
+        source: where it was published.
+        peers: what public advisors say of the same run, by name; those that say nothing are absent
+            [tokens/s].
+    """
+
+    id: str
+    regime: str
+    group: str
+    gpu: str
+    cpu: str
+    model: str
+    format: str = ""
+    runtime: str = ""
+    date: str = ""
+    measured: float
+    predicted: float
+    half_width: float
+    source: str
+    peers: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def error(self) -> float:
+        """Predicted over measured, less one."""
+        return self.predicted / self.measured - 1.0
+
+    @property
+    def low(self) -> float:
+        """Lower end of the 80 % range [tokens/s]."""
+        return self.predicted * math.exp(-self.half_width)
+
+    @property
+    def high(self) -> float:
+        """Upper end of the 80 % range [tokens/s]."""
+        return self.predicted * math.exp(self.half_width)
+
+    @property
+    def held(self) -> bool:
+        """The range holds what was measured."""
+        return abs(math.log(self.predicted / self.measured)) <= self.half_width

@@ -1,0 +1,163 @@
+"""The rows of data/measurements/llama_cpp.csv, each predicted without its group."""
+
+import csv
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from advisor import catalog
+from advisor.accuracy.facts import answers, facts_of
+from advisor.accuracy.point import Point
+from advisor.accuracy.regimes import DATASHEET, GENERATION, PROMPT, STATED, regime_of
+from advisor.errors import AdvisorError
+from advisor.estimate import IN_DECODE, IN_PROMPT
+from advisor.fitting.__main__ import IN_PROMPTS, MEASURED
+from advisor.fitting.parameters import PARAMETERS
+from advisor.fitting.solve import Fit, problem, solve
+from advisor.fitting.spreads import half_widths
+from advisor.fitting.stack import Stack, decoded, prompted
+from advisor.model import Floats
+from advisor.predict import Case, understood
+
+DEEP = 3000
+"""Tokens in the cache from which a row counts as deep context."""
+
+Row = Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """One row of the file.
+
+    Attributes:
+        row: as it stands there.
+        case: what it describes.
+    """
+
+    row: Row
+    case: Case
+
+
+@dataclass(frozen=True)
+class Published:
+    """The file, read once.
+
+    Attributes:
+        rows: all of it.
+    """
+
+    rows: tuple[Row, ...]
+
+    @cached_property
+    def runs(self) -> Mapping[str, Run]:
+        """Rows that can be understood and are not doubtful, by their id."""
+        found = {}
+        for row in self.rows:
+            if row["doubtful"] == "True":
+                continue
+            try:
+                found[row["id"]] = Run(row=row, case=understood(row))
+            except AdvisorError:
+                continue
+        return found
+
+    @cached_property
+    def decode(self) -> Stack:
+        """Rows whose generation is fitted."""
+        return decoded(self.rows)
+
+    @cached_property
+    def prompt(self) -> Stack:
+        """Rows whose prompt is fitted."""
+        return prompted(self.rows)
+
+
+def read() -> Published:
+    """The file as shipped."""
+    with MEASURED.open(encoding="utf-8", newline="") as file:
+        return Published(tuple(csv.DictReader(file)))
+
+
+def points(published: Published) -> Iterable[Point]:
+    """Every row that the fit covers."""
+    names = tuple(name for name in PARAMETERS if name not in IN_PROMPTS)
+    generation = solve(problem(published.decode, names))
+    prompts = solve(problem(published.prompt, IN_PROMPTS, generation))
+    yield from _points(published, published.decode, generation, GENERATION)
+    yield from _points(published, published.prompt, prompts, PROMPT)
+
+
+def _points(published: Published, stack: Stack, fit: Fit, timed: str) -> Iterable[Point]:
+    widths = _half_widths(stack, fit, timed)
+    for index, name in enumerate(stack.ids):
+        run, prompt = published.runs[name], timed == PROMPT
+        measured = float(run.row["pp_tps" if prompt else "tg_tps"])
+        ram_peak = float(stack.ram[index])
+        facts = facts_of(run.case, run.row["category"], ram_peak=ram_peak, prompt=prompt)
+        yield point(
+            run,
+            regime=_regime(run.row, stack, index, timed),
+            group=stack.groups[index],
+            measured=measured,
+            predicted=measured * float(stack.seconds[index] / fit.predicted[index]),
+            half_width=float(widths[index]),
+            peers=answers(facts),
+        )
+
+
+def point(
+    run: Run,
+    *,
+    regime: str,
+    group: str,
+    measured: float,
+    predicted: float,
+    half_width: float,
+    peers: Mapping[str, float],
+) -> Point:
+    """A row as a point; arguments as the attributes of `Point`."""
+    return Point(
+        id=run.row["id"],
+        regime=regime,
+        group=group,
+        gpu=run.row["gpu"],
+        cpu=run.row["cpu"],
+        model=run.row["model"],
+        format=run.row["quant"],
+        runtime=run.row["runtime"],
+        date=run.row["date"],
+        measured=measured,
+        predicted=predicted,
+        half_width=half_width,
+        source=run.row["source_url"],
+        peers=peers,
+    )
+
+
+def _half_widths(stack: Stack, found: Fit, timed: str) -> Floats:
+    table = catalog.efficiency()
+    if timed == PROMPT:
+        on_gpu = np.asarray(stack.on_gpu.layers) > 0
+        ends = (table.value(IN_PROMPT, part) for part in ("resident", "in_place"))
+        return np.asarray(np.where(on_gpu, *ends))
+    return half_widths(
+        stack,
+        found,
+        gpu=table.value(IN_DECODE, "resident"),
+        cpu=table.value(IN_DECODE, "in_place"),
+        more=table.value("spread_unmeasured", "in_place"),
+    )
+
+
+def _regime(row: Row, stack: Stack, index: int, timed: str) -> str:
+    return regime_of(
+        {
+            "category": row["category"],
+            "timed": timed,
+            "deep": float(row["context_depth"] or 0) >= DEEP,
+            "experts": bool(np.asarray(stack.on_gpu.expert_layers)[index]),
+            "ram": STATED if row["ram_bw_gbs"] or row["ram_mts"] else DATASHEET,
+        }
+    )

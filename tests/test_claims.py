@@ -1,0 +1,204 @@
+"""Verdicts on claims follow from the figures, and so does what it would take."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from advisor import cli
+from advisor.claims import Claim, Finding, Verdict, claims
+from advisor.claims.figures import Claimed, exact, holds
+from advisor.claims.findings import finding, measured
+from advisor.claims.measures import MEASURES
+from advisor.claims.needs import needs
+from advisor.claims.rows import case_rows, claim_rows
+from advisor.claims.scenarios import Scenario, in_words
+from advisor.claims.verdicts import answered, shared
+from advisor.errors import DataError
+from advisor.units import GB
+
+ROWS = {row.number: row for row in claim_rows()}
+LLAMA = {"model": "Llama-3.1-70B", "format": "Q4_K_M", "context": 4096, "runtime": "llama.cpp",
+         "placement": "cpu-offload", "gpu": "RTX 4090", "ram_gb": 256,
+         "cpu": "Server 8-channel DDR4-3200 (typical)"}  # fmt: skip
+
+
+def scenario(**said) -> Scenario:
+    return Scenario(said={**LLAMA, **said})
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[int, Claim]:
+    return {one.row.number: one for one in claims()}
+
+
+def cases_of(number: int):
+    return [case for case in case_rows() if case.claim == number]
+
+
+def one(holding: bool, *conditions: str, unit: str = "tokens/s") -> Finding:
+    return Finding(
+        conditions=conditions,
+        scenario=Scenario(said={}),
+        figure=exact(2.0 if holding else 1.0),
+        claimed=Claimed(low=2, high=None, unit=unit),
+    )
+
+
+def claim_of(*findings: Finding) -> Claim:
+    return Claim(row=ROWS[1], findings=findings)
+
+
+def test_the_condition_is_what_holding_cases_have_and_failing_ones_have_not() -> None:
+    cases = [
+        one(True, "in place", "DDR4"),
+        one(True, "in place", "DDR5"),
+        one(False, "streamed", "DDR5"),
+    ]
+    assert shared(cases) == "in place"
+    assert claim_of(*cases).answer == "holds only if in place"
+
+
+def test_cases_that_share_no_clause_are_named_one_by_one() -> None:
+    cases = [one(True, "a", "x"), one(True, "b", "y"), one(False, "a", "y"), one(False, "b", "x")]
+    assert shared(cases) == "a, x or b, y"
+
+
+def test_a_claim_of_two_things_needs_both() -> None:
+    first = [one(True, "fast"), one(False, "slow")]
+    both = claim_of(*first, one(True, "large", unit="times"), one(False, "small", unit="times"))
+    assert both.answer == "holds only if fast and large"
+    assert claim_of(*first, one(False, "large", unit="times")).verdict is Verdict.DOES_NOT
+    assert claim_of(one(True, "fast"), one(True, "large", unit="times")).verdict is Verdict.HOLDS
+
+
+def test_cases_beside_it_decide_nothing() -> None:
+    beside = replace(one(False, "another machine"), beside=True)
+    assert claim_of(one(True, "fast"), beside).verdict is Verdict.HOLDS
+    helpful = replace(one(True, "another machine"), beside=True)
+    failing = claim_of(one(False, "fast"), helpful)
+    assert failing.verdict is Verdict.DOES_NOT
+    assert failing.needs == ("another machine: 2.0 tokens/s",)
+
+
+@pytest.mark.parametrize("number", ROWS)
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [(0.0, 1e15, Verdict.HOLDS), (1e15, 2e15, Verdict.DOES_NOT)],
+    ids=["any figure", "no figure"],
+)
+def test_another_range_turns_the_verdict(number, low, high, verdict) -> None:
+    row = replace(ROWS[number], low=low, high=high, vary="")
+    deciding = (case for case in cases_of(number) if not case.beside)
+    figures = ((case, finding(ROWS[number], case).figure.value) for case in deciding)
+    cases = [
+        replace(case, low=low, high=high, vary="none")
+        for case, figure in figures
+        if np.isfinite(figure)
+    ]
+    assert answered(row, cases).verdict is verdict
+
+
+def test_another_machine_turns_the_verdict() -> None:
+    case = next(one for one in cases_of(1) if "vLLM" in one.condition)
+    wide = replace(case, inputs=f"{case.inputs}; pcie_gbs=100")
+    assert not finding(ROWS[1], case).holds
+    assert finding(ROWS[1], wide).holds
+
+
+def test_every_claim_is_answered_with_its_figures(found) -> None:
+    assert list(found) == list(range(1, 24))
+    for claim in found.values():
+        assert bool(claim.condition) is (claim.verdict is Verdict.ONLY_IF)
+        assert claim.why.endswith(".")
+        assert "nan" not in claim.why
+        assert "claimed:" in claim.why
+
+
+def test_what_the_articles_got_wrong(found) -> None:
+    """By facts that no fit can move; each from the measurements that its row cites."""
+    by_name = {f"{one.row.number} {case.condition}": case for one in found.values()
+               for case in one.findings}  # fmt: skip
+    for name, held in {
+        "1 streamed to the GPU, in 4 bits by vLLM": False,  # 20 GB over 24 GB/s
+        "2 the link is PCIe 3, copies are pinned": False,  # 12 GB/s
+        "2 weights are computed in place": False,
+        "3 half of it lies on the drive and nothing is cached": False,  # 2.9 s a token
+        "5 half of it lies in the GPU, computed in place": False,
+        "9 20 layers against 10": False,  # 70 of 80 layers take at most 7/6 of the time of 60
+        "13 the RAM is 12-channel, DDR5 beside an RTX 4090": False,  # twice
+        "16 float16": False,  # 13.5 GB
+        "16 quantized to 4 bits": True,
+        "17 heads are grouped, 128k tokens": True,  # 43 GB
+        "21 it has 128 GB, experts in 4 bits on an M4 Max": False,
+        "22 weights are computed in place": False,
+    }.items():
+        assert by_name[name].holds is held, name
+    assert found[15].verdict is Verdict.DOES_NOT
+    assert found[12].verdict is Verdict.HOLDS
+
+
+def test_the_smallest_change_that_is_enough_is_named() -> None:
+    claimed = Claimed(low=100, high=200, unit="GB")
+    measure = lambda one: exact(np.asarray(one.said["ram_gb"]) * GB)  # noqa: E731
+    (text,) = needs(scenario(ram_gb=64), measure, claimed, "ram_gb")
+    size = float(text.split()[0])
+    assert 90 <= size <= 100  # a tenth to spare
+    assert text.endswith("GiB of RAM")
+    (text,) = needs(scenario(ram_gb=1024), measure, claimed, "ram_gb")
+    assert 200 <= float(text.split()[0]) <= 220
+
+
+def test_an_input_that_is_never_enough_is_said() -> None:
+    claimed = Claimed(low=2, high=None, unit="times")
+    assert needs(scenario(), lambda _: exact(1.0), claimed, "users") == (
+        "no number of users alone is enough",
+    )
+
+
+def test_the_link_that_is_named_makes_streaming_fast_enough(found) -> None:
+    case = next(one for one in found[1].findings if "vLLM" in one.condition)
+    (text,) = case.needs
+    faster = Scenario(said={**case.scenario.said, "pcie_gbs": float(text.split()[-2])})
+    assert holds(MEASURES["decode"](faster), case.claimed)
+
+
+def test_what_does_not_fit_says_what_is_short(found) -> None:
+    case = found[8].findings[0]
+    assert case.outcome == "no figure"
+    assert case.words.startswith("does not fit, ")
+    assert case.words.endswith(" short")
+    assert not case.holds
+
+
+def test_a_pair_that_cannot_be_leaves_the_other_cases() -> None:
+    row = replace(ROWS[1], scenario=ROWS[1].scenario.replace("gpu=RTX 4090", "gpu=none"))
+    answer = answered(row, cases_of(1))
+    streamed = [one for one in answer.findings if "vLLM" in one.condition]
+    assert all(one.words.startswith("not possible: ") for one in streamed)
+    assert all(one.fits for one in answer.findings if "in place" in one.condition)
+
+
+def test_a_scenario_is_said_in_words() -> None:
+    said = in_words({**LLAMA, "gpu_layers": 40})
+    assert said.startswith("Llama-3.1-70B, Q4_K_M, llama.cpp, the rest in RAM, RTX 4090")
+    assert "40 layers on the GPU, 4,096 tokens of context" in said
+
+
+def test_rows_that_break_the_rules_are_told() -> None:
+    with pytest.raises(DataError, match="no input is called colour"):
+        Scenario(said={"colour": "red"})
+    with pytest.raises(DataError, match="no measure is called 'beauty'"):
+        measured("beauty", "")
+    with pytest.raises(DataError, match="'colour' cannot be varied"):
+        needs(scenario(), MEASURES["decode"], Claimed(low=1, high=2, unit="GB"), "colour")
+
+
+def test_the_command_line_says_the_same(capsys, found) -> None:
+    assert cli.main(["claims", "--json"]) == 0
+    answers = json.loads(capsys.readouterr().out)
+    assert [one["verdict"] for one in answers] == [one.verdict.value for one in found.values()]
+    assert cli.main(["claims"]) == 0
+    text = capsys.readouterr().out
+    assert all(claim.answer in text and claim.why in text for claim in found.values())

@@ -1,0 +1,74 @@
+"""data/claims.csv and data/claim_cases.csv: every claim sourced, every case can be computed."""
+
+import pytest
+from provenance import is_past, is_public
+
+from advisor.claims.figures import UNITS
+from advisor.claims.findings import range_claimed
+from advisor.claims.measures import MEASURES
+from advisor.claims.needs import VARIED
+from advisor.claims.rows import case_rows, changed, claim_rows, inherited, inputs
+from advisor.claims.scenarios import Scenario
+
+CLAIMS = {row.number: row for row in claim_rows()}
+CASES = case_rows()
+
+
+def name(case) -> str:
+    return f"{case.claim}: {case.condition}"
+
+
+def test_all_23_are_there_in_order() -> None:
+    assert list(CLAIMS) == list(range(1, 24))
+
+
+def test_every_case_has_its_claim_and_every_claim_a_case_that_decides() -> None:
+    assert {case.claim for case in CASES if not case.beside} == set(CLAIMS)
+    assert {case.claim for case in CASES} == set(CLAIMS)
+
+
+def test_facts_have_public_sources_and_no_date_to_come() -> None:
+    for row in (*CLAIMS.values(), *(case for case in CASES if case.source)):
+        assert all(is_public(source.strip()) for source in row.source.split(";"))
+        assert not row.source_date or is_past(row.source_date)
+
+
+@pytest.mark.parametrize("row", CLAIMS.values(), ids=lambda row: row.topic)
+def test_a_claim_is_told_in_sentences_of_its_own(row) -> None:
+    for text in (row.claim, row.assumed, row.mechanism):
+        assert text.endswith(".")
+        assert ".." not in text
+
+
+@pytest.mark.parametrize("case", CASES, ids=name)
+def test_every_case_names_a_measure_a_unit_and_inputs_that_there_are(case) -> None:
+    row = CLAIMS[case.claim]
+    assert (case.measure or row.measure) in MEASURES
+    assert (case.unit or row.unit) in UNITS
+    assert set(filter(None, inherited(case.vary, row.vary).replace(" ", "").split(";"))) <= set(
+        VARIED
+    )
+    said = changed(inputs(row.scenario), case.inputs)
+    Scenario(said=changed(said, inherited(case.against, row.against)))
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if not case.beside], ids=name)
+def test_what_decides_has_a_range_with_its_ends_in_order(case) -> None:
+    claimed = range_claimed(CLAIMS[case.claim], case)
+    assert not claimed.open
+    assert claimed.low is None or claimed.high is None or 0 <= claimed.low < claimed.high
+
+
+def test_a_range_of_its_own_comes_with_its_unit() -> None:
+    for case in CASES:
+        assert case.unit or (case.low is None and case.high is None)
+
+
+def test_a_figure_of_others_has_its_source() -> None:
+    for case in CASES:
+        assert bool(case.source) is (case.measure == "cited")
+
+
+def test_cases_of_a_claim_can_be_told_apart() -> None:
+    names = [name(case) for case in CASES]
+    assert len(names) == len(set(names))

@@ -1,0 +1,175 @@
+"""The Accuracy page: tables, filters, chart, the figure that was clicked, its states."""
+
+import math
+
+import pytest
+from streamlit.testing.v1 import AppTest
+from ui_app import ROOT, app, page_text, run
+
+from advisor.accuracy.floor import Floor
+from advisor.accuracy.ledger import Ledger
+from advisor.accuracy.point import Point
+from advisor.accuracy.scoring import scores
+from advisor.peers import PEERS
+from advisor.ui import accuracy_chart, accuracy_figures, judging
+
+SOURCE = "https://example.com/runs"
+
+
+def point(name, regime, measured, predicted, **more):
+    return Point(**{
+        "id": name, "regime": regime, "group": name, "gpu": "RTX 4090", "cpu": "",
+        "model": "Llama-3.1-8B", "format": "Q4_K_M", "measured": measured, "predicted": predicted,
+        "half_width": 0.2, "source": SOURCE, **more,
+    })  # fmt: skip
+
+
+POINTS = (
+    *(point(f"a{at}", "resident, dense", 100.0, 100.0 + at,
+            peers={"llmfit": 120.0, "LLMcalc": 90.0}) for at in range(20)),
+    *(point(f"b{at}", "CPU alone", 4.0, 6.0, gpu="", cpu="Ryzen 9 7950X") for at in range(20)),
+    point("c0", "experts in RAM", 9.0, 10.0, model="<img src=x>", gpu="RTX 3090",
+          peers={"llmfit": 8.1}),
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _small_ledger(monkeypatch):
+    floor = Floor(pairs=23, settings=9, median=0.125)
+    small = Ledger(points=POINTS, scores=scores(POINTS), floor=floor)
+    monkeypatch.setattr(judging, "ledger", lambda: small)
+    judging.judged.clear()
+    yield
+    judging.judged.clear()
+
+
+def accuracy(**chosen):
+    test = AppTest.from_file(str(ROOT / "advisor/ui/accuracy.py"), default_timeout=60)
+    run(test)
+    for name, values in chosen.items():
+        test.multiselect(key=f"ledger_{name.replace('_', ' ')}").set_value(values)
+    return run(test) if chosen else test
+
+
+def test_it_is_a_page_of_the_app():
+    test = app()
+    test.switch_page("advisor/ui/accuracy.py")
+    assert "By kind of run" in [one.value for one in run(test).subheader]
+
+
+def test_the_verdict_names_the_closest_and_the_farthest():
+    # Errors of 0 to 19 % and of 50 %; experts in RAM, a single figure, is not named.
+    text = page_text(accuracy())
+    assert "Of 41 published speeds" in text
+    assert "Closest: resident, dense, 10 %. Farthest: CPU alone, 50 %." in text
+
+
+def test_regimes_stand_beside_the_best_public_formula():
+    text = page_text(accuracy())
+    for said in ("resident, dense", "20 groups", "CPU alone", "experts in RAM", "all together"):
+        assert said in text
+    # LLMcalc says 90 of 100: 10 %, and llmfit 120: 20 %.
+    assert "10.0 %, LLMcalc" in text
+    assert "none answers most of them" in text
+
+
+def test_it_says_how_far_sources_differ_and_how_figures_are_judged():
+    text = page_text(accuracy())
+    assert "differ by 12 % at the median (23 pairs of 9 settings)" in text
+    assert "with its whole group left out" in text
+
+
+def test_every_public_formula_is_there_with_its_source():
+    text = page_text(accuracy())
+    for peer in PEERS:
+        assert peer.name in text
+        assert peer.source in text
+        assert peer.date in text
+
+
+def test_filters_narrow_chart_and_table():
+    test = accuracy(GPU=["RTX 3090", "no GPU"])
+    assert "21 of 41 figures" in page_text(test)
+    assert len(test.dataframe[0].value) == 21
+    narrower = accuracy(GPU=["RTX 3090", "no GPU"], Kind_of_run=["CPU alone"])
+    assert "20 of 41 figures" in page_text(narrower)
+
+
+def test_filters_that_leave_nothing_say_so():
+    test = accuracy(GPU=["RTX 3090"], Kind_of_run=["CPU alone"])
+    assert "No published figure has all of these" in page_text(test)
+    assert not test.dataframe
+
+
+def test_each_row_of_the_table_opens_its_source():
+    shown = accuracy().dataframe[0].value
+    assert set(shown["Source"]) == {SOURCE}
+    assert shown["Off by"].max() == pytest.approx(50.0)
+    assert set(shown["In range"]) == {"yes", "no"}
+
+
+def test_nothing_is_chosen_at_first():
+    test = accuracy()
+    assert "Click a point" in page_text(test)
+    assert not test.get("link_button")
+
+
+def test_a_clicked_point_shows_its_figures_and_opens_its_source(monkeypatch):
+    monkeypatch.setattr(accuracy_figures, "selected", lambda event, places: 40)
+    test = accuracy()
+    text = page_text(test)
+    for said in ("RTX 3090", "9.0 tokens/s", "10 tokens/s", "8.2 to 12", "11 % too fast", "c0"):
+        assert said in text
+    assert "&lt;img src=x&gt;" in text
+    assert "<img" not in text
+    (link,) = test.get("link_button")
+    assert link.proto.url == SOURCE
+
+
+def event(*points):
+    return {"selection": {"points": list(points)}}
+
+
+def test_a_click_carries_the_place_in_the_ledger():
+    assert accuracy_figures.selected(event({"customdata": 7}), [5, 7]) == 7
+    assert accuracy_figures.selected(event({"customdata": [7]}), [5, 7]) == 7
+    assert accuracy_figures.selected(event(), [5, 7]) is None
+    # A click from before a filter changed what is shown.
+    assert accuracy_figures.selected(event({"customdata": 7}), [5]) is None
+    # The line of equals carries nothing.
+    assert accuracy_figures.selected(event({"x": 1.0}), [5]) is None
+
+
+def test_each_kind_of_run_has_a_look_of_its_own(monkeypatch):
+    figure = accuracy_chart.scatter(POINTS, range(len(POINTS)))
+    marks = [one for one in figure["data"] if one["mode"] == "markers"]
+    looks = {(one["marker"]["symbol"], one["marker"]["color"]) for one in marks}
+    assert len(looks) == len({one["marker"]["symbol"] for one in marks}) == 3
+    assert sum(len(one["x"]) for one in marks) == len(POINTS)
+    again = accuracy_chart.scatter(POINTS[20:40], range(20, 40))
+    (alone,) = (one for one in again["data"] if one["mode"] == "markers")
+    same = next(one for one in marks if one["name"] == "CPU alone")
+    assert alone["marker"] == same["marker"]
+
+
+def test_both_axes_have_the_same_ends_and_hold_every_point():
+    layout = accuracy_chart.scatter(POINTS, range(len(POINTS)))["layout"]
+    low, high = layout["xaxis"]["range"]
+    assert layout["yaxis"]["range"] == [low, high]
+    for one in POINTS:
+        assert low < math.log10(one.measured) < high
+        assert low < math.log10(one.predicted) < high
+
+
+def test_the_band_is_a_quarter_either_way():
+    below, above, equal = accuracy_chart.scatter(POINTS, range(len(POINTS)))["data"][:3]
+    for side, factor in ((below, 0.8), (above, 1.25), (equal, 1.0)):
+        assert side["y"] == pytest.approx([factor * x for x in side["x"]])
+
+
+def test_hover_escapes_names_and_says_how_far_off():
+    text = accuracy_chart.hover(POINTS[-1])
+    assert "<img" not in text
+    assert "11 % too fast" in text
+    assert accuracy_chart.off(point("x", "r", 10.0, 7.5)) == "25 % too slow"
+    assert accuracy_chart.off(point("x", "r", 10.0, 10.01)) == "right within half a percent"

@@ -1,0 +1,120 @@
+"""The section on what articles say, and its links to the Advise page."""
+
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from markupsafe import escape
+from streamlit.testing.v1 import AppTest
+from ui_app import app, page_text, run
+
+from advisor.claims import Verdict, claims
+from advisor.claims.rows import case_rows
+from advisor.ui import links
+from advisor.ui.claim_links import parameters
+
+
+def section():
+    from advisor.ui.claim_list import claims_section
+
+    claims_section()
+
+
+@pytest.fixture(scope="module")
+def found():
+    return claims()
+
+
+@pytest.fixture
+def page():
+    return run(AppTest.from_function(section, default_timeout=60))
+
+
+def test_every_claim_is_there_with_its_verdict_in_words(page, found):
+    text = page_text(page)
+    for claim in found:
+        head = f"{claim.row.number}. {claim.row.topic}"
+        assert f"<span class='oa-name'>{escape(head)}</span>" in text
+        assert str(escape(claim.row.claim)) in text
+        assert str(escape(claim.why)) in text
+    assert text.count("class='oa-badge") == len(found) == 23
+    for verdict in Verdict:
+        shown = sum(claim.verdict is verdict for claim in found)
+        assert text.count(f"'>{verdict}</span>") == shown
+
+
+def test_a_condition_is_said_before_the_figures(page, found):
+    text = page_text(page)
+    for claim in found:
+        if claim.condition:
+            assert f"<b>Holds only if</b> {escape(claim.condition)}." in text
+
+
+def test_each_opens_its_cases_assumptions_and_what_it_would_take(page, found):
+    assert len(page.expander) == len(found)
+    for shown, claim in zip(page.expander, found, strict=True):
+        text = "".join(one.proto.body for one in shown.get("html"))
+        assert all(str(escape(one.condition)) in text for one in claim.findings)
+        assert all(str(escape(one.words)) in text for one in claim.findings)
+        assert str(escape(claim.row.assumed)) in text
+        assert ("What it would take" in text) is (claim.verdict is not Verdict.HOLDS)
+        assert all(str(escape(need)) in text for need in claim.needs)
+        assert claim.row.source.split(";")[0] in text
+
+
+def test_one_verdict_can_be_shown_alone(page, found):
+    page.segmented_control(key="claims_shown").select(Verdict.DOES_NOT.value)
+    text = page_text(run(page))
+    for claim in found:
+        there = f"{escape(claim.row.claim)}" in text
+        assert there is (claim.verdict is Verdict.DOES_NOT)
+
+
+def test_every_link_opens_without_complaint(found):
+    asked = [parameters(one.scenario.said) for claim in found for one in claim.findings]
+    opened = [one for one in asked if one]
+    assert len(opened) > len(case_rows()) / 2
+    for one in opened:
+        assert links.problems(one) == ()
+        assert one["machine"] == "Another machine"
+
+
+def test_a_link_carries_the_scenario_to_advise(found):
+    case = found[0].findings[0]
+    asked = parameters(case.scenario.said)
+    assert asked["model"] == "Llama-3.1-70B"
+    assert asked["layers"] == "40"
+    test = app(**asked)
+    assert test.selectbox(key="gpu").value == "RTX 4090"
+    assert test.selectbox(key="cpu").value == case.scenario.text("cpu")
+    assert f"{case.words.split()[0]}<span>tokens/s" in page_text(test)
+
+
+def test_a_unified_machine_opens_with_one_pool_of_memory():
+    said = {"model": "GLM-4.5-Air", "format": "Q4_K_M", "gpu": "Apple M4 Max 40c", "ram_gb": 64,
+            "vram_gb": 48, "context": 8192}  # fmt: skip
+    asked = parameters(said)
+    assert asked["pool"] == "64"
+    assert "ram" not in asked
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"gpu": "RTX 4090"},  # no model
+        {"model": "Llama-3.1-8B", "format": "Q4_K_M", "swa_full": True},  # no such input there
+        {"model": "Llama-3.1-8B", "format": "Q4_K_M", "context": 8704},  # no such choice there
+    ],
+)
+def test_what_advise_cannot_show_has_no_link(said):
+    assert parameters(said) == {}
+
+
+def test_links_in_the_page_are_relative_and_escaped(page):
+    text = page_text(page)
+    hrefs = [part.split("'")[0] for part in text.split("href='")[1:]]
+    own = [href for href in hrefs if not href.startswith("https://")]
+    assert own
+    for href in own:
+        assert href.startswith("./?")
+        keys = dict(parse_qsl(urlsplit(href.replace("&amp;", "&")).query))
+        assert keys["machine"] == "Another machine"
