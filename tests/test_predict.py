@@ -285,8 +285,11 @@ def test_what_is_no_inference_has_nothing_to_predict(category: str) -> None:
         ("KTransformers v0.2.1 dual socket", "moe_offload", "llama.cpp"),
         ("KTransformers + SGLang", "moe_offload", "llama.cpp"),
         ("vLLM --cpu-offload-gb 47", "stream_cpu", "vLLM"),
-        ("FlexGen", "stream_cpu", "vLLM"),
-        ("colibri (expert streaming)", "nvme", "llama.cpp"),
+        ("FlexGen 0.1.7", "stream_cpu", "FlexGen"),
+        ("colibri (expert streaming)", "nvme", "expert streaming"),
+        ("DeepSpeed ZeRO-Inference", "nvme", "DeepSpeed ZeRO-Inference"),
+        ("TensorRT-LLM 1.0 (max load)", "batched", "TensorRT-LLM"),
+        ("ExLlama", "resident", "ExLlama"),
         ("", "stream_cpu", "vLLM"),
     ],
 )

@@ -14,7 +14,14 @@ from advisor.workload import Workload
 
 MODELS = ("Llama-3.1-8B", "Llama-3.1-70B", "Qwen3-30B-A3B", "DeepSeek-V2-Lite", "Gemma-3-12B")
 PAIRS = [(runtime, strategy) for runtime in RUNTIMES for strategy in runtime.strategies]
-FORMATS = {"llama.cpp": "Q4_K_M", "ik_llama.cpp": "Q4_K_M", "vLLM": "AWQ", "Accelerate": "BF16"}
+FORMATS = {
+    "llama.cpp": "Q4_K_M",
+    "ik_llama.cpp": "Q4_K_M",
+    "vLLM": "AWQ",
+    "Accelerate": "BF16",
+    "FlexGen": "BF16",
+    "DeepSpeed ZeRO-Inference": "BF16",
+}
 
 bandwidths = st.floats(5, 800)
 models = st.sampled_from(MODELS)

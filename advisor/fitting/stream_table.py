@@ -12,14 +12,21 @@ from advisor.efficiency import EfficiencyRow, Scope
 from advisor.estimate import IN_DECODE
 from advisor.fitting.stream_parameters import RUNTIME, STREAM_PARAMETERS
 from advisor.fitting.stream_solve import StreamFit, solve, task
-from advisor.fitting.streams import Run, Streams, papers, regime, teaches
+from advisor.fitting.streams import (
+    BATCHED,
+    RESIDENT,
+    STAGED,
+    STREAMED,
+    Run,
+    Streams,
+    papers,
+    regime,
+    teaches,
+)
 from advisor.schedule import Route
 
 SOURCE = "python -m advisor.fitting on data/measurements/offload_papers.csv"
 DATE = "2026-11"
-STREAMED, STAGED, BATCHED, RESIDENT, EXPERTS = (
-    "streamed", "NVMe", "batched", "other engines, resident", "experts offloaded, other engines",
-)  # fmt: skip
 ON_GPU = (Route.RESIDENT, LAYERS, TOKEN)
 COVERED = 0.8
 
@@ -31,9 +38,13 @@ class Judged:
     Attributes:
         id: of the row.
         regime: what kind of run it is.
+        group: source and hardware; rows of a group err together.
         gpu: as the source calls it; empty for none.
         cpu: likewise.
         model: likewise.
+        format: likewise.
+        runtime: likewise.
+        date: when it was measured or published; empty where unknown.
         measured: speed of the whole batch [tokens/s].
         predicted: likewise [tokens/s].
         half_width: of the 80 % range, as a logarithm.
@@ -42,9 +53,13 @@ class Judged:
 
     id: str
     regime: str
+    group: str
     gpu: str
     cpu: str
     model: str
+    format: str
+    runtime: str
+    date: str
     measured: float
     predicted: float
     half_width: float
@@ -128,14 +143,18 @@ def _row(
 def judged() -> Iterable[Judged]:
     """Every run of a framework that the advisor understands, its group left out."""
     streams, fit = fitted()
-    for run, seconds in zip(streams.runs, fit.predicted, strict=True):
+    for run, group, seconds in zip(streams.runs, streams.groups, fit.predicted, strict=True):
         measured = run.tokens / run.seconds
         yield Judged(
             id=run.row["id"],
             regime=regime(run),
+            group=group,
             gpu=run.row["gpu"],
             cpu=run.row["cpu"],
-            model=f"{run.row['model']} {run.row['quant']}".strip(),
+            model=run.row["model"],
+            format=run.row["quant"],
+            runtime=run.row["runtime"],
+            date=run.row["date"],
             measured=measured,
             predicted=run.tokens / float(seconds),
             half_width=half_width(run),

@@ -29,6 +29,9 @@ ROUNDING = 0.15
 """Largest rounding error of a published figure that can still judge a prediction."""
 UNUSED = ("crossing", "pipeline_share")
 """Constants that the cost model asks for, but no schedule of a framework has a use for."""
+STREAMED, STAGED, BATCHED = "streamed", "NVMe", "batched"
+RESIDENT, EXPERTS = "resident, other engines", "experts offloaded, other engines"
+"""Kinds of runs."""
 UNSURE = (
     "4 machines",
     "THInfer",
@@ -134,12 +137,12 @@ def regime(run: Run) -> str:
     """What kind of run it is."""
     category = run.row["category"]
     if category == "moe_offload" or run.case.runtime.place is EXPERT_STREAMING.place:
-        return "experts offloaded, other engines"
+        return EXPERTS
     if category in ("stream_cpu", "kv_offload"):
-        return "streamed"
+        return STREAMED
     if category == "nvme":
-        return "NVMe"
-    return "batched" if float(run.case.work.users) > 1 else "other engines, resident"
+        return STAGED
+    return BATCHED if float(run.case.work.users) > 1 else RESIDENT
 
 
 @dataclass(frozen=True, kw_only=True)

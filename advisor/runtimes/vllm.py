@@ -150,6 +150,8 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
         f"--max-num-seqs {int(work.users)}",
         f"--gpu-memory-utilization {MEMORY_USED}",
     ]
+    if len(machine.gpus) > 1:
+        parts.append(f"--tensor-parallel-size {len(machine.gpus)}")
     if placement.gpu_layers < model.layers:
         offloaded = model.layers - int(placement.gpu_layers)
         group = max(model.layers // max(offloaded, 1), 1)
