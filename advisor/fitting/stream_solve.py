@@ -24,7 +24,7 @@ NOISE = 0.07
 """Spread of honest runs about the model, as a logarithm; at twice that, a run weighs half."""
 GROUP_POWER = -0.35
 STEP = 1e-4
-ROUNDS, DAMPING, ENOUGH = 12, 0.7, 5e-3
+ROUNDS, DAMPING, ENOUGH = 12, 0.8, 0.03
 """Most steps, the part of each that is gone, and the change of a logarithm that ends them."""
 LEFT_OUT_STEPS = 3
 BEARING = 1e-3
