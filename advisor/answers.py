@@ -7,7 +7,11 @@ import numpy as np
 
 from advisor.advice import Advice
 from advisor.architecture import Architecture
+from advisor.causes.bandwidths import Needed
 from advisor.compare import decode_tps
+from advisor.cost import CROSSINGS, HIDDEN, LAYERS
+from advisor.diagnosis import Diagnosis, Explanation
+from advisor.diagnosis_text import sentence
 from advisor.estimate import Assumption, Estimate, Range
 from advisor.models import Found
 from advisor.placement import Tier
@@ -114,6 +118,55 @@ def advice_answer(advice: Advice) -> Json:
     }
 
 
+def diagnosis_answer(found: Diagnosis) -> Json:
+    """What `diagnose` prints."""
+    one = found.estimate
+    return {
+        "runtime": one.runtime,
+        "placement": one.strategy.value,
+        "format": one.model.format,
+        "measured_tps": found.measured.decode,
+        "measured_prompt_tps": found.measured.prompt,
+        **_range("decode_tps", one.decode),
+        **_range("prefill_tps", one.prefill),
+        "outcome": found.outcome.value,
+        "sentence": sentence(found),
+        "causes": [_explanation(each) for each in found.explanations],
+        "needed": [_needed(each) for each in found.needed],
+    }
+
+
+def _explanation(one: Explanation) -> Json:
+    return {
+        "cause": one.row.key,
+        "words": one.row.cause,
+        "detail": one.trial.detail,
+        "explains": one.explains,
+        "share_of_gap": one.share,
+        **_range("decode_tps", one.trial.decode),
+        **_range("prefill_tps", one.trial.prompt),
+        "prior": one.row.prior,
+        "weight": one.weight,
+        "test": one.row.test,
+        "command": one.row.command,
+        "fix": one.row.fix,
+        "source": one.row.source,
+    }
+
+
+def _needed(one: Needed) -> Json:
+    return {
+        "what": one.what,
+        "assumed": float(one.assumed.value),
+        "kind": one.assumed.kind.value,
+        "needed": one.value,
+        "most": one.most,
+        "possible": one.possible,
+        "unit": "B/s",
+        "test": one.test,
+    }
+
+
 def _range(name: str, figure: Range | None, unit: str = "") -> Json:
     ends = ("value", "low", "high")
     keys = (f"{name}{unit}", f"{name}{unit}_low", f"{name}{unit}_high")
@@ -123,11 +176,11 @@ def _range(name: str, figure: Range | None, unit: str = "") -> Json:
     }
 
 
-def _seconds(one: Estimate) -> Mapping[str, float]:
+def _seconds(one: Estimate) -> Mapping[str, float | None]:
     if one.step is None:
-        return {}
+        return dict.fromkeys((LAYERS, CROSSINGS, HIDDEN))
     parts = {str(name): float(seconds) for name, seconds in one.step.parts.items()}
-    return {**parts, "hidden": float(one.step.hidden)}
+    return {**parts, HIDDEN: float(one.step.hidden)}
 
 
 def _assumption(one: Assumption) -> Json:

@@ -12,14 +12,16 @@ from typing import Any
 
 from advisor.errors import StoreError
 from advisor.folders import DATA_VARIABLE, data_folder
-from advisor.machine import Figure, Kind
-from advisor.measurement import Measurement
+from advisor.machine import EngineSpeed, Figure, Kind
+from advisor.measurement import Measurement, Point
 from advisor.probes import gpu, host
 from advisor.units import GIB
 
 FILE_NAME = "calibration.json"
 FRESH = timedelta(days=92)
 SOURCE = "probed on this machine"
+ENGINE = "engine_"
+"""With which names of measurements of llama.cpp begin."""
 _SAME_MEMORY = 0.03  # a new kernel keeps a little more or less of the RAM for itself
 
 
@@ -66,9 +68,46 @@ class Calibration:
             None where it was never measured, or was measured on a machine that has changed.
         """
         found = self.measurements.get(name)
-        if found is None or self.changed:
+        return None if found is None or self.changed else _figure(found)
+
+    def engine(self, ram: float) -> EngineSpeed | None:
+        """What llama.cpp was timed at; None where it was not, or on a machine that has changed.
+
+        Args:
+            ram: the sustained read rate that this machine is taken to have [B/s].
+        """
+        timed = {
+            name.removeprefix(ENGINE): one
+            for name, one in self.measurements.items()
+            if name.startswith(ENGINE) and not self.changed
+        }
+        read = _by_type(timed, "read_")
+        if not read:
             return None
-        return Figure(value=found.value, kind=Kind.MEASURED, source=SOURCE, date=found.when[:10])
+        costs = {name: _figure(one) for name, one in timed.items()}
+        return EngineSpeed(
+            cores=max(one.threads for one in timed.values()),
+            ram=ram,
+            read=read,
+            plain=_by_type(timed, "plain_"),
+            prompt=_by_type(timed, "prompt_"),
+            layer=costs.get("layer"),
+            expert_layer=costs.get("expert_layer"),
+            attention=costs.get("attention"),
+        )
+
+
+def _figure(found: Measurement) -> Figure:
+    return Figure(value=found.value, kind=Kind.MEASURED, source=SOURCE, date=found.when[:10])
+
+
+def _by_type(timed: Mapping[str, Measurement], kind: str) -> dict[str, Figure]:
+    """Rates of one kind by storage type or format, as the catalogue writes them."""
+    return {
+        name.removeprefix(kind).upper(): _figure(one)
+        for name, one in timed.items()
+        if name.startswith(kind)
+    }
 
 
 def fingerprint() -> Fingerprint:
@@ -179,7 +218,15 @@ def _measurement(row: Any) -> Measurement:
         threads=int(row["threads"]),
         when=row["when"],
         note=str(row["note"]),
+        curve=tuple(_point(one) for one in row.get("curve", ())),
     )
+
+
+def _point(row: Any) -> Point:
+    value, best = float(row["value"]), float(row["best"])
+    if not (math.isfinite(value) and math.isfinite(best)):
+        raise ValueError(f"a curve has the point {value}, {best}")
+    return Point(threads=int(row["threads"]), block=int(row["block"]), value=value, best=best)
 
 
 def _moment(when: str) -> datetime:

@@ -11,7 +11,7 @@ from advisor.machine import Disk, Figure, Gpu, Host, Kind, Link
 from advisor.model import Model, quantized
 from advisor.naming import by_name, find, loose, spellings
 from advisor.quantization import Format, RecipeRow, StorageType, format_named, formats
-from advisor.records import DiskRow, GpuRow, HostRow, PriceRow
+from advisor.records import DiskRow, GpuLinkRow, GpuRow, HostRow, PriceRow
 from advisor.tables import DATA, read
 from advisor.tensors import build
 from advisor.units import GB, GIB, TERA
@@ -24,6 +24,12 @@ MOST_SUSTAINED = 0.93
 def gpu_rows() -> Mapping[str, GpuRow]:
     """GPUs by name."""
     return by_name(read(DATA / "gpus.csv", GpuRow))
+
+
+@cache
+def gpu_links() -> Mapping[str, GpuLinkRow]:
+    """Links that GPUs have to others of their kind, by GPU."""
+    return {row.gpu: row for row in read(DATA / "gpu_links.csv", GpuLinkRow)}
 
 
 @cache
@@ -167,6 +173,20 @@ def gpu_of(row: GpuRow) -> Gpu:
         link=_link(row),
         board_power=row.board_power_w,
         unified=row.unified,
+        peer=_peer(row),
+    )
+
+
+def _peer(row: GpuRow) -> Figure | None:
+    own = gpu_links().get(row.name)
+    if own is None:
+        return None
+    reached = efficiency().row("peer_link_share")
+    return Figure(
+        value=own.peer_gbs * GB * reached.value,
+        kind=Kind.DERIVED,
+        source=f"{own.source}; {reached.source}",
+        date=own.source_date,
     )
 
 

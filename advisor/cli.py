@@ -9,6 +9,7 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ import advisor
 from advisor import answers, models, options
 from advisor.advice import advise
 from advisor.compare import compare
+from advisor.diagnosis import Measured, diagnose, measurable
+from advisor.diagnosis_text import diagnosis_text
 from advisor.errors import AdvisorError, InputError, StoreError
 from advisor.estimate import Estimate
 from advisor.runtimes import RUNTIMES, runtime
@@ -58,15 +61,22 @@ def parser() -> argparse.ArgumentParser:
     options.add_money(one)
     one.add_argument("--save", metavar="NAME", help="keep it as a report")
 
+    one = _command(commands, "diagnose", diagnose_, "why a measured speed is not the predicted one")
+    _describe(one)
+    options.add_measured(one)
+
     one = commands.add_parser("predict", help="speeds for the rows of a measurement file")
     one.set_defaults(command=predict)
     one.add_argument("rows", type=Path, metavar="ROWS.csv")
     one.add_argument("-o", "--output", type=Path, metavar="OUT.csv", help="else standard output")
 
     one = _command(commands, "probe", probe, "measure this machine")
-    one.add_argument("parts", nargs="*", metavar="ram|disk|gpu", help="what to measure (all)")
+    one.add_argument(
+        "parts", nargs="*", metavar="ram|disk|gpu|engine", help="what to measure (all)"
+    )
     one.add_argument("--save", action="store_true", help="use the result from now on")
     one.add_argument("--path", type=Path, help="file or folder whose drive is measured")
+    one.add_argument("--quick", action="store_true", help="in under 20 s, else under 90 s")
 
     one = _command(commands, "accuracy", accuracy, "predictions against published measurements")
     one.add_argument("--markdown", action="store_true", help="the table of README")
@@ -200,6 +210,34 @@ def _advice_text(advice: Any) -> str:
     return "\n".join(lines)
 
 
+def diagnose_(args: argparse.Namespace) -> None:
+    """`diagnose --model NAME --measured TPS`."""
+    measured = Measured(decode=args.measured, prompt=args.measured_prompt)
+    found = compare(
+        models.find(args.model, args.quant).model,
+        options.machine_of(args),
+        options.work_of(args),
+        settings=options.settings_of(args),
+        runtimes=[runtime(args.runtime)] if args.runtime else RUNTIMES,
+    )
+    answer = diagnose(_meant(args, found), measured, options.system_of(args))
+    _print(args, answers.diagnosis_answer(answer), lambda: diagnosis_text(answer))
+
+
+def _meant(args: argparse.Namespace, found: Sequence[Estimate]) -> Estimate:
+    """The estimate that was measured: the first that can have been, of the placement named.
+
+    Raises:
+        InputError: none can.
+    """
+    named = [one for one in found if args.placement in (None, one.strategy)]
+    tried = measurable(named)
+    if not tried:
+        reasons = " ".join(dict.fromkeys(one.refusal for one in named))
+        raise InputError(f"There is nothing to compare with. {reasons or 'Name another runtime.'}")
+    return tried[0]
+
+
 def predict(args: argparse.Namespace) -> None:
     """`predict ROWS.csv`."""
     from tqdm import tqdm
@@ -257,67 +295,64 @@ def claims(args: argparse.Namespace) -> None:
     _print(args, [one.plain for one in found], lambda: "\n".join(lines))
 
 
-PARTS = ("ram", "disk", "gpu")
+PARTS = ("ram", "disk", "gpu", "engine")
 
 
 def probe(args: argparse.Namespace) -> None:
-    """`probe [ram|disk|gpu ...]`."""
+    """`probe [ram|disk|gpu|engine ...]`."""
     from advisor import calibration
 
     for part in args.parts:
         if part not in PARTS:
             raise InputError(f"There is no probe {part!r}; measure {', '.join(PARTS)}.")
-    found, notes = _measured(args.parts or PARTS, args.path)
+    found, notes = _measured(args.parts or PARTS, args.path, args.quick)
     if args.save and found:
         calibration.save(found)
     for note in notes:
         print(f"advisor: {note}", file=sys.stderr)
-    records: list[answers.Json] = [
-        {
-            name: getattr(one, name)
-            for name in ("name", "value", "unit", "spread", "threads", "when", "note")
-        }
-        for one in found
-    ]
+    records: list[answers.Json] = [asdict(one) for one in found]
     _print(args, records, lambda: "\n".join(map(_measurement_line, records)))
 
 
-def _measured(parts: Sequence[str], path: Path | None) -> tuple[list[Any], list[str]]:
+def _measured(names: Sequence[str], path: Path | None, quick: bool) -> tuple[list[Any], list[str]]:
     from tqdm import tqdm
 
     from advisor.errors import ProbeError
-    from advisor.probes import disk, gpu, ram
+    from advisor.probes import parts
+    from advisor.probes.progress import Step
 
+    pace = parts.QUICK if quick else parts.FULL
     found: list[Any] = []
     notes: list[str] = []
-    for part in parts:
-        if part == "gpu":
-            cards, unseen = gpu.gpus()
-            notes += [
-                *unseen,
-                *(f"{card.name}: seen; its speed is taken from the catalogue." for card in cards),
-            ]
-            continue
-        with tqdm(total=100, desc=part, unit="%", disable=None, leave=False) as bar:
+    for name in names:
+        with tqdm(total=100, desc=name, unit="%", disable=None, leave=False) as bar:
 
-            def show(done: float, bar: Any = bar) -> None:
-                bar.update(round(done * 100) - bar.n)
+            def show(step: Step, bar: Any = bar) -> None:
+                bar.set_postfix_str(f"{step.doing}, {step.seconds_left:.0f} s left", refresh=False)
+                bar.update(round(step.share * 100) - bar.n)
 
             try:
-                if part == "ram":
-                    found += ram.measure(progress=show)
-                else:
-                    found += disk.measure(progress=show, path=path)
+                found += parts.measure(name, pace[name], show, path=path)
             except ProbeError as error:
-                notes.append(str(error))
+                notes += [str(error), *(_known_gpus() if name == "gpu" else ())]
     return found, notes
 
 
+def _known_gpus() -> list[str]:
+    """What can be said of GPUs that cannot be measured."""
+    from advisor.probes import gpu
+
+    cards, unseen = gpu.gpus()
+    return [*unseen, *(f"{card.name}: its speed is taken from the catalogue." for card in cards)]
+
+
 def _measurement_line(one: dict[str, Any]) -> str:
-    return (
-        f"{one['name']:<18} {one['value'] / 1e9:8.2f} GB/s  within {one['spread']:.0%}, "
-        f"{one['threads']} threads. {one['note']}"
+    value = (
+        f"{one['value'] / 1e9:8.2f} GB/s"
+        if one["unit"] == "B/s"
+        else (f"{one['value']:8.4g} {one['unit']}")
     )
+    return f"{one['name']:<22} {value}  within {one['spread']:.0%}. {one['note']}"
 
 
 def report_list(args: argparse.Namespace) -> None:

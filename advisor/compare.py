@@ -4,11 +4,11 @@ from collections.abc import Iterable
 
 from advisor import catalog
 from advisor.errors import Refusal
-from advisor.estimate import Estimate, estimate
+from advisor.estimate import Estimate, estimate, whole_bytes
 from advisor.machine import Machine
 from advisor.model import Model
 from advisor.placement import Settings
-from advisor.runtimes import LLAMA_CPP, RUNTIMES, Runtime
+from advisor.runtimes import RUNTIMES, Runtime
 from advisor.workload import Workload
 
 
@@ -26,8 +26,7 @@ def compare(
         asked: the model in the format asked for; each runtime takes the nearest that it runs.
         machine: where.
         work: what is asked.
-        settings: layers and page cache that the person fixed; they hold for llama.cpp alone, whose
-            options they are.
+        settings: layers and page cache that the person fixed, for runtimes that take layers.
         runtimes: which.
     """
     return tuple(
@@ -45,10 +44,17 @@ def _in_runtime(
         model = as_run(asked, runtime, machine)
     except Refusal as refusal:
         return [
-            Estimate(how=runtime, strategy=strategy, model=asked, work=work, refusal=str(refusal))
+            Estimate(
+                how=runtime,
+                strategy=strategy,
+                model=asked,
+                work=work,
+                refusal=str(refusal),
+                missing=whole_bytes(asked, work),
+            )
             for strategy in runtime.strategies
         ]
-    own = settings if runtime is LLAMA_CPP else Settings()
+    own = settings if runtime.takes_layers else Settings()
     return [
         estimate(model, machine, work, runtime, strategy, catalog.efficiency(), own, becomes.reason)
         for strategy in runtime.strategies
@@ -66,9 +72,9 @@ def as_run(asked: Model, runtime: Runtime, machine: Machine) -> Model:
 
 
 def usable(estimates: Iterable[Estimate]) -> list[Estimate]:
-    """Those that fit, fastest first."""
+    """Those that fit: of runtimes that people usually meet the fastest first, then of others."""
     fitting = [one for one in estimates if one.decode is not None and bool(one.fits)]
-    return sorted(fitting, key=decode_tps, reverse=True)
+    return sorted(fitting, key=lambda one: (one.how.usual, decode_tps(one)), reverse=True)
 
 
 def decode_tps(one: Estimate) -> float:

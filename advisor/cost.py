@@ -8,6 +8,7 @@ W weight bytes, K cache bytes, F FLOPs; S sustained bandwidth, C sustained FLOP/
 layer. Shares and fixed costs come from data/efficiency.csv. Every function takes numbers or arrays.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,9 +16,9 @@ import numpy as np
 from advisor.efficiency import Efficiency
 from advisor.errors import InputError
 from advisor.kernels import host_attention_seconds, kernel_seconds
-from advisor.machine import Disk, Gpu, Host, Link, Machine
+from advisor.machine import Disk, Figure, Gpu, Host, Link, Machine
 from advisor.placement import Load
-from advisor.schedule import Flow, Route, Schedule, Stage, Transfer
+from advisor.schedule import Exchange, Flow, Route, Schedule, Stage, Transfer, Way
 from advisor.units import Array
 
 LAYERS, CROSSINGS, TOKEN, HIDDEN = "layers", "crossings", "token", "hidden"
@@ -132,6 +133,11 @@ def together(ram: Array, cores: Array) -> Array:
     return np.asarray((ram**-SATURATION + cores**-SATURATION) ** (-1.0 / SATURATION))
 
 
+def cores_alone(reached: Array, ram: Array) -> Array:
+    """What cores would read but for RAM, from what both reach together: `together` solved [B/s]."""
+    return np.asarray((reached**-SATURATION - ram**-SATURATION) ** (-1.0 / SATURATION))
+
+
 def matrices(host: Host) -> str:
     """The widest arithmetic for whole matrices, as data/efficiency.csv names it."""
     return "amx" if {"amx_int8", "amx_bf16"} & host.instruction_sets else vectors(host)
@@ -149,26 +155,33 @@ def vectors(host: Host) -> str:
     return ""
 
 
+def rates(link: Link) -> Mapping[Transfer, Figure]:
+    """What a link gives for each way to cross it [B/s]."""
+    return {
+        Transfer.PINNED: link.pinned,
+        Transfer.PAGEABLE: link.pageable,
+        Transfer.ZERO_COPY: link.zero_copy,
+    }
+
+
 def link_seconds(moved: Array, link: Link, transfer: Transfer, constants: Efficiency) -> Array:
     """Host memory to a GPU [s].
 
     t = bytes / (share S) + bytes / host copy: a runtime that stages each tensor through its own
     copy pays that besides.
     """
-    rates = {
-        Transfer.PINNED: link.pinned,
-        Transfer.PAGEABLE: link.pageable,
-        Transfer.ZERO_COPY: link.zero_copy,
-    }
-    rate = rates[transfer].value * constants.value("link_share")
+    rate = rates(link)[transfer].value * constants.value("link_share")
     return moved / rate + moved / constants.value("host_copy")
 
 
 def page_fault_seconds(moved: Array, disk: Disk, constants: Efficiency) -> Array:
     """Pages of a mapped file, brought in as they are touched [s].
 
-    t = bytes / S + bytes / fault rate: the kernel's work for each page adds to the drive's time.
+    t = bytes / S_map where a map was read cold; else bytes / S + bytes / fault rate, the kernel's
+    work for each page added to the drive's time.
     """
+    if disk.mapped is not None:
+        return moved / disk.mapped.value
     return moved / disk.sequential.value + moved / constants.value("fault_rate")
 
 
@@ -177,27 +190,21 @@ def disk_seconds(moved: Array, disk: Disk, constants: Efficiency) -> Array:
     return moved / (disk.sequential.value * constants.value("disk_share"))
 
 
+CORNER = 64
+"""How sharply a scan stops reading again when the cache holds all of it."""
+
+
 def missed_share(cached: Array) -> Array:
     """Share of a file that is read again in each pass, when a part of it is in the page cache.
 
-    A cyclic scan with eviction at random: a page survives one pass, in which m N pages come in and
-    each evicts one of C at random, with probability exp(-m N / C). So 1 - m = exp(-m / r) with
-    r = C / N; strict LRU would give 1. Measured with llama.cpp at r = 0.66: 0.53 to 0.72; this
-    gives 0.60.
+    m = 1 - r^64. The kernel drops first what was not used for longest, and in a scan that is what
+    comes next: a cache keeps nothing of a scan that is a little larger. llama.cpp read 0.94 of its
+    bytes again at every r from 0.50 to 0.98, and nothing from 1.0 on (data/measurements/own.csv).
 
     Args:
-        cached: r, the part of the file that the cache holds, 0 to 1.
+        cached: r, the part of the file that the cache holds.
     """
-    held = np.clip(np.asarray(cached, dtype=float), 1e-9, 1.0)
-    missed = np.ones_like(held)
-    for _ in range(60):
-        survival = np.exp(-missed / held)
-        slope = survival / held - 1.0
-        step = np.where(np.abs(slope) > 1e-12, (1.0 - missed - survival) / slope, 0.0)
-        missed = np.clip(missed - step, 0.0, 1.0)
-        if np.all(np.abs(step) < 1e-9):
-            break
-    return np.where(np.asarray(cached) >= 1.0, 0.0, missed)
+    return np.asarray(1.0 - np.clip(np.asarray(cached, dtype=float), 0.0, 1.0) ** CORNER)
 
 
 def flow_seconds(flow: Flow, machine: Machine, constants: Efficiency) -> FlowTime:
@@ -264,14 +271,38 @@ def ram_bytes(stage: Stage) -> Array:
         if flow.route is Route.IN_PLACE and flow.load is not None:
             takes.append(flow.load.weights + flow.load.kv)
         elif flow.route in (Route.IN_PLACE, Route.STREAMED):
-            takes.append(flow.moved)
-    return sum(takes, start=np.zeros(())) if len(takes) > 1 else 0.0
+            takes.append(flow.moved * flow.alike)
+    several = len(takes) > 1 or any(flow.alike > 1 for flow in stage.flows)
+    return sum(takes, start=np.zeros(())) if several else 0.0
+
+
+def exchange_seconds(exchange: Exchange, machine: Machine, constants: Efficiency) -> Array:
+    """GPUs send activations to each other [s].
+
+    t = times (latency + bytes / S). An all-reduce of one vector costs its latency alone, whatever
+    the link can move; long prompts fill it. Cards without a link of their own go through the
+    host's memory, at a share of its link.
+    """
+    if exchange.way is Way.NETWORK:
+        rate = machine.network.value if machine.network else np.inf
+        return exchange.times * (constants.value("network_hop") + exchange.moved / rate)
+    gpu = machine.gpus[0]
+    rate = gpu.peer.value if gpu.peer else gpu.link.pinned.value * constants.value("peer_share")
+    family = "NVLink" if gpu.peer else ""
+    alone = constants.value("all_reduce", family)
+    if not exchange.reduces:
+        alone = constants.value("crossing")
+    return exchange.times * (alone + exchange.moved / rate)
 
 
 def schedule_seconds(schedule: Schedule, machine: Machine, constants: Efficiency) -> StepTime:
     """Time of a whole phase: stages, crossings and the cost of a step, times its repeats [s]."""
+    between: Array = sum(
+        (exchange_seconds(one, machine, constants) for one in schedule.exchanges),
+        start=np.zeros(()),
+    )
     parts: dict[str, Array] = {
-        CROSSINGS: schedule.crossings * constants.value("crossing"),
+        CROSSINGS: schedule.crossings * constants.value("crossing") + between,
         TOKEN: constants.value("token"),
     }
     hidden: Array = 0.0

@@ -5,8 +5,8 @@ it names; an empty field stands for all.
 """
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from advisor.errors import DataError
 
@@ -113,6 +113,18 @@ class Efficiency:
         self._by_scope: dict[Scope, dict[tuple[str, str], Found]] = {}
         self._found = self._by_scope.setdefault(self._scope, {})
         self._used: dict[tuple[str, str], None] = {}
+        self._measured: Mapping[tuple[str, str], EfficiencyRow] = {}
+
+    def with_measured(self, rows: Iterable[EfficiencyRow]) -> "Efficiency":
+        """The same, but for constants that were measured: those hold as they are, without factors.
+
+        Args:
+            rows: one for each constant, or for each constant and family.
+        """
+        other = Efficiency((), self._scope)
+        other._by_constant = self._by_constant
+        other._measured = {(row.constant, row.family or ""): row for row in rows}
+        return other
 
     def bound(self, scope: Scope) -> "Efficiency":
         """The same table for another scope, nothing asked for yet."""
@@ -120,6 +132,28 @@ class Efficiency:
         other._by_constant = self._by_constant
         other._by_scope = self._by_scope
         other._found = self._by_scope.setdefault(scope, {})
+        other._measured = self._measured
+        return other
+
+    @property
+    def scope(self) -> Scope:
+        """Whose constants these are."""
+        return self._scope
+
+    def scaled(self, factors: Mapping[str, float], source: str) -> "Efficiency":
+        """Constants of the same scope, some of them multiplied; nothing asked for yet.
+
+        Args:
+            factors: by constant.
+            source: who says so.
+        """
+        rows = (row for rows in self._by_constant.values() for row in rows)
+        more = (_factor(constant, factor, source) for constant, factor in factors.items())
+        other = Efficiency((*rows, *more), self._scope)
+        other._measured = {
+            key: replace(row, value=row.value * factors.get(row.constant, 1.0))
+            for key, row in self._measured.items()
+        }
         return other
 
     def _look_up(self, constant: str, family: str) -> "Found":
@@ -131,14 +165,17 @@ class Efficiency:
         return found
 
     def _search(self, constant: str, family: str) -> "Found":
+        own = self._measured.get((constant, family)) or self._measured.get((constant, ""))
+        if own is not None:
+            return Found(rows=(own,), value=own.value)
         rows = self._by_constant.get(constant, [])
         fitting = [row for row in rows if row.fits(self._scope, family)]
         whole = [row for row in fitting if row.unit != FACTOR]
         if not whole:
             raise DataError(f"data/efficiency.csv has no {constant!r} for {family!r}.")
         first = max(whole, key=lambda row: row.precision)
-        own = (row for row in fitting if row.unit == FACTOR and row.runtime == first.runtime)
-        found = (first, *own)
+        alike = (row for row in fitting if row.unit == FACTOR and row.runtime == first.runtime)
+        found = (first, *alike)
         return Found(rows=found, value=math.prod(row.value for row in found))
 
     def row(self, constant: str, family: str = "") -> EfficiencyRow:
@@ -161,3 +198,10 @@ class Efficiency:
     def used(self) -> tuple[tuple[EfficiencyRow, ...], ...]:
         """Constants asked for so far, each with its factors."""
         return tuple(self._found[key].rows for key in self._used)
+
+
+def _factor(constant: str, value: float, source: str) -> EfficiencyRow:
+    return EfficiencyRow(
+        constant=constant, runtime=None, family=None, backend=None, build=None, decode_class=None,
+        value=value, unit=FACTOR, kind="assumed", rows=None, source=source, date="", note=None,
+    )  # fmt: skip

@@ -12,12 +12,15 @@ from advisor.runtimes import (
     DEEPSPEED,
     FLEXGEN,
     IK_LLAMA_CPP,
+    KTRANSFORMERS,
     LLAMA_CPP,
+    LM_STUDIO,
+    OLLAMA,
+    SGLANG,
     VLLM,
     Runtime,
     expert_streaming,
     flexgen,
-    vllm,
 )
 from advisor.runtimes.expert_streaming import EXPERT_STREAMING
 
@@ -25,7 +28,6 @@ TENSORRT_LLM = replace(VLLM, name="TensorRT-LLM", key="tensorrt-llm")
 DEEPSPEED_INFERENCE = replace(VLLM, name="DeepSpeed-Inference", key="deepspeed-inference")
 EXLLAMA = replace(VLLM, name="ExLlama", key="exllama")
 AIRLLM = replace(ACCELERATE, name="AirLLM", key="airllm")
-ZERO_COPY = replace(VLLM, schedule=partial(vllm.schedule, zero_copy=True))
 NO_OVERLAP = replace(FLEXGEN, schedule=partial(flexgen.schedule, overlap=False))
 DEEPSPEED_POLICY = replace(DEEPSPEED, key="flexgen")
 NO_HOST_ATTENTION = replace(FLEXGEN, schedule=partial(flexgen.schedule, host_attention=False))
@@ -47,7 +49,9 @@ ENGINES: tuple[tuple[str, Runtime], ...] = (
     (r"mixtral-offloading", EXPERT_STREAMING),
     (r"colibri|flash-moe|^ds4", FROM_DRIVE),
     (r"ik_llama", IK_LLAMA_CPP),
-    (r"ktransformers|llama|ollama|lm studio|ggml", LLAMA_CPP),
+    (r"ktransformers.*moe_offload", KTRANSFORMERS),
+    (r"ktransformers|sglang", SGLANG),
+    (r"llama|ollama|lm studio|ggml", LLAMA_CPP),
     (r"flexgen.*no overlap", NO_OVERLAP),
     (r"flexgen.*no cpu compute", NO_HOST_ATTENTION),
     (r"flexgen.*deepspeed policy", DEEPSPEED_POLICY),
@@ -58,8 +62,7 @@ ENGINES: tuple[tuple[str, Runtime], ...] = (
     (r"airllm", AIRLLM),
     (r"accelerate|transformers", ACCELERATE),
     (r"tensorrt", TENSORRT_LLM),
-    (r"uva|uvm|zero.copy|cpu-offload-gb [1-9]", ZERO_COPY),
-    (r"vllm|sglang", VLLM),
+    (r"vllm", VLLM),
 )
 """Patterns of a stated runtime and its row's category, lower case, and the engine; first match."""
 
@@ -75,6 +78,10 @@ def engine(stated: str, category: str) -> Runtime | None:
     return next((found for pattern, found in ENGINES if re.search(pattern, said)), None)
 
 
-def of_llama_cpp(runtime: Runtime) -> bool:
-    """The engine is llama.cpp, a fork of it, or read as it does."""
-    return runtime.key == LLAMA_CPP.key
+IN_PLACE = (LLAMA_CPP, OLLAMA, LM_STUDIO, IK_LLAMA_CPP, KTRANSFORMERS)
+"""Engines whose processor computes the weights that lie in RAM."""
+
+
+def computes_in_place(runtime: Runtime) -> bool:
+    """The processor computes what lies in RAM; the others bring it to the GPU."""
+    return runtime.place in [one.place for one in IN_PLACE]

@@ -8,8 +8,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from advisor.cost import StepTime, schedule_seconds
+from advisor.cost import CROSSINGS, LAYERS, TOKEN, StepTime, schedule_seconds
 from advisor.efficiency import Efficiency, Scope
+from advisor.engine_constants import constants_on
 from advisor.errors import Refusal
 from advisor.machine import Figure, Kind, Machine
 from advisor.model import Model
@@ -240,16 +241,15 @@ def estimate(
             work=work,
             becomes=becomes,
             refusal=str(refusal),
-            missing=_whole(model, work),
+            missing=whole_bytes(model, work),
         )
-    constants = efficiency.bound(
-        Scope(
-            runtime=runtime.key,
-            decode_class=model.decode_class,
-            backend=backend or usual_backend(machine),
-            build=runtime.build or build,
-        )
+    scope = Scope(
+        runtime=runtime.key,
+        decode_class=model.decode_class,
+        backend=backend or usual_backend(machine),
+        build=runtime.build or build,
     )
+    constants = constants_on(machine.host, model, efficiency.bound(scope))
     missing = missing_bytes(model, placement, machine, work)
     return Estimate(
         how=runtime,
@@ -271,14 +271,28 @@ def spread(
     """Half width of the 80 % interval of a time, as the logarithm of a factor.
 
     Each part of the time is uncertain by its own spread, and by that of the figure behind it where
-    nobody measured it; parts are taken to err together, so their spreads add by share of time.
+    nobody measured it; where few measured a GPU of the family, by more still. Parts are taken to
+    err together, so their spreads add by share of time.
     """
     total: Array = 0.0
+    thin = constants.value("spread_thin") if _thin(machine, constants) else 0.0
     for name, seconds in time.parts.items():
         own = constants.value(constant, str(name))
+        if name in ON_GPU and constant == IN_DECODE:
+            own = np.hypot(own, thin)
         behind = constants.value("spread_unmeasured", str(name)) if not _known(name, machine) else 0
         total = total + seconds / time.total * np.hypot(own, behind)
     return total
+
+
+ON_GPU = (Route.RESIDENT, LAYERS, TOKEN, CROSSINGS)
+"""Parts of the time that a GPU and its runtime decide."""
+ENOUGH = 2
+"""Sources with a GPU of a family from which its constants are known as well as those of others."""
+
+
+def _thin(machine: Machine, constants: Efficiency) -> bool:
+    return bool(machine.gpus) and constants.value("sources", machine.gpus[0].family) < ENOUGH
 
 
 def _known(part: str, machine: Machine) -> bool:
@@ -359,6 +373,7 @@ def _constants_used(constants: Efficiency) -> Iterable[Assumption]:
         )
 
 
-def _whole(model: Model, work: Workload) -> Array:
+def whole_bytes(model: Model, work: Workload) -> Array:
+    """Weights and cache: what is missing where a pair cannot be at all [B]."""
     cache = np.sum(model.kv_bytes(work.context, work.kv_type), axis=-1) * work.users
     return np.asarray(model.file_bytes + cache)

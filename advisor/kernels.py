@@ -6,30 +6,23 @@ the longer of both: HF Transformers, DeepSpeed and TensorRT-LLM all grow linearl
 https://github.com/huggingface/transformers-bloom-inference, 2022-09).
 """
 
-import numpy as np
-
 from advisor.efficiency import Efficiency
 from advisor.machine import Gpu, Host
 from advisor.placement import Load
 from advisor.schedule import Kernels
 from advisor.units import Array
 
-WITH_PEER_LINKS = ("Ampere HBM", "Hopper", "CDNA 2", "CDNA 3", "CDNA 4")
-"""Families whose cards in servers have links of their own (NVLink, Infinity Fabric)."""
-PEER_BANDWIDTH = 3e12
-"""Memory bandwidth beyond which a card of any family is one of those: no card with GDDR memory
-reaches it (data/gpus.csv) [B/s]."""
-
 
 def kernel_seconds(
     load: Load, gpu: Gpu, kernels: Kernels, constants: Efficiency
 ) -> tuple[Array, Array]:
-    """One step on GPUs that share every layer: moving and computing, and what its layers cost [s].
+    """One step on a GPU: moving and computing, and what its layers cost [s].
 
-    t = ( W / (share S) + K / (share_kv S) + F / (share C) + F_a / (share_a C) + F_e / (share_e C)
-          + U / (ops P) ) / gpus + X / S_peer,   layers tau + expert layers tau_e + sequences tau_s
+    t = W / (share S) + K / (share_kv S) + F / (share C) + F_a / (share_a C) + F_e / (share_e C)
+        + U (ops / P + bytes / S),   layers tau + expert layers tau_e + sequences tau_s
 
-    U values are unpacked by ordinary arithmetic, at P operations in 32 bits a second.
+    U values are unpacked by ordinary arithmetic, at P operations in 32 bits a second, or by one
+    elementwise kernel after another, each of which reads and writes all of them.
     """
     family = gpu.family
     memory = gpu.bandwidth.value
@@ -41,15 +34,17 @@ def kernel_seconds(
         + load.expert_flops / constants.value("gpu_expert_flop_share", family)
     )
     computing = work / (constants.value("gpu_flop_share", family) * peak_flops(gpu, kernels.number))
-    unpacking = kernels.unpacked * constants.value("unpack_operations") / peak_flops(gpu, "fp32")
-    moving = (reading + attending + computing + unpacking) / kernels.gpus
+    unpacking = kernels.unpacked * (
+        constants.value("unpack_operations") / peak_flops(gpu, "fp32")
+        + constants.value("unpack_bytes") / memory
+    )
     layers = (
         load.layers * constants.value("gpu_layer", family)
         + load.expert_layers * constants.value("gpu_expert_layer", family)
         + load.state_layers * constants.value("gpu_state_layer", family)
         + kernels.sequences * constants.value("sequence")
     )
-    return moving + kernels.exchanged / peer_rate(gpu, constants), layers
+    return reading + attending + computing + unpacking, layers
 
 
 def peak_flops(gpu: Gpu, number: str) -> Array:
@@ -59,17 +54,6 @@ def peak_flops(gpu: Gpu, number: str) -> Array:
     """
     kinds = (number, "fp16", "fp32") if number != "fp4" else ("fp4", "fp8", "fp16", "fp32")
     return next((gpu.tensor_flops[kind] for kind in kinds if kind in gpu.tensor_flops), 1.0)
-
-
-def peer_rate(gpu: Gpu, constants: Efficiency) -> Array:
-    """What one GPU exchanges with the others [B/s]: by their own links where it has such."""
-    return constants.value("peer_rate") if has_peer_links(gpu) else gpu.link.pinned.value
-
-
-def has_peer_links(gpu: Gpu) -> bool:
-    """Cards of this kind are joined by a network of their own."""
-    fast = bool(np.all(np.asarray(gpu.bandwidth.value) > PEER_BANDWIDTH))
-    return gpu.family in WITH_PEER_LINKS or fast
 
 
 def host_attention_seconds(cache: Array, host: Host, constants: Efficiency) -> Array:

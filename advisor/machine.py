@@ -84,6 +84,7 @@ class Gpu:
         link: to host memory.
         board_power: limit under load [W]; None where unknown.
         unified: memory is the host's own.
+        peer: to another GPU of its kind, one direction [B/s]; None where that goes over `link`.
     """
 
     name: str
@@ -95,6 +96,32 @@ class Gpu:
     link: Link
     board_power: float | None = None
     unified: bool = False
+    peer: Figure | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class EngineSpeed:
+    """What llama.cpp was timed at on a host's processor.
+
+    Attributes:
+        cores: that took part.
+        ram: sustained read rate of the host's RAM, as it was known then [B/s].
+        read: weights read and unpacked, by storage type ("Q4_K") or by format ("Q4_K_M") [B/s].
+        plain: the same where they keep the file's layout [B/s].
+        prompt: work on weights in a prompt, by the same names [FLOP/s].
+        layer: fixed cost of a layer [s]; None where it was not timed, as below.
+        expert_layer: further cost of a layer with routed experts [s].
+        attention: work on the cache, token by token [FLOP/s].
+    """
+
+    cores: int
+    ram: float
+    read: Mapping[str, Figure]
+    plain: Mapping[str, Figure] = field(default_factory=dict)
+    prompt: Mapping[str, Figure] = field(default_factory=dict)
+    layer: Figure | None = None
+    expert_layer: Figure | None = None
+    attention: Figure | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,6 +135,7 @@ class Host:
         memory: main memory that the model may use [B].
         bandwidth: sustained read rate, all cores reading [B/s].
         instruction_sets: lower case, as Linux names them ("avx2", "avx512f", "amx_int8").
+        engine: what llama.cpp was timed at there; None where it was not.
     """
 
     name: str
@@ -116,6 +144,12 @@ class Host:
     memory: Figure
     bandwidth: Figure
     instruction_sets: frozenset[str] = frozenset()
+    engine: EngineSpeed | None = None
+
+
+USUAL_READ_AHEAD = Figure(
+    value=128 * 2.0**10, kind=Kind.ASSUMED, source="Linux, VM_READAHEAD_PAGES", date="2026-11"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,10 +159,14 @@ class Disk:
     Attributes:
         name: as the catalogue has it.
         sequential: large direct reads, sustained [B/s].
+        mapped: a cold memory map, read by the threads that compute [B/s]; None where not known.
+        read_ahead: what the kernel reads around a page that is touched [B].
     """
 
     name: str
     sequential: Figure
+    mapped: Figure | None = None
+    read_ahead: Figure = USUAL_READ_AHEAD
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,6 +179,9 @@ class Machine:
         host: processor and RAM.
         disk: None where nothing is known of the drive.
         notes: what could not be seen, one sentence each.
+        nodes: machines alike that are joined; `gpus` are those of all of them, node by node, host
+            and drive are the first one's.
+        network: between them, one direction [B/s]; None for a single machine.
     """
 
     name: str
@@ -148,6 +189,8 @@ class Machine:
     host: Host
     disk: Disk | None
     notes: tuple[str, ...] = ()
+    nodes: int = 1
+    network: Figure | None = None
 
     @property
     def unified(self) -> bool:

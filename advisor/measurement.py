@@ -4,17 +4,35 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
+class Point:
+    """One point of the curve behind a figure.
+
+    Attributes:
+        threads: that read at once; for a drive its queue depth.
+        block: bytes of one read or copy, 0 where blocks play no part [B].
+        value: median of the repeats, in the unit of the figure.
+        best: fastest repeat, in the same unit.
+    """
+
+    threads: int
+    block: int
+    value: float
+    best: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class Measurement:
     """What a probe found.
 
     Attributes:
         name: `ram_read`, `disk_read_direct`, `disk_read_mmap`, `h2d_pinned`, ...
         value: in `unit`.
-        unit: SI, "B/s" for rates.
+        unit: SI, "B/s" for rates; a PCIe link has a "generation" and "lanes".
         spread: half the range of the repeats over their median, 0.03 for 3 %.
         threads: threads that read at the best value.
         when: ISO time in UTC.
         note: what was read, how often, what to know about it.
+        curve: every point that was measured, in the order they are drawn.
     """
 
     name: str
@@ -24,3 +42,4 @@ class Measurement:
     threads: int
     when: str
     note: str = ""
+    curve: tuple[Point, ...] = ()

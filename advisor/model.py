@@ -5,7 +5,7 @@ layers and the largest number of layers that fits is one comparison against runn
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -44,6 +44,7 @@ class Model:
             counts here as its own copy, since runtimes keep one beside the GPU's last layer [B].
         decode_class: how its bytes are decoded, by the format most of them have.
         tied_copy: bytes of `output` that are the token table over again [B].
+        stored: share of the bytes that a token reads, by storage type; empty where not known.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Model:
     output: float
     decode_class: str
     tied_copy: float = 0.0
+    stored: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def layers(self) -> int:
@@ -213,7 +215,23 @@ def from_tensors(architecture: Architecture, kinds: Sequence[StorageType], form:
         output=output + tied_copy,
         decode_class=max(by_class, key=lambda one: by_class[one]),
         tied_copy=tied_copy,
+        stored=_read_shares(architecture, kinds),
     )
+
+
+def _read_shares(architecture: Architecture, kinds: Sequence[StorageType]) -> Mapping[str, float]:
+    """Share of the weight bytes that a token reads, by storage type."""
+    experts = architecture.experts
+    part = {
+        Group.EMBEDDING: 1.0 if architecture.tied else 0.0,
+        Group.ROUTED_EXPERTS: experts.used / experts.total if experts else 1.0,
+    }
+    sizes: dict[str, float] = {}
+    for tensor, kind in zip(architecture.tensors, kinds, strict=True):
+        size = tensor_bytes(tensor, kind) * part.get(tensor.group, 1.0)
+        sizes[kind.name] = sizes.get(kind.name, 0.0) + size
+    total = sum(sizes.values())
+    return {name: size / total for name, size in sizes.items() if size}
 
 
 def scaled(model: Model, file_bytes: float) -> Model:

@@ -44,11 +44,8 @@ LOGITS = 6.0
 
 USUAL_RAM_GIB = 256.0
 """RAM of a server that offloads and does not state it [GiB]; assumed."""
-HOSTS = (
-    (r"\(gcp\)|\(aws\)|azure|cloud|vcpu", "Cloud VM (typical)"),
-    (r"workstation", "HEDT quad-channel DDR4-3200 (typical)"),
-)
-"""Words of hosts that the catalogue does not hold, and the typical platform of their kind."""
+AT_HOME_RAM_GIB = 64.0
+"""RAM of a machine at home that streams experts and does not state it [GiB]; assumed."""
 FORMS = (
     (r"^$|fp16|bf16|^f16", "BF16"),
     (r"fp32", "F32"),
@@ -74,23 +71,19 @@ def file_bytes(row: Mapping[str, str]) -> float | None:
     return float(found.group(1)) * GB if found else None
 
 
-def host(row: Mapping[str, str]) -> str | None:
-    """The typical platform of a host that is only described; None where it is not."""
-    said = text(row, "cpu").casefold()
-    return next((name for pattern, name in HOSTS if re.search(pattern, said)), None)
-
-
 def settings(row: Mapping[str, str], category: str, model: Model) -> Settings:
     """Shares of the tiers and the place of the cache, as far as a row states them."""
     on_gpu, on_disk = number(row, "fraction_gpu"), number(row, "fraction_disk")
     cache_said = category == "kv_offload" or "kv_offload=cpu" in text(row, "other_metric")
-    offloaded = re.search(r"cpu[-_]offload[-_]gb[ =](\d+)", text(row, "runtime"))
+    said = text(row, "runtime").casefold()
+    offloaded = re.search(r"cpu[-_]offload[-_]gb[ =](\d+)", said)
     if offloaded and on_gpu is None:
         on_gpu = max(1.0 - float(offloaded.group(1)) * GIB / model.file_bytes, 0.0)
     return Settings(
         gpu_layers=None if on_gpu is None else on_gpu * model.layers,
         disk_layers=None if on_disk is None else on_disk * model.layers,
-        cache_in_ram=True if cache_said else None,
+        kv_in_ram=True if cache_said else None,
+        zero_copy=re.search(r"uva|uvm|zero.copy|cpu[-_]offload[-_]gb", said) is not None,
     )
 
 
@@ -140,8 +133,8 @@ def batch(
         return 1.0
 
     plain = runtime.place in ON_TRANSFORMERS
-    if plain and chosen.cache_in_ram is None:
-        chosen = replace(chosen, cache_in_ram=False)  # the cache bounds the batch unless it moves
+    if plain and chosen.kv_in_ram is None:
+        chosen = replace(chosen, kv_in_ram=False)  # the cache bounds the batch unless it moves
 
     def fits(users: float) -> bool:
         return _fits(model, machine, replace(work, users=users), runtime, strategy, chosen)
@@ -202,11 +195,15 @@ def _fits(
     )
 
 
-def ram_gib(row: Mapping[str, str]) -> float | None:
-    """RAM as stated beside the processor or in the note [GiB]; None where it is not."""
+def ram_gib(row: Mapping[str, str], runtime: Runtime, notes: list[str]) -> float:
+    """RAM as stated beside the processor or in the note, else that of usual machines [GiB]."""
     said = f"{text(row, 'cpu')} {text(row, 'source_note')}"
     found = re.search(r"(\d+(?:\.\d+)?) ?(GB|TB)(?! ?/s)", said)
-    if found is None:
-        return None
-    size = float(found.group(1)) * (1024.0 if found.group(2) == "TB" else 1.0)
-    return min(max(size, 1.0), 100_000.0)
+    if found:
+        size = float(found.group(1)) * (1024.0 if found.group(2) == "TB" else 1.0)
+        return min(max(size, 1.0), 100_000.0)
+    at_home = runtime.place is EXPERT_STREAMING.place
+    usual = AT_HOME_RAM_GIB if at_home else USUAL_RAM_GIB
+    if text(row, "category") not in ("resident", "batched"):
+        notes.append(f"RAM is not stated: {usual:g} GiB stand in")
+    return usual

@@ -6,10 +6,11 @@ from typing import Any
 
 from advisor import assemble
 from advisor.assemble import MachineInputs
+from advisor.causes.table import this_system
 from advisor.errors import InputError
 from advisor.machine import Machine
 from advisor.offers import MoneyInputs
-from advisor.placement import Settings
+from advisor.placement import LOAD_MODES, Settings, Strategy
 from advisor.units import GIB
 from advisor.workload import KV_BYTES_PER_VALUE, Workload
 
@@ -23,6 +24,8 @@ MACHINE = (
     ("--ram-gbs", float, "GB/S", "sustained RAM read rate, used as it is"),
     ("--pcie-gbs", float, "GB/S", "sustained rate of the link to the GPU, used as it is"),
     ("--disk-gbs", float, "GB/S", "sustained read rate of the drive, used as it is"),
+    ("--machines", int, "N", "machines of that kind, joined by a network"),
+    ("--network-gbs", float, "GB/S", "sustained rate between them, one way"),
 )
 WORK = (
     ("--context", float, "TOKENS", "cache allocated for each user (8192)"),
@@ -71,6 +74,26 @@ def add_machine(parser: argparse.ArgumentParser) -> None:
         "--cpu-moe", type=float, metavar="N", help="layers whose experts stay in RAM"
     )
     split.add_argument("--cache-gb", type=float, metavar="GIB", help="RAM for the page cache")
+    split.add_argument(
+        "--load-mode", default="auto", metavar="MODE", help=f"llama.cpp: {', '.join(LOAD_MODES)}"
+    )
+    split.add_argument(
+        "--no-kv-offload", action="store_true", help="the cache stays in RAM (llama.cpp)"
+    )
+
+
+def add_measured(parser: argparse.ArgumentParser) -> None:
+    """Options that say what was measured, and of which placement."""
+    group = parser.add_argument_group("measured")
+    group.add_argument(
+        "--measured", type=float, required=True, metavar="TPS", help="generation of each user"
+    )
+    group.add_argument("--measured-prompt", type=float, metavar="TPS", help="the prompt, if known")
+    group.add_argument(
+        "--placement",
+        choices=list(Strategy),
+        help="the one measured (the fastest that fits, in llama.cpp)",
+    )
 
 
 def add_money(parser: argparse.ArgumentParser) -> None:
@@ -106,6 +129,11 @@ def machine_of(args: argparse.Namespace) -> Machine:
     return assemble.this_machine() if inputs.empty else assemble.machine(inputs)
 
 
+def system_of(args: argparse.Namespace) -> str:
+    """The operating system of the machine described, where it is this one; else empty."""
+    return "" if _given(args, MACHINE) else this_system()
+
+
 def settings_of(args: argparse.Namespace) -> Settings:
     """The split that the options fix.
 
@@ -117,7 +145,14 @@ def settings_of(args: argparse.Namespace) -> Settings:
         if value is not None and not (value >= 0 and math.isfinite(value)):
             raise InputError(f"--{name.replace('_', '-')} is {value:g}; give 0 or more.")
     cache = None if args.cache_gb is None else args.cache_gb * GIB
-    return Settings(gpu_layers=args.gpu_layers, cpu_moe=args.cpu_moe, page_cache=cache)
+    return Settings(
+        gpu_layers=args.gpu_layers,
+        cpu_moe=args.cpu_moe,
+        page_cache=cache,
+        head_first=args.gpu_layers is None,
+        kv_in_ram=args.no_kv_offload,
+        load_mode=args.load_mode,
+    )
 
 
 def money_of(args: argparse.Namespace) -> MoneyInputs:

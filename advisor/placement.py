@@ -6,12 +6,13 @@ workloads or splits: the axes in front are the sweep's.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 
 import numpy as np
 
 from advisor.architecture import Group
+from advisor.errors import InputError
 from advisor.machine import Machine
 from advisor.model import LAYERED, Floats, Model
 from advisor.units import Array
@@ -51,6 +52,18 @@ def vram(device: int) -> Location:
     return Location(tier=Tier.VRAM, device=device)
 
 
+LOAD_MODES = {
+    "auto": True,
+    "mmap": True,
+    "mmap+mlock": False,
+    "mlock": False,
+    "none": False,
+    "dio": False,
+}
+"""llama.cpp's ways to bring a file in (`--load-mode`, server README at 00dc8057), and whether pages
+may stay on the drive."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """What a person, or the search for a fit, fixed about a placement.
@@ -62,7 +75,13 @@ class Settings:
         page_cache: RAM granted to pages of a file on the drive [B]; None for what is free.
         disk_layers: repeating layers on the drive, of runtimes that divide what the GPU does not
             hold between RAM and a drive; None to find.
-        cache_in_ram: the cache lies in RAM, of runtimes that can keep it there; None to find.
+        head_first: the output head goes to the GPU before the first layer, as llama.cpp counts it
+            since December 2025; else with the last layer.
+        kv_in_ram: the cache stays in RAM: llama.cpp's CPU then attends to it (`-nkvo`); None for
+            what the runtime chooses.
+        load_mode: how llama.cpp brings the file in, a key of `LOAD_MODES` (`-lm`).
+        zero_copy: kernels read weights in RAM over the link (vLLM's `uva`) rather than have them
+            copied ahead; None for the faster.
 
     Layers may be fractions, for runtimes that divide each layer and for published shares.
     """
@@ -71,7 +90,17 @@ class Settings:
     cpu_moe: Array | None = None
     page_cache: Array | None = None
     disk_layers: Array | None = None
-    cache_in_ram: bool | None = None
+    head_first: bool = True
+    kv_in_ram: bool | None = None
+    load_mode: str = "auto"
+    zero_copy: bool | None = None
+
+    def __post_init__(self) -> None:
+        if self.load_mode not in LOAD_MODES:
+            raise InputError(
+                f"Load mode {self.load_mode[:40]!r} is not known; use one of "
+                f"{', '.join(LOAD_MODES)}."
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +119,10 @@ class Placement:
         cache: what the runtime allocates of each layer's cache for one user, shape (..., layers);
             None for the tokens themselves [B].
         page_cache: RAM that may hold pages of what lies on disk [B].
+        load_mode: how the file is brought in, a key of `LOAD_MODES`.
+        embedding_shares: per location, the share of the token table, where several divide it; all
+            of it lies at `embedding` where this is empty.
+        zero_copy: 1 where kernels read what lies in RAM over the link, else 0.
     """
 
     strategy: Strategy
@@ -102,6 +135,9 @@ class Placement:
     buffers: Mapping[Location, Array]
     cache: Floats | None = None
     page_cache: Array = 0.0
+    load_mode: str = "auto"
+    embedding_shares: Mapping[Location, Array] = field(default_factory=dict)
+    zero_copy: Array = 0.0
 
     @property
     def locations(self) -> tuple[Location, ...]:
@@ -182,9 +218,15 @@ def weight_bytes(model: Model, placement: Placement, location: Location) -> Arra
     total: Array = np.asarray(sum(share @ model.held[group] for group, share in shares.items()))
     head = placement.output.get(location, 0.0)
     total = total + head * model.output
-    if placement.embedding != location:
-        return total
-    return total + model.embedding - head * model.tied_copy
+    table = embedding_share(placement, location)
+    return total + table * model.embedding - np.minimum(table, head) * model.tied_copy
+
+
+def embedding_share(placement: Placement, location: Location) -> Array:
+    """Share of the token table at a location."""
+    if placement.embedding_shares:
+        return placement.embedding_shares.get(location, 0.0)
+    return 1.0 if placement.embedding == location else 0.0
 
 
 def kv_bytes(model: Model, placement: Placement, location: Location, work: Workload) -> Array:
@@ -277,20 +319,25 @@ def layers_that_fit(per_layer: Floats, budget: Array) -> Array:
     return np.asarray(np.sum(fitting, axis=-1), dtype=float)
 
 
-def over_gpus(machine: Machine, share: Floats) -> list[Floats]:
+def over_gpus(
+    machine: Machine, share: Floats, held: Floats | None = None, tail: Array = 0.0
+) -> list[Floats]:
     """Layers on GPUs, divided over several by their memory: the first GPU takes the first layers.
 
     Args:
         machine: with at least one GPU.
         share: 1 where a layer is on any GPU, shape (..., layers).
+        held: bytes that each layer takes there, shape (..., layers); None for layers alike [B].
+        tail: what the last GPU holds behind its layers, in the unit of `held` [B].
 
     Returns:
         One array of the same shape for each GPU.
     """
     sizes = [np.asarray(gpu.memory.value, dtype=float) for gpu in machine.gpus]
     total = np.sum(np.broadcast_arrays(*sizes), axis=0)
-    count = np.maximum(np.sum(share, axis=-1, keepdims=True), 1.0)
-    rank = (np.cumsum(share, axis=-1) - 0.5) / count
+    weight = share if held is None else share * held
+    whole = np.sum(weight, axis=-1, keepdims=True) + np.asarray(tail, dtype=float)[..., None]
+    rank = (np.cumsum(weight, axis=-1) - weight / 2) / np.where(whole > 0, whole, 1.0)
     parts, start = [], np.zeros_like(total)
     for size in sizes:
         end = start + size / total

@@ -16,13 +16,13 @@ from advisor.cells import number as _float
 from advisor.cells import text as _text
 from advisor.cells import whole as _int
 from advisor.describe.outline import outline
-from advisor.engines import engine, of_llama_cpp
+from advisor.engines import computes_in_place, engine
 from advisor.errors import AdvisorError, InputError, UnknownName
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine
 from advisor.model import Model, scaled
 from advisor.placement import Settings, Strategy
-from advisor.runtimes import LLAMA_CPP, VLLM, Runtime
+from advisor.runtimes import KTRANSFORMERS, LLAMA_CPP, VLLM, Runtime
 from advisor.units import GB, GIB, Array
 from advisor.workload import Workload
 
@@ -85,7 +85,7 @@ class Case:
     @property
     def steps(self) -> Array:
         """Steps that follow the prompt; papers count the token that the prompt itself gives."""
-        return self.work.output - (0.0 if of_llama_cpp(self.runtime) else 1.0)
+        return self.work.output - (0.0 if computes_in_place(self.runtime) else 1.0)
 
 
 def predictions(rows: Iterator[Mapping[str, str]]) -> Iterator[dict[str, object]]:
@@ -144,17 +144,15 @@ def understood(row: Mapping[str, str]) -> Case:
     notes: list[str] = []
     runtime, strategy = _runtime(row, category, notes), STRATEGIES[category]
     model = _model(row, runtime, notes)
-    inputs = _machine_inputs(row, category, notes)
-    if not of_llama_cpp(runtime):
-        inputs = replace(
-            inputs,
-            ram_gb=offline.ram_gib(row) or offline.USUAL_RAM_GIB,
-            cpu=inputs.cpu or offline.host(row),
-        )
+    inputs = _machine_inputs(row, notes)
+    if computes_in_place(runtime):
+        inputs = replace(inputs, ram_gb=_ram_gib(row, category, notes))
+    else:
+        inputs = replace(inputs, ram_gb=offline.ram_gib(row, runtime, notes))
     if _text(row, "gpu").casefold() == NO_GPU:
         runtime, strategy = _without_gpu(runtime, strategy, notes)
     where = machine(inputs)
-    if of_llama_cpp(runtime):
+    if computes_in_place(runtime):
         chosen = _settings(row, category, model)
         prompt, work = _work(row)
     else:
@@ -192,7 +190,7 @@ def _model(row: Mapping[str, str], runtime: Runtime, notes: list[str]) -> Model:
         )
         notes.append(f"{name} is not in the catalogue: its size and depth stand in")
     form = None
-    if not of_llama_cpp(runtime):
+    if not computes_in_place(runtime):
         form, said = offline.form(row, runtime), offline.file_bytes(row)
         size = size or (said and said / GIB)
     form = form or _format(_text(row, "quant"), size, arch.params, notes)
@@ -235,7 +233,7 @@ def _runtime(row: Mapping[str, str], category: str, notes: list[str]) -> Runtime
     stated = _text(row, "runtime")
     found = engine(stated, category)
     if found is not None:
-        return found
+        return LLAMA_CPP if found is KTRANSFORMERS and not _text(row, "gpu") else found
     nearest = VLLM if category in STREAMING else LLAMA_CPP
     if stated:
         notes.append(f"{stated} is not modelled: read as {nearest.name} does")
@@ -246,21 +244,20 @@ def _without_gpu(
     runtime: Runtime, strategy: Strategy, notes: list[str]
 ) -> tuple[Runtime, Strategy]:
     """Where a row says that there is no GPU, cores read the model where it lies."""
-    if not of_llama_cpp(runtime):
+    if runtime.key != LLAMA_CPP.key:
         notes.append(f"{runtime.name} needs a GPU: read as {LLAMA_CPP.name} does")
     resident = strategy is Strategy.GPU_RESIDENT
     return LLAMA_CPP, Strategy.CPU_OFFLOAD if resident else strategy
 
 
-def _machine_inputs(row: Mapping[str, str], category: str, notes: list[str]) -> MachineInputs:
-    gpu = NO_GPU if category == "cpu" else _gpu(row, notes)
+def _machine_inputs(row: Mapping[str, str], notes: list[str]) -> MachineInputs:
+    gpu = NO_GPU if _text(row, "category") == "cpu" else _gpu(row, notes)
     cpu = _known_cpu(row, notes)
     gen = _int(row, "pcie_gen")
     return MachineInputs(
         gpu=gpu,
         gpu_count=max(_int(row, "gpu_count") or 1, 1),
         cpu=cpu,
-        ram_gb=_ram_gib(row, category, notes),
         ram_gbs=_ram_gbs(row, cpu),
         ram_channels=_float(row, "ram_channels"),
         ram_mts=_float(row, "ram_mts"),
@@ -303,6 +300,8 @@ def _gpu(row: Mapping[str, str], notes: list[str]) -> str:
 
 
 STAND_INS = (
+    (r"\(gcp\)|\(aws\)|azure|cloud|vcpu", "Cloud VM, 16 vCPU (typical)"),
+    (r"workstation", "HEDT quad-channel DDR4-3200 (typical)"),
     (r"epyc\W+9\d\d\d", "Server 12-channel DDR5-4800 (typical)"),
     (r"(2x|dual).*xeon e5", "2x Xeon E5-2680 v4"),
     (r"xeon e5", "Xeon E5-2680 v4"),
@@ -366,12 +365,19 @@ def _cores(row: Mapping[str, str], cpu: str | None) -> int | None:
 
 
 def _settings(row: Mapping[str, str], category: str, model: Model) -> Settings:
+    """The split as stated. Who puts experts in RAM is told by llama.cpp to load without mapping."""
     layers, moe = _float(row, "ngl"), _float(row, "n_cpu_moe")
     if layers is None and (share := _float(row, "fraction_gpu")) is not None:
         layers = round(share * model.layers)
     if category == "moe_offload" and moe is None and (layers is None or layers >= model.layers):
         moe = float(model.layers)
-    return Settings(gpu_layers=layers, cpu_moe=moe)
+    return Settings(
+        gpu_layers=layers,
+        cpu_moe=moe,
+        head_first=layers is None,
+        kv_in_ram="-nkvo" in _text(row, "source_note"),
+        load_mode="none" if category == "moe_offload" else "auto",
+    )
 
 
 BACKENDS = (("vulkan", "vulkan"), ("sycl", "sycl"), ("rocm", "rocm"), ("hip ", "rocm"))

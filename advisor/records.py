@@ -34,6 +34,17 @@ class GpuRow:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class GpuLinkRow:
+    """One row of data/gpu_links.csv: a GPU and its own link to others of its kind, one way."""
+
+    gpu: str
+    peer_gbs: float
+    source: str
+    source_date: str
+    note: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class HostRow:
     """One row of data/hosts.csv; `memory_channels` counts 64-bit channels of all sockets."""
 

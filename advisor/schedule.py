@@ -31,21 +31,17 @@ class Transfer(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Kernels:
-    """How a framework computes a batch on its GPUs: kernel after kernel, layer after layer.
+    """How a framework computes a batch on a GPU: kernel after kernel, layer after layer.
 
     Attributes:
         number: type that matrices are multiplied in, a key of `Gpu.tensor_flops`.
         sequences: sequences that get a token from the step.
         unpacked: values of compressed weights and caches that are turned into that type first.
-        exchanged: bytes that each GPU passes to the others where several share every layer [B].
-        gpus: how many share every layer.
     """
 
     number: str
-    sequences: Array
+    sequences: Array = 0.0
     unpacked: Array = 0.0
-    exchanged: Array = 0.0
-    gpus: int = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +57,8 @@ class Flow:
         transfer: how moved bytes cross the link; None for those that go no further than RAM.
         repacked: the CPU reads weights in its own layout; never so for pages of a file.
         kernels: how a framework computes the load on a GPU; None for llama.cpp's own way.
+        alike: GPUs that do the same with their own share at the same time; what they take from RAM
+            adds up.
     """
 
     route: Route
@@ -70,6 +68,7 @@ class Flow:
     transfer: Transfer | None = Transfer.PINNED
     repacked: bool = True
     kernels: Kernels | None = None
+    alike: int = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,6 +83,30 @@ def alone(flow: Flow) -> Stage:
     return Stage(flows=(flow,))
 
 
+class Way(StrEnum):
+    """What activations cross between GPUs."""
+
+    PEER = "peer"
+    NETWORK = "network"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exchange:
+    """Activations that GPUs send each other in one run, one exchange after another.
+
+    Attributes:
+        way: the slowest that they cross.
+        times: exchanges in a run.
+        moved: bytes of each that cross it, one way [B].
+        reduces: all of them add up or gather what each has, else one hands on to the next.
+    """
+
+    way: Way
+    times: Array
+    moved: Array
+    reduces: bool = False
+
+
 @dataclass(frozen=True, kw_only=True)
 class Schedule:
     """One phase of a runtime: its stages, how often they run, what a step costs besides.
@@ -93,12 +116,14 @@ class Schedule:
         repeats: how often the stages run in the phase (micro-batches of a prompt).
         crossings: hand-overs of activations between processors in one run of the stages.
         workers: GPUs that hold the layers in turn and may work on several repeats at once.
+        exchanges: what GPUs that share layers, or stand in several machines, send each other.
     """
 
     stages: tuple[Stage, ...]
     repeats: Array = 1.0
     crossings: Array = 0.0
     workers: int = 1
+    exchanges: tuple[Exchange, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

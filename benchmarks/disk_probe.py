@@ -22,7 +22,9 @@ from advisor.probes.drive_file import BLOCK
 from advisor.units import GB
 
 FILE_BYTES = 2**30
-SECONDS = 2.5
+SECONDS = 4.0
+SAME = ((BLOCK, 4),)
+"""One block size and queue depth for both sides; fio's maps of several jobs would be one map."""
 
 
 def main(folder: Path, rounds: int) -> str:
@@ -39,8 +41,7 @@ def main(folder: Path, rounds: int) -> str:
                 file.write(generator.bytes(BLOCK))
             file.flush()
             os.fsync(file.fileno())
-        # Several jobs of fio map the same part of the file: one thread on either side.
-        disk.MAPPED_THREADS = (1,)
+        disk.DIRECT, disk.THROUGH_CACHE = SAME, ((BLOCK, 1),)
         for _ in range(rounds):
             for found in disk.measure(SECONDS, path=path):
                 pairs.setdefault(found.name, []).append((found.value, fio_rate(fio, path, found)))
@@ -56,6 +57,9 @@ def fio_rate(fio: str, path: Path, found: Measurement) -> float:
         ),
         "disk_read_mmap": (
             *("--ioengine=mmap", "--thread", "--fadvise_hint=0", f"--size={FILE_BYTES}"),
+        ),
+        "disk_read_buffered": (
+            *("--ioengine=psync", "--thread", "--fadvise_hint=0", f"--size={FILE_BYTES}"),
         ),
     }
     command = (

@@ -5,9 +5,11 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -70,15 +72,7 @@ def load(path: Path, **options: object) -> Allocated:
         path: of the GGUF file.
         options: `kv_type`, `flash_attention`, and fields of llama.cpp's `common_params`.
     """
-    done = subprocess.run(
-        [sys.executable, "-c", LOAD, str(path), json.dumps({"n_parallel": 1, **options})],
-        capture_output=True,
-        text=True,
-        errors="replace",
-        timeout=60,
-        check=False,
-        env={**os.environ, "GGML_NO_BACKTRACE": "1"},
-    )
+    done = _run(LOAD, str(path), json.dumps({"n_parallel": 1, **options}))
     found = [
         (stage, place, float(size) * MIB) for stage, place, size in BUFFER.findall(done.stderr)
     ]
@@ -98,4 +92,64 @@ def load(path: Path, **options: object) -> Allocated:
         cache=total("llama_kv_cache", "llama_memory_recurrent"),
         compute=total("sched_reserve"),
         output=total("llama_context"),
+    )
+
+
+SERVER = """
+import ctypes, json, os, sys
+import xllamacpp as engine
+from xllamacpp import xllamacpp as native
+
+symbol = "_Z19common_params_parseiPPcR13common_params13llama_examplePFviS0_E"
+parse = ctypes.CDLL(native.__file__)[symbol]
+parse.restype = ctypes.c_bool
+params = engine.CommonParams()
+own = id(params) + 2 * ctypes.sizeof(ctypes.c_void_p)  # the struct lies behind the object's header
+sizes = (ctypes.c_int32 * 4).from_address(own)
+assert list(sizes) == [params.n_predict, params.n_ctx, params.n_batch, params.n_ubatch]
+words = [word.encode() for word in ["llama-server", *sys.argv[1:]]]
+values = (ctypes.c_char_p * (len(words) + 1))(*words, None)
+LLAMA_EXAMPLE_SERVER = 12
+if not parse(len(words), values, ctypes.c_void_p(own), LLAMA_EXAMPLE_SERVER, None):
+    sys.exit("refused")
+kept = ("n_ctx", "n_parallel", "n_batch", "n_ubatch", "n_gpu_layers", "no_kv_offload", "swa_full",
+        "no_extra_bufts", "fit_params", "tensor_buft_overrides")
+found = {name: getattr(params, name) for name in kept}
+found["load_mode"] = params.load_mode.name.removeprefix("LLAMA_LOAD_MODE_").lower()
+found["cache"] = [one.name for one in (params.cache_type_k, params.cache_type_v)]
+found["tensor_split"] = [one for one in params.tensor_split if one]
+params.warmup = False
+server = engine.Server(params)
+print("\\nunderstood " + json.dumps(found), flush=True)
+os._exit(0)  # taking the server down while it starts to listen can hang
+"""
+"""llama-server's own parser of its command line, then its loading of the model."""
+
+
+def understood(arguments: Sequence[str]) -> dict[str, Any]:
+    """What llama-server makes of its arguments, once it has loaded the model."""
+    done = _run(SERVER, *arguments)
+    assert done.returncode == 0, done.stderr[-2000:]
+    found = re.search(r"^understood (.*)$", done.stdout, re.MULTILINE)
+    assert found, done.stdout[-2000:]
+    answer: dict[str, Any] = json.loads(found[1])
+    return answer
+
+
+def options() -> frozenset[str]:
+    """Every option that llama-server's `--help` lists."""
+    done = _run(SERVER, "--help")
+    listed = re.findall(r"^-.{,39}", done.stdout, re.MULTILINE)  # explained from column 40 on
+    return frozenset(re.findall(r"(?<![\w-])--?[a-z][\w-]*", " ".join(listed)))
+
+
+def _run(script: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-c", script, *arguments],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=60,
+        check=False,
+        env={**os.environ, "GGML_NO_BACKTRACE": "1"},
     )

@@ -11,7 +11,7 @@ from advisor.calibration import SOURCE, Calibration
 from advisor.errors import InputError, UnknownName
 from advisor.machine import Kind, Machine
 from advisor.measurement import Measurement
-from advisor.probes.gpu import GpuFacts
+from advisor.probes.gpu_facts import GpuFacts
 from advisor.probes.host import HostFacts
 from advisor.units import GB, GIB
 
@@ -54,6 +54,16 @@ class TestDescribed:
         machine = described(gpu="RTX 3090", gpu_count=4)
         assert machine.gpus == (catalog.gpu("RTX 3090"),) * 4
         assert machine.name.startswith("4x RTX 3090, ")
+
+    def test_machines_alike_are_joined_by_a_network(self) -> None:
+        machine = described(gpu="RTX 3090", gpu_count=2, machines=3, network_gbs=2.5)
+        assert machine.gpus == (catalog.gpu("RTX 3090"),) * 6
+        assert machine.nodes == 3
+        assert machine.network is not None
+        assert machine.network.value == 2.5e9
+        assert machine.name.startswith("3 machines of 2x RTX 3090, ")
+        assert described(gpu="RTX 3090", machines=2).network.kind is Kind.ASSUMED
+        assert described(gpu="RTX 3090").network is None
 
     @pytest.mark.parametrize("name", ["none", "None", "NONE"])
     def test_no_gpu_can_be_said(self, name: str) -> None:

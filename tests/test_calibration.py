@@ -10,7 +10,7 @@ from advisor import calibration
 from advisor.calibration import Fingerprint, load, save
 from advisor.errors import StoreError
 from advisor.machine import Kind
-from advisor.measurement import Measurement
+from advisor.measurement import Measurement, Point
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 HERE = Fingerprint(cpu="Example 9", cores=8, memory=64 * 2**30, gpus=("RTX 4090",))
@@ -22,6 +22,10 @@ RAM = Measurement(
     threads=8,
     when="2026-11-20T10:00:00+00:00",
     note="1: 18.2, 8: 38.3 GB/s",
+    curve=(
+        Point(threads=1, block=0, value=18.2e9, best=18.9e9),
+        Point(threads=8, block=0, value=38.3e9, best=39.1e9),
+    ),
 )
 DISK = replace(RAM, name="disk_read_direct", value=3.2e9)
 
@@ -50,6 +54,13 @@ def test_what_is_saved_comes_back(folder):
     assert found.measurements == {"ram_read": RAM, "disk_read_direct": DISK}
     assert (found.stale, found.changed, found.notes) == ("", False, ())
     assert [path.name for path in folder.iterdir()] == ["calibration.json"]
+
+
+def test_what_earlier_versions_saved_has_no_curve(folder):
+    content = json.loads(row())
+    del content["measurements"][0]["curve"]
+    (folder / "calibration.json").write_text(json.dumps(content))
+    assert load(NOW).measurements == {"ram_read": replace(RAM, curve=())}
 
 
 def test_a_figure_tells_its_origin():
@@ -129,6 +140,9 @@ def row(**changes: object) -> str:
         {"threads": float("inf")},
         {"when": "yesterday"},
         {"when": 5},
+        {"curve": 5},
+        {"curve": [{"threads": 1, "block": 0, "value": float("nan"), "best": 1.0}]},
+        {"curve": [{"threads": 1}]},
     ],
 )
 def test_a_row_that_cannot_be(folder, changes):

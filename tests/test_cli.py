@@ -1,7 +1,9 @@
 """Every command: what it prints, the JSON that others rely on, and how it refuses."""
 
 import json
+import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,9 @@ from advisor.calibration import Calibration
 from advisor.cli import main
 from advisor.errors import ProbeError
 from advisor.measurement import Measurement
-from advisor.probes import disk, gpu, ram
+from advisor.probes import gpu, parts
+from advisor.probes.gpu_facts import GpuFacts
+from advisor.probes.progress import Step
 from advisor.runtimes import RUNTIMES
 
 # The keys that the design promises to other programs.
@@ -26,7 +30,7 @@ ESTIMATE_KEYS = {
     "ttft_s", "ttft_s_low", "ttft_s_high", "load_s", "vram_bytes", "ram_bytes", "disk_bytes",
     "seconds", "bottleneck", "command", "assumptions",
 }  # fmt: skip
-PROBE_KEYS = {"name", "value", "unit", "spread", "threads", "when", "note"}
+PROBE_KEYS = {"name", "value", "unit", "spread", "threads", "when", "note", "curve"}
 
 MACHINE = ("--gpu", "RTX 4090", "--ram-gb", "64", "--ram-gbs", "60", "--disk-gbs", "5")
 LLAMA = ("--model", "Llama-3.1-70B")
@@ -34,6 +38,7 @@ RAM = Measurement(
     name="ram_read", value=38.3e9, unit="B/s", spread=0.03, threads=8,
     when="2026-11-20T10:00:00+00:00", note="8: 38.3 GB/s",
 )  # fmt: skip
+LINK = replace(RAM, name="pcie_generation", value=4.0, unit="generation", spread=0.0)
 
 
 @pytest.fixture(autouse=True)
@@ -140,7 +145,21 @@ class TestEstimate:
                         "--gpu-layers", "30")  # fmt: skip
         offloaded = [one for one in found if one["placement"] != "gpu-resident"]
         assert [one["gpu_layers"] for one in offloaded] == [30, 30]
-        assert all("-ngl 30" in one["command"] for one in offloaded)
+        # llama.cpp counts the head, which goes to the GPU with the last layer: 30 and the head's.
+        assert all("-ngl 31 -ot" in one["command"] for one in offloaded)
+
+    def test_a_load_mode_and_a_cache_in_ram_are_told_to_llama_cpp(self, answers) -> None:
+        found = answers("estimate", *LLAMA, *MACHINE, "--runtime", "llama.cpp", "--gpu-layers", "9",
+                        "--load-mode", "none", "--no-kv-offload")  # fmt: skip
+        offloaded = next(one for one in found if one["placement"] == "cpu-offload")
+        assert "-lm none" in offloaded["command"]
+        assert "-nkvo" in offloaded["command"]
+
+    def test_joined_machines_hold_more(self, answers) -> None:
+        found = answers("estimate", *LLAMA, "--gpu", "RTX 3090", "--machines", "4",
+                        "--network-gbs", "3", "--runtime", "vllm")  # fmt: skip
+        assert all(len(one["vram_bytes"]) == 4 for one in found)
+        assert "--nnodes 4" in found[0]["command"]
 
     def test_each_gpu_has_its_memory(self, answers) -> None:
         found = answers("estimate", *LLAMA, "--gpu", "RTX 3090", "--gpu-count", "3",
@@ -196,22 +215,74 @@ class TestAdvise:
         assert head["summary"].startswith("Offloading to RAM gives ")
 
 
+class TestDiagnose:
+    """`diagnose --model NAME --measured TPS`."""
+
+    def test_json(self, answers) -> None:
+        found = answers("diagnose", *LLAMA, *MACHINE, "--measured", "0.9")
+        assert (found["runtime"], found["placement"]) == ("llama.cpp", "cpu-offload")
+        assert found["outcome"] == "slower than predicted"
+        assert found["measured_tps"] == 0.9 < found["decode_tps_low"] < found["decode_tps"]
+        keys = {"cause", "words", "detail", "explains", "share_of_gap", "decode_tps", "prior",
+                "weight", "test", "command", "fix", "source"}  # fmt: skip
+        assert found["causes"]
+        assert all(one.keys() >= keys for one in found["causes"])
+        (needed,) = found["needed"]
+        assert (needed["what"], needed["assumed"]) == ("the sustained read rate of RAM", 60e9)
+        assert needed["needed"] < 60e9
+
+    def test_text(self, run) -> None:
+        code, out, err = run("diagnose", *LLAMA, *MACHINE, "--measured", "0.9")
+        assert (code, err) == (0, "")
+        assert out.startswith("llama.cpp, cpu-offload, Q4_K_M: 0.90 tokens/s measured, ")
+        assert "\n1. " in out
+        assert "   Fix:  " in out
+
+    def test_a_placement_can_be_named_whether_it_fits_or_not(self, answers) -> None:
+        for place in ("nvme-offload", "gpu-resident"):
+            found = answers("diagnose", *LLAMA, *MACHINE, "--measured", "0.1", "--placement", place)
+            assert found["placement"] == place
+
+    def test_the_prompts_speed_is_weighed_too(self, answers) -> None:
+        said = ("diagnose", *LLAMA, *MACHINE, "--measured", "2.2")
+        assert answers(*said)["outcome"] == "as predicted"
+        found = answers(*said, "--measured-prompt", "10")
+        assert found["outcome"] == "slower than predicted"
+        assert found["measured_prompt_tps"] == 10
+
+    def test_a_machine_that_is_described_may_run_anything(self, answers) -> None:
+        found = answers("diagnose", *LLAMA, *MACHINE, "--measured", "1.2")
+        assert "spilled" in {one["cause"] for one in found["causes"]}
+
+    def test_this_machine_runs_what_it_runs(self, answers, monkeypatch) -> None:
+        here = assemble.machine(assemble.MachineInputs(gpu="RTX 4090", ram_gb=64, ram_gbs=60))
+        monkeypatch.setattr(assemble, "this_machine", lambda: here)
+        monkeypatch.setattr("advisor.causes.table.operating_system", lambda: "linux")
+        found = answers("diagnose", *LLAMA, "--measured", "1.2")
+        assert "spilled" not in {one["cause"] for one in found["causes"]}
+
+
 class TestProbe:
     """`probe [ram|disk|gpu ...]`."""
 
     @pytest.fixture(autouse=True)
     def instruments(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Probes that answer at once."""
-        monkeypatch.setattr(ram, "measure", lambda progress: progress(1.0) or [RAM])
-        monkeypatch.setattr(disk, "measure", self.no_drive)
-        monkeypatch.setattr(gpu, "gpus", lambda: ((), ("No GPU driver answers.",)))
+        self.asked: list[tuple[str, float]] = []
+        monkeypatch.setattr(parts, "measure", self.measure)
+        card = GpuFacts(name="Radeon RX 7900 XTX", vendor="AMD")
+        monkeypatch.setattr(gpu, "gpus", lambda: ((card,), ("No GPU driver answers.",)))
 
-    @staticmethod
-    def no_drive(progress, path):
-        raise ProbeError("The drive cannot be read past its cache.")
+    def measure(self, part, seconds, progress, path):
+        self.asked.append((part, seconds))
+        progress(Step(share=0.5, seconds_left=1.0, doing="it"))
+        progress(Step(share=1.0, seconds_left=0.0))
+        if part == "ram":
+            return (RAM, LINK)
+        raise ProbeError(f"The {part} cannot be measured.")
 
     def test_json(self, answers) -> None:
-        (found,) = answers("probe", "ram")
+        found, _ = answers("probe", "ram")
         assert found.keys() == PROBE_KEYS
         assert (found["name"], found["value"], found["unit"]) == ("ram_read", 38.3e9, "B/s")
 
@@ -219,8 +290,20 @@ class TestProbe:
         code, out, err = run("probe")
         assert code == 0
         assert "38.30 GB/s  within 3%" in out
-        assert "advisor: The drive cannot be read past its cache." in err
+        assert re.search(r"pcie_generation +4 generation +within 0%", out)
+        assert "advisor: The disk cannot be measured." in err
+        assert "advisor: The gpu cannot be measured." in err
         assert "advisor: No GPU driver answers." in err
+        assert "advisor: Radeon RX 7900 XTX: its speed is taken from the catalogue." in err
+
+    def test_it_takes_its_time_or_is_quick(self, run) -> None:
+        run("probe", "ram", "gpu")
+        run("probe", "ram", "--quick")
+        assert self.asked == [
+            ("ram", parts.FULL["ram"]),
+            ("gpu", parts.FULL["gpu"]),
+            ("ram", parts.QUICK["ram"]),
+        ]
 
     def test_saved_figures_are_used_from_now_on(self, run) -> None:
         assert run("probe", "ram")[0] == 0
@@ -296,6 +379,20 @@ class TestReport:
         (("model", "Llama-3.1-8B", "--output", "nan"), "output is nan; allowed is 1 to"),
         (("advise", *LLAMA, *MACHINE, "--usd-per-kwh", "-1"), "USD per kwh is -1.0; allowed is"),
         (("advise", *LLAMA, *MACHINE, "--purchase-months", "0"), "purchase months is 0.0"),
+        # measured speeds
+        (("diagnose", *LLAMA, "--gpu", "L4", "--measured", "0"), "measured is 0 tokens/s; allowed"),
+        (("diagnose", *LLAMA, "--gpu", "L4", "--measured", "-1"), "measured is -1 tokens/s"),
+        (("diagnose", *LLAMA, "--gpu", "L4", "--measured", "nan"), "measured is nan tokens/s"),
+        (("diagnose", *LLAMA, "--gpu", "L4", "--measured", "1e9"), "allowed is 0.0001 to 100,000"),
+        (
+            ("diagnose", *LLAMA, "--gpu", "L4", "--measured", "1", "--measured-prompt", "inf"),
+            "measured prompt is inf tokens/s",
+        ),
+        (
+            ("diagnose", *LLAMA, "--ram-gb", "64", "--measured", "1", "--runtime", "vllm"),
+            "There is nothing to compare with. vLLM",
+        ),
+        (("diagnose", *LLAMA, *MACHINE), "required: --measured"),
         # what argparse sees first
         (("estimate", *LLAMA, "--ram-gb", "lots"), "invalid float value: 'lots'"),
         (("estimate", *MACHINE), "required: --model"),

@@ -11,6 +11,7 @@ from advisor.cost import (
     LAYERS,
     TOKEN,
     cpu_seconds,
+    exchange_seconds,
     gpu_seconds,
     link_seconds,
     missed_share,
@@ -25,7 +26,7 @@ from advisor.efficiency import Efficiency, EfficiencyRow
 from advisor.errors import InputError
 from advisor.machine import Disk, Gpu, Host, Link, Machine, given
 from advisor.placement import Load
-from advisor.schedule import Flow, Route, Schedule, Stage, Transfer, alone
+from advisor.schedule import Exchange, Flow, Route, Schedule, Stage, Transfer, Way, alone
 from advisor.units import Array
 
 CONSTANTS = {
@@ -53,6 +54,9 @@ CONSTANTS = {
     "fault_rate": 2e9,
     "disk_share": 0.5,
     "pipeline_share": 0.5,
+    "all_reduce": 4e-3,
+    "peer_share": 0.5,
+    "network_hop": 6e-3,
 }
 
 
@@ -286,6 +290,45 @@ def test_stages_and_fixed_costs_add_and_repeat(constants: Efficiency) -> None:
     assert float(time.parts[CROSSINGS]) == pytest.approx(4 * 0.006)
     assert float(time.parts[TOKEN]) == pytest.approx(4 * 0.005)
     assert float(time.parts[LAYERS]) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("way", "reduces", "peer", "seconds"),
+    [
+        # 2 x (4 ms + 10 MB / (0.5 x 20 GB/s)); with a link of its own 2 x (4 ms + 10 MB / 100 GB/s)
+        (Way.PEER, True, None, 2 * (4e-3 + 1e-3)),
+        (Way.PEER, True, 100e9, 2 * (4e-3 + 1e-4)),
+        # handed on: a crossing of 3 ms instead
+        (Way.PEER, False, None, 2 * (3e-3 + 1e-3)),
+        # 2 x (6 ms + 10 MB / 1 GB/s)
+        (Way.NETWORK, False, None, 2 * (6e-3 + 1e-2)),
+    ],
+)
+def test_gpus_exchange_activations(
+    constants: Efficiency, way: Way, reduces: bool, peer: float | None, seconds: float
+) -> None:
+    card = replace(GPU, peer=None if peer is None else given(peer))
+    machine = replace(MACHINE, gpus=(card, card), nodes=2, network=given(1e9))
+    one = Exchange(way=way, times=2.0, moved=10e6, reduces=reduces)
+    assert float(exchange_seconds(one, machine, constants)) == pytest.approx(seconds)
+    schedule = Schedule(stages=(), exchanges=(one, one), crossings=1)
+    parts = schedule_seconds(schedule, machine, constants).parts
+    assert float(parts[CROSSINGS]) == pytest.approx(2 * seconds + 3e-3)
+
+
+def test_gpus_that_copy_together_share_the_ram(constants: Efficiency) -> None:
+    """4 x 9 GB beside 1 ms of compute: each takes 9 / 18 + 9 / 10 = 1.4 s, and 36 of
+    50 GB/s are taken; 9 x 9 GB need 1.62 s."""
+
+    def seconds(alike: int) -> float:
+        flows = (
+            Flow(route=Route.RESIDENT, load=load(weights=0.5e9), alike=alike),
+            Flow(route=Route.STREAMED, moved=9e9, alike=alike),
+        )
+        return float(stage_seconds(Stage(flows=flows), MACHINE, constants).total)
+
+    assert seconds(4) == pytest.approx(1.4)
+    assert seconds(9) == pytest.approx(9 * 9e9 / 50e9)
 
 
 def test_staged_bytes_pay_drive_and_link(constants: Efficiency) -> None:

@@ -77,7 +77,7 @@ def test_scopes_name_things_that_exist() -> None:
     hosts = {one.segment for one in catalog.host_rows().values()}
     links = {f"PCIe {generation}" for generation in range(1, 8)}
     parts = {*map(str, Route), LAYERS, CROSSINGS, TOKEN}
-    sets = {"amx", "avx512", "avx2", "neon"}
+    sets = {"amx", "avx512", "avx2", "neon", "NVLink"}
     for row in ROWS:
         assert row.runtime in {None, *(one.key for one in RUNTIMES), *OTHER_ENGINES}
         assert row.decode_class in {None, *classes}

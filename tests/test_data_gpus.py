@@ -159,3 +159,19 @@ def test_ratios_between_cards() -> None:
     assert ROWS["H100 SXM"].fp16_tflops == ROWS["H200 SXM"].fp16_tflops
     # two Max chips make an Ultra
     assert ROWS["Apple M2 Ultra 76c"].bandwidth_gbs == 2 * ROWS["Apple M2 Max 38c"].bandwidth_gbs
+
+
+def test_links_between_gpus_are_sourced_and_of_known_gpus() -> None:
+    for row in catalog.gpu_links().values():
+        assert row.gpu in ROWS
+        assert is_public(row.source)
+        assert is_past(row.source_date)
+        assert 50 <= row.peer_gbs <= 1000
+
+
+def test_a_link_between_gpus_reaches_its_share() -> None:
+    """H100 SXM: 0.84 of 450 GB/s one way; an RTX 4090 has none of its own."""
+    peer = catalog.gpu("H100 SXM").peer
+    assert peer is not None
+    assert peer.value == pytest.approx(0.84 * 450e9)
+    assert catalog.gpu("RTX 4090").peer is None

@@ -102,3 +102,20 @@ def test_factors_multiply_what_all_have_in_common() -> None:
     assert on_vulkan.value("share", "Hopper") == pytest.approx(0.4)
     assert table.value("share", "Hopper") == 0.5
     assert table.bound(Scope(build="2024")).value("share") == pytest.approx(1.5)
+
+
+def test_a_scaled_table_multiplies_what_it_is_told_and_leaves_the_rest() -> None:
+    table = Efficiency((EVERYWHERE, row(3.0, constant="other")), Scope(build="2024"))
+    scaled = table.scaled({"share": 0.5}, "this test")
+    assert scaled.value("share") == pytest.approx(0.05)
+    assert scaled.value("other") == 3.0
+    assert scaled.scope == table.scope == Scope(build="2024")
+    assert table.value("share") == 0.1
+
+
+def test_a_scaled_table_says_who_scaled_it() -> None:
+    scaled = Efficiency((EVERYWHERE,)).scaled({"share": 0.5}, "this test")
+    assert scaled.used == ()
+    scaled.value("share")
+    ((_, factor),) = scaled.used
+    assert (factor.unit, factor.value, factor.source) == (FACTOR, 0.5, "this test")

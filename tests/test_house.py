@@ -22,13 +22,16 @@ LAYERS = """
     accuracy
     fitting
     reports answers options
-    sweeps
+    diagnosis_text
+    diagnosis
+    sweeps causes
     advice
-    what_ifs offers
+    what_ifs offers remarks
     compare predict
     offline engines
     models assemble
-    calibration estimate
+    calibrated
+    calibration estimate engine_constants
     probes runtimes describe
     cost
     kernels

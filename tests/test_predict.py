@@ -62,7 +62,7 @@ def test_the_columns_are_those_other_programs_read() -> None:
     assert_answered_or_explained(answer(ROW))
 
 
-def test_every_published_row_of_llama_cpp_gets_a_number_or_a_reason() -> None:
+def test_every_published_row_computes_in_place_gets_a_number_or_a_reason() -> None:
     rows = [one for one in measured("llama_cpp.csv") if one["doubtful"] != "True"]
     found = list(predictions(iter(rows)))
     assert [one["id"] for one in found] == [one["id"] for one in rows]
@@ -282,8 +282,9 @@ def test_what_is_no_inference_has_nothing_to_predict(category: str) -> None:
         ("ik_llama.cpp -rtr 1", "partial", "ik_llama.cpp"),
         ("ollama", "partial", "llama.cpp"),
         ("HF Accelerate device_map", "stream_cpu", "Accelerate"),
-        ("KTransformers v0.2.1 dual socket", "moe_offload", "llama.cpp"),
-        ("KTransformers + SGLang", "moe_offload", "llama.cpp"),
+        ("KTransformers v0.2.1 dual socket", "moe_offload", "KTransformers"),
+        ("KTransformers + SGLang", "moe_offload", "KTransformers"),
+        ("KTransformers + SGLang", "resident", "SGLang"),
         ("vLLM --cpu-offload-gb 47", "stream_cpu", "vLLM"),
         ("FlexGen 0.1.7", "stream_cpu", "FlexGen"),
         ("colibri (expert streaming)", "nvme", "expert streaming"),
@@ -295,6 +296,12 @@ def test_what_is_no_inference_has_nothing_to_predict(category: str) -> None:
 )
 def test_a_runtime_is_read_as_the_nearest_that_is_modelled(runtime, category, name) -> None:
     assert understood(row(runtime=runtime, category=category)).runtime.name == name
+
+
+def test_experts_beside_no_gpu_are_read_as_llama_cpp_does() -> None:
+    assert understood(
+        row(runtime="KTransformers", category="moe_offload", gpu="")
+    ).runtime.name == ("llama.cpp")
 
 
 def test_cores_compute_where_a_row_says_that_there_is_no_gpu() -> None:

@@ -1,7 +1,10 @@
 """The disk probe: its file, its refusals, its stopping. No clock is judged."""
 
 import errno
+import itertools
 import os
+import subprocess
+import sys
 import zlib
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,7 +12,8 @@ from types import SimpleNamespace
 import pytest
 
 from advisor.errors import ProbeError
-from advisor.probes import disk, drive_file
+from advisor.probes import disk, disk_reads, drive_file, progress
+from advisor.probes.progress import Step
 from advisor.units import GB
 
 BLOCK = 2**16
@@ -17,11 +21,21 @@ BLOCK = 2**16
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tiny blocks and windows, and a drive even where the tests' folder is in memory."""
-    monkeypatch.setattr(disk, "BLOCK", BLOCK)
+    """Tiny blocks and windows, and a drive even where the tests' folder is in memory.
+
+    The clock ticks when it is looked at, so that no busy machine makes it late.
+    """
+    ticks = itertools.count()
+    monkeypatch.setattr(progress, "now", lambda: next(ticks) * 1e-5)
+    monkeypatch.setattr(disk, "DIRECT", ((BLOCK, 4), (BLOCK, 1), (BLOCK // 4, 2)))
+    monkeypatch.setattr(disk, "THROUGH_CACHE", ((BLOCK, 2), (BLOCK, 1)))
+    monkeypatch.setattr(disk, "SHORTEST", 0.0005)
     monkeypatch.setattr(drive_file, "BLOCK", BLOCK)
     monkeypatch.setattr(drive_file, "SYNC", 4 * BLOCK)
     monkeypatch.setattr(drive_file, "filesystem", lambda _: "ext4")
+
+
+NAMES = ["disk_read_direct", "disk_read_mmap", "disk_read_buffered"]
 
 
 def open_files() -> int:
@@ -30,34 +44,75 @@ def open_files() -> int:
 
 
 def test_a_folder_gets_a_file_that_is_gone_after(tmp_path):
-    told: list[float] = []
-    found = disk.measure(0.05, told.append, path=tmp_path, file_bytes=16 * BLOCK)
-    assert [one.name for one in found] == ["disk_read_direct", "disk_read_mmap"]
+    told: list[Step] = []
+    found = disk.measure(0.1, told.append, path=tmp_path, file_bytes=16 * BLOCK)
+    assert [one.name for one in found] == NAMES
     for one in found:
         assert one.value > 0
         assert one.unit == "B/s"
-        assert "own file" in one.note
-    assert found[0].threads in disk.DIRECT_THREADS
+        assert f"own file of 0.00 GB in {tmp_path} on ext4" in one.note
     assert list(tmp_path.iterdir()) == []
-    assert told == sorted(told)
-    assert told[-1] == 1.0
+    shares = [step.share for step in told]
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+    assert {"writing a test file", "direct reads, 64 KiB x 4"} <= {step.doing for step in told}
 
 
-@pytest.mark.parametrize("after", [0, 3, 18, 25])
-def test_cancelling_gives_nothing_and_leaves_nothing(tmp_path, after):
+def test_the_curve_goes_by_block_and_queue_depth(tmp_path):
+    direct, mapped, _ = disk.measure(0.1, path=tmp_path, file_bytes=16 * BLOCK)
+    assert {(point.block, point.threads) for point in direct.curve} == set(disk.DIRECT)
+    assert {(point.block, point.threads) for point in mapped.curve} == set(disk.THROUGH_CACHE)
+    assert direct.value == max(point.value for point in direct.curve)
+    assert (direct.value, direct.threads) in {(one.value, one.threads) for one in direct.curve}
+
+
+def test_little_time_measures_what_matters_most(tmp_path, monkeypatch):
+    monkeypatch.setattr(disk, "SHORTEST", 60.0)
+    direct, *_ = disk.measure(0.05, path=tmp_path, file_bytes=16 * BLOCK)
+    assert [(point.block, point.threads) for point in direct.curve] == [disk.DIRECT[0]]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 0.9])
+def test_cancelling_gives_nothing_and_leaves_nothing(tmp_path, share):
     before = open_files()
-    asked = iter([False] * after + [True] * 100)
-    found = disk.measure(0.05, cancelled=lambda: next(asked), path=tmp_path, file_bytes=16 * BLOCK)
+    told: list[Step] = []
+    found = disk.measure(
+        0.05, told.append, lambda: told[-1].share >= share, path=tmp_path, file_bytes=16 * BLOCK
+    )
     assert found == ()
     assert list(tmp_path.iterdir()) == []
     assert open_files() == before
+
+
+@pytest.mark.parametrize("share", [0.0, 0.6])
+def test_an_interruption_leaves_nothing(tmp_path, share):
+    before = open_files()
+
+    def interrupt(step: Step) -> None:
+        if step.share >= share:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        disk.measure(0.05, interrupt, path=tmp_path, file_bytes=16 * BLOCK)
+    assert list(tmp_path.iterdir()) == []
+    assert open_files() == before
+
+
+def test_a_drive_that_fills_up_leaves_nothing(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(drive_file.os, "write", full)
+    with pytest.raises(ProbeError, match=r"cannot hold a test file \(No space left"):
+        disk.measure(0.05, path=tmp_path, file_bytes=16 * BLOCK)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_error_leaves_nothing(tmp_path, monkeypatch):
     def broken(*_):
         raise OSError(errno.EIO, "Input/output error")
 
-    monkeypatch.setattr(disk, "_read_until", broken)
+    monkeypatch.setattr(disk_reads, "_read_until", broken)
     with pytest.raises(ProbeError, match="stopped answering"):
         disk.measure(0.05, path=tmp_path, file_bytes=16 * BLOCK)
     assert list(tmp_path.iterdir()) == []
@@ -97,7 +152,7 @@ def test_an_existing_file_is_read_and_not_changed(tmp_path):
     path.chmod(0o400)
     before, stat = path.read_bytes(), path.stat()
     found = disk.measure(0.05, path=path)
-    assert len(found) == 2
+    assert len(found) == 3
     assert "Read a file" in found[0].note
     assert path.read_bytes() == before
     assert path.stat().st_mtime_ns == stat.st_mtime_ns
@@ -117,6 +172,45 @@ def test_memory_is_not_a_drive(tmp_path, monkeypatch, kind):
     with pytest.raises(ProbeError, match=f"lies on {kind}, which is memory"):
         disk.measure(path=tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_nearly_full_drive_is_told(tmp_path, monkeypatch):
+    usage = SimpleNamespace(free=int(6.1 * GB))
+    monkeypatch.setattr(drive_file.shutil, "disk_usage", lambda _: usage)
+    direct, *_ = disk.measure(0.05, path=tmp_path, file_bytes=16 * BLOCK)
+    assert "Only 6.1 GB are free there" in direct.note
+
+
+@pytest.mark.parametrize("kind", ["overlay", "nfs4", "zfs", "9p"])
+def test_file_systems_that_are_not_one_drive_are_told(tmp_path, monkeypatch, kind):
+    monkeypatch.setattr(drive_file, "filesystem", lambda _: kind)
+    direct, *_ = disk.measure(0.05, path=tmp_path, file_bytes=16 * BLOCK)
+    assert f"on {kind}, {drive_file.OTHERS[kind]}." in direct.note
+
+
+def test_what_another_program_keeps_in_memory_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(disk_reads, "still_cached", lambda _: 0.4)
+    direct, mapped, buffered = disk.measure(0.05, path=tmp_path, file_bytes=16 * BLOCK)
+    assert "40% of the file stayed in memory" in mapped.note
+    assert "40% of the file stayed in memory" in buffered.note
+    assert "stayed in memory" not in direct.note
+
+
+@pytest.mark.skipif(not hasattr(os, "RWF_NOWAIT"), reason="Linux only")
+def test_the_page_cache_is_looked_into(tmp_path, monkeypatch):
+    path = tmp_path / "model.gguf"
+    path.write_bytes(os.urandom(16 * BLOCK))
+    file = drive_file.existing(path)
+    monkeypatch.setattr(disk_reads, "forget", lambda _: None)
+    path.read_bytes()
+    kept = disk_reads.still_cached(file)
+    if not kept:
+        pytest.skip("this file system does not tell")
+    assert kept == 1.0
+    monkeypatch.undo()
+    with path.open("rb") as opened:
+        os.fsync(opened.fileno())  # pages that wait to be written cannot be dropped
+    assert disk_reads.still_cached(file) < 0.5
 
 
 def test_too_little_room_is_refused(tmp_path, monkeypatch):
@@ -143,8 +237,8 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path, monkeypatch):
 
 
 def test_a_file_system_without_direct_reads_is_said(tmp_path, monkeypatch):
-    monkeypatch.setattr(disk, "_reads", lambda _: False)
-    direct, _ = disk.measure(0.05, path=tmp_path, file_bytes=16 * BLOCK)
+    monkeypatch.setattr(disk_reads, "_reads", lambda _: False)
+    direct, *_ = disk.measure(0.05, path=tmp_path, file_bytes=16 * BLOCK)
     assert "refuses O_DIRECT" in direct.note
 
 
@@ -153,7 +247,7 @@ def test_refusals_of_direct_reads(code):
     def refused() -> int:
         raise OSError(code, "refused")
 
-    assert disk._reads(refused) is False
+    assert disk_reads._reads(refused) is False
 
 
 def test_other_trouble_is_no_refusal_of_direct_reads():
@@ -161,7 +255,7 @@ def test_other_trouble_is_no_refusal_of_direct_reads():
         raise OSError(errno.EIO, "Input/output error")
 
     with pytest.raises(ProbeError, match="Input/output error"):
-        disk._reads(broken)
+        disk_reads._reads(broken)
 
 
 def test_windows_is_refused_before_anything_is_written(tmp_path, monkeypatch):
@@ -172,8 +266,55 @@ def test_windows_is_refused_before_anything_is_written(tmp_path, monkeypatch):
 
 def test_the_data_folder_is_the_default(tmp_path, monkeypatch):
     monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path / "new"))
-    assert len(disk.measure(0.05, file_bytes=16 * BLOCK)) == 2
+    assert len(disk.measure(0.05, file_bytes=16 * BLOCK)) == 3
     assert list((tmp_path / "new").iterdir()) == []
+
+
+def test_a_home_that_cannot_be_written_has_a_stand_in(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path / "file" / "inside"))
+    writable = tmp_path / "temporary"
+    writable.mkdir()
+    monkeypatch.setattr(drive_file.tempfile, "gettempdir", lambda: str(writable))
+    monkeypatch.setattr(drive_file.os, "access", lambda path, _: path == writable)
+    assert drive_file.default_folder() == writable
+
+
+def test_no_folder_at_all_is_said(tmp_path, monkeypatch):
+    monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path / "home"))
+    monkeypatch.setattr(drive_file.os, "access", lambda *_: False)
+    with pytest.raises(ProbeError, match="give a folder or a model file to read"):
+        disk.measure()
+
+
+def test_what_a_killed_probe_left_is_removed_where_files_need_names(tmp_path, monkeypatch):
+    monkeypatch.setattr(drive_file, "operating_system", lambda: "freebsd")
+    old, fresh, other = (
+        tmp_path / name for name in (f"{drive_file.NAMED}old", f"{drive_file.NAMED}new", "model")
+    )
+    for path in (old, fresh, other):
+        path.write_text("")
+    os.utime(old, (0, 0))
+    os.utime(other, (0, 0))
+    assert disk.measure(0.05, path=tmp_path, file_bytes=16 * BLOCK)
+    assert sorted(tmp_path.iterdir()) == sorted([fresh, other])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="files without names")
+def test_a_kill_leaves_nothing(tmp_path):
+    code = (
+        "import sys; from pathlib import Path; from advisor.probes import drive_file\n"
+        "with drive_file.temporary(Path(sys.argv[1]), 2**26, 9.0, lambda _: False) as file:\n"
+        "    print(file.size, flush=True); sys.stdin.read()\n"
+    )
+    root = Path(drive_file.__file__).parents[2]
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path)],
+        cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as child:  # fmt: skip
+        assert int(child.stdout.readline()) > 0
+        child.kill()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_file_system_of_the_innermost_mount(monkeypatch, tmp_path):

@@ -1,12 +1,14 @@
-"""GPUs as a pretended driver, sysfs or sysctl shows them."""
+"""GPUs as pretended drivers, sysfs, sysctl and system_profiler show them."""
 
+import json
 import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from advisor.probes import gpu
+from advisor.probes import apple, gpu, nvidia
+from advisor.probes.gpu_facts import GpuFacts, GpuState
 from advisor.units import GIB
 
 
@@ -31,8 +33,21 @@ ANSWERS = {
     "nvmlDeviceGetMigMode": NVMLError(NOT_SUPPORTED),
     "nvmlDeviceGetMaxMigDeviceCount": NVMLError(NOT_SUPPORTED),
     "nvmlDeviceGetMigDeviceHandleByIndex": NVMLError(NOT_SUPPORTED),
+    "nvmlDeviceGetPciInfo": SimpleNamespace(busId="00000000:01:00.0"),
+    "nvmlDeviceGetMaxClockInfo": lambda _, kind: {1: 2520, 2: 10501}[kind],
     "nvmlInit": None,
     "nvmlShutdown": None,
+}
+RUNNING = {
+    "nvmlDeviceGetHandleByPciBusId": lambda bus: f"card at {bus.decode()}",
+    "nvmlDeviceGetClockInfo": lambda _, kind: {1: 1980, 2: 10251}[kind],
+    "nvmlDeviceGetPowerUsage": 449_200,
+    # NVML's bits: power cap 0x4, hardware and software thermal slowdown 0x40 and 0x20
+    "nvmlDeviceGetCurrentClocksEventReasons": 0x64,
+    "nvmlDeviceGetCurrentClocksThrottleReasons": 0x4,
+    "nvmlDeviceGetCurrPcieLinkGeneration": 4,
+    "nvmlDeviceGetCurrPcieLinkWidth": 8,
+    "nvmlDeviceGetEnforcedPowerLimit": 450_000,
 }
 
 
@@ -56,6 +71,7 @@ def driver(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
         module.NVML_ERROR_NO_PERMISSION = NO_PERMISSION
         module.NVML_ERROR_LIBRARY_NOT_FOUND = LIBRARY_NOT_FOUND
         module.NVML_ERROR_DRIVER_NOT_LOADED = NOT_LOADED
+        module.NVML_CLOCK_SM, module.NVML_CLOCK_MEM = 1, 2
         for name, given in (ANSWERS | changes).items():
             setattr(module, name, answer(given))
         monkeypatch.setitem(sys.modules, "pynvml", module)
@@ -66,7 +82,7 @@ def driver(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
 
 def test_an_answering_driver(driver):
     (found,), notes = driver()
-    assert found == gpu.GpuFacts(
+    assert found == GpuFacts(
         name="NVIDIA GeForce RTX 4090",
         vendor="NVIDIA",
         memory_total=24 * 2**30,
@@ -76,7 +92,10 @@ def test_an_answering_driver(driver):
         link_width_now=8,
         link_width_max=16,
         power_limit=450.0,
+        clock_max=2.52e9,
+        memory_clock_max=10.501e9,
         driver="580.95.05",
+        bus="00000000:01:00.0",
     )
     assert notes == ()
 
@@ -89,7 +108,7 @@ def test_the_link_takes_the_best_generation_and_the_lanes_in_use(driver):
 def test_a_driver_that_supports_nothing_still_names_the_gpu(driver):
     keep = {"nvmlInit", "nvmlShutdown", "nvmlDeviceGetCount", "nvmlDeviceGetHandleByIndex"}
     (found,), notes = driver(**{name: NVMLError(NOT_SUPPORTED) for name in ANSWERS.keys() - keep})
-    assert found == gpu.GpuFacts(name="NVIDIA GPU", vendor="NVIDIA")
+    assert found == GpuFacts(name="NVIDIA GPU", vendor="NVIDIA")
     assert found.link is None
     assert "does not tell its memory" in notes[0]
 
@@ -153,6 +172,51 @@ def test_a_missing_package_is_a_sentence(monkeypatch, tmp_path):
     assert "nvidia-ml-py is missing" in note
 
 
+class TestUnderLoad:
+    """How an NVIDIA GPU runs at a moment."""
+
+    def test_link_clocks_power_and_what_slows_it(self, driver):
+        driver(**RUNNING)
+        found = nvidia.state("0000:01:00.0")
+        assert found == GpuState(
+            link_generation=4,
+            link_width=8,
+            clock=1.98e9,
+            memory_clock=10.251e9,
+            power=449.2,
+            power_limit=450.0,
+            slowed_by=("the power limit", "heat"),
+        )
+        assert found.told() == (
+            "Under load: processors at 1980 MHz, memory at 10251 MHz, 449 of 450 W, "
+            "slowed by the power limit and heat."
+        )
+
+    def test_idling_and_chosen_clocks_are_no_trouble(self, driver):
+        driver(**RUNNING | {"nvmlDeviceGetCurrentClocksEventReasons": 0x1 | 0x2 | 0x100})
+        assert nvidia.state("0000:01:00.0").slowed_by == ()
+
+    def test_drivers_that_know_the_older_name(self, driver):
+        refused = NVMLError(NOT_SUPPORTED)
+        driver(**RUNNING | {"nvmlDeviceGetCurrentClocksEventReasons": refused})
+        assert nvidia.state("0000:01:00.0").slowed_by == ("the power limit",)
+
+    def test_a_driver_that_supports_nothing(self, driver):
+        refused = {name: NVMLError(NOT_SUPPORTED) for name in RUNNING}
+        driver(**refused | {"nvmlDeviceGetHandleByPciBusId": "card"})
+        found = nvidia.state("0000:01:00.0")
+        assert found == GpuState()
+        assert found.told() == ""
+
+    def test_an_address_that_nvml_does_not_know(self, driver):
+        driver(**RUNNING | {"nvmlDeviceGetHandleByPciBusId": NVMLError(6)})
+        assert nvidia.state("0000:99:00.0") is None
+
+    def test_no_nvml(self, monkeypatch):
+        monkeypatch.setitem(sys.modules, "pynvml", None)
+        assert nvidia.state("0000:01:00.0") is None
+
+
 def sysfs(root: Path, card: str, port: dict[str, str] | None = None, **files: str) -> None:
     """A card behind a root port and a switch of its own, as AMD and Intel build them."""
     slot = root / f"sys/devices/pci0000:00/0000:00:01.{card[4:]}"
@@ -192,7 +256,8 @@ def test_amd_by_sysfs_with_the_link_of_the_slot(driver, tmp_path):
         "\t744c  Navi 31 [Radeon RX 7900 XTX]\n\t\t1da2 e471  NITRO+\n1003  Third\n"
     )
     (found,), notes = driver(nvmlInit=NVMLError(LIBRARY_NOT_FOUND))
-    assert (found.name, found.vendor) == ("Navi 31 [Radeon RX 7900 XTX]", "AMD")
+    assert (found.name, found.vendor) == ("Radeon RX 7900 XTX", "AMD")
+    assert found.bus == "0000:02:00.0"
     assert (found.memory_total, found.memory_free) == (24 * GIB, 23 * GIB)
     assert found.link == (4, 8)
     assert notes == ()
@@ -217,23 +282,170 @@ def test_displays_of_virtual_machines_are_no_gpus(driver, tmp_path):
     assert driver(nvmlDeviceGetCount=0)[0] == ()
 
 
-def test_apple_shares_memory_with_the_host(monkeypatch, tmp_path):
-    monkeypatch.setattr(gpu, "operating_system", lambda: "darwin")
-    monkeypatch.setattr(gpu.platform, "machine", lambda: "arm64")
-    monkeypatch.setattr(gpu, "command", lambda *_: "Apple M4 Max")
-    monkeypatch.setattr(gpu, "sysctl", {"hw.memsize": 64 * 2**30}.get)
-    (found,), (note,) = gpu.gpus(tmp_path)
-    assert (found.name, found.vendor, found.unified) == ("Apple M4 Max", "Apple", True)
+RX_7900 = {"vendor": "0x1002", "device": "0x744c", "revision": "0xc8"}
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def test_amd_names_cards_of_one_chip_by_revision(driver, tmp_path):
+    # Format of libdrm's amdgpu.ids: device, revision, name; https://gitlab.freedesktop.org/mesa/drm
+    sysfs(tmp_path, "card0", **RX_7900)
+    write(
+        tmp_path / "usr/share/libdrm/amdgpu.ids",
+        "# List of AMDGPU IDs\n1.0.0\n744C,\tC8,\tAMD Radeon RX 7900 XTX\n"
+        "744C,\tCC,\tAMD Radeon RX 7900 XT\n",
+    )
+    (found,), _ = driver(nvmlInit=NVMLError(LIBRARY_NOT_FOUND))
+    assert found.name == "AMD Radeon RX 7900 XTX"
+
+
+def test_amd_tells_power_and_clocks(driver, tmp_path):
+    # https://docs.kernel.org/gpu/amdgpu/thermal.html: power1_cap in microwatts, levels in MHz
+    sysfs(tmp_path, "card0", **RX_7900)
+    device = tmp_path / "sys/devices/pci0000:00/0000:00:01.0/0000:01:00.0/0000:02:00.0"
+    write(device / "hwmon/hwmon3/power1_cap", "339000000\n")
+    write(device / "pp_dpm_sclk", "0: 500Mhz *\n1: 2525Mhz \n")
+    write(device / "pp_dpm_mclk", "0: 96Mhz \n1: 456Mhz \n2: 1249Mhz *\n")
+    (found,), _ = driver(nvmlInit=NVMLError(LIBRARY_NOT_FOUND))
+    assert (found.power_limit, found.clock_max, found.memory_clock_max) == (339.0, 2.525e9, 1.249e9)
+
+
+class AmdSmiException(Exception):
+    pass
+
+
+def amd_library(monkeypatch, **changes):
+    """A pretended amdsmi, answers as version 7.0.2 gives them."""
+    module = ModuleType("amdsmi")
+    module.AmdSmiException = AmdSmiException
+    answers = {
+        "amdsmi_init": None,
+        "amdsmi_shut_down": None,
+        "amdsmi_get_processor_handles": ["first"],
+        "amdsmi_get_gpu_asic_info": {"market_name": "AMD Instinct MI300X", "vendor_id": "0x1002"},
+        "amdsmi_get_gpu_device_bdf": "0000:02:00.0",
+    }
+    for name, given in (answers | changes).items():
+        setattr(module, name, answer(given))
+    monkeypatch.setitem(sys.modules, "amdsmi", module)
+
+
+def test_amd_library_names_a_card(driver, tmp_path, monkeypatch):
+    amd_library(monkeypatch)
+    sysfs(tmp_path, "card0", **RX_7900)
+    (found,), _ = driver(nvmlInit=NVMLError(LIBRARY_NOT_FOUND))
+    assert found.name == "AMD Instinct MI300X"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"amdsmi_init": AmdSmiException("no driver")},
+        {"amdsmi_get_gpu_asic_info": AmdSmiException("not supported")},
+        {"amdsmi_get_gpu_asic_info": {"market_name": "N/A"}},
+        {"amdsmi_get_gpu_asic_info": {"market_name": "0x744c"}},
+    ],
+)
+def test_amd_library_without_a_name(driver, tmp_path, monkeypatch, changes):
+    amd_library(monkeypatch, **changes)
+    sysfs(tmp_path, "card0", **RX_7900)
+    (found,), _ = driver(nvmlInit=NVMLError(LIBRARY_NOT_FOUND))
+    assert found.name == "GPU 1002:744c"
+
+
+def test_amd_library_without_its_driver_prints_and_fails(driver, tmp_path, monkeypatch, capsys):
+    folder = tmp_path / "packages"
+    write(folder / "amdsmi.py", "print('Unable to find libamd_smi.so')\nraise KeyError('x')\n")
+    monkeypatch.syspath_prepend(str(folder))
+    sysfs(tmp_path, "card0", **RX_7900)
+    (found,), _ = driver(nvmlInit=NVMLError(LIBRARY_NOT_FOUND))
+    assert found.name == "GPU 1002:744c"
+    assert capsys.readouterr().out == ""
+
+
+def test_amd_library_is_not_asked_without_an_amd_card(driver, tmp_path, monkeypatch):
+    amd_library(monkeypatch, amdsmi_init=RuntimeError("asked"))
+    sysfs(tmp_path, "card0", vendor="0x8086", device="0xe20b")
+    assert len(driver(nvmlInit=NVMLError(LIBRARY_NOT_FOUND))[0]) == 1
+
+
+def test_intel_tells_the_memory_of_its_tiles(driver, tmp_path):
+    # xe: tile*/physical_vram_size_bytes, as github.com/intel/compute-runtime reads it
+    sysfs(tmp_path, "card0", vendor="0x8086", device="0xe20b")
+    device = tmp_path / "sys/devices/pci0000:00/0000:00:01.0/0000:01:00.0/0000:02:00.0"
+    write(device / "tile0/physical_vram_size_bytes", f"{12 * 2**30}\n")
+    write(device / "hwmon/hwmon1/power1_max", "190000000\n")
+    write(
+        tmp_path / "usr/share/hwdata/pci.ids",
+        "8086  Intel Corporation\n\te20b  Battlemage G21 [Arc B580]\n8087  Next\n",
+    )
+    (found,), notes = driver(nvmlInit=NVMLError(LIBRARY_NOT_FOUND))
+    assert (found.name, found.memory_total, found.power_limit) == ("Arc B580", 12 * GIB, 190.0)
+    assert notes == ()
+
+
+@pytest.fixture
+def mac(monkeypatch, tmp_path):
+    """A Mac whose system_profiler prints what is given; call for its GPUs."""
+
+    def mac(machine: str, profile: str):
+        told = {"sysctl": "Apple M4 Max", "system_profiler": profile}
+        apple._cards.cache_clear()
+        monkeypatch.setattr(gpu, "operating_system", lambda: "darwin")
+        monkeypatch.setattr(apple.platform, "machine", lambda: machine)
+        monkeypatch.setattr(apple, "command", lambda *words: told[words[0]])
+        monkeypatch.setattr(apple, "sysctl", {"hw.memsize": 64 * 2**30}.get)
+        return gpu.gpus(tmp_path)
+
+    yield mac
+    apple._cards.cache_clear()
+
+
+def profile(**entry: str) -> str:
+    """What `system_profiler -json SPDisplaysDataType` prints on macOS 15, shortened."""
+    return json.dumps({"SPDisplaysDataType": [{"_name": "GPU", **entry}]})
+
+
+def test_apple_shares_memory_with_the_host(mac):
+    told = profile(
+        spdisplays_vendor="sppci_vendor_Apple", sppci_bus="spdisplays_builtin", sppci_cores="32",
+        sppci_device_type="spdisplays_gpu", sppci_model="Apple M4 Max",
+    )  # fmt: skip
+    (found,), (note,) = mac("arm64", told)
+    assert (found.name, found.vendor, found.unified) == (
+        "Apple M4 Max 32-core GPU",
+        "Apple",
+        True,
+    )
     assert found.memory_total == 64 * GIB
     assert "share one memory" in note
 
 
-def test_a_mac_with_an_intel_processor(monkeypatch, tmp_path):
-    monkeypatch.setattr(gpu, "operating_system", lambda: "darwin")
-    monkeypatch.setattr(gpu.platform, "machine", lambda: "x86_64")
-    found, (note,) = gpu.gpus(tmp_path)
-    assert found == ()
-    assert "Intel" in note
+@pytest.mark.parametrize("told", ["", "no json", "[]", "{}", '{"SPDisplaysDataType": [7]}'])
+def test_apple_without_a_profile_is_named_by_its_chip(mac, told):
+    (found,), _ = mac("arm64", told)
+    assert (found.name, found.memory_total) == ("Apple M4 Max", 64 * GIB)
+
+
+def test_a_mac_with_an_intel_processor(mac):
+    told = profile(
+        spdisplays_vendor="sppci_vendor_amd", spdisplays_vram="8 GB",
+        sppci_model="AMD Radeon Pro 5500M",
+    )  # fmt: skip
+    (found,), notes = mac("x86_64", told)
+    assert (found.name, found.vendor, found.memory_total) == (
+        "AMD Radeon Pro 5500M",
+        "AMD",
+        8 * GIB,
+    )
+    assert notes == ()
+
+
+def test_a_mac_whose_gpu_cannot_be_seen(mac):
+    assert mac("x86_64", "") == ((), ("No GPU of this Mac can be seen; choose one by hand.",))
 
 
 def test_this_machine_never_raises():

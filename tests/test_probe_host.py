@@ -55,6 +55,10 @@ def test_two_sockets_are_read_from_sysfs(tmp_path, affinity):
     facts = host.facts(two_sockets(tmp_path))
     assert facts.name == "Xeon Example"
     assert (facts.cores, facts.sockets, facts.numa_nodes) == (4, 2, 2)
+    assert host.nodes(tmp_path) == (
+        host.Node(cpus=frozenset({0, 1, 2, 3}), cores=2),
+        host.Node(cpus=frozenset({4, 5, 6, 7}), cores=2),
+    )
     assert facts.llc == 2 * 16 * MIB
     assert facts.instruction_sets == {"avx2", "avx512f", "amx_int8"}
     assert facts.os.startswith("Example Linux 1, ")
@@ -65,6 +69,7 @@ def test_affinity_leaves_one_socket_and_its_cache(tmp_path, affinity):
     affinity(4, 5, 6)
     facts = host.facts(two_sockets(tmp_path))
     assert (facts.cores, facts.sockets, facts.numa_nodes) == (2, 1, 1)
+    assert host.nodes(tmp_path) == (host.Node(cpus=frozenset({4, 5, 6}), cores=2),)
     assert facts.llc == 16 * MIB
 
 

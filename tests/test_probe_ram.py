@@ -1,13 +1,15 @@
 """The memory probe: what it reads, when it stops, what it reports. No clock is judged."""
 
+import itertools
 import threading
 from dataclasses import replace
 
 import pytest
 
 from advisor.errors import ProbeError
-from advisor.probes import host, ram
-from advisor.probes.repeats import Repeats, Watch, measurement
+from advisor.probes import host, progress, ram, ram_readers
+from advisor.probes.progress import Step
+from advisor.probes.repeats import Repeats, measurement
 from advisor.units import GB, GIB, MIB
 
 FACTS = host.HostFacts(
@@ -27,8 +29,11 @@ FACTS = host.HostFacts(
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host, "facts", lambda: replace(FACTS, llc=1))
+    monkeypatch.setattr(host, "nodes", lambda: ())
     monkeypatch.setattr(ram, "LEAST_BYTES", int(MIB))
     monkeypatch.setattr(ram, "WINDOW", 0.001)
+    ticks = itertools.count()  # a clock that no busy machine makes late
+    monkeypatch.setattr(progress, "now", lambda: next(ticks) * 1e-4)
 
 
 @pytest.mark.parametrize(
@@ -61,21 +66,65 @@ def test_too_little_memory_is_refused():
         ram.buffer_bytes(replace(FACTS, memory_available=int(100 * MIB)))
 
 
+def test_a_share_of_free_memory_can_be_smaller():
+    facts = replace(FACTS, llc=int(1024 * MIB), memory_available=int(4 * GIB))
+    assert ram.buffer_bytes(facts, share=1 / 8) == GIB / 2
+
+
 def test_it_measures(small):
-    told: list[float] = []
+    told: list[Step] = []
     (found,) = ram.measure(0.02, progress=told.append)
     assert (found.name, found.unit) == ("ram_read", "B/s")
     assert found.value > 0
     assert found.threads in (1, 2)
     assert "1 MiB" in found.note
-    assert told == sorted(told)
-    assert told[-1] == 1.0
+    assert [point.threads for point in found.curve] == [1, 2]
+    assert max(point.value for point in found.curve) == found.value
+    assert all(point.best >= point.value for point in found.curve)
+    shares = [step.share for step in told]
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+    assert {"RAM, 1 thread", "RAM, 2 threads"} <= {step.doing for step in told}
+
+
+def test_nodes_are_measured_together_and_apart(small, monkeypatch):
+    here = frozenset(host._usable_cpus())
+    nodes = (host.Node(cpus=here, cores=1), host.Node(cpus=here, cores=1))
+    monkeypatch.setattr(host, "nodes", lambda: nodes)
+    found = ram.measure(0.1)
+    assert [one.name for one in found] == ["ram_read", "ram_read_node0", "ram_read_node1"]
+    assert all(one.value > 0 for one in found)
+    assert "memory node 1 by its own cores" in found[2].note
+
+
+@pytest.mark.skipif(not hasattr(ram_readers.os, "sched_setaffinity"), reason="Linux only")
+def test_readers_of_a_node_stay_on_it(monkeypatch):
+    told: list[tuple[int, frozenset[int]]] = []
+    monkeypatch.setattr(ram_readers.os, "sched_setaffinity", lambda *about: told.append(about))
+    with ram_readers.Readers(2, 4096, frozenset({3, 5})) as readers:
+        assert readers.seconds(1) > 0
+    assert told == [(0, frozenset({3, 5}))] * 2
+
+
+def test_processors_that_are_not_there_are_an_error():
+    with (
+        pytest.raises(ProbeError),
+        ram_readers.Readers(1, 4096, frozenset({1_000_000})) as readers,
+    ):
+        readers.seconds(1)
+
+
+def test_small_buffers_are_told(small, monkeypatch):
+    crowded = replace(FACTS, llc=int(1024 * MIB), memory_available=int(8 * MIB))
+    monkeypatch.setattr(host, "facts", lambda: crowded)
+    (found,) = ram.measure(0.0)
+    assert "the buffers are 0.0 times the caches" in found.note
 
 
 def test_no_time_still_measures_all_cores(small):
     (found,) = ram.measure(0.0)
     assert found.threads == 2
-    assert "Median by threads: 2:" in found.note
+    assert [point.threads for point in found.curve] == [2]
 
 
 @pytest.mark.parametrize("after", [0, 2, 4])
@@ -86,11 +135,22 @@ def test_cancelling_gives_nothing_and_leaves_no_thread(small, after):
     assert threading.active_count() == before
 
 
+def test_an_interruption_leaves_no_thread(small):
+    before = threading.active_count()
+
+    def interrupt(_: Step) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ram.measure(1.0, interrupt)
+    assert threading.active_count() == before
+
+
 def test_no_room_for_a_buffer_is_said(small, monkeypatch):
     def full(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr(ram.np, "full", full)
+    monkeypatch.setattr(ram_readers.np, "full", full)
     with pytest.raises(ProbeError, match="No memory for buffers"):
         ram.measure(0.02)
 
@@ -105,9 +165,18 @@ def test_the_best_median_wins_not_the_best_repeat():
     assert found.when.endswith("+00:00")
 
 
-def test_a_stretch_of_the_bar_is_told_as_its_share():
-    told: list[float] = []
-    watch = Watch(progress=told.append, start=0.5).stretch(1, 2)
-    assert not watch.stop(0.0)
-    assert not watch.stop(2.0)
-    assert told == [0.75, 1.0]
+def test_a_curve_by_block_and_depth_is_told_by_both():
+    curve = [
+        Repeats(threads=threads, block=block, rates=(rate * GB,))
+        for threads, block, rate in ((4, 2**22, 3.0), (1, 2**18, 1.0), (1, 2**22, 2.0))
+    ]
+    found = measurement("disk_read_direct", curve, "Read.")
+    assert found.note == (
+        "Read. Median by block x threads: 256 KiB x 1: 1, 4 MiB x 1: 2, 4 MiB x 4: 3 GB/s; "
+        "best repeat 3."
+    )
+    assert [(point.block, point.threads) for point in found.curve] == [
+        (2**18, 1),
+        (2**22, 1),
+        (2**22, 4),
+    ]

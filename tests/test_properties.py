@@ -7,25 +7,27 @@ from hypothesis import strategies as st
 
 from advisor import catalog
 from advisor.assemble import MachineInputs, machine
+from advisor.compare import as_run
 from advisor.estimate import Estimate, estimate
 from advisor.placement import Settings, Strategy, Tier, needed_bytes
-from advisor.runtimes import LLAMA_CPP, RUNTIMES, Runtime
+from advisor.runtimes import KTRANSFORMERS, LLAMA_CPP, RUNTIMES, Runtime
 from advisor.workload import Workload
 
 MODELS = ("Llama-3.1-8B", "Llama-3.1-70B", "Qwen3-30B-A3B", "DeepSeek-V2-Lite", "Gemma-3-12B")
-PAIRS = [(runtime, strategy) for runtime in RUNTIMES for strategy in runtime.strategies]
-FORMATS = {
-    "llama.cpp": "Q4_K_M",
-    "ik_llama.cpp": "Q4_K_M",
-    "vLLM": "AWQ",
-    "Accelerate": "BF16",
-    "FlexGen": "BF16",
-    "DeepSpeed ZeRO-Inference": "BF16",
-}
+WITH_EXPERTS = ("Qwen3-30B-A3B", "DeepSeek-V2-Lite")
+PAIRS = [
+    (runtime, strategy)
+    for runtime in RUNTIMES
+    for strategy in runtime.strategies
+    if runtime is not KTRANSFORMERS
+]
+CASES = [(name, *pair) for name in MODELS for pair in PAIRS]
+CASES += [(name, KTRANSFORMERS, Strategy.CPU_OFFLOAD) for name in WITH_EXPERTS]
+MIXED = dict.fromkeys(WITH_EXPERTS, "Q4_K+FP8")
 
 bandwidths = st.floats(5, 800)
 models = st.sampled_from(MODELS)
-pairs = st.sampled_from(PAIRS)
+cases = st.sampled_from(CASES)
 few = settings(max_examples=60, deadline=None)
 
 
@@ -37,8 +39,8 @@ def answer(
     work: Workload | None = None,
     chosen: Settings | None = None,
 ) -> Estimate:
-    model = catalog.model(name, FORMATS[runtime.name])
     where = machine(inputs or MachineInputs(gpu="RTX 3090", ram_gb=256))
+    model = as_run(catalog.model(name, "Q4_K_M"), runtime, where)
     return estimate(
         model, where, work or Workload(), runtime, strategy, catalog.efficiency(), chosen
     )
@@ -50,30 +52,30 @@ def tps(one: Estimate) -> float:
 
 
 @few
-@given(models, pairs, st.sampled_from(["ram_gbs", "pcie_gbs", "disk_gbs"]), bandwidths, bandwidths)
+@given(cases, st.sampled_from(["ram_gbs", "pcie_gbs", "disk_gbs"]), bandwidths, bandwidths)
 def test_more_bandwidth_is_never_slower(
-    name: str, pair: tuple[Runtime, Strategy], which: str, one: float, other: float
+    case: tuple[str, Runtime, Strategy], which: str, one: float, other: float
 ) -> None:
     slow, fast = sorted((one, other))
     base = {"gpu": "RTX 3090", "ram_gb": 256.0}
     speeds = [
-        tps(answer(name, *pair, MachineInputs(**base, **{which: value})))  # type: ignore[arg-type]
+        tps(answer(*case, MachineInputs(**base, **{which: value})))  # type: ignore[arg-type]
         for value in (slow, fast)
     ]
     assert speeds[1] >= speeds[0] * (1 - 1e-9)
 
 
 @few
-@given(models, pairs, st.integers(512, 100_000), st.integers(512, 100_000))
+@given(cases, st.integers(512, 100_000), st.integers(512, 100_000))
 def test_more_context_never_needs_less_memory(
-    name: str, pair: tuple[Runtime, Strategy], one: int, other: int
+    case: tuple[str, Runtime, Strategy], one: int, other: int
 ) -> None:
     small, large = sorted((one, other))
     split = Settings(gpu_layers=4.0)
     needed = []
     for context in (small, large):
         work = Workload(context=context, prompt=256, output=128)
-        found = answer(name, *pair, work=work, chosen=split)
+        found = answer(*case, work=work, chosen=split)
         assert found.placement is not None
         needed.append(
             sum(
@@ -96,8 +98,7 @@ def test_more_users_are_slower_each_and_faster_together(name: str, one: int, oth
     assert many * each[1] >= few_users * each[0] * (1 - 1e-9)
 
 
-@pytest.mark.parametrize(("runtime", "strategy"), PAIRS)
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(("name", "runtime", "strategy"), CASES)
 def test_an_array_gives_what_single_calls_give(
     name: str, runtime: Runtime, strategy: Strategy
 ) -> None:
@@ -125,11 +126,11 @@ def test_an_array_gives_what_single_calls_give(
 
 
 @few
-@given(models, pairs, st.floats(6, 200))
+@given(cases, st.floats(6, 200))
 def test_parts_of_a_step_add_up_and_ranges_hold_their_value(
-    name: str, pair: tuple[Runtime, Strategy], vram: float
+    case: tuple[str, Runtime, Strategy], vram: float
 ) -> None:
-    one = answer(name, *pair, MachineInputs(gpu="RTX 3090", vram_gb=vram, ram_gb=256))
+    one = answer(*case, MachineInputs(gpu="RTX 3090", vram_gb=vram, ram_gb=256))
     assert one.step is not None
     assert one.decode is not None
     parts = [float(seconds) for seconds in one.step.parts.values()]

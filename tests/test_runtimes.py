@@ -36,6 +36,7 @@ from advisor.runtimes import (
 )
 from advisor.runtimes.deepspeed import configuration
 from advisor.runtimes.llama_cpp import crossings
+from advisor.schedule import Route, Transfer, Way
 from advisor.units import GIB
 from advisor.workload import Workload
 
@@ -60,14 +61,16 @@ def place(
     return one.place(model, where, work, strategy, settings or Settings())
 
 
-def test_llama_cpp_keeps_the_embedding_in_ram_and_the_head_with_the_last_layer(
-    rig: Machine,
+@pytest.mark.parametrize("head_first", [True, False])
+def test_llama_cpp_keeps_the_embedding_in_ram_and_the_head_with_the_first_or_last_layer(
+    rig: Machine, head_first: bool
 ) -> None:
-    whole = place(LLAMA_CPP, rig, Strategy.GPU_RESIDENT)
-    half = place(LLAMA_CPP, rig, Strategy.CPU_OFFLOAD, settings=Settings(gpu_layers=40.0))
+    settings = Settings(gpu_layers=40.0, head_first=head_first)
+    whole = place(LLAMA_CPP, rig, Strategy.GPU_RESIDENT, settings=settings)
+    half = place(LLAMA_CPP, rig, Strategy.CPU_OFFLOAD, settings=settings)
     assert whole.embedding == half.embedding == RAM
     assert float(np.asarray(whole.output[vram(0)])) == 1.0
-    assert float(np.asarray(half.output[vram(0)])) == 0.0
+    assert float(np.asarray(half.output[vram(0)])) == float(head_first)
     assert half.weights[vram(0)][Group.ATTENTION][-1] == 1.0, "the last layers go to the GPU"
     assert half.weights[vram(0)][Group.ATTENTION][0] == 0.0
 
@@ -118,8 +121,70 @@ def test_layers_are_divided_by_the_memory_of_the_cards() -> None:
     two = machine(MachineInputs(gpu="RTX 3090", gpu_count=2, ram_gb=64))
     found = place(LLAMA_CPP, two, Strategy.GPU_RESIDENT)
     first, second = (found.weights[vram(device)][Group.NORMS] for device in (0, 1))
-    assert first.sum() == second.sum() == 40
-    assert first[:40].all(), "the first card takes the first layers"
+    # 80 layers of about 0.51 GB; the head behind the second card's layers counts as two of them.
+    assert (first.sum(), second.sum()) == (41, 39)
+    assert first[:41].all(), "the first card takes the first layers"
+
+
+def test_cards_are_filled_by_bytes_where_experts_lie_in_ram() -> None:
+    """Half of the first layers' experts lie in RAM, so the first card takes more layers: both cards
+    then hold alike, the head on the second counted.
+    """
+    two = machine(MachineInputs(gpu="RTX 3090", gpu_count=2, ram_gb=256))
+    model = catalog.model("Qwen3-235B-A22B", "Q4_K_M")
+    found = LLAMA_CPP.place(model, two, WORK, Strategy.CPU_OFFLOAD, Settings())
+    counts = [float(found.weights[vram(device)][Group.NORMS].sum()) for device in (0, 1)]
+    held = [float(needed_bytes(model, found, vram(device), WORK)) for device in (0, 1)]
+    assert counts[0] > 2 * counts[1]
+    assert held[0] == pytest.approx(held[1], rel=0.1)
+    assert max(held) <= 24 * GIB
+    text = LLAMA_CPP.command(model, found, two, WORK)
+    assert f"-ts {counts[0]:.0f},{counts[1] + 1:.0f} " in text
+
+
+def test_a_cache_in_ram_leaves_room_for_layers_and_crosses_twice_in_each(rig: Machine) -> None:
+    work = Workload(context=32_768)
+    model = catalog.model("Llama-3.1-70B", "Q4_K_M")
+    here, there = (
+        place(LLAMA_CPP, rig, Strategy.CPU_OFFLOAD, settings=Settings(kv_in_ram=kept), work=work)
+        for kept in (False, True)
+    )
+    assert float(there.gpu_layers) > float(here.gpu_layers)
+    assert there.kv[RAM].sum() == 80
+    layers = float(there.gpu_layers)
+    assert float(crossings(model, there, rig)) == float(crossings(model, here, rig)) + 2 * layers
+
+
+def test_the_cpu_attends_to_a_cache_in_ram(rig: Machine) -> None:
+    """4097 tokens of 327,680 B, all 80 layers'; the GPU reads none."""
+    model, work = catalog.model("Llama-3.1-70B", "Q4_K_M"), Workload(prompt=4096, output=2)
+    settings = Settings(gpu_layers=40.0, kv_in_ram=True)
+    found = LLAMA_CPP.place(model, rig, work, Strategy.CPU_OFFLOAD, settings)
+    stages = LLAMA_CPP.schedule(model, found, rig, work).decode.stages
+    loads = [(flow.route, flow.load) for stage in stages for flow in stage.flows if flow.load]
+    read = sum(float(np.asarray(load.kv)) for route, load in loads if route is Route.IN_PLACE)
+    assert read == 4097 * 327_680
+    assert all(float(np.asarray(load.kv)) == 0 for route, load in loads if route is Route.RESIDENT)
+
+
+@pytest.mark.parametrize("mode", ["none", "mlock", "dio"])
+def test_a_file_that_is_read_in_is_copied_from_locked_memory(rig: Machine, mode: str) -> None:
+    model = catalog.model("Llama-3.1-70B", "Q4_K_M")
+    for how, transfer in ((mode, Transfer.PINNED), ("mmap", Transfer.PAGEABLE)):
+        settings = Settings(gpu_layers=20.0, load_mode=how)
+        found = LLAMA_CPP.place(model, rig, WORK, Strategy.CPU_OFFLOAD, settings)
+        stages = LLAMA_CPP.schedule(model, found, rig, WORK).prefill.stages
+        copied = [flow for stage in stages for flow in stage.flows if flow.route is Route.STREAMED]
+        assert [flow.transfer for flow in copied] == [transfer]
+
+
+def test_machines_that_are_joined_hand_on_over_the_network() -> None:
+    far = machine(MachineInputs(gpu="RTX 3090", machines=3))
+    model = catalog.model("Llama-3.1-70B", "Q4_K_M")
+    found = LLAMA_CPP.place(model, far, WORK, Strategy.GPU_RESIDENT, Settings())
+    (one,) = LLAMA_CPP.schedule(model, found, far, WORK).decode.exchanges
+    # There and on and back, 8192 values of 4 bytes each time.
+    assert (one.way, one.times, float(np.asarray(one.moved))) == (Way.NETWORK, 3.0, 8192 * 4)
 
 
 def test_vllm_keeps_the_whole_cache_on_the_gpu_and_streams_the_last_layers(rig: Machine) -> None:
@@ -242,13 +307,16 @@ def test_a_format_becomes_what_the_runtime_runs(
 def test_vllm_refuses_gpus_without_its_kernels() -> None:
     old = machine(MachineInputs(gpu="GTX 1080 Ti", ram_gb=64))
     found = compare(catalog.model("Llama-3.1-8B", "Q4_K_M"), old, WORK, runtimes=(VLLM,))
-    assert all("no kernels for GTX 1080 Ti" in one.refusal for one in found)
+    assert all("compute capability 7.5" in one.refusal for one in found)
 
 
-def test_usable_are_those_that_fit_fastest_first(rig: Machine) -> None:
+def test_usable_are_those_that_fit_usual_runtimes_first_and_fastest_first(rig: Machine) -> None:
     found = usable(compare(catalog.model("Llama-3.1-70B", "Q4_K_M"), rig, WORK))
-    speeds = [float(one.decode.value) for one in found if one.decode]
-    assert speeds == sorted(speeds, reverse=True)
+    kinds = [one.how.usual for one in found]
+    assert kinds == sorted(kinds, reverse=True)
+    for kind in (True, False):
+        speeds = [float(one.decode.value) for one in found if one.decode and one.how.usual is kind]
+        assert speeds == sorted(speeds, reverse=True)
     assert all(bool(one.fits) for one in found)
 
 

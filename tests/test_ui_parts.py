@@ -11,6 +11,7 @@ import pytest
 from advisor import calibration
 from advisor.errors import ProbeError, StoreError
 from advisor.measurement import Measurement
+from advisor.probes.progress import Step
 from advisor.reports.document import SweepSeries
 from advisor.ui import charts, links, preview, probing
 from advisor.ui.fields import Pick, fields
@@ -106,20 +107,25 @@ def saved(monkeypatch):
     return kept
 
 
+def measures_ram(part, _seconds, progress, _cancelled):
+    progress(Step(share=1.0, seconds_left=0.0))
+    return (FOUND,) if part == "ram" else ()
+
+
 def test_measuring_saves_what_it_finds(monkeypatch, saved):
-    monkeypatch.setattr(probing.ram, "measure", lambda *_: (FOUND,))
-    monkeypatch.setattr(probing.disk, "measure", lambda *_: ())
+    monkeypatch.setattr(probing.parts, "measure", measures_ram)
     job = finished(probing.Prober())
     assert saved == [(FOUND,)]
     assert job.summary() == "Measured and saved: RAM 40 GB/s (repeats within 2 %)."
 
 
 def test_one_probe_that_fails_leaves_the_other(monkeypatch, saved):
-    def refuse(*_):
-        raise ProbeError("The drive lies in memory.")
+    def measure(part, *_):
+        if part == "disk":
+            raise ProbeError("The drive lies in memory.")
+        return (FOUND,)
 
-    monkeypatch.setattr(probing.ram, "measure", lambda *_: (FOUND,))
-    monkeypatch.setattr(probing.disk, "measure", refuse)
+    monkeypatch.setattr(probing.parts, "measure", measure)
     assert "The drive lies in memory." in finished(probing.Prober()).summary()
     assert saved == [(FOUND,)]
 
@@ -129,21 +135,19 @@ def test_a_folder_that_cannot_be_written_is_told(monkeypatch):
         raise StoreError("Measurements cannot be saved.")
 
     monkeypatch.setattr(calibration, "save", refuse)
-    monkeypatch.setattr(probing.ram, "measure", lambda *_: (FOUND,))
-    monkeypatch.setattr(probing.disk, "measure", lambda *_: ())
+    monkeypatch.setattr(probing.parts, "measure", measures_ram)
     assert "cannot be saved" in finished(probing.Prober()).summary()
 
 
 def test_only_one_job_runs_at_a_time_and_it_can_be_stopped(monkeypatch, saved):
     gate = threading.Event()
 
-    def wait(_seconds, _progress, cancelled):
+    def wait(_part, _seconds, _progress, cancelled):
         while not cancelled():
             gate.wait(0.01)
         return ()
 
-    monkeypatch.setattr(probing.ram, "measure", wait)
-    monkeypatch.setattr(probing.disk, "measure", wait)
+    monkeypatch.setattr(probing.parts, "measure", wait)
     prober = probing.Prober()
     first = prober.start()
     assert prober.start() is first

@@ -146,6 +146,7 @@ def _half_widths(stack: Stack, found: Fit, timed: str) -> Floats:
         stack,
         found,
         gpu=table.value(IN_DECODE, "resident"),
+        thin=table.value("spread_thin"),
         cpu=table.value(IN_DECODE, "in_place"),
         more=table.value("spread_unmeasured", "in_place"),
     )

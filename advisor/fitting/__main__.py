@@ -14,7 +14,7 @@ import numpy as np
 from advisor.efficiency import FACTOR, EfficiencyRow
 from advisor.fitting.parameters import PARAMETERS
 from advisor.fitting.solve import Fit, problem, solve
-from advisor.fitting.spreads import spreads
+from advisor.fitting.spreads import sources, spreads
 from advisor.fitting.stack import decoded, prompted
 from advisor.fitting.stream_table import stream_rows
 from advisor.tables import DATA, read
@@ -29,7 +29,7 @@ IN_PROMPTS = (
 SMALLEST = 0.004
 """Factors whose logarithm is smaller say nothing and are left out."""
 SOURCE = "python -m advisor.fitting on data/measurements/llama_cpp.csv"
-SPREADS = ("spread", "spread_unmeasured", "spread_prompt")
+SPREADS = ("spread", "spread_thin", "spread_unmeasured", "spread_prompt", "sources")
 
 
 def main() -> int:
@@ -52,7 +52,12 @@ def refitted() -> str:
     streams = {_key(row): row for row in stream_rows()}
     table = read(TABLE, EfficiencyRow)
     kept = [row for row in table if (row.constant, row.runtime) not in fitted]
-    found = [*_rows(one), *_rows(two), *_spread_rows(spreads(rows, decode, one, prompt, two))]
+    found = [
+        *_rows(one),
+        *_rows(two),
+        *_spread_rows(spreads(rows, decode, one, prompt, two)),
+        *_source_rows(sources(decode)),
+    ]
     return _text([*(row for row in (*found, *kept) if _key(row) not in streams), *streams.values()])
 
 
@@ -83,7 +88,17 @@ def _spread_rows(
 ) -> Iterable[EfficiencyRow]:
     note = "80 % range, as the logarithm of a factor"
     for (constant, part), (value, rows) in found.items():
-        yield _row(constant, {"family": part}, float(f"{value:.3g}"), "share", rows, note)
+        yield _row(
+            constant, {"family": part} if part else {}, float(f"{value:.3g}"), "share", rows, note
+        )
+
+
+def _source_rows(found: Mapping[str, int]) -> Iterable[EfficiencyRow]:
+    note = "sources that measured a GPU of the family"
+    yield _row("sources", {}, 0.0, "count", 0, note)
+    for family, count in found.items():
+        if family:
+            yield _row("sources", {"family": family}, float(count), "count", count, note)
 
 
 def _row(

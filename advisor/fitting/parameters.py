@@ -156,7 +156,7 @@ PARAMETERS: Mapping[str, Parameter] = {
         unit="share",
         width=0.2,
         runtime="llama.cpp",
-        note="share of the link's pinned rate at which a prompt's weights are copied",
+        note="share of the link's rate at which a prompt's weights are copied",
     ),
     "pipeline_share": Parameter(
         start=0.4,

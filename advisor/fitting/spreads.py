@@ -1,9 +1,11 @@
 """How far off predictions are for groups that were left out, as 80 % ranges by part of the time."""
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from advisor.estimate import ENOUGH
 from advisor.fitting.parameters import PARAMETERS
 from advisor.fitting.solve import Fit
 from advisor.fitting.stack import Stack
@@ -39,7 +41,9 @@ def spreads(
     category = {row["id"]: row["category"] for row in rows}
     off = np.abs(np.log(decode.seconds / found.predicted))
     resident = np.array([category[one] == "resident" for one in decode.ids])
-    gpu = _most(off[resident])
+    few = others(decode) < ENOUGH
+    gpu, unsure = _most(off[resident & ~few]), _most(off[resident & few])
+    thin = float(np.sqrt(max(unsure**2 - gpu**2, 0.0)))
     share = _cpu_share(decode, found)
     told, untold = ~resident & decode.ram_given, ~resident & ~decode.ram_given
     cpu = _covering(lambda width: (1 - share[told]) * gpu + share[told] * width, off[told])
@@ -49,7 +53,8 @@ def spreads(
     written = np.abs(np.log(prompt.seconds / prompts.predicted))
     on_gpu = np.array([category[one] == "resident" for one in prompt.ids])
     return {
-        **{("spread", part): (gpu, int(resident.sum())) for part in ON_GPU},
+        **{("spread", part): (gpu, int((resident & ~few).sum())) for part in ON_GPU},
+        ("spread_thin", ""): (thin, int((resident & few).sum())),
         ("spread", "in_place"): (cpu, int(told.sum())),
         ("spread_unmeasured", "in_place"): (more, int(untold.sum())),
         **{("spread_unmeasured", part): (0.0, 0) for part in ON_GPU},
@@ -66,19 +71,37 @@ def _most(off: Floats) -> float:
     return float(np.quantile(off, COVERED))
 
 
-def half_widths(stack: Stack, found: Fit, *, gpu: float, cpu: float, more: float) -> Floats:
+def sources(stack: Stack) -> Mapping[str, int]:
+    """Groups with a GPU of each family."""
+    groups = defaultdict(set)
+    for scope, group in zip(stack.scopes, stack.groups, strict=True):
+        groups[scope["gpu"]].add(group)
+    return {family: len(found) for family, found in groups.items()}
+
+
+def others(stack: Stack) -> Floats:
+    """Groups with a GPU of the same family beside each row's own, shape (rows,)."""
+    found = sources(stack)
+    return np.array([found[scope["gpu"]] - 1.0 for scope in stack.scopes])
+
+
+def half_widths(
+    stack: Stack, found: Fit, *, gpu: float, thin: float, cpu: float, more: float
+) -> Floats:
     """Half width of each row's 80 % range, as a logarithm, shape (rows,).
 
     Args:
         stack: rows of generation.
         found: their fit.
         gpu: half width of the time on the GPU.
+        thin: what is added to that, in squares, where few measured a GPU of its family.
         cpu: that of the time on the processor.
         more: what is added to that, in squares, where the RAM rate is not known.
     """
     share = _cpu_share(stack, found)
     own = np.where(stack.ram_given, cpu, np.hypot(cpu, more))
-    return np.asarray((1 - share) * gpu + share * own)
+    here = np.where(others(stack) < ENOUGH, np.hypot(gpu, thin), gpu)
+    return np.asarray((1 - share) * here + share * own)
 
 
 def _cpu_share(stack: Stack, found: Fit) -> Floats:

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor import catalog
-from advisor.cost import MATRIX_TYPES, cpu_seconds, gpu_seconds, matrices, passes, vectors
+from advisor.cost import MATRIX_TYPES, cpu_seconds, gpu_seconds, matrices, passes, rates, vectors
 from advisor.efficiency import Scope
 from advisor.errors import AdvisorError
 from advisor.estimate import usual_backend
@@ -34,7 +34,7 @@ class Stack:
         on_gpu: what the GPUs read and compute.
         on_cpu: what the processor does.
         moved: weights copied over the link [B].
-        link: its rate from page-locked memory [B/s].
+        link: its rate from the memory they lie in [B/s].
         crossings: hand-overs.
         repeats: micro-batches.
         workers: GPUs that hold the layers in turn.
@@ -159,7 +159,7 @@ def _part(row: Mapping[str, str], case: Case, *, prompt: bool) -> dict[str, obje
         "on_gpu": _computed(asked, Route.RESIDENT),
         "on_cpu": _computed(asked, Route.IN_PLACE),
         "moved": float(sum(flow.moved for flow in _flows(asked, Route.STREAMED))),
-        "link": float(gpu.link.pinned.value) if gpu else 1e30,
+        "link": _link_rate(gpu, asked) if gpu else 1e30,
         "crossings": float(asked.crossings),
         "repeats": float(asked.repeats),
         "workers": float(asked.workers),
@@ -171,6 +171,11 @@ def _part(row: Mapping[str, str], case: Case, *, prompt: bool) -> dict[str, obje
         "sockets": float(case.machine.host.sockets),
         "seconds": tokens / float(row["pp_tps" if prompt else "tg_tps"]),
     }
+
+
+def _link_rate(gpu: Gpu, schedule: Schedule) -> float:
+    ways = {flow.transfer for flow in _flows(schedule, Route.STREAMED) if flow.transfer}
+    return float(rates(gpu.link)[ways.pop()].value) if ways else 1e30
 
 
 def _flows(schedule: Schedule, route: Route) -> list[Flow]:

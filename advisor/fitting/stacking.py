@@ -6,34 +6,37 @@ from typing import Any
 
 import numpy as np
 
-from advisor.kernels import has_peer_links, peak_flops
+from advisor.kernels import peak_flops
 from advisor.machine import Disk, Figure, Gpu, Host, Link, Machine, given
 from advisor.schedule import Flow, Phases, Schedule
 
-Stages = tuple[tuple[tuple[object, ...], ...], ...]
+Steps = tuple[tuple[tuple[object, ...], ...], ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Shape:
-    """What cases must share to be timed together: their stages, and how their GPUs are joined."""
+    """What cases must share to be timed together: their steps, and how their GPUs are joined."""
 
-    prefill: Stages
-    decode: Stages
+    prefill: Steps
+    decode: Steps
     linked: bool
 
 
 def shape(phases: Phases, machine: Machine) -> Shape:
     """The shape of a case."""
-    linked = bool(machine.gpus) and has_peer_links(machine.gpus[0])
-    return Shape(prefill=_stages(phases.prefill), decode=_stages(phases.decode), linked=linked)
+    linked = bool(machine.gpus) and machine.gpus[0].peer is not None
+    return Shape(prefill=_steps(phases.prefill), decode=_steps(phases.decode), linked=linked)
 
 
-def _stages(schedule: Schedule) -> Stages:
-    return tuple(tuple(_kind(flow) for flow in stage.flows) for stage in schedule.stages)
+def _steps(schedule: Schedule) -> Steps:
+    stages = (tuple(_kind(flow) for flow in stage.flows) for stage in schedule.stages)
+    between = ((one.way, one.reduces) for one in schedule.exchanges)
+    return (*stages, tuple(between))
 
 
 def _kind(flow: Flow) -> tuple[object, ...]:
-    return (flow.route, flow.device, flow.transfer, flow.load is None, flow.kernels is None)
+    nothing = flow.load is None, flow.kernels is None
+    return (flow.route, flow.device, flow.transfer, flow.alike, *nothing)
 
 
 def number_type(phases: Phases) -> str:
@@ -73,6 +76,7 @@ def machines(cases: Sequence[Machine], numbers: Sequence[str]) -> Machine:
     cards = [case.gpus[0] for case in cases]
     peaks = [float(peak_flops(card, kind)) for card, kind in zip(cards, numbers, strict=True)]
     ordinary = [float(peak_flops(card, "fp32")) for card in cards]
+    peers = [card.peer for card in cards if card.peer]
     gpu = Gpu(
         name="",
         vendor="",
@@ -86,6 +90,7 @@ def machines(cases: Sequence[Machine], numbers: Sequence[str]) -> Machine:
             pageable=_values([card.link.pageable for card in cards]),
             zero_copy=_values([card.link.zero_copy for card in cards]),
         ),
+        peer=_values(peers) if len(peers) == len(cards) else None,
     )
     host = Host(
         name="", cores=1, memory=given(1.0),

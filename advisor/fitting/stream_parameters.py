@@ -137,19 +137,19 @@ STREAM_PARAMETERS: Mapping[str, StreamParameter] = {
         unit="FLOP",
         width=0.7,
         factors={RUNTIME: 0.7},
-        starts={"flexgen": 600.0, "exllama": 4.0, "expert-streaming": 300.0},
+        starts={"exllama": 4.0, "expert-streaming": 300.0},
         note="operations that unpack one value on the GPU",
     ),
-    "peer_rate": StreamParameter(
-        start=300e9,
-        unit="B/s",
-        width=0.4,
-        note="what one GPU exchanges with the others over their own links",
+    "unpack_bytes": StreamParameter(
+        start=20.0,
+        unit="B",
+        width=0.5,
+        only=("flexgen",),
+        note="bytes that elementwise kernels move to unpack one value on the GPU",
     ),
     "token": StreamParameter(
         start=0.5e-3, unit="s", width=0.3, note="fixed cost of a step: sampling and launch"
     ),
 }
-"""Constants that measurements decide. FlexGen unpacks in elementwise PyTorch kernels that move some
-25 bytes for each value, as long as 600 operations take; ExLlama within its matrix kernel; AirLLM
-opens a file for each layer."""
+"""Constants that measurements decide. FlexGen unpacks in elementwise PyTorch kernels, ExLlama as it
+multiplies; AirLLM opens a file for each layer."""

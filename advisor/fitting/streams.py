@@ -11,8 +11,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from advisor import catalog
 from advisor.cost import schedule_seconds
-from advisor.engines import engine, of_llama_cpp
+from advisor.engines import computes_in_place, engine
 from advisor.errors import AdvisorError
 from advisor.fitting.stack import Constants
 from advisor.fitting.stacking import Shape, machines, number_type, shape, stacked
@@ -28,7 +29,7 @@ PAPERS = DATA / "measurements" / "offload_papers.csv"
 ROUNDING = 0.15
 """Largest rounding error of a published figure that can still judge a prediction."""
 UNUSED = ("crossing", "pipeline_share")
-"""Constants that the cost model asks for, but no schedule of a framework has a use for."""
+"""Constants that the cost model asks for, but hardly any schedule of a framework has a use for."""
 STREAMED, STAGED, BATCHED = "streamed", "NVMe", "batched"
 RESIDENT, EXPERTS = "resident, other engines", "experts offloaded, other engines"
 """Kinds of runs."""
@@ -40,8 +41,10 @@ UNSURE = (
     "sharded on GPUs",
     "use only as",
     "approximate",
+    "KTransformers",
 )
-"""Words of rows that their collector trusts little (data/measurements, its README)."""
+"""Words of rows that their collector trusts little (data/measurements, its README), and of an
+engine that is another one where it offloads nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,13 +87,13 @@ def _run(row: Mapping[str, str]) -> Run | None:
     if rate is None or any(word in said for word in UNSURE):
         return None
     named = engine(row["runtime"], row["category"])
-    if named is not None and of_llama_cpp(named):
+    if named is not None and computes_in_place(named):
         return None
     try:
         case = understood(row)
     except AdvisorError:
         return None
-    if of_llama_cpp(case.runtime) or not case.machine.gpus:
+    if computes_in_place(case.runtime) or not case.machine.gpus:
         return None
     how, work = case.runtime, case.work
     placement = how.place(case.model, case.machine, work, case.strategy, case.settings)
@@ -154,6 +157,20 @@ class Sweep:
     machine: Machine
     prompts: Floats
     steps: Floats
+
+
+class Fitted(Constants):
+    """Per-run values of constants that are fitted; of others, what the table says of all."""
+
+    def __init__(self, values: Mapping[str, Floats]) -> None:
+        super().__init__(values)
+        self._others = catalog.efficiency()
+
+    def value(self, constant: str, family: str = "") -> Floats:
+        """The constant of each run, shape (runs,); or one for all of them."""
+        if constant in self._values:
+            return super().value(constant)
+        return np.asarray(self._others.value(constant, family))
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,7 +246,7 @@ class Streams:
         for sweep in self.sweeps:
             if only is not None and not np.any(only[sweep.index]):
                 continue
-            own = Constants({name: value[sweep.index] for name, value in values.items()})
+            own = Fitted({name: value[sweep.index] for name, value in values.items()})
             prefill, decode = (
                 schedule_seconds(one, sweep.machine, own).total  # type: ignore[arg-type]
                 for one in (sweep.phases.prefill, sweep.phases.decode)

@@ -1,56 +1,69 @@
-"""Sequential read rate of a drive past the page cache, and through a cold memory map.
+"""Read rate of a drive: past the page cache, through it, and through a cold memory map.
 
 Direct reads are what loaders with their own queues reach; a cold map is what llama.cpp does
 when a model is larger than RAM: the kernel reads on each page fault and guesses what comes next.
 """
 
-import errno
-import itertools
-import mmap
-import os
-import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
-
-import numpy as np
 
 from advisor.errors import ProbeError
-from advisor.folders import data_folder
 from advisor.measurement import Measurement
-from advisor.probes.drive_file import BLOCK, DriveFile, existing, refuse_memory, temporary
-from advisor.probes.repeats import Cancelled, Progress, Repeats, Watch, measurement
+from advisor.probes import disk_reads
+from advisor.probes import progress as clock
+from advisor.probes.disk_reads import Window
+from advisor.probes.drive_file import DriveFile, default_folder, existing, refuse_memory, temporary
+from advisor.probes.progress import Cancelled, Progress, Watch
+from advisor.probes.repeats import LEAST_REPEATS, Repeats, measurement, size
 from advisor.probes.system import operating_system
-from advisor.units import GIB
+from advisor.units import GIB, KIB, MIB
 
 FILE_BYTES = int(2 * GIB)
-DIRECT_THREADS: tuple[int, ...] = (1, 4, 8)
-MAPPED_THREADS: tuple[int, ...] = (1, 4)
-LEAST_REPEATS = 3
-WINDOW = 0.5  # longest repeat [s]; cancelling waits for the one that runs
-CAN_EMPTY_CACHE = hasattr(os, "posix_fadvise")
-WRITING = 0.4  # share of the progress bar that writing the file takes
+LARGE, MIDDLE, SMALL = int(4 * MIB), int(1 * MIB), int(256 * KIB)
+DIRECT: tuple[tuple[int, int], ...] = (
+    *((LARGE, 4), (LARGE, 16), (LARGE, 1), (SMALL, 16), (SMALL, 1)),
+    *((MIDDLE, 4), (MIDDLE, 16), (SMALL, 4), (MIDDLE, 1)),
+)
+"""Block sizes and queue depths of direct reads, those that matter most first."""
+THROUGH_CACHE: tuple[tuple[int, int], ...] = ((LARGE, 4), (LARGE, 1))
+SHORTEST, LONGEST = 0.2, 0.5  # seconds of one repeat; cancelling waits for the one that runs
+WRITING = 0.4  # most of the time that writing the file may take
 
-Window: TypeAlias = Callable[[int, float], float]
-"""Rate [B/s] of one repeat with so many threads for so many seconds."""
+
+@dataclass(frozen=True, kw_only=True)
+class _Way:
+    """One way to read, and how much of the time it gets.
+
+    Attributes:
+        name: of the figure.
+        note: what is read how.
+        window: reads once.
+        grid: blocks and threads, those that matter most first.
+        share: of the time for reading.
+        doing: for whoever waits.
+    """
+
+    name: str
+    note: str
+    window: Window
+    grid: tuple[tuple[int, int], ...]
+    share: float
+    doing: str
 
 
 def measure(
-    seconds: float = 3.0,
+    seconds: float = 8.0,
     progress: Progress | None = None,
     cancelled: Cancelled | None = None,
     *,
     path: Path | None = None,
     file_bytes: int = FILE_BYTES,
 ) -> tuple[Measurement, ...]:
-    """Read a drive directly and through a cold memory map.
+    """Read a drive directly, through a cold memory map, and through the cold page cache.
 
     Args:
-        seconds: time for reading; writing the test file takes up to three times that more [s].
-        progress: told the share done, 0 to 1.
+        seconds: time for it all, writing a test file included [s].
+        progress: told how far it is.
         cancelled: asked between repeats.
         path: a file, which is only read, or a folder, in which a test file lives meanwhile; the
             program's data folder where none is given.
@@ -58,7 +71,7 @@ def measure(
 
     Returns:
         `disk_read_direct` and, where the page cache can be emptied of a file, `disk_read_mmap`
-        [B/s]; empty when cancelled.
+        and `disk_read_buffered` [B/s]; empty when cancelled.
 
     Raises:
         ProbeError: the path lies in memory, cannot be read or written, or has too little room;
@@ -69,160 +82,90 @@ def measure(
             "On Windows this probe knows no way past the page cache and would measure memory; "
             "give the drive's sequential read rate by hand."
         )
-    place = path or _default_folder()
+    place = path or default_folder()
     refuse_memory(place)
-    watch = Watch(progress=progress, cancelled=cancelled)
+    watch = Watch(progress=progress, cancelled=cancelled, seconds=seconds)
     if place.is_file():
         return _measured(existing(place), seconds, watch)
-    writing, reading = replace(watch, end=WRITING), replace(watch, start=WRITING)
-    with temporary(place, file_bytes, 3 * seconds, writing.stop) as file:
-        return _measured(file, seconds, reading) if file is not None else ()
-
-
-def _default_folder() -> Path:
-    folder = data_folder()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ProbeError(
-            f"{folder} cannot be made ({error.strerror}); give a folder or a model file to read."
-        ) from None
-    return folder
+    writing = watch.between(0.0, WRITING, "writing a test file")
+    with temporary(place, file_bytes, WRITING * seconds, writing.stop) as file:
+        if file is None:
+            return ()
+        left = seconds - (clock.now() - watch.began)
+        return _measured(file, max(left, seconds / 2), watch.between(WRITING, 1.0))
 
 
 def _measured(file: DriveFile, seconds: float, watch: Watch) -> tuple[Measurement, ...]:
-    opened, how = _way_past_cache(file)
-    plans = [("disk_read_direct", how, _direct(file, opened), DIRECT_THREADS)]
-    if CAN_EMPTY_CACHE:
-        plans.append(("disk_read_mmap", "Cold map.", _mapped(file), MAPPED_THREADS))
-    share = seconds / sum(len(counts) for *_, counts in plans)
-    found = []
-    for part, (name, note, window, counts) in enumerate(plans):
-        curve = _curve(window, counts, share, watch.stretch(part, len(plans)))
+    found, before = [], 0.0
+    for way in _ways(file):
+        part = watch.between(before, before + way.share)
+        curve = _curve(way, seconds * way.share, part)
         if not curve:
             return ()
-        found.append(measurement(name, curve, f"{file.note} {note}"))
+        found.append(measurement(way.name, curve, f"{file.note} {way.note}"))
+        before += way.share
     watch.stop(1.0)
     return tuple(found)
 
 
-def _curve(window: Window, counts: tuple[int, ...], seconds: float, watch: Watch) -> list[Repeats]:
-    """Repeats of each thread count, so many seconds each; empty when stopped."""
-    repeats = max(LEAST_REPEATS, round(seconds / WINDOW))
-    curve = []
-    for part, threads in enumerate(counts):
-        rates = []
-        for repeat in range(repeats):
-            if watch.stretch(part, len(counts)).stop(repeat / repeats):
-                return []
-            rates.append(window(threads, seconds / repeats))
-        curve.append(Repeats(threads=threads, rates=tuple(rates)))
-    return curve
+def _ways(file: DriveFile) -> tuple[_Way, ...]:
+    opened, how = disk_reads.way_past_cache(file)
+    direct = _Way(
+        name="disk_read_direct",
+        note=how,
+        window=disk_reads.blocks(file, opened),
+        grid=DIRECT,
+        share=0.55 if disk_reads.CAN_EMPTY_CACHE else 1.0,
+        doing="direct reads",
+    )
+    if not disk_reads.CAN_EMPTY_CACHE:
+        return (direct,)
+    held = _held(file)
+    mapped = _Way(
+        name="disk_read_mmap",
+        note=f"Cold map.{held}",
+        window=disk_reads.mapped(file),
+        grid=THROUGH_CACHE,
+        share=0.25,
+        doing="page faults of a cold map",
+    )
+    buffered = _Way(
+        name="disk_read_buffered",
+        note=f"Read through the page cache, emptied before.{held}",
+        window=disk_reads.blocks(file, disk_reads.buffered(file)),
+        grid=THROUGH_CACHE,
+        share=0.2,
+        doing="buffered reads",
+    )
+    return direct, mapped, buffered
 
 
-def _way_past_cache(file: DriveFile) -> tuple[Callable[[], int], str]:
-    """How to open a file so that reads come from the drive, and the sentence that says so."""
-    if hasattr(os, "O_DIRECT"):
-
-        def direct() -> int:
-            return os.open(file.path, os.O_RDONLY | os.O_DIRECT)
-
-        if _reads(direct):
-            return direct, "Direct reads (O_DIRECT)."
-    if CAN_EMPTY_CACHE:
-        return (
-            lambda: os.open(file.path, os.O_RDONLY),
-            "The file system refuses O_DIRECT: read through the page cache, emptied before.",
-        )
-    return lambda: _uncached_on_mac(file.path), "Uncached reads (F_NOCACHE)."
+def _held(file: DriveFile) -> str:
+    """A warning where the page cache keeps a part of the file; empty where it does not."""
+    share = disk_reads.still_cached(file)
+    if share <= disk_reads.HELD:
+        return ""
+    return (
+        f" {share:.0%} of the file stayed in memory, held by another program, and was read from "
+        "there: close it, or give another file."
+    )
 
 
-def _uncached_on_mac(path: Path) -> int:
-    import fcntl  # does not exist on Windows
-
-    descriptor = os.open(path, os.O_RDONLY)
-    fcntl.fcntl(descriptor, getattr(fcntl, "F_NOCACHE"), 1)  # noqa: B009 - absent on Linux
-    return descriptor
-
-
-def _reads(open_file: Callable[[], int]) -> bool:
-    """Some file systems refuse O_DIRECT on opening, others only on reading."""
-    try:
-        with _blocks(open_file) as read:
-            return read(0) > 0
-    except OSError as error:
-        if error.errno in (errno.EINVAL, errno.ENOTSUP):
-            return False
-        raise ProbeError(f"The drive cannot be read ({error.strerror}).") from error
-
-
-@contextmanager
-def _blocks(open_file: Callable[[], int]) -> Iterator[Callable[[int], int]]:
-    """Reading of the block at an offset into memory aligned to pages, as O_DIRECT wants it."""
-    with os.fdopen(open_file(), "rb", buffering=0) as file, mmap.mmap(-1, BLOCK) as buffer:
-        yield lambda offset: os.preadv(file.fileno(), [buffer], offset)
-
-
-def _direct(file: DriveFile, open_file: Callable[[], int]) -> Window:
-    """Threads that each take the next block, as deep a queue at the drive as there are threads."""
-    around = itertools.cycle(range(0, file.size, BLOCK))
-
-    def window(threads: int, seconds: float) -> float:
-        _forget(file)
-        once = itertools.islice(around, file.size // BLOCK)
-
-        def work(until: float) -> int:
-            with _blocks(open_file) as read:
-                return _read_until(until, once, read)
-
-        return _rate(threads, seconds, work)
-
-    return window
-
-
-def _mapped(file: DriveFile) -> Window:
-    """Threads that each read every byte of the next block of a map whose pages were dropped."""
-    around = itertools.cycle(range(0, file.size, BLOCK))
-
-    def window(threads: int, seconds: float) -> float:
-        _forget(file)
-        with file.path.open("rb") as opened:
-            memory = mmap.mmap(opened.fileno(), file.size, access=mmap.ACCESS_READ)
-        pages = np.frombuffer(memory, dtype=np.uint8)
-        once = itertools.islice(around, file.size // BLOCK)
-
-        def read(offset: int) -> int:
-            pages[offset : offset + BLOCK].max()
-            return BLOCK
-
-        return _rate(threads, seconds, lambda until: _read_until(until, once, read))
-
-    return window
-
-
-def _read_until(until: float, offsets: Iterator[int], read: Callable[[int], int]) -> int:
-    """Take blocks until the time is up or each was read once: again may come from memory [B]."""
-    done = 0
-    for offset in offsets:
-        done += read(offset)
-        if time.perf_counter() >= until:
+def _curve(way: _Way, seconds: float, watch: Watch) -> list[Repeats]:
+    """Repeats at as many points of the grid as fit into the time; empty when stopped."""
+    deadline = clock.now() + seconds
+    points = way.grid[: max(1, int(seconds / (LEAST_REPEATS * SHORTEST)))]
+    repeats = max(LEAST_REPEATS, round(seconds / len(points) / LONGEST))
+    curve: list[Repeats] = []
+    for part, (block, threads) in enumerate(points):
+        if curve and clock.now() > deadline:
             break
-    return done
-
-
-def _rate(threads: int, seconds: float, work: Callable[[float], int]) -> float:
-    """Bytes of all threads over the time until the last of them is done [B/s]."""
-    started = time.perf_counter()
-    try:
-        with ThreadPoolExecutor(threads) as pool:
-            done = sum(pool.map(work, [started + seconds] * threads))
-    except OSError as error:
-        raise ProbeError(f"The drive stopped answering ({error.strerror}).") from error
-    return done / (time.perf_counter() - started)
-
-
-def _forget(file: DriveFile) -> None:
-    """Drop the file's pages from the page cache where the system allows it."""
-    if CAN_EMPTY_CACHE:
-        with file.path.open("rb") as opened:
-            os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        doing = f"{way.doing}, {size(block)} x {threads}"
+        stretch = watch.stretch(part, len(points), doing)
+        found = []
+        for repeat in range(repeats):
+            if stretch.stop(repeat / repeats):
+                return []
+            found.append(way.window(block, threads, seconds / len(points) / repeats))
+        curve.append(Repeats(threads=threads, block=block, rates=tuple(found)))
+    return curve

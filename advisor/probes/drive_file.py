@@ -5,7 +5,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,13 +13,29 @@ import numpy as np
 import psutil
 
 from advisor.errors import ProbeError
+from advisor.folders import data_folder
+from advisor.probes import progress
 from advisor.probes.system import operating_system
 from advisor.units import GB, MIB
 
 BLOCK = int(4 * MIB)
 SYNC = int(64 * MIB)
 LEAST_FREE = int(GB)
+LOW_FREE = int(10 * GB)
 MEMORY_FILESYSTEMS = frozenset({"tmpfs", "ramfs", "devtmpfs"})
+OTHERS = {
+    "overlay": "a container's layered file system: a model in a mounted folder may lie elsewhere",
+    "zfs": "a file system with a cache of its own that cannot be emptied",
+    "nfs": "a network file system, whose server may answer from memory",
+    "nfs4": "a network file system, whose server may answer from memory",
+    "cifs": "a network file system, whose server may answer from memory",
+    "smb3": "a network file system, whose server may answer from memory",
+    "9p": "a folder of the host, which may answer from memory",
+    "virtiofs": "a folder of the host, which may answer from memory",
+}
+"""File systems whose reads may not come from the drive they seem to be on."""
+NAMED = "offload-advisor-probe-"
+ABANDONED = 600  # seconds after which a test file belongs to no probe that still runs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +51,24 @@ class DriveFile:
     path: Path
     size: int
     note: str
+
+
+def default_folder() -> Path:
+    """The program's data folder, or where it cannot be written one for temporary files.
+
+    Raises:
+        ProbeError: none of them can be written, or all lie in memory.
+    """
+    wanted = data_folder()
+    with suppress(OSError):
+        wanted.mkdir(parents=True, exist_ok=True)
+    for folder in (wanted, Path("/var/tmp"), Path(tempfile.gettempdir())):  # noqa: S108
+        if os.access(folder, os.W_OK) and filesystem(folder) not in MEMORY_FILESYSTEMS:
+            return folder
+    raise ProbeError(
+        f"{wanted} cannot be written, and neither can a folder for temporary files on a drive; "
+        "give a folder or a model file to read."
+    )
 
 
 def filesystem(path: Path) -> str:
@@ -76,9 +110,14 @@ def existing(path: Path) -> DriveFile:
             f"{path} has {size / MIB:.1f} MiB and the probe reads blocks of {BLOCK / MIB:.0f} MiB; "
             "give a larger file, such as a model, or a folder to write one in."
         )
-    return DriveFile(
-        path=path, size=size // BLOCK * BLOCK, note=f"Read a file of {size / GB:.2f} GB."
-    )
+    note = f"Read a file of {size / GB:.2f} GB{_place(path)}."
+    return DriveFile(path=path, size=size // BLOCK * BLOCK, note=note)
+
+
+def _place(path: Path) -> str:
+    """Words about the file system of a path, after a size."""
+    kind = filesystem(path)
+    return f" on {kind}, {OTHERS[kind]}" if kind in OTHERS else f" on {kind}" if kind else ""
 
 
 @contextmanager
@@ -87,7 +126,8 @@ def temporary(
 ) -> Iterator[DriveFile | None]:
     """An own file of bytes that no drive can compress; gone when the block ends, even by a kill.
 
-    (Outside Linux, where a file without a name cannot be opened again, a kill leaves it.)
+    (Outside Linux, where a file without a name cannot be opened again, a kill leaves it; the next
+    probe there removes it.)
 
     Args:
         folder: where to write it.
@@ -101,17 +141,20 @@ def temporary(
     Raises:
         ProbeError: less than 1 GB is free, or the folder cannot be written.
     """
-    size = min(size, _free(folder) // 4) // BLOCK * BLOCK
+    free = _free(folder)
+    size = min(size, free // 4) // BLOCK * BLOCK
     with ExitStack() as stack:
         try:
-            descriptor, path = stack.enter_context(_unnamed(folder))
+            descriptor, path = stack.enter_context(unnamed(folder))
             written = _fill(descriptor, size, seconds, stop)
         except OSError as error:
             raise ProbeError(
                 f"{folder} cannot hold a test file ({error.strerror}); give another folder, or a "
                 "model file to read."
             ) from error
-        note = f"Read an own file of {written / GB:.2f} GB, written just before."
+        note = f"Read an own file of {written / GB:.2f} GB in {folder}{_place(folder)}."
+        if free < LOW_FREE:
+            note += f" Only {free / GB:.1f} GB are free there, and full drives are slow."
         yield DriveFile(path=path, size=written, note=note) if written else None
 
 
@@ -131,13 +174,14 @@ def _free(folder: Path) -> int:
 
 
 @contextmanager
-def _unnamed(folder: Path) -> Iterator[tuple[int, Path]]:
+def unnamed(folder: Path) -> Iterator[tuple[int, Path]]:
     """Descriptor of a new file, and a path under which it can be opened again."""
     if operating_system() == "linux":
         with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
             yield file.fileno(), Path(f"/proc/self/fd/{file.fileno()}")
         return
-    descriptor, name = tempfile.mkstemp(prefix="offload-advisor-probe-", dir=folder)
+    _remove_abandoned(folder)
+    descriptor, name = tempfile.mkstemp(prefix=NAMED, dir=folder)
     try:
         yield descriptor, Path(name)
     finally:
@@ -145,12 +189,19 @@ def _unnamed(folder: Path) -> Iterator[tuple[int, Path]]:
         Path(name).unlink(missing_ok=True)
 
 
+def _remove_abandoned(folder: Path) -> None:
+    """Remove test files that a killed probe left."""
+    for path in folder.glob(f"{NAMED}*"):
+        if time.time() - path.stat().st_mtime > ABANDONED:
+            path.unlink(missing_ok=True)
+
+
 def _fill(descriptor: int, size: int, seconds: float, stop: Callable[[float], bool]) -> int:
     """Write random bytes through to the drive; how many were written [B], 0 when stopped."""
     generator = np.random.Generator(np.random.SFC64())
-    until = time.perf_counter() + seconds
+    until = progress.now() + seconds
     written = 0
-    while written < size and (written < SYNC or time.perf_counter() < until):
+    while written < size and (written < SYNC or progress.now() < until):
         if stop(written / size):
             return 0
         written += os.write(descriptor, generator.bytes(min(BLOCK, size - written)))

@@ -69,6 +69,37 @@ class HostFacts:
     notes: tuple[str, ...]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Node:
+    """A part of the machine with processors and memory of its own.
+
+    Attributes:
+        cpus: logical processors of it that this process may use.
+        cores: physical cores among them.
+    """
+
+    cpus: frozenset[int]
+    cores: int
+
+
+def nodes(root: Path = Path("/")) -> tuple[Node, ...]:
+    """Memory nodes whose processors this process may use; empty where the system shows none.
+
+    Args:
+        root: where /proc and /sys lie.
+    """
+    usable = set(_usable_cpus())
+    paths = (root / "sys/devices/system/node").glob("node[0-9]*/cpulist")
+    lists = [_expanded(text(path)) & usable for path in sorted(paths, key=_node_number)]
+    return tuple(
+        Node(cpus=frozenset(cpus), cores=_cores(root, tuple(cpus))) for cpus in lists if cpus
+    )
+
+
+def _node_number(cpulist: Path) -> int:
+    return int(cpulist.parent.name.removeprefix("node"))
+
+
 def facts(root: Path = Path("/")) -> HostFacts:
     """Look at this machine.
 
@@ -89,7 +120,7 @@ def facts(root: Path = Path("/")) -> HostFacts:
         memory_total=total,
         memory_available=available,
         llc=llc,
-        numa_nodes=_numa_nodes(root, cpus),
+        numa_nodes=max(1, len(nodes(root))),
         os=_os(root),
         notes=tuple(_notes(root, name, llc, sets)),
     )
@@ -185,11 +216,6 @@ def _cache(folder: Path) -> tuple[int, str, int]:
     match = re.fullmatch(r"(\d+)([KMG]?)", size)
     bytes_ = int(match[1]) * _SUFFIX.get(match[2], 1) if match else 0
     return int(level) if level.isdigit() else 0, text(folder / "shared_cpu_list").strip(), bytes_
-
-
-def _numa_nodes(root: Path, cpus: tuple[int, ...]) -> int:
-    lists = (root / "sys/devices/system/node").glob("node[0-9]*/cpulist")
-    return max(1, sum(bool(_expanded(text(path)) & set(cpus)) for path in lists))
 
 
 def _expanded(cpulist: str) -> set[int]:

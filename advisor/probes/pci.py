@@ -16,7 +16,10 @@ class PciDevice:
 
     Attributes:
         folder: its own in /sys.
+        bus: its PCI address ("0000:01:00.0"); empty for a device that is not on PCI.
         vendor: PCI number of its maker.
+        device: its own PCI number.
+        revision: of the device.
         name: as pci.ids has it, or the maker's and device's numbers.
         driver: module that runs it; None for none.
         link_generation_now: PCIe generation at this moment; drops when the GPU rests.
@@ -26,7 +29,10 @@ class PciDevice:
     """
 
     folder: Path
+    bus: str
     vendor: int
+    device: int
+    revision: int
     name: str
     driver: str | None
     link_generation_now: int | None
@@ -51,7 +57,10 @@ def _device(root: Path, folder: Path) -> PciDevice | None:
     slot = _slot(folder)
     return PciDevice(
         folder=folder,
+        bus=folder.name.casefold() if _bridges(folder) else "",
         vendor=vendor,
+        device=device,
+        revision=_hex(folder / "revision") or 0,
         name=_name(root, vendor, device),
         driver=driver.resolve().name if driver.exists() else None,
         link_generation_now=_generation(slot, "current_link_speed"),

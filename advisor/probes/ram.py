@@ -1,29 +1,40 @@
-"""Sustained rate at which threads read RAM, as decoding reads weights that lie there.
-
-Each thread takes the largest byte of its own buffer: numpy does that outside the interpreter's
-lock, with vector instructions, at the rate of a compiled loop (benchmarks/ram_probe.py). A dot
-product would not do: its library starts threads of its own, so that "one thread" is all of them.
-"""
+"""Sustained rate at which threads read RAM, as decoding reads weights that lie there."""
 
 import math
-import time
-from threading import Barrier, BrokenBarrierError, Thread
-from types import TracebackType
-from typing import Self
-
-import numpy as np
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from advisor.errors import ProbeError
 from advisor.measurement import Measurement
 from advisor.probes import host
-from advisor.probes.repeats import Cancelled, Progress, Repeats, Watch, measurement
+from advisor.probes import progress as clock
+from advisor.probes.progress import Cancelled, Progress, Watch
+from advisor.probes.ram_readers import Readers
+from advisor.probes.repeats import Repeats, measurement, repeated
 from advisor.units import GIB, MIB
 
 CACHES = 8  # buffers, in last-level caches: what is left of the last pass is then an eighth
 LEAST_BYTES = int(64 * MIB)
 UNKNOWN_LLC = int(32 * MIB)
-LEAST_REPEATS = 3
 WINDOW = 0.1  # seconds of one repeat: long beside starting 100 threads through one lock
+TOGETHER = 0.6  # share of the time for all nodes at once, where there are several
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Series:
+    """Thread counts to measure for one figure.
+
+    Attributes:
+        name: of the figure.
+        threads: counts, the one that matters most first.
+        cpus: logical processors to stay on; None for all.
+        what: is read, in words.
+    """
+
+    name: str
+    threads: tuple[int, ...]
+    cpus: frozenset[int] | None = None
+    what: str = "RAM"
 
 
 def measure(
@@ -31,38 +42,33 @@ def measure(
     progress: Progress | None = None,
     cancelled: Cancelled | None = None,
 ) -> tuple[Measurement, ...]:
-    """Read RAM with 1, 2, 4 ... threads up to the usable cores.
+    """Read RAM with 1, 2, 4 ... threads up to the usable cores, then each memory node alone.
 
     Args:
         seconds: time for it all; the largest thread count is measured in any case [s].
-        progress: told the share done, 0 to 1.
+        progress: told how far it is.
         cancelled: asked between repeats.
 
     Returns:
-        `ram_read` [B/s]: the median of the thread count whose median is highest; empty when
-        cancelled.
+        `ram_read` [B/s]: the median of the thread count whose median is highest. On a machine of
+        several memory nodes also `ram_read_node0`, ...: each node's cores reading its own memory.
+        Empty when cancelled.
 
     Raises:
         ProbeError: less memory is free than the smallest buffers need.
     """
     facts = host.facts()
     total = buffer_bytes(facts)
-    counts = thread_counts(facts.cores)
-    watch = Watch(progress=progress, cancelled=cancelled)
-    deadline = time.perf_counter() + seconds
-    curve: list[Repeats] = []
-    for part, threads in enumerate(counts):
-        left = deadline - time.perf_counter()
-        if curve and left <= 0:
-            break
-        share = max(0.0, left) / (len(counts) - part)
-        rates = _rates(threads, total, share, watch.stretch(part, len(counts)))
-        if not rates:
+    watch = Watch(progress=progress, cancelled=cancelled, seconds=seconds)
+    found: list[Measurement] = []
+    for series, low, high in _shared_out(facts.cores):
+        part = watch.between(low, high)
+        curve = _curve(series, total, (high - low) * seconds, part)
+        if not curve:
             return ()
-        curve.append(Repeats(threads=threads, rates=rates))
+        found.append(measurement(series.name, curve, _note(series, curve, total, facts)))
     watch.stop(1.0)
-    note = f"Read {total / MIB:.0f} MiB of RAM, {sum(len(one.rates) for one in curve)} repeats."
-    return (measurement("ram_read", curve, note),)
+    return tuple(found)
 
 
 def thread_counts(cores: int) -> tuple[int, ...]:
@@ -74,98 +80,82 @@ def thread_counts(cores: int) -> tuple[int, ...]:
     return tuple(sorted(powers | {cores}, reverse=True))
 
 
-def buffer_bytes(facts: host.HostFacts) -> int:
-    """Bytes all threads read together: past every cache, within a quarter of free memory [B].
+def buffer_bytes(facts: host.HostFacts, share: float = 1 / 4) -> int:
+    """Bytes all threads read together: past every cache, within a share of free memory [B].
+
+    Args:
+        facts: of this machine; free memory is what its container leaves.
+        share: of free memory that may be taken.
 
     Raises:
-        ProbeError: less than 256 MiB of memory is free.
+        ProbeError: that share is less than 64 MiB.
     """
-    most = facts.memory_available // 4
+    most = int(facts.memory_available * share)
     if most < LEAST_BYTES:
         raise ProbeError(
-            f"The memory probe needs {4 * LEAST_BYTES / MIB:.0f} MiB of free memory and "
+            f"The memory probe needs {LEAST_BYTES / share / MIB:.0f} MiB of free memory and "
             f"{facts.memory_available / MIB:.0f} MiB is free; close other programs and try again."
         )
-    return min(most, max(LEAST_BYTES, CACHES * (facts.llc or UNKNOWN_LLC)))
+    return min(most, max(LEAST_BYTES, _past_caches(facts)))
 
 
-def _rates(threads: int, total: int, seconds: float, watch: Watch) -> tuple[float, ...]:
-    """Read rate of each repeat [B/s], some in any case; empty when stopped."""
-    started = time.perf_counter()
-    rates: list[float] = []
-    with _Readers(threads, total // threads) as readers:
-        passes = max(1, math.ceil(WINDOW / readers.seconds(passes=1)))
-        while len(rates) < LEAST_REPEATS or time.perf_counter() < started + seconds:
-            if watch.stop((time.perf_counter() - started) / seconds if seconds else 0.0):
-                return ()
-            rates.append(readers.bytes_per_pass * passes / readers.seconds(passes))
-    return tuple(rates)
+def rates(
+    readers: Readers, seconds: float, watch: Watch, window: float = WINDOW
+) -> tuple[float, ...]:
+    """Read rate of each repeat, some in any case; empty when stopped [B/s]."""
+    passes = max(1, math.ceil(window / readers.seconds(passes=1)))
+    return repeated(
+        lambda: readers.bytes_per_pass * passes / readers.seconds(passes), seconds, watch
+    )
 
 
-class _Readers:
-    """Threads that each fill a buffer and then read it whenever all are told to.
+def _past_caches(facts: host.HostFacts) -> int:
+    return CACHES * (facts.llc or UNKNOWN_LLC)
 
-    Who fills a page decides the socket it lies on, so each thread fills what it reads.
-    """
 
-    def __init__(self, threads: int, size: int) -> None:
-        self.bytes_per_pass = threads * size
-        self._passes = 0
-        self._gate = Barrier(threads + 1)
-        self._threads = [
-            Thread(target=self._work, args=(size,), daemon=True) for _ in range(threads)
-        ]
+def _shared_out(cores: int) -> Iterator[tuple[_Series, float, float]]:
+    """Each figure to measure, and the shares of the time between which it is measured."""
+    nodes = host.nodes()
+    together = _Series(name="ram_read", threads=thread_counts(cores))
+    if len(nodes) < 2:
+        yield together, 0.0, 1.0
+        return
+    yield together, 0.0, TOGETHER
+    step = (1.0 - TOGETHER) / len(nodes)
+    for number, node in enumerate(nodes):
+        alone = _Series(
+            name=f"ram_read_node{number}",
+            threads=(node.cores,),
+            cpus=node.cpus,
+            what=f"memory node {number} by its own cores",
+        )
+        yield alone, TOGETHER + number * step, TOGETHER + (number + 1) * step
 
-    def __enter__(self) -> Self:
-        try:
-            for thread in self._threads:
-                thread.start()
-        except RuntimeError as error:
-            self._gate.abort()
-            raise ProbeError(
-                f"{len(self._threads)} threads cannot be started ({error}); raise the limit of "
-                "processes (ulimit -u) or of the container."
-            ) from error
-        self._wait()
-        return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._gate.abort()
-        for thread in self._threads:
-            thread.join()
+def _curve(series: _Series, total: int, seconds: float, watch: Watch) -> list[Repeats]:
+    """Repeats of each thread count, the first in any case; empty when stopped."""
+    deadline = clock.now() + seconds
+    curve: list[Repeats] = []
+    for part, threads in enumerate(series.threads):
+        left = deadline - clock.now()
+        if curve and left <= 0:
+            break
+        share = max(0.0, left) / (len(series.threads) - part)
+        doing = f"{series.what}, {threads} thread{'s' if threads > 1 else ''}"
+        with Readers(threads, total // threads, series.cpus) as readers:
+            found = rates(readers, share, watch.stretch(part, len(series.threads), doing))
+        if not found:
+            return []
+        curve.append(Repeats(threads=threads, rates=found))
+    return curve
 
-    def seconds(self, passes: int) -> float:
-        """Let every thread read its buffer so many times; until the last has done [s]."""
-        self._passes = passes
-        self._wait()
-        started = time.perf_counter()
-        self._wait()
-        return time.perf_counter() - started
 
-    def _wait(self) -> None:
-        try:
-            self._gate.wait()
-        except BrokenBarrierError:
-            raise ProbeError(
-                f"No memory for buffers of {self.bytes_per_pass / GIB:.2f} GiB; close other "
-                "programs and try again."
-            ) from None
-
-    def _work(self, size: int) -> None:
-        try:
-            buffer = np.full(size, 1, dtype=np.uint8)
-            self._gate.wait()
-            while True:
-                self._gate.wait()
-                for _ in range(self._passes):
-                    buffer.max()
-                self._gate.wait()
-        except MemoryError:
-            self._gate.abort()
-        except BrokenBarrierError:
-            return
+def _note(series: _Series, curve: list[Repeats], total: int, facts: host.HostFacts) -> str:
+    repeats = sum(len(one.rates) for one in curve)
+    note = f"Read {total / MIB:.0f} MiB of {series.what}, {repeats} repeats."
+    if facts.llc and total < CACHES * facts.llc:
+        note += (
+            f" Only {facts.memory_available / GIB:.1f} GiB were free: the buffers are "
+            f"{total / facts.llc:.1f} times the caches, which may have served a part."
+        )
+    return note

@@ -2,58 +2,29 @@
 
 import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TypeAlias
 
-from advisor.measurement import Measurement
-from advisor.units import GB
+from advisor.measurement import Measurement, Point
+from advisor.probes import progress
+from advisor.probes.progress import Watch
+from advisor.units import GB, KIB, MIB
 
-Progress: TypeAlias = Callable[[float], None]
-"""Told the share that is done, 0 to 1."""
-Cancelled: TypeAlias = Callable[[], bool]
-"""Asked between repeats; true stops the probe."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Watch:
-    """A stretch of the progress bar, and the person's finger on the stop button.
-
-    Attributes:
-        progress: told the share of the whole that is done.
-        cancelled: asked whenever the work can stop.
-        start: where this stretch begins, 0 to 1.
-        end: where it ends.
-    """
-
-    progress: Progress | None = None
-    cancelled: Cancelled | None = None
-    start: float = 0.0
-    end: float = 1.0
-
-    def stop(self, share: float) -> bool:
-        """Report how much of this stretch is done; whether to stop now."""
-        if self.progress is not None:
-            self.progress(self.start + (self.end - self.start) * min(1.0, share))
-        return self.cancelled is not None and self.cancelled()
-
-    def stretch(self, part: int, parts: int) -> "Watch":
-        """One of equal parts of this stretch."""
-        step = (self.end - self.start) / parts
-        start = self.start + part * step
-        return replace(self, start=start, end=start + step)
+LEAST_REPEATS = 3
 
 
 @dataclass(frozen=True, kw_only=True)
 class Repeats:
-    """Rates read with one number of threads.
+    """Rates read with one number of threads and one size of block.
 
     Attributes:
         threads: that read at once.
+        block: bytes of one read or copy; 0 where blocks play no part [B].
         rates: one for each repeat, at least one [B/s].
     """
 
-    threads: int
+    threads: int = 1
+    block: int = 0
     rates: tuple[float, ...]
 
     @property
@@ -67,25 +38,73 @@ class Repeats:
         return (max(self.rates) - min(self.rates)) / (2 * self.median) if self.median else 0.0
 
 
+def repeated(rate: Callable[[], float], seconds: float, watch: Watch) -> tuple[float, ...]:
+    """Rates read again and again until the time is up, three in any case [B/s].
+
+    Args:
+        rate: reads once.
+        seconds: time for all repeats [s].
+        watch: told the share of that time; asked whether to stop.
+
+    Returns:
+        One rate for each repeat; empty when stopped.
+    """
+    started = progress.now()
+    rates: list[float] = []
+    while len(rates) < LEAST_REPEATS or progress.now() < started + seconds:
+        if watch.stop((progress.now() - started) / seconds if seconds else 0.0):
+            return ()
+        rates.append(rate())
+    return tuple(rates)
+
+
 def measurement(name: str, curve: Sequence[Repeats], note: str) -> Measurement:
-    """The best median over thread counts, with the whole curve in its note.
+    """The best median of a curve, with the curve beside it and in its note.
 
     The median, not the best repeat: decoding meets the same neighbours and refresh cycles.
 
     Args:
         name: as `Measurement.name`.
-        curve: at least one thread count.
+        curve: at least one point.
         note: what was read.
     """
     best = max(curve, key=lambda repeats: repeats.median)
-    by_threads = sorted(curve, key=lambda repeats: repeats.threads)
-    medians = ", ".join(f"{one.threads}: {one.median / GB:.3g}" for one in by_threads)
+    ordered = sorted(curve, key=lambda repeats: (repeats.block, repeats.threads))
     return Measurement(
         name=name,
         value=best.median,
         unit="B/s",
         spread=best.spread,
         threads=best.threads,
-        when=datetime.now(UTC).isoformat(timespec="seconds"),
-        note=f"{note} Median by threads: {medians} GB/s; best repeat {max(best.rates) / GB:.3g}.",
+        when=moment(),
+        note=f"{note} {_told(ordered)}; best repeat {max(best.rates) / GB:.3g}.",
+        curve=tuple(
+            Point(threads=one.threads, block=one.block, value=one.median, best=max(one.rates))
+            for one in ordered
+        ),
     )
+
+
+def moment() -> str:
+    """The present, as measurements are dated."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def size(block: int) -> str:
+    """A block as people say it: 256 KiB, 4 MiB."""
+    return f"{block / MIB:.0f} MiB" if block >= MIB else f"{block / KIB:.0f} KiB"
+
+
+def _told(ordered: Sequence[Repeats]) -> str:
+    """The curve in words, by what differs along it."""
+    if len(ordered) == 1:
+        return f"Median {ordered[0].median / GB:.3g} GB/s"
+    by_block = len({one.block for one in ordered}) > 1
+    by_threads = len({one.threads for one in ordered}) > 1
+    what = " x ".join(["block"] * by_block + ["threads"] * by_threads)
+    medians = ", ".join(
+        " x ".join([size(one.block)] * by_block + [str(one.threads)] * by_threads)
+        + f": {one.median / GB:.3g}"
+        for one in ordered
+    )
+    return f"Median by {what}: {medians} GB/s"

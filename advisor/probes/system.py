@@ -45,6 +45,17 @@ def command(*words: str) -> str:
     return ran.stdout.strip()
 
 
+def read_ahead(path: Path) -> int | None:
+    """Bytes that Linux reads around a page of a mapped file [B]; None where it does not tell."""
+    try:
+        device = path.stat().st_dev
+    except OSError:
+        return None
+    name = f"{os.major(device)}:{os.minor(device)}" if hasattr(os, "major") else ""
+    size = number(Path("/sys/class/bdi") / name / "read_ahead_kb")
+    return None if size is None else size * 2**10
+
+
 def sysctl(key: str) -> int | None:
     """A whole number that macOS knows by `key`; None where it does not."""
     return _whole(command("sysctl", "-n", key))

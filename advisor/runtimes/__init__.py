@@ -5,11 +5,18 @@ from advisor.runtimes.accelerate import ACCELERATE
 from advisor.runtimes.deepspeed import DEEPSPEED
 from advisor.runtimes.flexgen import FLEXGEN
 from advisor.runtimes.ik_llama_cpp import IK_LLAMA_CPP
+from advisor.runtimes.ktransformers import KTRANSFORMERS
 from advisor.runtimes.llama_cpp import LLAMA_CPP
+from advisor.runtimes.lm_studio import LM_STUDIO
+from advisor.runtimes.ollama import OLLAMA
 from advisor.runtimes.runtime import Becomes, Runtime
+from advisor.runtimes.sglang import SGLANG
 from advisor.runtimes.vllm import VLLM
 
-RUNTIMES = (LLAMA_CPP, IK_LLAMA_CPP, VLLM, ACCELERATE, DEEPSPEED, FLEXGEN)
+RUNTIMES = (
+    LLAMA_CPP, OLLAMA, LM_STUDIO, IK_LLAMA_CPP, KTRANSFORMERS, VLLM, SGLANG, ACCELERATE, DEEPSPEED,
+    FLEXGEN,
+)  # fmt: skip
 """In the order pages and tables show them."""
 
 
@@ -30,8 +37,12 @@ __all__ = [
     "DEEPSPEED",
     "FLEXGEN",
     "IK_LLAMA_CPP",
+    "KTRANSFORMERS",
     "LLAMA_CPP",
+    "LM_STUDIO",
+    "OLLAMA",
     "RUNTIMES",
+    "SGLANG",
     "VLLM",
     "Becomes",
     "Runtime",

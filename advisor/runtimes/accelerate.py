@@ -6,8 +6,6 @@ no prefetching yet). So every route adds to the time. Several GPUs hold the laye
 of them works at a time.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
 from advisor.errors import Refusal
@@ -25,7 +23,8 @@ from advisor.placement import (
     vram,
     weight_bytes,
 )
-from advisor.runtimes.runtime import Becomes, Runtime
+from advisor.runtimes.formats import becomes_of
+from advisor.runtimes.runtime import Runtime
 from advisor.runtimes.streaming import (
     ACTIVATIONS,
     first_layers,
@@ -35,8 +34,7 @@ from advisor.runtimes.streaming import (
     layers_kept,
     on_gpus,
     outside_gpus,
-    packed_weights,
-    stored_weights,
+    unpacked_weights,
 )
 from advisor.schedule import Flow, Phases, Route, Schedule, Stage, Transfer, alone
 from advisor.units import GIB, Array
@@ -49,15 +47,6 @@ BUFFERED = 1
 """Layers that pass through VRAM at a time."""
 SYSTEM_RAM = 2 * GIB
 """RAM left to the system; assumed [B]."""
-
-
-def becomes(form: str, machine: Machine) -> Becomes:
-    """Whatever the file holds is computed, moved and kept in 16 bits."""
-    if form in ("BF16", "BF16-hf"):
-        return Becomes(format=form)
-    return Becomes(
-        format="BF16", reason=f"Transformers offloads 16-bit weights; {form} is unpacked at load"
-    )
 
 
 def place(
@@ -121,23 +110,19 @@ def layers_on_disk(model: Model, machine: Machine, settings: Settings, kept: Flo
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
     """One pass for the prompt and one for each token; copy, then compute."""
     return Phases(
-        prefill=_pass(model, placement, machine, work, prefill=True),
-        decode=_pass(model, placement, machine, work, prefill=False),
+        prefill=_pass(model, placement, work, prefill=True),
+        decode=_pass(model, placement, work, prefill=False),
     )
 
 
-def _pass(
-    model: Model, placement: Placement, machine: Machine, work: Workload, *, prefill: bool
-) -> Schedule:
-    one_gpu = replace(machine, gpus=machine.gpus[:1])
-    packed = stored_weights(model) if packed_weights(model) else 0.0
-    alike = kernels(model, one_gpu, work, prefill=prefill)
+def _pass(model: Model, placement: Placement, work: Workload, *, prefill: bool) -> Schedule:
+    packed = unpacked_weights(model)
 
     def computed(location: Location, device: int) -> Stage:
         load = gpu_load(model, placement, location, work, prefill=prefill)
-        own = replace(
-            alike,
-            sequences=alike.sequences if location == vram(0) else 0.0,
+        own = kernels(
+            model,
+            sequences=work.users if location == vram(0) else 0.0,
             unpacked=packed * load.layers / model.layers,
         )
         return alone(Flow(route=Route.RESIDENT, load=load, device=device, kernels=own))
@@ -183,7 +168,8 @@ ACCELERATE = Runtime(
     key="accelerate",
     version=VERSION,
     strategies=tuple(Strategy),
-    becomes=becomes,
+    becomes=becomes_of("accelerate", why="loading unpacks"),
+    language="python",
     place=place,
     schedule=schedule,
     command=command,

@@ -4,7 +4,8 @@ Stage 3 keeps every weight in RAM or on the drive and copies layer after layer t
 stream of its own, in the order it recorded, so a step takes the longest of drive, link and compute.
 A large batch shares each copy, which is what it is for. A cache that VRAM does not hold lies in
 RAM, and the processor attends to it there (DeepSpeedExamples, zero_inference/model-support.md at
-45b4b71, 2026-03-29); the copies wait for that.
+45b4b71, 2026-03-29); the copies wait for that. Each of several GPUs has sequences of its own and
+every layer in turn.
 """
 
 import json
@@ -18,22 +19,24 @@ from advisor.errors import Refusal
 from advisor.machine import Machine
 from advisor.model import Model
 from advisor.placement import DISK, RAM, Placement, Settings, Strategy
-from advisor.runtimes.runtime import Becomes, Runtime
+from advisor.runtimes.formats import becomes_of
+from advisor.runtimes.runtime import Runtime
 from advisor.runtimes.streaming import (
     ACTIVATIONS,
     attended_bytes,
     cache_share,
+    each_of,
     gpu_memory,
     kernels,
     moved_weights,
     packed_weights,
     prompt_workspace,
     shared_by_gpus,
-    stored_weights,
+    unpacked_weights,
     whole_load,
     without_cache,
 )
-from advisor.schedule import Flow, Phases, Route, Schedule, Stage, Transfer, alone
+from advisor.schedule import Exchange, Flow, Phases, Route, Schedule, Stage, Transfer, Way, alone
 from advisor.units import GB, Array
 from advisor.workload import Workload
 
@@ -42,19 +45,6 @@ MEMORY_USED = 0.92
 """Share of VRAM that PyTorch can allocate beside the CUDA context; assumed."""
 BUFFERED = 2
 """Layers that pass through VRAM at a time: one used, one coming."""
-FOUR_BIT = "AWQ"
-"""The format that stands for weights in groups of 64 with 4 bits each."""
-
-
-def becomes(form: str, machine: Machine) -> Becomes:
-    """16 bits stay; formats of about 4 bits become its own 4-bit groups, others 16 bits."""
-    if form in ("BF16", "BF16-hf", FOUR_BIT):
-        return Becomes(format=form)
-    if any(sign in form for sign in ("4", "MXFP", "GPTQ", "IQ2", "IQ3", "Q3", "Q2", "IQ1")):
-        return Becomes(
-            format=FOUR_BIT, reason=f"DeepSpeed packs weights to 4 bits itself, {form} is not read"
-        )
-    return Becomes(format="BF16", reason=f"DeepSpeed streams 16-bit weights; {form} is unpacked")
 
 
 def place(
@@ -93,8 +83,8 @@ def cache_in_ram(
     model: Model, machine: Machine, work: Workload, settings: Settings, workspace: Array
 ) -> Array:
     """1 where the cache lies in RAM: as given, or because VRAM does not hold it; else 0."""
-    if settings.cache_in_ram is not None:
-        return np.asarray(float(settings.cache_in_ram))
+    if settings.kv_in_ram is not None:
+        return np.asarray(float(settings.kv_in_ram))
     cache = np.sum(model.kv_bytes(work.context, work.kv_type), axis=-1) * work.users
     free = gpu_memory(machine) * MEMORY_USED - len(machine.gpus) * workspace
     return np.asarray(cache > free, dtype=float)
@@ -113,21 +103,33 @@ def _pass(
 ) -> Schedule:
     load = whole_load(model, placement, work, prefill=prefill)
     on_host = 0.0 if prefill else cache_share(placement, RAM)
-    packed = stored_weights(model) if packed_weights(model) else 0.0
-    own = kernels(model, machine, work, prefill=prefill, unpacked=packed)
     rest = DISK if placement.strategy is Strategy.NVME_OFFLOAD else RAM
     moved = moved_weights(model, placement, rest)
     count = len(machine.gpus)  # each brings its part of a layer, and gets the others' from them
     computed = Flow(
         route=Route.RESIDENT,
-        load=without_cache(load, on_host),
-        kernels=replace(own, exchanged=moved * (count - 1) / count),
+        load=replace(each_of(without_cache(load, on_host), count), weights=load.weights),
+        kernels=kernels(model, work.users / count, unpacked_weights(model)),
     )
-    streamed = Flow(route=Route.STREAMED, moved=moved / count, transfer=Transfer.PINNED)
+    streamed = Flow(
+        route=Route.STREAMED, moved=moved / count, transfer=Transfer.PINNED, alike=count
+    )
     staged = Flow(route=Route.STAGED, moved=moved, transfer=None)
     flows = (computed, streamed, staged) if rest == DISK else (computed, streamed)
     attended = Flow(route=Route.IN_PLACE, moved=attended_bytes(model, load) * on_host)
-    return Schedule(stages=(Stage(flows=flows), alone(attended)))
+    return Schedule(
+        stages=(Stage(flows=flows), alone(attended)),
+        exchanges=gathered(model, count, moved),
+    )
+
+
+def gathered(model: Model, gpus: int, moved: Array) -> tuple[Exchange, ...]:
+    """Each GPU gets the parts of a layer that the others brought, layer after layer."""
+    if gpus == 1:
+        return ()
+    each = moved / model.layers * (gpus - 1) / gpus
+    times = float(model.layers)
+    return (Exchange(way=Way.PEER, times=times, moved=each, reduces=True),)
 
 
 def configuration(model: Model, placement: Placement, work: Workload) -> Mapping[str, object]:
@@ -208,7 +210,8 @@ DEEPSPEED = Runtime(
     key="deepspeed",
     version=VERSION,
     strategies=(Strategy.CPU_OFFLOAD, Strategy.NVME_OFFLOAD),
-    becomes=becomes,
+    becomes=becomes_of("deepspeed", why="loading converts"),
+    usual=False,
     place=place,
     schedule=schedule,
     command=command,

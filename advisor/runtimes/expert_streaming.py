@@ -137,7 +137,7 @@ def _pass(
     hit = hit_share(placement.page_cache / max(experts, 1.0)) if cached else 0.0
     moved = (experts if whole else load.experts) * (1.0 - hit)
     brought = _brought(placement, machine, moved)
-    computed = _computed(model, machine, work, load, prefill=prefill)
+    computed = _computed(model, machine, work, load)
     if ahead:
         return Schedule(stages=(Stage(flows=(computed, brought)),))
     return Schedule(stages=(alone(computed), alone(brought)))
@@ -159,13 +159,12 @@ def _brought(placement: Placement, machine: Machine, moved: Array) -> Flow:
     return Flow(route=Route.STAGED, moved=moved, transfer=onward)
 
 
-def _computed(model: Model, machine: Machine, work: Workload, load: Load, *, prefill: bool) -> Flow:
+def _computed(model: Model, machine: Machine, work: Workload, load: Load) -> Flow:
     if not machine.gpus:
         return Flow(route=Route.IN_PLACE, load=load)
     used = sum(float(np.sum(part)) for part in model.flops.values()) / 2.0
     packed = used if packed_weights(model) else 0.0
-    own = kernels(model, machine, work, prefill=prefill, unpacked=packed)
-    return Flow(route=Route.RESIDENT, load=load, kernels=own)
+    return Flow(route=Route.RESIDENT, load=load, kernels=kernels(model, work.users, packed))
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:

@@ -17,11 +17,14 @@ from advisor.errors import Refusal
 from advisor.machine import Machine
 from advisor.model import Floats, Model
 from advisor.placement import DISK, RAM, Load, Location, Placement, Settings, Strategy
-from advisor.runtimes.runtime import Becomes, Runtime
+from advisor.runtimes.formats import becomes_of
+from advisor.runtimes.parallel import Parallel, exchanges
+from advisor.runtimes.runtime import Runtime
 from advisor.runtimes.streaming import (
     ACTIVATIONS,
     attended_bytes,
     cache_share,
+    each_of,
     first_layers,
     gpu_memory,
     kernels,
@@ -33,7 +36,7 @@ from advisor.runtimes.streaming import (
     packed_weights,
     prompt_workspace,
     shared_by_gpus,
-    stored_weights,
+    unpacked_weights,
     whole_load,
     without_cache,
 )
@@ -52,19 +55,6 @@ weights and 109 GB of cache; benchmark/flexllmgen/bench_suite.py)."""
 CACHE_COPY_SHARE = 0.5
 """Rate at which slices of a cache cross the link beside that of weights: OPT-30B and 66B with their
 cache in RAM moved it at 10 to 16 GB/s over PCIe 4 (DeepSpeedExamples, zero_inference, 2023-09)."""
-FOUR_BIT = "AWQ"
-"""The format that stands for weights in groups of 64 with 4 bits each."""
-
-
-def becomes(form: str, machine: Machine) -> Becomes:
-    """16 bits stay; formats of about 4 bits become its own 4-bit groups, others 16 bits."""
-    if form in ("BF16", "BF16-hf", FOUR_BIT):
-        return Becomes(format=form)
-    if re.search(r"4|[QI]Q?[123]|GPTQ|bnb-nf4", form):
-        return Becomes(
-            format=FOUR_BIT, reason=f"FlexGen packs weights to 4 bits itself, {form} is not read"
-        )
-    return Becomes(format="BF16", reason=f"FlexGen streams 16-bit weights; {form} is unpacked")
 
 
 def place(
@@ -112,7 +102,7 @@ def cache_outside(
     cache = cache_bytes(model, work)
     tables = model.embedding + model.output + BUFFERED * float(np.max(model.layer_bytes))
     free = gpu_memory(machine) * MEMORY_USED - len(machine.gpus) * ACTIVATIONS - tables
-    away = np.asarray((cache > free) | bool(settings.cache_in_ram), dtype=float)
+    away = np.asarray((cache > free) | bool(settings.kv_in_ram), dtype=float)
     if strategy is Strategy.GPU_RESIDENT:
         return {}
     if strategy is Strategy.CPU_OFFLOAD:
@@ -171,7 +161,7 @@ def gpu_batch(model: Model, placement: Placement, machine: Machine, work: Worklo
     Layers that pass through, the unpacked copy of one in use, and what stays there count first.
     """
     passing = BUFFERED * float(np.max(model.layer_bytes))
-    unpacked = 2.0 * stored_weights(model) / model.layers if packed_weights(model) else 0.0
+    unpacked = 2.0 * unpacked_weights(model) / model.layers
     kept = placement.gpu_layers / model.layers * float(model.layer_bytes.sum())
     taken = passing + unpacked + kept + model.embedding + model.output
     room = gpu_memory(machine) * MEMORY_USED - taken
@@ -225,12 +215,14 @@ def _pass(
     away = 0.0 if prefill else cache_share(placement, RAM) + paged
     attended = away * float(on_host and not packed_cache(work))
     crossing = sum(moved_weights(model, placement, place) for place in outside_gpus(placement))
-    own = kernels(model, machine, work, prefill=prefill)
+    count = len(machine.gpus)
+    own = each_of(without_cache(load, attended), count)
     flows = [
-        Flow(route=Route.RESIDENT, load=without_cache(load, attended), kernels=own),
+        Flow(route=Route.RESIDENT, load=own, kernels=kernels(model, work.users)),
         Flow(
             route=Route.STREAMED,
-            moved=crossing + load.kv * (away - attended) / CACHE_COPY_SHARE,
+            moved=(crossing + load.kv * (away - attended) / CACHE_COPY_SHARE) / count,
+            alike=count,
         ),
         Flow(route=Route.IN_PLACE, moved=attended_bytes(model, load) * attended),
     ]
@@ -240,10 +232,17 @@ def _pass(
             Flow(route=Route.STAGED, moved=load.kv * paged, transfer=None),
         ]
     values = 0.0 if prefill else unpacked_cache(load, work)
-    values = values + unpacked_weights(model, placement, machine, work)
-    unpacking = replace(own, unpacked=values, sequences=0.0, exchanged=0.0)
-    apart = Flow(route=Route.RESIDENT, load=load.times(0.0), kernels=unpacking)
-    return Schedule(stages=(Stage(flows=tuple(flows)), alone(apart)))
+    values = values + unpacked_in_block(model, placement, machine, work)
+    apart = Flow(
+        route=Route.RESIDENT,
+        load=load.times(0.0),
+        kernels=kernels(model, 0.0, unpacked=values / count),
+    )
+    how = Parallel(tensor=count, pipeline=1)
+    return Schedule(
+        stages=(Stage(flows=tuple(flows)), alone(apart)),
+        exchanges=tuple(exchanges(model, machine, how, load.tokens)),
+    )
 
 
 def unpacked_cache(load: Load, work: Workload) -> Array:
@@ -251,12 +250,12 @@ def unpacked_cache(load: Load, work: Workload) -> Array:
     return load.kv / KV_BYTES_PER_VALUE[work.kv_type] if packed_cache(work) else 0.0
 
 
-def unpacked_weights(model: Model, placement: Placement, machine: Machine, work: Workload) -> Array:
+def unpacked_in_block(
+    model: Model, placement: Placement, machine: Machine, work: Workload
+) -> Array:
     """Packed weights that a step unpacks: all of them for each GPU batch."""
-    if not packed_weights(model):
-        return 0.0
     batches = np.ceil(work.users / gpu_batch(model, placement, machine, work))
-    return stored_weights(model) * batches
+    return unpacked_weights(model) * batches
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
@@ -300,7 +299,8 @@ FLEXGEN = Runtime(
     key="flexgen",
     version=VERSION,
     strategies=tuple(Strategy),
-    becomes=becomes,
+    becomes=becomes_of("flexgen", why="loading converts"),
+    usual=False,
     place=place,
     schedule=schedule,
     command=command,

@@ -1,19 +1,27 @@
 """ik_llama.cpp, a fork of llama.cpp for processors: same placement, other kernels.
 
 Its matrix kernels and its attention on the CPU are several times faster, so experts in RAM are
-computed there in prompts too, where llama.cpp copies them to the GPU.
+computed there in prompts too, where llama.cpp copies them to the GPU. It kept the older spelling
+of options (common/common.cpp at 8337e4cd3, 2026-08-15).
 """
 
+import shlex
+from collections.abc import Iterable
 from dataclasses import replace
+
+import numpy as np
 
 from advisor.machine import Machine
 from advisor.model import Model
-from advisor.placement import Placement
+from advisor.placement import RAM, Placement, Strategy
 from advisor.runtimes.llama_cpp import LLAMA_CPP, phases
+from advisor.runtimes.llama_cpp_command import BATCH, MICRO_BATCH, devices, with_workers
 from advisor.schedule import Phases
 from advisor.workload import Workload
 
 VERSION = "ik_llama.cpp of August 2026 (8337e4cd3)"
+ALL_LAYERS = 999
+"""`-ngl` beyond any model's layers; the fork knows no `all`."""
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
@@ -21,11 +29,43 @@ def schedule(model: Model, placement: Placement, machine: Machine, work: Workloa
     return phases(model, placement, machine, work, copies_experts=False)
 
 
+def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
+    """The fork's llama-server line."""
+    file = shlex.quote(f"{model.name}-{model.format}.gguf")
+    line = " ".join([f"llama-server -m {file}", *_options(model, placement, machine, work)])
+    return with_workers(line, placement, machine)
+
+
+def _options(model: Model, placement: Placement, machine: Machine, work: Workload) -> Iterable[str]:
+    yield f"-c {int(work.context) * int(work.users)}"
+    if int(work.users) > 1:
+        yield f"-np {int(work.users)}"
+    if int(work.ubatch) != MICRO_BATCH:
+        yield f"-b {max(int(work.ubatch), BATCH)} -ub {int(work.ubatch)}"
+    layers, experts = int(placement.gpu_layers), int(placement.cpu_moe)
+    if machine.gpus:
+        yield f"-ngl {ALL_LAYERS if layers >= model.layers else layers}"
+    if experts and layers and model.has_experts:
+        yield "-cmoe" if experts >= model.layers else f"-ncmoe {experts}"
+    yield from devices(model, placement, machine)
+    if work.kv_type != "f16":
+        yield f"-ctk {work.kv_type} -ctv {work.kv_type}"
+    if placement.gpu_layers and np.all(placement.kv[RAM] > 0):
+        yield "-nkvo"
+    if placement.strategy is Strategy.CPU_OFFLOAD:
+        yield "-rtr"
+
+
 IK_LLAMA_CPP = replace(
     LLAMA_CPP,
     name="ik_llama.cpp",
-    key="llama.cpp",
     build="ik",
     version=VERSION,
+    usual=False,
     schedule=schedule,
+    command=command,
+    notes=(
+        "A fork with faster kernels for the CPU. -rtr orders weights for it while they load, and "
+        "reads the whole file into RAM.",
+    ),
 )

@@ -6,7 +6,7 @@ micro-batches of 32 tokens and more are instead copied over the link and compute
 is mapped and its pages are read as they are touched.
 """
 
-import shlex
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +18,7 @@ from advisor.machine import Machine
 from advisor.model import Floats, Model
 from advisor.placement import (
     DISK,
+    LOAD_MODES,
     RAM,
     Load,
     Location,
@@ -34,46 +35,31 @@ from advisor.placement import (
     vram,
     weight_bytes,
 )
+from advisor.runtimes.formats import becomes_of
+from advisor.runtimes.llama_cpp_command import VERSION, command
 from advisor.runtimes.llama_cpp_memory import (
+    FLOAT,
     compute_buffer,
     input_buffer,
     kv_cache_bytes,
     output_buffer,
 )
-from advisor.runtimes.runtime import Becomes, Runtime
-from advisor.schedule import Flow, Phases, Route, Schedule, Stage, Transfer, alone
+from advisor.runtimes.runtime import Runtime
+from advisor.schedule import Exchange, Flow, Phases, Route, Schedule, Stage, Transfer, Way, alone
 from advisor.units import GIB, MIB, Array
 from advisor.workload import Workload
 
-VERSION = "llama.cpp of November 2026 (server README at 00dc8057)"
 FIT_MARGIN = 1024 * MIB
 """VRAM that `--fit` leaves free on each GPU by default (`-fitt 1024`, server README) [B]."""
 CONTEXT = 400 * MIB
 """What a CUDA context and its libraries take on each GPU before the first tensor; assumed [B]."""
 SYSTEM_RAM = 2 * GIB
 """RAM left to the system; assumed [B]."""
+READ_IN = ("none", "mlock", "dio")
+"""Load modes that read the file into buffers of their own; with a GPU these are page-locked."""
 COPY_TOKENS = 32
 """Tokens in a micro-batch from which weights in RAM are copied to the GPU and computed there
 (`--op-offload`, ggml-cuda's minimum batch size)."""
-SAFETENSORS = {
-    "AWQ": "Q4_K_M",
-    "GPTQ": "Q4_K_M",
-    "FP8": "Q8_0",
-    "NVFP4": "Q4_K_M",
-    "bnb-int8": "Q8_0",
-    "bnb-nf4": "Q4_K_M",
-    "MXFP4-hf": "MXFP4",
-    "BF16-hf": "BF16",
-}
-"""The GGUF format closest in size to each format of other runtimes."""
-
-
-def becomes(form: str, machine: Machine) -> Becomes:
-    """GGUF stays as it is; other formats need a GGUF of about their size."""
-    if form in SAFETENSORS:
-        near = SAFETENSORS[form]
-        return Becomes(format=near, reason=f"llama.cpp reads GGUF; {near} is closest to {form}")
-    return Becomes(format=form)
 
 
 def place(
@@ -82,34 +68,61 @@ def place(
     """Last layers to the GPU, routed experts of the first layers to RAM, the rest by strategy.
 
     Raises:
-        Refusal: in the GPU, on a machine that has none.
+        Refusal: in the GPU, on a machine that has none; on the drive, when all is to be read in; a
+            cache type that it does not have.
     """
     if strategy is Strategy.GPU_RESIDENT:
         if not machine.gpus:
             raise Refusal("This machine has no GPU; the model can only run from RAM or the drive.")
-        settings = Settings(gpu_layers=float(model.layers), cpu_moe=0.0)
+        settings = replace(settings, gpu_layers=float(model.layers), cpu_moe=0.0)
+    if work.kv_type == "fp8":
+        raise Refusal("llama.cpp has no fp8 cache; q8_0 is its closest.")
+    rest = DISK if strategy is Strategy.NVME_OFFLOAD else RAM
+    if rest is DISK and not LOAD_MODES[settings.load_mode]:
+        raise Refusal(
+            f"Load mode {settings.load_mode} keeps the whole file in RAM; "
+            "choose auto or mmap to leave it on the drive."
+        )
     gpu_layers, cpu_moe = split(model, machine, work, settings)
+    placement = _placed(model, machine, work, settings, (gpu_layers, cpu_moe, rest))
+    placement = replace(placement, strategy=strategy)
+    if rest is RAM:
+        return placement
+    return replace(placement, page_cache=page_cache(model, placement, machine, work, settings))
+
+
+def _placed(
+    model: Model,
+    machine: Machine,
+    work: Workload,
+    settings: Settings,
+    found: tuple[Array, Array, Location],
+) -> Placement:
+    gpu_layers, cpu_moe, rest = found
     on_gpu = last_layers(model, gpu_layers)
     experts_on_gpu = on_gpu * last_layers(model, model.layers - cpu_moe)
-    rest = DISK if strategy is Strategy.NVME_OFFLOAD else RAM
-    head_on_gpu = (gpu_layers >= model.layers) & bool(machine.gpus)
+    cached_on_gpu = on_gpu * (not settings.kv_in_ram)
+    cache = kv_cache_bytes(model, work, work.swa_full)
+    head = head_on_gpu(model, machine, gpu_layers, settings)
     weights: dict[Location, dict[Group, Floats]] = {rest: all_of(1.0 - on_gpu)}
     weights[rest][Group.ROUTED_EXPERTS] = 1.0 - experts_on_gpu
-    kv: dict[Location, Floats] = {RAM: 1.0 - on_gpu}
-    output: dict[Location, Array] = {rest: np.where(head_on_gpu, 0.0, 1.0)}
+    kv: dict[Location, Floats] = {RAM: 1.0 - cached_on_gpu}
+    output: dict[Location, Array] = {rest: 1.0 - head}
     outside = np.where((gpu_layers < model.layers) | (cpu_moe > 0), 1.0, 0.0)
     buffers: dict[Location, Array] = {RAM: host_buffer(model, work, outside)}
     if machine.gpus:
-        parts = over_gpus(machine, on_gpu)
-        for device, (layers, experts) in enumerate(
-            zip(parts, _same_division(parts, experts_on_gpu), strict=True)
-        ):
-            weights[vram(device)] = {**all_of(layers), Group.ROUTED_EXPERTS: experts}
-            kv[vram(device)] = layers
+        experts = model.held[Group.ROUTED_EXPERTS]
+        held = model.layer_bytes - (1.0 - experts_on_gpu) * experts
+        held = held + cached_on_gpu * cache * np.asarray(work.users, float)[..., None]
+        parts = over_gpus(machine, on_gpu, held, head * model.output)
+        for device, layers in enumerate(parts):
+            there = {Group.ROUTED_EXPERTS: experts_on_gpu * (layers > 0)}
+            weights[vram(device)] = {**all_of(layers), **there}
+            kv[vram(device)] = cached_on_gpu * (layers > 0)
             buffers[vram(device)] = gpu_buffer(model, work, outside)
-        output[vram(len(machine.gpus) - 1)] = np.where(head_on_gpu, 1.0, 0.0)
-    placement = Placement(
-        strategy=strategy,
+        output[vram(len(machine.gpus) - 1)] = head
+    return Placement(
+        strategy=Strategy.CPU_OFFLOAD,
         gpu_layers=gpu_layers,
         cpu_moe=cpu_moe,
         weights=weights,
@@ -117,11 +130,15 @@ def place(
         embedding=rest,
         output=output,
         buffers=buffers,
-        cache=kv_cache_bytes(model, work, work.swa_full),
+        cache=cache,
+        load_mode=settings.load_mode,
     )
-    if rest is RAM:
-        return placement
-    return replace(placement, page_cache=page_cache(model, placement, machine, work, settings))
+
+
+def head_on_gpu(model: Model, machine: Machine, gpu_layers: Array, settings: Settings) -> Array:
+    """1 where the output head lies on the last GPU, else 0."""
+    least = 1.0 if settings.head_first else float(model.layers)
+    return np.where((np.asarray(gpu_layers) >= least) & bool(machine.gpus), 1.0, 0.0)
 
 
 def split(
@@ -145,15 +162,13 @@ def split(
             np.asarray(moe, float), 0, count
         )
     cache = kv_cache_bytes(model, work, work.swa_full) * np.asarray(work.users, float)[..., None]
+    if settings.kv_in_ram:
+        cache = np.zeros_like(cache)
     experts = model.held[Group.ROUTED_EXPERTS]
-    budget = gpu_budget(model, machine, work)
-    without = layers_that_fit(model.layer_bytes - experts + cache, budget)
-    head_fits = budget >= np.sum(model.layer_bytes - experts + cache, axis=-1) + model.output
-    layers = np.where(without >= count, np.where(head_fits, count, count - 1), without)
+    budget = gpu_budget(model, machine, work) - model.output
+    layers = np.asarray(layers_that_fit(model.layer_bytes - experts + cache, budget))
     left = budget - np.sum(last_layers(model, layers) * (model.layer_bytes - experts + cache), -1)
-    held = layers_that_fit(
-        np.broadcast_to(experts, layers.shape + experts.shape), left - model.output
-    )
+    held = layers_that_fit(np.broadcast_to(experts, layers.shape + experts.shape), left)
     held = np.where(layers >= count, held, 0.0)
     moe = count - held if model.has_experts else np.zeros_like(layers)
     nothing_left = (layers >= count) & (moe <= 0)
@@ -261,12 +276,48 @@ def _pass(
         )
         for device in range(len(machine.gpus))
     ]
+    own, apart = cache_apart(model, placement)
+    attended = [
+        alone(Flow(route=Route.IN_PLACE, load=step_load(model, one, RAM, step))) for one in apart
+    ]
     return Schedule(
-        stages=(*on_gpus, *_outside(model, placement, machine, step, copies_experts)),
+        stages=(
+            *on_gpus,
+            *attended,
+            *_outside(model, own, machine, step, copies_experts),
+        ),
         repeats=repeats,
         crossings=crossings(model, placement, machine),
         workers=max(len(machine.gpus), 1),
+        exchanges=tuple(_between_machines(model, machine, step)),
     )
+
+
+def _between_machines(model: Model, machine: Machine, step: Step) -> Iterable[Exchange]:
+    """Activations on their way through the machines and back to the first one (`--rpc`)."""
+    if machine.nodes > 1:
+        moved = FLOAT * model.architecture.hidden * np.asarray(step.tokens, dtype=float)
+        yield Exchange(way=Way.NETWORK, times=float(machine.nodes), moved=moved)
+
+
+def cache_apart(model: Model, placement: Placement) -> tuple[Placement, list[Placement]]:
+    """Layers with their cache beside them, and the cache in RAM of layers on the GPU (`-nkvo`).
+
+    The CPU attends to what lies in RAM, in a prompt too: only weights are ever copied.
+    """
+    off_gpu = 1.0 - last_layers(model, placement.gpu_layers)
+    away = placement.kv[RAM] - off_gpu
+    if not np.any(away > 0):
+        return placement, []
+    own = replace(placement, kv={**placement.kv, RAM: off_gpu})
+    return own, [replace(placement, kv={RAM: away}, weights={}, output={})]
+
+
+def copies(placement: Placement) -> Transfer:
+    """How a prompt's weights cross the link: pages of a mapped file are not locked, buffers that
+    the file was read into are (src/llama-model-loader.cpp keeps a mapped file out of host buffers).
+    """
+    return Transfer.PINNED if placement.load_mode in READ_IN else Transfer.PAGEABLE
 
 
 def _outside(
@@ -278,10 +329,10 @@ def _outside(
     paged: tuple[Stage, ...] = ()
     if on_disk:
         mapped = step_load(model, placement, DISK, step)
-        again = reread_bytes(model, placement, mapped)
+        again = reread_bytes(model, placement, mapped, machine)
         paged = (alone(Flow(route=Route.PAGED, moved=again)),)
         load = load + mapped
-    if not np.any(load.layers + load.expert_layers + load.weights):
+    if not np.any(load.layers + load.expert_layers + load.weights + load.kv):
         return ()
     copied = np.where(np.asarray(step.tokens) >= COPY_TOKENS, 1.0, 0.0) * bool(machine.gpus)
     copying = load.times(copied)
@@ -293,7 +344,7 @@ def _outside(
         return (*paged, alone(in_place))
     return (
         *paged,
-        alone(Flow(route=Route.STREAMED, moved=copying.weights, transfer=Transfer.PINNED)),
+        alone(Flow(route=Route.STREAMED, moved=copying.weights, transfer=copies(placement))),
         alone(Flow(route=Route.RESIDENT, load=copying)),
         *((alone(in_place),) if np.any(staying.weights) else ()),
     )
@@ -301,7 +352,7 @@ def _outside(
 
 def crossings(model: Model, placement: Placement, machine: Machine) -> Array:
     """Hand-overs of activations in one pass: between GPUs, to the CPU's layers and back, and there
-    and back for each layer whose experts alone lie in RAM.
+    and back for each layer whose experts alone, or whose cache alone, lie in RAM.
     """
     if not machine.gpus:
         return 0.0
@@ -310,11 +361,13 @@ def crossings(model: Model, placement: Placement, machine: Machine) -> Array:
         1.0 - last_layers(model, model.layers - np.asarray(placement.cpu_moe))
     )
     between = len(machine.gpus) - 1.0
+    cache_in_ram = on_gpu * placement.kv[RAM]
     sides = 2.0 * ((placement.gpu_layers > 0) & (placement.gpu_layers < model.layers))
-    return between + sides + 2.0 * (experts_in_ram @ model.expert_layers)
+    apart = experts_in_ram @ model.expert_layers + np.sum(cache_in_ram, axis=-1)
+    return np.asarray(between + sides + 2.0 * apart)
 
 
-def reread_bytes(model: Model, placement: Placement, load: Load) -> Array:
+def reread_bytes(model: Model, placement: Placement, load: Load, machine: Machine) -> Array:
     """Bytes of a mapped file that a step must bring in again [B].
 
     What every token reads is scanned in a cycle and keeps its pages first; experts take what cache
@@ -327,35 +380,30 @@ def reread_bytes(model: Model, placement: Placement, load: Load) -> Array:
     cache = np.asarray(placement.page_cache, dtype=float)
     left = np.maximum(cache - dense_held, 0.0)
     hit = np.clip(left / np.maximum(experts_held, 1.0), 0.0, 1.0)
-    return np.asarray(dense * missed_share(cache / dense_held) + load.experts * (1.0 - hit))
+    beside = read_beside(model, machine)
+    experts = np.minimum(
+        load.experts * (1.0 + beside), np.maximum(2.0 * experts_held, load.experts)
+    )
+    return np.asarray(dense * missed_share(cache / dense_held) + experts * (1.0 - hit))
 
 
-def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
-    """The llama-server line that does this, with nothing left to its own fit."""
-    parts = [
-        f"llama-server -m {shlex.quote(f'{model.name}-{model.format}.gguf')}",
-        f"-c {int(work.context) * int(work.users)}",
-    ]
-    if int(work.users) > 1:
-        parts.append(f"-np {int(work.users)}")
-    if machine.gpus:
-        layers = int(placement.gpu_layers)
-        parts.append("-ngl all" if layers >= model.layers else f"-ngl {layers}")
-        if int(placement.cpu_moe) and layers:
-            parts.append(f"-ncmoe {int(placement.cpu_moe)}")
-    if work.kv_type != "f16":
-        parts.append(f"-fa on -ctk {work.kv_type} -ctv {work.kv_type}")
-    if int(work.ubatch) != 512:
-        parts.append(f"-ub {int(work.ubatch)}")
-    if work.swa_full:
-        parts.append("--swa-full")
-    if placement.strategy is Strategy.NVME_OFFLOAD:
-        parts.append("-lm mmap --no-repack")
-    return " ".join([*parts, "--fit off"])
+MATRICES = 3
+"""Matrices of an expert, which lie apart in the file: gate, up and down."""
 
 
-def _same_division(parts: list[Floats], share: Floats) -> list[Floats]:
-    return [share * (part > 0) for part in parts]
+def read_beside(model: Model, machine: Machine) -> Array:
+    """What the kernel reads beside the experts that are needed, over what is needed of them.
+
+    Around the ends of each piece that lies in one place, the kernel reads ahead; measured with
+    8 MiB and with 128 KiB of it, a piece takes as long as one that is two windows longer, and never
+    longer than all experts twice (data/measurements/own.csv).
+    """
+    experts = model.architecture.experts
+    if experts is None or machine.disk is None:
+        return 0.0
+    pieces = float(np.sum(model.expert_layers)) * experts.total * MATRICES
+    piece = float(np.sum(model.held[Group.ROUTED_EXPERTS])) / max(pieces, 1.0)
+    return 2.0 * machine.disk.read_ahead.value / max(piece, 1.0)
 
 
 def page_cache(
@@ -376,8 +424,9 @@ LLAMA_CPP = Runtime(
     key="llama.cpp",
     version=VERSION,
     strategies=tuple(Strategy),
-    becomes=becomes,
+    becomes=becomes_of("llama.cpp"),
     place=place,
     schedule=schedule,
     command=command,
+    takes_layers=True,
 )

@@ -38,8 +38,6 @@ MASK_VALUE = {True: 2.0, False: 4.0}
 """Bytes of a value of the attention mask, with flash attention and without [B]."""
 CELLS = 256
 """Cells come in multiples of this (`GGML_PAD` in [3])."""
-BATCH = 2048
-"""Tokens a micro-batch may have at most, unless `-b` says otherwise (server README)."""
 STREAMS = 5
 """Vectors of the hidden size that are alive together with the widest part of a layer."""
 INDEXED = 2048
@@ -157,9 +155,11 @@ def cells(work: Workload, window: int | None) -> Array:
 
 
 def micro_batch(work: Workload) -> Array:
-    """Tokens computed together: no more than the batch or all contexts hold [tokens]."""
+    """Tokens computed together, no more than all contexts hold; `-b` is taken to be as large
+    [tokens].
+    """
     context = np.asarray(work.context, dtype=float) * work.users
-    return np.minimum(np.minimum(work.ubatch, BATCH), context)
+    return np.minimum(work.ubatch, context)
 
 
 def masks(architecture: Architecture, work: Workload, flash_attention: bool = True) -> Array:

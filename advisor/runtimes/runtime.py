@@ -38,6 +38,10 @@ class Runtime:
         place: where it puts the model.
         schedule: how it reads it there.
         command: text to paste that does it.
+        takes_layers: a person may fix how many layers lie on the GPU.
+        usual: people meet it without looking for it; the cards prefer such a one.
+        language: that the command is written in, for colouring.
+        notes: what people should know beside the command, a sentence or two each.
     """
 
     name: str
@@ -49,3 +53,7 @@ class Runtime:
     schedule: Callable[[Model, Placement, Machine, Workload], Phases]
     command: Callable[[Model, Placement, Machine, Workload], str]
     build: str = ""
+    takes_layers: bool = False
+    usual: bool = True
+    language: str = "bash"
+    notes: tuple[str, ...] = ()

@@ -211,24 +211,30 @@ def cache_share(placement: Placement, place: Location) -> Array:
     return np.asarray(np.mean(placement.kv.get(place, np.zeros(1)), axis=-1))
 
 
-def kernels(
-    model: Model, machine: Machine, work: Workload, *, prefill: bool, unpacked: Array = 0.0
-) -> Kernels:
-    """How a framework computes a step of a model on all GPUs of a machine, each having a part.
+def kernels(model: Model, sequences: Array, unpacked: Array = 0.0) -> Kernels:
+    """How a framework computes a step of a model.
 
-    Each layer adds up its parts twice, each GPU passing on (gpus - 1) / gpus of the activations
-    in and out (a ring: Thakur et al. 2005, section 4.4).
+    Args:
+        model: sets the type that matrices are multiplied in.
+        sequences: that get a token from the step.
+        unpacked: values that are unpacked first.
     """
-    count = len(machine.gpus)
-    users = np.asarray(work.users, dtype=float)
-    tokens = np.maximum(work.fresh, 1) * users if prefill else users
-    passed = 2.0 * (count - 1) / count * 2.0 * model.architecture.hidden * tokens
-    return Kernels(
-        number=NUMBERS.get(model.decode_class, "fp16"),
-        sequences=users,
-        unpacked=unpacked,
-        exchanged=2.0 * model.layers * passed,
-        gpus=count,
+    number = NUMBERS.get(model.decode_class, "fp16")
+    return Kernels(number=number, sequences=sequences, unpacked=unpacked)
+
+
+def each_of(load: Load, gpus: int) -> Load:
+    """What each of several GPUs that share every layer reads and computes; all start every kernel.
+
+    Args:
+        load: of all of them together.
+        gpus: how many.
+    """
+    return replace(
+        load.times(1.0 / gpus),
+        layers=load.layers,
+        expert_layers=load.expert_layers,
+        state_layers=load.state_layers,
     )
 
 
@@ -265,6 +271,11 @@ def stored_weights(model: Model) -> float:
         float(np.sum(work)) / 2.0 / (used if group is Group.ROUTED_EXPERTS else 1.0)
         for group, work in model.flops.items()
     )
+
+
+def unpacked_weights(model: Model) -> float:
+    """Weights that a step unpacks once: all of them where they are packed."""
+    return stored_weights(model) if packed_weights(model) else 0.0
 
 
 def layer_weights(model: Model, placement: Placement, location: Location) -> Array:

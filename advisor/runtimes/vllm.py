@@ -1,30 +1,53 @@
-"""vLLM: all on the GPU, or layers streamed ahead of their use from pinned memory.
+"""vLLM: all on the GPUs, or weights in pinned RAM, brought over the link in one of two ways.
 
-Its prefetch backend copies the next layers on a stream of their own while the GPU computes, so a
-step takes the longer of copy and compute. It has no tier on the drive.
+`--offload-backend prefetch` copies whole layers ahead on a stream of their own while the GPUs
+compute, so that a step takes the longer of copy and compute; every expert of a layer is copied,
+used or not. `--cpu-offload-gb` leaves weights where they are: kernels read them over the link at
+each use (unified virtual addressing), nothing overlaps, but of experts only those that are used
+cross. So a dense model is faster with the first, one with many experts with the second. There is no
+tier on a drive (vllm/config/offload.py and vllm/model_executor/offloader of 0.33.0).
 """
 
-import re
+import math
 import shlex
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
+from advisor.architecture import Group
 from advisor.errors import Refusal
 from advisor.machine import Machine
 from advisor.model import Floats, Model
-from advisor.placement import RAM, Placement, Settings, Strategy
-from advisor.runtimes.runtime import Becomes, Runtime
-from advisor.runtimes.streaming import (
-    gpu_load,
-    kernels,
-    layer_weights,
-    layers_kept,
-    on_one_gpu,
-    packed_weights,
-    stored_weights,
-    whole_load,
+from advisor.placement import (
+    RAM,
+    Load,
+    Placement,
+    Settings,
+    Step,
+    Strategy,
+    layers_that_fit,
+    weight_bytes,
 )
-from advisor.schedule import Flow, Phases, Route, Schedule, Stage, Transfer, alone
+from advisor.runtimes.formats import becomes_of
+from advisor.runtimes.parallel import Parallel, chunks, exchanges, parallel, representative, several
+from advisor.runtimes.runtime import Runtime
+from advisor.runtimes.serving import (
+    Room,
+    group_kernels,
+    group_weights,
+    held_load,
+    outside_load,
+    placed,
+    prompt_step,
+    served,
+    token_step,
+    weight_room,
+)
+from advisor.runtimes.streaming import kernels
+from advisor.schedule import Flow, Kernels, Phases, Route, Schedule, Stage, Transfer
+from advisor.units import GIB, Array
 from advisor.workload import Workload
 
 VERSION = "vLLM 0.33.0"
@@ -34,30 +57,12 @@ BUFFERED = 2
 """Layers that pass through VRAM at a time (`--offload-prefetch-step 1`: one used, one coming)."""
 PAGE = 16
 """Tokens of a page of the cache (`--block-size`, default of vLLM 0.33 on CUDA)."""
-WITHOUT_TENSOR_CORES = ("Pascal", "GCN 5", "RDNA 1", "RDNA 2")
-
-
-def becomes(form: str, machine: Machine) -> Becomes:
-    """4-bit GGUF becomes AWQ, 8-bit FP8, 16-bit stays.
-
-    Raises:
-        Refusal: GPUs that vLLM's kernels do not run on.
-    """
-    for gpu in machine.gpus:
-        if gpu.vendor == "Apple" or gpu.family in WITHOUT_TENSOR_CORES:
-            raise Refusal(f"vLLM has no kernels for {gpu.name} ({gpu.family}).")
-    if form in ("AWQ", "GPTQ", "FP8", "BF16", "BF16-hf", "NVFP4", "MXFP4-hf"):
-        return Becomes(format=form)
-    if form in ("F16", "F32"):
-        return Becomes(format="BF16", reason=f"vLLM computes {form} weights in 16 bits")
-    near = "AWQ" if bits(form) < 6 else "FP8"
-    return Becomes(format=near, reason=f"vLLM does not stream {form}; {near} is its closest format")
-
-
-def bits(form: str) -> int:
-    """The leading number of bits in a format's name; 16 where there is none [bit]."""
-    found = re.search(r"(\d+)", form)
-    return int(found.group(1)) if found else 16
+NOTES = (
+    "swap_space never held weights: it kept the cache of requests that were set aside, and is gone "
+    "since 0.18. --cpu-offload-gb and --offload-backend are what hold weights in RAM.",
+    "--kv-offloading-size keeps finished pages of the cache in RAM: a prompt that begins like an "
+    "earlier one starts sooner. It lets no running conversation outgrow the GPU.",
+)
 
 
 def place(
@@ -72,21 +77,103 @@ def place(
         raise Refusal("vLLM keeps no weights on a drive.")
     if not machine.gpus:
         raise Refusal("vLLM streams to a GPU, and this machine has none.")
-    layers = (
-        np.asarray(float(model.layers))
-        if strategy is Strategy.GPU_RESIDENT
-        else layers_kept(model, machine, work, settings, MEMORY_USED, BUFFERED)
+    room = Room(usable=MEMORY_USED, buffered=BUFFERED, cache=paged_cache(model, served(work)))
+    copied = placed(model, machine, work, strategy, settings, room)
+    if strategy is Strategy.GPU_RESIDENT or settings.zero_copy is False:
+        return copied
+    read = read_in_place(model, machine, work, settings, room)
+    if settings.zero_copy or _sooner(model, machine, work, read, copied):
+        return read
+    return copied
+
+
+def _sooner(
+    model: Model, machine: Machine, work: Workload, read: Placement, copied: Placement
+) -> bool:
+    """Reading over the link takes less time for a token than copying, compute aside."""
+    link = machine.gpus[0].link
+    users = np.asarray(work.users, dtype=float)
+    used = sum(
+        (share @ model.held[group]) * model.read_share(group, users)
+        for group, share in read.weights[RAM].items()
     )
-    return on_one_gpu(
-        model,
-        machine,
-        strategy,
-        layers,
-        RAM,
-        usable=MEMORY_USED,
-        buffered=BUFFERED,
-        cache=paged_cache(model, work),
+    whole = weight_bytes(model, copied, RAM)
+    return bool(np.all(used / link.zero_copy.value < whole / link.pinned.value))
+
+
+def read_in_place(
+    model: Model, machine: Machine, work: Workload, settings: Settings, room: Room
+) -> Placement:
+    """Weights that do not fit stay in RAM: experts of the first layers, else whole first layers.
+
+    A number of layers that is given keeps so many, the last ones, whole.
+    """
+    base = placed(model, machine, work, Strategy.CPU_OFFLOAD, replace(settings, gpu_layers=0), room)
+    how = parallel(model, machine)
+    if settings.gpu_layers is not None:
+        count = np.asarray(settings.gpu_layers, dtype=float) / how.pipeline
+        last = [_last(group, count) for group in chunks(model, how.pipeline)]
+        return _with(model, base, how, last, only_experts=False)
+    experts = model.held[Group.ROUTED_EXPERTS]
+    dense = model.layer_bytes - experts
+    only_experts = model.has_experts and all(
+        np.all(weight_room(model, machine, work, room, how, at) >= group @ dense / how.tensor)
+        for at, group in enumerate(chunks(model, how.pipeline))
     )
+    moved = experts if only_experts else model.layer_bytes
+    stays = dense if only_experts else np.zeros(model.layers)
+    kept = [
+        _fitting(group, moved / how.tensor, weight_room(model, machine, work, room, how, at)
+                 - group @ stays / how.tensor)
+        for at, group in enumerate(chunks(model, how.pipeline))
+    ]  # fmt: skip
+    return _with(model, base, how, kept, only_experts=only_experts)
+
+
+def _fitting(group: Floats, held: Floats, budget: Array) -> Floats:
+    """1 for the last layers of a group that fit; none where all would, as everywhere."""
+    count = layers_that_fit(held[group > 0], np.asarray(budget, dtype=float))
+    return _last(group, np.where(count >= group.sum(), 0.0, count))
+
+
+def _last(group: Floats, count: Array) -> Floats:
+    """1 for so many last layers of a group, shape (..., layers)."""
+    rank = np.cumsum(group[::-1])[::-1] * group
+    return np.asarray(group * (rank <= np.asarray(count)[..., None]))
+
+
+def _with(
+    model: Model, base: Placement, how: Parallel, kept: list[Floats], *, only_experts: bool
+) -> Placement:
+    whole = np.sum(kept, axis=0)
+    groups = chunks(model, how.pipeline)
+    weights = {}
+    for location, shares in base.weights.items():
+        at = location.device // how.tensor
+        here = 1.0 - whole if location == RAM else kept[at] / how.tensor
+        full = np.zeros_like(whole) if location == RAM else groups[at] / how.tensor
+        weights[location] = {
+            group: here if not only_experts or group is Group.ROUTED_EXPERTS else full
+            for group in shares
+        }
+    count = np.sum(whole, axis=-1)
+    layers = float(model.layers)
+    return replace(
+        base,
+        weights=weights,
+        gpu_layers=np.full_like(count, layers) if only_experts else count,
+        cpu_moe=layers - count if only_experts else np.zeros_like(count),
+        zero_copy=1.0,
+        buffers={where: _without_passing(model, how, groups, where.device, size)
+                 for where, size in base.buffers.items()},
+    )  # fmt: skip
+
+
+def _without_passing(
+    model: Model, how: Parallel, groups: tuple[Floats, ...], device: int, size: Array
+) -> Array:
+    largest = float(np.max(groups[device // how.tensor] * model.layer_bytes)) / how.tensor
+    return size - BUFFERED * largest
 
 
 def paged_cache(model: Model, work: Workload) -> Floats:
@@ -95,72 +182,112 @@ def paged_cache(model: Model, work: Workload) -> Floats:
     return model.kv_bytes(tokens, work.kv_type)
 
 
-def schedule(
-    model: Model,
-    placement: Placement,
-    machine: Machine,
-    work: Workload,
-    *,
-    zero_copy: bool = False,
-) -> Phases:
-    """One pass for the prompt and one for each token.
-
-    Args:
-        model: the model.
-        placement: where it lies.
-        machine: with one GPU at least.
-        work: what is asked.
-        zero_copy: kernels read what lies in RAM over the link themselves (`--cpu-offload-gb`), so
-            that nothing overlaps; else it is copied beside the compute.
-    """
+def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
+    """One pass for the prompt and one for each token; copies beside the compute."""
     return Phases(
-        prefill=_pass(model, placement, machine, work, prefill=True, zero_copy=zero_copy),
-        decode=_pass(model, placement, machine, work, prefill=False, zero_copy=zero_copy),
+        prefill=_pass(model, placement, machine, prompt_step(served(work))),
+        decode=_pass(model, placement, machine, token_step(served(work))),
     )
 
 
-def _pass(
-    model: Model,
-    placement: Placement,
-    machine: Machine,
-    work: Workload,
-    *,
-    prefill: bool,
-    zero_copy: bool,
-) -> Schedule:
-    packed = stored_weights(model) if packed_weights(model) else 0.0
-    own = kernels(model, machine, work, prefill=prefill, unpacked=packed)
-    load = whole_load(model, placement, work, prefill=prefill)
-    computed = Flow(route=Route.RESIDENT, load=load, kernels=own)
-    share = 1.0 / len(machine.gpus)  # each GPU brings its part
-    if zero_copy:
-        step = gpu_load(model, placement, RAM, work, prefill=prefill)
-        read = Flow(route=Route.STREAMED, moved=step.weights * share, transfer=Transfer.ZERO_COPY)
-        return Schedule(stages=(alone(read), alone(computed)))
-    moved = layer_weights(model, placement, RAM) * share
-    copied = Flow(route=Route.STREAMED, moved=moved, transfer=Transfer.PINNED)
-    return Schedule(stages=(Stage(flows=(computed, copied)),))
+def _pass(model: Model, placement: Placement, machine: Machine, step: Step) -> Schedule:
+    how = parallel(model, machine)
+    stages = [
+        stage
+        for at in range(how.pipeline)
+        for stage in _group(model, placement, machine, how, at, step)
+    ]
+    return Schedule(
+        stages=tuple(stages), exchanges=tuple(exchanges(model, machine, how, step.tokens))
+    )
+
+
+def _group(
+    model: Model, placement: Placement, machine: Machine, how: Parallel, at: int, step: Step
+) -> Iterable[Stage]:
+    """One group of GPUs: what lies there and what is copied together, then what is read in place.
+
+    A prompt reads each weight in RAM once, as if every kernel kept what it has fetched.
+    """
+    device = representative(machine, how, at)
+    here = held_load(model, placement, machine, how, at, step)
+    outside = outside_load(model, placement, how, at, step)
+    read = np.asarray(placement.zero_copy, dtype=float)
+    moved = group_weights(model, placement, how, at) * (1.0 - read)
+
+    def resident(load: Load, own: Kernels) -> Flow:
+        return Flow(route=Route.RESIDENT, load=load, device=device, kernels=own, alike=how.tensor)
+
+    def streamed(size: Array, transfer: Transfer) -> Flow:
+        return Flow(
+            route=Route.STREAMED, moved=size, device=device, transfer=transfer, alike=how.tensor
+        )
+
+    copied = streamed(moved, Transfer.PINNED)
+    own = group_kernels(model, how, at, step)
+    yield Stage(flows=(resident(here + outside.times(1.0 - read), own), copied))
+    if np.any(read > 0):
+        computed = replace(outside, weights=np.zeros(()), experts=np.zeros(())).times(read)
+        over = streamed(outside.weights * read, Transfer.ZERO_COPY)
+        yield Stage(flows=(resident(computed, kernels(model, 0.0)), over))
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
-    """The serve line that does this."""
+    """The serve line that does this, and the one for each further machine."""
+    how = parallel(model, machine)
     parts = [
         f"vllm serve {shlex.quote(f'{model.name}-{model.format}')}",
         f"--max-model-len {int(work.context)}",
         f"--max-num-seqs {int(work.users)}",
         f"--gpu-memory-utilization {MEMORY_USED}",
+        *(["--kv-cache-dtype fp8"] if served(work).kv_type == "fp8" else []),
+        *several(machine, how, ("--tensor-parallel-size", "--pipeline-parallel-size")),
+        *_offload(model, placement, how),
     ]
-    if len(machine.gpus) > 1:
-        parts.append(f"--tensor-parallel-size {len(machine.gpus)}")
-    if placement.gpu_layers < model.layers:
-        offloaded = model.layers - int(placement.gpu_layers)
-        group = max(model.layers // max(offloaded, 1), 1)
-        within = max(round(offloaded * group / model.layers), 1)
-        parts.append(
-            f"--offload-backend prefetch --offload-group-size {group} "
-            f"--offload-num-in-group {within} --offload-prefetch-step 1"
-        )
-    return " ".join(parts)
+    line = " ".join(parts)
+    if machine.nodes == 1:
+        return line
+    joined = f"{line} --nnodes {machine.nodes} --master-addr HOST1 --node-rank"
+    others = (
+        f"{joined} {rank} --headless  # on HOST{rank + 1}" for rank in range(1, machine.nodes)
+    )
+    return "\n".join([f"{joined} 0  # on HOST1", *others])
+
+
+def _offload(model: Model, placement: Placement, how: Parallel) -> Iterable[str]:
+    outside = float(weight_bytes(model, placement, RAM))
+    if outside <= 0:
+        return
+    if np.any(placement.zero_copy):
+        size = math.ceil(10 * outside / how.gpus / GIB) / 10
+        yield f"--offload-backend uva --cpu-offload-gb {size:g}"
+        if np.any(placement.cpu_moe):
+            yield "--cpu-offload-params experts"
+        return
+    layers = model.layers // how.pipeline
+    offloaded = math.ceil((model.layers - int(placement.gpu_layers)) / how.pipeline)
+    group, within = grouping(layers, offloaded)
+    yield (
+        f"--offload-backend prefetch --offload-group-size {group} "
+        f"--offload-num-in-group {within} --offload-prefetch-step 1"
+    )
+
+
+@cache
+def grouping(layers: int, offloaded: int) -> tuple[int, int]:
+    """Size of a group and how many of its last layers are offloaded, so that at least so many are.
+
+    Of all pairs the one with fewest layers too many, and of these the smallest group, which spreads
+    the copies most evenly.
+    """
+    pairs = ((size, last) for size in range(1, layers + 1) for last in range(1, size + 1))
+    enough = [pair for pair in pairs if grouped(layers, *pair) >= offloaded]
+    return min(enough, key=lambda pair: (grouped(layers, *pair), pair))
+
+
+def grouped(layers: int, size: int, last: int) -> int:
+    """Layers that the last ones of each group come to (offloader/prefetch.py of 0.33.0)."""
+    return layers // size * last + max(layers % size - (size - last), 0)
 
 
 VLLM = Runtime(
@@ -168,8 +295,9 @@ VLLM = Runtime(
     key="vllm",
     version=VERSION,
     strategies=(Strategy.GPU_RESIDENT, Strategy.CPU_OFFLOAD),
-    becomes=becomes,
+    becomes=becomes_of("vllm"),
     place=place,
     schedule=schedule,
     command=command,
+    notes=NOTES,
 )

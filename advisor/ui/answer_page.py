@@ -9,7 +9,7 @@ from advisor import wording
 from advisor.errors import AdvisorError, Refusal
 from advisor.machine import Kind
 from advisor.reports.document import ReportDocument
-from advisor.ui import charts, machine_panel, markup, saving, tables, understood
+from advisor.ui import charts, diagnosing, machine_panel, markup, saving, tables, understood
 from advisor.ui.answering import Answer
 from advisor.ui.cards import cards
 from advisor.ui.choices import Choices
@@ -40,6 +40,7 @@ def show(answer: Answer, problems: Iterable[str]) -> None:
     understood.expander(answer)
     cards(answer)
     _unknown(answer)
+    diagnosing.panel(answer)
     _charts(answer)
     st.subheader("Bigger GPUs, cheapest month first", anchor="bigger-gpus")
     tables.upgrades(answer)

@@ -10,6 +10,7 @@ from advisor.compare import decode_tps, usable
 from advisor.estimate import Estimate, parts_held
 from advisor.placement import Strategy, Tier
 from advisor.reports.compose import TITLES, card_of
+from advisor.schedule import Route
 from advisor.sweeps import page_cache_for
 from advisor.ui import reasons
 from advisor.ui.answering import Answer
@@ -17,10 +18,8 @@ from advisor.ui.markup import block, joined, show
 from advisor.ui.preview import typing
 from advisor.wording import UNKNOWN, memory, range_of, seconds, tokens_per_second
 
-IN_PLACE = "llama.cpp"
 PROMISED = 0.5
 """Tokens per second that articles promise at least of a 70B model on a drive of 7 GB/s."""
-"""The runtime whose processor computes what lies in RAM; the others carry it to the GPU."""
 PART_CLASSES = {"weights": "oa-weights", "KV cache": "oa-cache", "buffers": "oa-buffers"}
 
 
@@ -206,9 +205,9 @@ def _what_half_a_token_takes(one: Estimate) -> Iterable[str]:
 
 def _other_ways(answer: Answer, shown: Estimate) -> Iterable[Markup]:
     """The other way to read what RAM holds, and why it differs."""
-    in_place = shown.runtime == IN_PLACE
+    in_place = Route.IN_PLACE in shown.routes
     others = usable(answer.advice.placed(Strategy.CPU_OFFLOAD))
-    other = next((one for one in others if (one.runtime == IN_PLACE) != in_place), None)
+    other = next((one for one in others if (Route.IN_PLACE in one.routes) != in_place), None)
     if other is None:
         return
     text = Markup("{} instead: <b>{}</b> ({}, {}), bound by {}.")

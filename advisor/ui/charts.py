@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from advisor.reports.document import PlacementCard, ReportDocument, SweepSeries, TierUse, TimePart
+from advisor.runtimes import RUNTIMES
 from advisor.ui.markup import block, joined
 from advisor.ui.plot import Figure, Palette, bar_layout, line_layout, one_part, palette
 from advisor.units import GIB
@@ -249,10 +250,13 @@ def money_at(point: tuple[float, float]) -> str:
 
 
 def best_cards(document: ReportDocument) -> list[PlacementCard]:
-    """The fastest fitting card of each placement, else one that says why not."""
+    """Of each placement the fastest that fits, usual runtimes first, else one that says why not."""
+    usual = {one.name for one in RUNTIMES if one.usual}
     found = []
     for place in PLACEMENT_NAMES:
         own = [card for card in document.placements if card.placement == place]
         if own:
-            found.append(max(own, key=lambda card: (card.fits, card.decode_tps or 0.0)))
+            found.append(
+                max(own, key=lambda one: (one.fits, one.runtime in usual, one.decode_tps or 0.0))
+            )
     return found

@@ -6,18 +6,18 @@ The thread never touches Streamlit; it fills the job, and the pages look at it.
 import os
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from advisor import calibration
 from advisor.errors import AdvisorError
 from advisor.measurement import Measurement
-from advisor.probes import disk, ram
+from advisor.probes import parts
+from advisor.probes.progress import Step
 from advisor.wording import rate
 
 SWITCH = "ADVISOR_PROBES"
-SECONDS = 3.0
-"""For each of the two probes [s]; writing the drive's test file comes on top."""
+PARTS = (("ram", "RAM"), ("disk", "drive"))
+"""What is measured, and what it is called."""
 LONGEST = 45.0
 """After which a job is stopped, whatever it does [s]."""
 UNSTEADY = 0.25
@@ -26,9 +26,8 @@ NAMES = {
     "ram_read": "RAM",
     "disk_read_direct": "Drive, direct",
     "disk_read_mmap": "Drive, memory map",
+    "disk_read_buffered": "Drive, page cache",
 }
-
-Probe = Callable[..., tuple[Measurement, ...]]
 
 
 def switched_off() -> bool:
@@ -108,9 +107,9 @@ class Prober:
 
 def _work(job: Job) -> None:
     try:
-        for part, (doing, probe) in enumerate((("RAM", ram.measure), ("drive", disk.measure))):
+        for number, (part, doing) in enumerate(PARTS):
             job.doing = doing
-            _measure(job, probe, part / 2)
+            _measure(job, part, number / len(PARTS))
         if job.found and not job.cancelled:
             calibration.save(job.found)
     except AdvisorError as error:
@@ -121,13 +120,14 @@ def _work(job: Job) -> None:
         job.running = False
 
 
-def _measure(job: Job, probe: Probe, start: float) -> None:
+def _measure(job: Job, part: str, start: float) -> None:
     """One probe; what it cannot do is noted, so that the other still counts."""
 
-    def progress(share: float) -> None:
-        job.share = start + share / 2
+    def progress(step: Step) -> None:
+        job.share = start + step.share / len(PARTS)
 
     try:
-        job.found = (*job.found, *probe(SECONDS, progress, job.stopping))
+        found = parts.measure(part, parts.QUICK[part], progress, job.stopping)
+        job.found = (*job.found, *found)
     except AdvisorError as error:
         job.failures = (*job.failures, str(error))

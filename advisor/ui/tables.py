@@ -11,6 +11,7 @@ from markupsafe import Markup
 from advisor.advice import Upgrade
 from advisor.compare import decode_tps
 from advisor.estimate import Estimate
+from advisor.remarks import remarks
 from advisor.reports.compose import TITLES
 from advisor.ui.answering import Answer
 from advisor.ui.markup import block, joined, show, table, two_lines
@@ -105,16 +106,34 @@ def what_ifs(answer: Answer) -> None:
 def runtimes(answer: Answer) -> None:
     """Every runtime and placement, fastest first, and what to type."""
     ordered = sorted(answer.advice.estimates, key=_rank)
-    headings = ("Runtime", "Placement", "Speed", "First token", "Bound by")
-    rows = (_runtime_row(one) for one in ordered)
-    show(table(headings, rows, label="Runtimes, fastest first", numeric=(2, 3)))
-    ready = [one for one in ordered if one.command and bool(one.fits)]
+    ready = [one for one in ordered if bool(one.fits)]
+    others = [one for one in ordered if not bool(one.fits)]
     if ready:
+        show(_runtime_table(ready))
         with st.expander("Commands to paste"):
-            for one in ready:
-                show(block("oa-strong", f"{one.runtime}: {TITLES[one.strategy]}"))
-                language = "python" if "\n" in one.command else "bash"
-                st.code(one.command, language=language, wrap_lines=True)
+            _commands(ready)
+    if others:
+        with st.expander(f"{len(others)} that do not fit, or cannot be", expanded=not ready):
+            show(_runtime_table(others))
+
+
+def _runtime_table(found: Sequence[Estimate]) -> Markup:
+    headings = ("Runtime", "Placement", "Speed", "First token", "Bound by")
+    rows = (_runtime_row(one) for one in found)
+    return table(headings, rows, label="Runtimes, fastest first", numeric=(2, 3))
+
+
+def _commands(ready: Sequence[Estimate]) -> None:
+    """A command for each, with what is to be known of it; notes on a runtime once."""
+    noted: set[str] = set()
+    for one in ready:
+        title = f"{one.runtime}: {TITLES[one.strategy]}, for {one.how.version}"
+        show(block("oa-strong", title))
+        st.code(one.command, language=one.how.language, wrap_lines=True)
+        notes = () if one.runtime in noted else one.how.notes
+        noted.add(one.runtime)
+        for sentence in (*remarks(one), *notes):
+            show(block("oa-soft", sentence, "p"))
 
 
 def _rank(one: Estimate) -> tuple[bool, float]:

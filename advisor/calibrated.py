@@ -1,0 +1,64 @@
+"""A GPU with the rates that were measured on it, where the catalogue has datasheet values."""
+
+from dataclasses import replace
+
+from advisor import catalog
+from advisor.calibration import Calibration
+from advisor.machine import Figure, Gpu, Link
+from advisor.probes.gpu_facts import figure_name
+
+
+def gpu(found: Gpu, place: int, measured: Calibration, *, keep_link: bool = False) -> Gpu:
+    """A GPU as it was measured, as far as it was.
+
+    Args:
+        found: as the catalogue and its driver have it.
+        place: in the order of the drivers, the first being 0.
+        measured: what the probes found.
+        keep_link: its link was typed in, which wins over what was measured.
+    """
+    if not keep_link and not found.unified:
+        found = replace(found, link=_link(found.link, place, measured))
+    read = measured.figure(figure_name("device_read", place))
+    return found if read is None else replace(found, bandwidth=peak(found.bandwidth, read))
+
+
+def peak(sheet: Figure, read: Figure) -> Figure:
+    """Peak memory bandwidth of a GPU whose plain read was measured [B/s].
+
+        peak = min( datasheet , read / share )
+
+    The shares of peak that runtimes reach were fitted against the datasheets of healthy GPUs. A
+    measured read that took the peak's place would count its own losses and those of the share. So
+    it only lowers the peak, and only where the GPU reads less than the slowest healthy one would
+    (`device_read_share`): where it is slowed by heat or power, has slower memory than its name
+    says, or is a part of a card.
+
+    Args:
+        sheet: datasheet peak [B/s].
+        read: what a kernel that only reads reached [B/s].
+    """
+    share = catalog.efficiency().value("device_read_share")
+    reached = replace(read, value=read.value / share, source=f"{read.source}, read / {share:g}")
+    return reached if reached.value < sheet.value else sheet
+
+
+def _link(link: Link, place: int, measured: Calibration) -> Link:
+    """The rates of copies that were measured; what was not follows from pinned copies."""
+
+    def figure(name: str) -> Figure | None:
+        return measured.figure(figure_name(name, place))
+
+    pinned = figure("h2d_pinned")
+    if pinned is None:
+        return link
+    derived = catalog.given_link(pinned)
+    generation, lanes = figure("pcie_generation"), figure("pcie_width")
+    return replace(
+        derived,
+        name=f"PCIe {generation.value:.0f} x{lanes.value:.0f}"
+        if generation and lanes and link.name.startswith("PCIe")
+        else link.name,
+        pageable=figure("h2d_pageable") or derived.pageable,
+        zero_copy=figure("zero_copy_read") or derived.zero_copy,
+    )

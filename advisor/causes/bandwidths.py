@@ -1,0 +1,168 @@
+"""What one bandwidth would have to be for the measured speed: the cost model turned round."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from advisor.causes.situation import Situation, scaled_link
+from advisor.estimate import Estimate
+from advisor.machine import Figure
+from advisor.schedule import Route
+from advisor.units import GB, Array
+
+FURTHEST = 64.0
+"""Bandwidths are tried up to so many times the assumed one, and down to its share [1]."""
+STEPS = 513
+"""Bandwidths tried, evenly on a logarithmic scale."""
+LEAST_SHARE = 0.1
+"""Share of a token's time from which a bandwidth is worth doubting."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Needed:
+    """A bandwidth that by itself would give the measured speed.
+
+    Attributes:
+        what: whose.
+        assumed: what the prediction took [B/s].
+        value: what it would have to be [B/s]; None where none is enough by itself.
+        most: what it can be at most [B/s]; None where nobody says.
+        test: how to measure it.
+    """
+
+    what: str
+    assumed: Figure
+    value: float | None
+    most: float | None
+    test: str
+
+    @property
+    def possible(self) -> bool:
+        """There is one, and it does not pass what the part can give."""
+        return self.value is not None and (self.most is None or self.value <= self.most)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Rate:
+    """A bandwidth of a machine.
+
+    Attributes:
+        what: in words.
+        test: how to measure it.
+        figure: as the machine has it.
+        most: what it can be at most [B/s]; None where nobody says.
+        scaled: the estimate with so many times of it.
+    """
+
+    what: str
+    test: str
+    figure: Figure
+    most: float | None
+    scaled: Callable[[Array], Estimate]
+
+
+def needed(asked: Situation, measured: float) -> Iterator[Needed]:
+    """Each bandwidth that a good part of a token's time goes to, the largest part first.
+
+    Args:
+        asked: the estimate.
+        measured: tokens per second of each user.
+    """
+    parts = asked.one.step.parts if asked.one.step else {}
+    seconds = {route: float(parts.get(route, 0.0)) for route in RATES}
+    least = LEAST_SHARE * sum(float(part) for part in parts.values())
+    for route in sorted(seconds, key=lambda one: -seconds[one]):
+        rate = RATES[route](asked)
+        if rate is not None and seconds[route] >= least:
+            factor = _factor(rate, measured)
+            yield Needed(
+                what=rate.what,
+                assumed=rate.figure,
+                value=None if factor is None else float(rate.figure.value) * factor,
+                most=rate.most,
+                test=rate.test,
+            )
+
+
+def _factor(rate: _Rate, measured: float) -> float | None:
+    """Times the bandwidth that give a speed; None where none does."""
+    sweep = np.geomspace(1 / FURTHEST, FURTHEST, STEPS)
+    decode = rate.scaled(sweep).decode
+    if decode is None:
+        return None
+    speeds = np.broadcast_to(decode.value, sweep.shape)
+    if not speeds[0] < measured < speeds[-1]:
+        return None
+    return float(np.exp(np.interp(np.log(measured), np.log(speeds), np.log(sweep))))
+
+
+def _times(figure: Figure, factor: Array) -> Figure:
+    return replace(figure, value=figure.value * factor)
+
+
+def _gpu(asked: Situation) -> _Rate | None:
+    if not asked.machine.gpus:
+        return None
+    figure = asked.machine.gpus[0].bandwidth
+    return _Rate(
+        what="the bandwidth of GPU memory",
+        test="nvidia-smi --query-gpu=clocks.mem,clocks.max.mem --format=csv",
+        figure=figure,
+        most=float(figure.value),
+        scaled=lambda factor: asked.on_gpus(
+            lambda gpu: replace(gpu, bandwidth=_times(gpu.bandwidth, factor))
+        ),
+    )
+
+
+def _ram(asked: Situation) -> _Rate | None:
+    row, figure = asked.host_row, asked.machine.host.bandwidth
+    return _Rate(
+        what="the sustained read rate of RAM",
+        test="python -m advisor probe ram",
+        figure=figure,
+        most=row.bandwidth_gbs * GB if row is not None and row.bandwidth_gbs else None,
+        scaled=lambda factor: asked.on_host(bandwidth=_times(figure, factor)),
+    )
+
+
+def _link(asked: Situation) -> _Rate | None:
+    if not asked.machine.gpus:
+        return None
+    fields = "pcie.link.gen.gpucurrent,pcie.link.width.current"
+    return _Rate(
+        what="the rate of the link to the GPU",
+        test=f"nvidia-smi --query-gpu={fields} --format=csv",
+        figure=asked.machine.gpus[0].link.pinned,
+        most=None,
+        scaled=lambda factor: asked.on_gpus(lambda gpu: scaled_link(gpu, factor)),
+    )
+
+
+def _drive(asked: Situation) -> _Rate | None:
+    disk = asked.machine.disk
+    if disk is None:
+        return None
+
+    def scaled(factor: Array) -> Estimate:
+        faster = replace(disk, sequential=_times(disk.sequential, factor))
+        return replace(asked.one, machine=replace(asked.machine, disk=faster))
+
+    return _Rate(
+        what="the sequential read rate of the drive",
+        test="python -m advisor probe disk",
+        figure=disk.sequential,
+        most=None,
+        scaled=scaled,
+    )
+
+
+RATES: Mapping[Route, Callable[[Situation], _Rate | None]] = {
+    Route.RESIDENT: _gpu,
+    Route.IN_PLACE: _ram,
+    Route.STREAMED: _link,
+    Route.PAGED: _drive,
+    Route.STAGED: _drive,
+}
+"""Which bandwidth stands behind a route."""

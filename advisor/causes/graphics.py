@@ -1,0 +1,151 @@
+"""What lies elsewhere than on the GPU, or comes to it more slowly, than was assumed."""
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from advisor import catalog
+from advisor.causes.situation import Situation, Trials, fits, trial
+from advisor.machine import Kind
+from advisor.placement import RAM, Settings, Strategy, Tier, layers_that_fit
+from advisor.runtimes.llama_cpp import gpu_budget
+from advisor.runtimes.llama_cpp_memory import kv_cache_bytes
+from advisor.schedule import Flow, Route, Schedule, Stage, Transfer, alone
+from advisor.units import GIB
+from advisor.wording import memory
+
+OTHERS_IN_VRAM = (0.0, 1.0, 2.0, 4.0)
+"""What the desktop, a browser or another model may hold in VRAM; assumed [GiB]."""
+FEWER = (0.9, 0.75, 0.5, 0.25, 0.0)
+"""Shares of the layers on the GPU that may really be there."""
+
+
+def narrow_link(asked: Situation) -> Trials:
+    """The link at fewer lanes or an older generation than the card can."""
+    if not asked.takes(Route.STREAMED, Route.STAGED) or asked.machine.unified:
+        return
+    card = asked.machine.gpus[0]
+    row = catalog.find_gpu(card.name)
+    if card.link.pinned.kind is Kind.MEASURED or not row.pcie_gen or not row.pcie_lanes:
+        return
+    known = ((row.pcie_gen, 8), (row.pcie_gen, 4), (3, row.pcie_lanes), (1, row.pcie_lanes), (1, 4))
+    for generation, lanes in dict.fromkeys(known):
+        link = catalog.pcie(generation, lanes)
+        if link.pinned.value < 0.95 * card.link.pinned.value:
+            slower = asked.on_gpus(lambda gpu, link=link: replace(gpu, link=link))  # type: ignore[misc]
+            yield trial(link.name, slower)
+
+
+def spilled(asked: Situation) -> Trials:
+    """What VRAM cannot hold beside other programs lies in RAM, and the GPU reads it over the link.
+
+    Windows does so without a word; elsewhere the allocation fails.
+    """
+    if not asked.machine.gpus or asked.machine.unified:
+        return
+    held = np.array([float(size) for size in asked.one.held[Tier.VRAM]])
+    room = np.array([float(gpu.memory.value) for gpu in asked.machine.gpus])
+    for others in OTHERS_IN_VRAM:
+        short = np.maximum(held + others * GIB / len(room) - room, 0.0)
+        share = float(np.sum(short) / np.sum(held))
+        if 0 < share < 1:
+            lost = f"{memory(float(np.sum(short)))} spilled"
+            said = f"{lost} beside {others:.0f} GiB of other programs" if others else lost
+            yield trial(said, asked.rescheduled(partial(_over_link, share)))
+
+
+def _over_link(share: float, schedule: Schedule) -> Schedule:
+    stages: list[Stage] = []
+    for stage in schedule.stages:
+        stages.append(Stage(flows=tuple(_kept(flow, share) for flow in stage.flows)))
+        stages += [alone(_carried(flow, share)) for flow in stage.flows if _reads_vram(flow)]
+    return replace(schedule, stages=tuple(stages))
+
+
+def _reads_vram(flow: Flow) -> bool:
+    return flow.route is Route.RESIDENT and flow.load is not None
+
+
+def _kept(flow: Flow, share: float) -> Flow:
+    if flow.load is None or not _reads_vram(flow):
+        return flow
+    less = {name: getattr(flow.load, name) * (1 - share) for name in ("weights", "experts", "kv")}
+    return replace(flow, load=replace(flow.load, **less))
+
+
+def _carried(flow: Flow, share: float) -> Flow:
+    read = 0.0 if flow.load is None else flow.load.weights + flow.load.kv
+    return Flow(
+        route=Route.STREAMED, moved=read * share, device=flow.device, transfer=Transfer.ZERO_COPY
+    )
+
+
+def cpu_alone(asked: Situation) -> Trials:
+    """The runtime was built without the GPU, or does not find it: the processor does everything."""
+    if not asked.in_llama_cpp or not asked.takes(Route.RESIDENT):
+        return
+    without = replace(asked.machine, gpus=())
+    for strategy in (Strategy.CPU_OFFLOAD, Strategy.NVME_OFFLOAD):
+        found = asked.placed(Settings(), strategy=strategy, machine=without, backend="cpu")
+        if fits(found):
+            yield trial("", found)
+            return
+
+
+def fewer_layers(asked: Situation) -> Trials:
+    """Some layers that should be on the GPU are left to the processor."""
+    if not asked.in_llama_cpp or not asked.machine.gpus:
+        return
+    now, layers = int(asked.placement.gpu_layers), asked.model.layers
+    tried = {round(now * share) for share in FEWER} | ({now - 1} if now == layers else set())
+    for count in sorted(tried - {now}, reverse=True):
+        found = asked.placed(replace(asked.kept, gpu_layers=float(count)), strategy=_beside(asked))
+        if fits(found):
+            yield trial(f"{count} of {layers} layers", found)
+
+
+def _beside(asked: Situation) -> Strategy:
+    """Where the rest lies once not all is in VRAM."""
+    resident = asked.one.strategy is Strategy.GPU_RESIDENT
+    return Strategy.CPU_OFFLOAD if resident else asked.one.strategy
+
+
+def whole_layers(asked: Situation) -> Trials:
+    """Experts were not told apart: as many whole layers as fit are on the GPU."""
+    if not asked.in_llama_cpp or not asked.machine.gpus or not float(asked.placement.cpu_moe):
+        return
+    model, work = asked.model, asked.work
+    cache = kv_cache_bytes(model, work, work.swa_full) * float(work.users)
+    budget = gpu_budget(model, asked.machine, work)
+    count = float(layers_that_fit(model.layer_bytes + cache, budget))
+    found = asked.placed(replace(asked.kept, gpu_layers=count, cpu_moe=0.0))
+    if fits(found):
+        yield trial(f"{count:.0f} of {model.layers} layers, whole", found)
+
+
+def cache_in_ram(asked: Situation) -> Trials:
+    """Keys and values lie in RAM, where the processor attends to them, layer by layer."""
+    if not asked.in_llama_cpp or not asked.takes(Route.RESIDENT) or asked.cache_in_ram:
+        return
+    layers = np.ones(asked.model.layers)
+    moved = replace(asked.placement, kv={RAM: layers})
+    yield trial("", replace(asked.one, placement=moved))
+
+
+def more_layers(asked: Situation) -> Trials:
+    """More on the GPU than a careful fit leaves there: whole layers, or experts of more layers."""
+    now, layers = float(asked.placement.gpu_layers), float(asked.model.layers)
+    moe = float(asked.placement.cpu_moe)
+    if not asked.in_llama_cpp or not asked.machine.gpus or (now >= layers and not moe):
+        return
+    for more in (1.0, 2.0, 4.0, 8.0):
+        if now < layers:
+            changed = replace(asked.kept, gpu_layers=min(now + more, layers))
+            said = f"{min(now + more, layers):.0f} layers on the GPU"
+        else:
+            changed = replace(asked.kept, cpu_moe=max(moe - more, 0.0))
+            said = f"experts of {max(moe - more, 0.0):.0f} layers in RAM"
+        found = asked.placed(changed)
+        if fits(found):
+            yield trial(said, found)

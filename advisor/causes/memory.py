@@ -1,0 +1,95 @@
+"""RAM and drive that give less than was assumed."""
+
+from dataclasses import replace
+
+from advisor import catalog
+from advisor.causes.situation import Situation, Trials, fits, trial
+from advisor.machine import Kind
+from advisor.placement import RAM, Strategy, needed_bytes, weight_bytes
+from advisor.runtimes.llama_cpp import SYSTEM_RAM
+from advisor.schedule import Route
+from advisor.wording import memory, number
+
+SLOWER_RATES = {"DDR4": (2133, 2400, 2666), "DDR5": (3600, 4000, 4800)}
+"""Rates that modules run at without their profile, or when four share two channels [MT/s]. JEDEC's
+first speeds of each kind; AMD gives DDR5-3600 for four modules (Ryzen 9 7950X, specifications)."""
+TAKEN = (0.25, 0.5)
+"""Shares of RAM that other programs may hold; assumed."""
+SLOWER_DRIVES = ("NVMe PCIe 3.0 x4 (typical)", "USB 3.2 Gen 2 external SSD (typical)",
+                 "SATA SSD (typical)", "7200 rpm HDD (typical)")  # fmt: skip
+
+
+def one_channel(asked: Situation) -> Trials:
+    """Half of the channels, or one of up to four, read their share of the bandwidth."""
+    if not _modules_in_doubt(asked):
+        return
+    row, figure = asked.host_row, asked.machine.host.bandwidth
+    channels = int(row.memory_channels or 2) if row else 2
+    for filled in sorted({channels // 2, 1 if channels <= 4 else channels // 2}):
+        if 0 < filled < channels:
+            fewer = replace(figure, value=figure.value * filled / channels)
+            yield trial(f"{filled} of {channels} channels", asked.on_host(bandwidth=fewer))
+
+
+def slow_modules(asked: Situation) -> Trials:
+    """Modules below the rate that the processor's row assumes."""
+    row, figure = asked.host_row, asked.machine.host.bandwidth
+    if row is None or not row.memory_mts or not _modules_in_doubt(asked):
+        return
+    for rate in SLOWER_RATES.get(row.memory_type, ()):
+        if rate < row.memory_mts:
+            slower = replace(figure, value=figure.value * rate / row.memory_mts)
+            said = f"{row.memory_type}-{rate} in place of {number(row.memory_mts)}"
+            yield trial(said, asked.on_host(bandwidth=slower))
+
+
+def _modules_in_doubt(asked: Situation) -> bool:
+    """RAM is read, lies in slots, and nobody measured its rate."""
+    row, figure = asked.host_row, asked.machine.host.bandwidth
+    soldered = asked.machine.unified or (row is not None and row.memory_type.startswith("LP"))
+    return asked.takes(Route.IN_PLACE) and not soldered and figure.kind is not Kind.MEASURED
+
+
+def pages_lost(asked: Situation) -> Trials:
+    """Weights in RAM are pages of the file; what other programs take is read from the drive again.
+
+    On a drive, the page cache is smaller than was assumed.
+    """
+    if not asked.in_llama_cpp or asked.machine.disk is None or asked.machine.unified:
+        return
+    placement = asked.placement
+    if asked.one.strategy is Strategy.NVME_OFFLOAD:
+        for share in (0.5, 0.0):
+            cache = float(placement.page_cache) * share
+            found = asked.placed(replace(asked.kept, page_cache=cache))
+            if float(placement.page_cache) > 0 and fits(found):
+                yield trial(f"{memory(cache)} for the page cache", found)
+    elif asked.one.strategy is Strategy.CPU_OFFLOAD:
+        yield from _crowded(asked)
+
+
+def _crowded(asked: Situation) -> Trials:
+    model, placement, whole = asked.model, asked.placement, float(asked.machine.host.memory.value)
+    held = float(weight_bytes(model, placement, RAM))
+    beside = float(needed_bytes(model, placement, RAM, asked.work)) - held
+    for share in TAKEN:
+        left = max(whole * (1 - share) - SYSTEM_RAM - beside, 0.0)
+        if left < held:
+            split = replace(asked.kept, page_cache=left)
+            paged = asked.placed(split, strategy=Strategy.NVME_OFFLOAD)
+            if fits(paged):
+                yield trial(f"{memory(whole * share)} of RAM taken by other programs", paged)
+
+
+def slow_drive(asked: Situation) -> Trials:
+    """A drive of a slower class than was assumed."""
+    disk = asked.machine.disk
+    if disk is None or disk.sequential.kind is Kind.MEASURED:
+        return
+    if not asked.takes(Route.PAGED, Route.STAGED):
+        return
+    for name in SLOWER_DRIVES:
+        slower = catalog.disk(name)
+        if slower.sequential.value < disk.sequential.value:
+            changed = replace(asked.machine, disk=slower)
+            yield trial(name.removesuffix(" (typical)"), replace(asked.one, machine=changed))

@@ -1,0 +1,113 @@
+"""Processors that compute more slowly than they could: threads, sockets, limits, company."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from advisor.causes.situation import (
+    CORE_RATES,
+    CPU_RATES,
+    GPU_READS,
+    GPU_TIMES,
+    Situation,
+    Trials,
+    scaled_link,
+    trial,
+)
+from advisor.schedule import Route
+
+EVERY_HYPER_THREAD, PAST_THE_CORES = 4.49 / 4.81, 5.05 / 6.60
+"""Speed with too many threads over the best: EPYC 7773X with 128 threads on 64 cores, Xeon 6980P
+with 172 on 128 (data/measurements/llama_cpp.csv, lc0515 to lc0518 and lc0551 to lc0552)."""
+EFFICIENT = 0.55
+"""Speed with a thread on every core of two kinds over the fast ones alone: 3.81 of 6.93 tokens/s on
+four and four cores (https://github.com/ggml-org/llama.cpp/issues/7176, 2024-05)."""
+FAR_NODE = 2.40 / 4.31
+"""Speed with pages on the wrong socket over pages well spread, two EPYC 9175F
+(https://github.com/ggml-org/llama.cpp/issues/11744, 2025-02)."""
+FAR_LINK = 3.78 / 12.15
+"""Copy rate from the other socket's memory over the near one's
+(https://github.com/mpicbg-scicomp/gearshifft/issues/82)."""
+POWER_LIMITS = ((1 / 2, 0.93, 0.77), (1 / 3, 0.68, 0.55), (2 / 7, 0.17, 0.14))
+"""Power over the usual limit, with the share of generation and of prompt speed that is left: RTX
+PRO 6000 at 300 and 200 of 600 W (data/measurements/llama_cpp.csv, lc0627 to lc0630), RTX 3090 at
+100 of 350 W (https://llmgarage.ai/power-limit-tokens-per-second-benchmark, 2026-02)."""
+SLOWER_CLOCKS = (0.7, 0.5)
+"""Shares of the usual clock of a processor on battery, hot, or told to save power; assumed."""
+LEFT_OVER = (0.75, 0.5)
+"""Shares of a processor that other programs leave; assumed."""
+
+
+def many_threads(asked: Situation) -> Trials:
+    """More threads than cores wait for each other at every layer."""
+    if not asked.takes(Route.IN_PLACE):
+        return
+    row, source = asked.host_row, "sweeps over threads"
+    if row is None or not row.threads or row.threads > row.cores:
+        yield trial("all hyper-threads", asked.scaled(_cpu(EVERY_HYPER_THREAD), source))
+    yield trial("threads past the cores", asked.scaled(_cpu(PAST_THE_CORES), source))
+
+
+def few_threads(asked: Situation) -> Trials:
+    """Fewer threads than cores decode more slowly than RAM delivers."""
+    cores = asked.machine.host.cores
+    if asked.takes(Route.IN_PLACE):
+        for used in sorted({cores // 2, cores // 4, 4, 2}):
+            if 0 < used < cores:
+                yield trial(f"{used} threads on {cores} cores", asked.on_host(cores=used))
+
+
+def efficient_cores(asked: Situation) -> Trials:
+    """All wait for the slower cores, where there are two kinds."""
+    row = asked.host_row
+    if row is None or not asked.takes(Route.IN_PLACE):
+        return
+    if row.performance_cores and row.performance_cores < row.cores:
+        said = f"threads on all {row.cores} cores, {row.performance_cores} of them fast"
+        yield trial(said, asked.scaled(_cpu(EFFICIENT), "two kinds of cores"))
+
+
+def far_memory(asked: Situation) -> Trials:
+    """Weights in the memory of the other socket."""
+    if asked.machine.host.sockets < 2 or not asked.takes(Route.IN_PLACE, Route.STREAMED):
+        return
+    far = asked.on_gpus(lambda gpu: scaled_link(gpu, FAR_LINK))
+    constants = asked.constants.scaled(_cpu(FAR_NODE), "pages on the wrong socket")
+    yield trial("", replace(far, constants=constants))
+
+
+def gpu_limits(asked: Situation) -> Trials:
+    """A GPU below its usual power; generation suffers late, prompts at once."""
+    if not asked.takes(Route.RESIDENT):
+        return
+    for power, decode, prompt in POWER_LIMITS:
+        factors = {**_gpu(decode), "gpu_flop_share": prompt}
+        yield trial(f"{power:.0%} of its usual power", asked.scaled(factors, "sweeps over power"))
+
+
+def cpu_limits(asked: Situation) -> Trials:
+    """Cores below their usual clock; RAM is not slowed."""
+    if asked.takes(Route.IN_PLACE):
+        for share in SLOWER_CLOCKS:
+            clocked = dict.fromkeys(CORE_RATES, share)
+            said = f"cores at {share:.0%} of their clock"
+            yield trial(said, asked.scaled(clocked, "slower clock"))
+
+
+def other_load(asked: Situation) -> Trials:
+    """Other programs read RAM, hold cores or share the GPU."""
+    if asked.takes(Route.IN_PLACE):
+        for share in LEFT_OVER:
+            said = f"{share:.0%} of RAM bandwidth and cores left"
+            yield trial(said, asked.scaled(_cpu(share), "other programs"))
+    if asked.takes(Route.RESIDENT):
+        half = LEFT_OVER[-1]
+        factors = {**_gpu(half), "gpu_flop_share": half}
+        yield trial(f"{half:.0%} of the GPU left", asked.scaled(factors, "other programs"))
+
+
+def _cpu(share: float) -> Mapping[str, float]:
+    return dict.fromkeys(CPU_RATES, share)
+
+
+def _gpu(share: float) -> Mapping[str, float]:
+    return {**dict.fromkeys(GPU_READS, share), **dict.fromkeys(GPU_TIMES, 1 / share)}

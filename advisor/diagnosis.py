@@ -1,0 +1,281 @@
+"""Why a measured speed is not the predicted one: causes in order, with the test and the remedy.
+
+A cause is tried by working out the estimate again with that one thing otherwise
+(`advisor.causes`). How well it explains what was measured is the probability density of the
+measurement under it: with the half width w of the 80 % range of the changed estimate, as a
+logarithm, and z = ln(measured / explained) / w,
+
+    density = exp( - (1.2816 z)^2 / 2 ) / w ,  averaged over the degrees that the cause may have,
+
+times the same for the prompt where its speed was measured too, times how often the cause is met
+before anything is measured (`prior` in data/causes.csv, our judgement). A cause that could explain
+anything thus counts less than one that says just this. A speed within its range is as predicted.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from advisor.causes import CAUSES, usage
+from advisor.causes.bandwidths import Needed, needed
+from advisor.causes.situation import Situation, Trial, rates, situation
+from advisor.causes.table import CauseRow, row_for
+from advisor.compare import decode_tps
+from advisor.errors import InputError
+from advisor.estimate import Estimate, Range
+from advisor.runtimes import RUNTIMES
+
+LIMITS = {"measured": (1e-4, 100_000.0), "measured prompt": (1e-3, 10_000_000.0)}
+"""Slowest and fastest speed that is believed [tokens/s]."""
+DEVIATIONS = 1.2816
+"""Standard deviations within which a normal distribution has 80 % on both sides together."""
+NOTABLE = 1.02
+"""A change of speed below this factor explains nothing."""
+PART = 0.25
+"""Share of the gap, on a logarithmic scale, from which a cause explains a part of it."""
+CLOSE = 1.1
+"""Within this factor of the prediction there is nothing to explain."""
+
+
+class Outcome(StrEnum):
+    """How a measured speed compares with its range."""
+
+    AS_PREDICTED = "as predicted"
+    SLOWER = "slower than predicted"
+    FASTER = "faster than predicted"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """What a person measured.
+
+    Attributes:
+        decode: generation, for each user [tokens/s].
+        prompt: the prompt; None where it was not measured [tokens/s].
+
+    Raises:
+        InputError: a speed out of `LIMITS`.
+    """
+
+    decode: float
+    prompt: float | None = None
+
+    def __post_init__(self) -> None:
+        for (name, (low, high)), value in zip(
+            LIMITS.items(), (self.decode, self.prompt), strict=True
+        ):
+            if value is not None and not low <= value <= high:
+                raise InputError(
+                    f"{name} is {value:g} tokens/s; allowed is {low:g} to {high:,.0f}. Give the "
+                    "speed that the runtime prints, in tokens per second."
+                )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explanation:
+    """One cause, in the degree that fits best.
+
+    Attributes:
+        row: what is known of it, the test and the remedy.
+        trial: the degree, and the speeds that would follow.
+        explains: what was measured lies within its ranges; otherwise it explains a part.
+        share: of the way from the predicted to the measured speed that it goes, as a logarithm.
+        weight: the larger, the likelier; only comparisons mean anything.
+    """
+
+    row: CauseRow
+    trial: Trial
+    explains: bool
+    share: float
+    weight: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diagnosis:
+    """What a measured speed says.
+
+    Attributes:
+        estimate: what was predicted.
+        measured: what was measured.
+        outcome: how they compare.
+        explanations: likeliest first; those that explain all of it before those of a part.
+        needed: bandwidths that by themselves would give the measured speed.
+    """
+
+    estimate: Estimate
+    measured: Measured
+    outcome: Outcome
+    explanations: tuple[Explanation, ...]
+    needed: tuple[Needed, ...]
+
+
+def measurable(estimates: Iterable[Estimate]) -> list[Estimate]:
+    """Those with a speed, likeliest to have been run first.
+
+    What fits comes before what does not (which Windows may run all the same), runtimes in their
+    usual order, of each the fastest placement first.
+    """
+    order = [runtime.name for runtime in RUNTIMES]
+    timed = [one for one in estimates if one.decode is not None]
+    return sorted(
+        timed, key=lambda one: (not bool(one.fits), order.index(one.runtime), -decode_tps(one))
+    )
+
+
+def diagnose(one: Estimate, measured: Measured, system: str = "") -> Diagnosis:
+    """Causes of a measured speed, likeliest first.
+
+    Args:
+        one: a single estimate, not a sweep.
+        measured: what came out instead.
+        system: "Linux", "Windows" or "macOS", to leave out what cannot be there; empty where
+            unknown.
+
+    Raises:
+        InputError: a pair that was refused, or a sweep.
+    """
+    asked = situation(one, system)
+    predicted = rates(one)
+    if any(np.size(speed.value) != 1 for speed in predicted):
+        raise InputError("A sweep has many speeds; diagnose one estimate at a time.")
+    gap = _gap(predicted, measured)
+    outcome = _outcome(predicted, measured)
+    far = abs(gap.size) > math.log(CLOSE) or outcome is not Outcome.AS_PREDICTED
+    keys = [key for key in CAUSES if key not in _ruled_out(measured)]
+    found = [_explanation(asked, measured, gap, key) for key in keys] if far else []
+    ordered = sorted(
+        (one for one in found if one is not None),
+        key=lambda one: (one.explains, one.weight),
+        reverse=True,
+    )
+    return Diagnosis(
+        estimate=one,
+        measured=measured,
+        outcome=outcome,
+        explanations=tuple(ordered),
+        needed=tuple(needed(asked, measured.decode)) if far and not gap.prompt else (),
+    )
+
+
+def _ruled_out(measured: Measured) -> tuple[str, ...]:
+    """Who measured the prompt by itself did not count its time among the generation's."""
+    return () if measured.prompt is None else (usage.whole_reply.__name__,)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Gap:
+    """What is to be explained.
+
+    Attributes:
+        prompt: the prompt's speed, not the generation's.
+        predicted: of the two [tokens/s].
+        size: ln(measured / predicted).
+    """
+
+    prompt: bool
+    predicted: float
+    size: float
+
+
+def _gap(predicted: tuple[Range, Range], measured: Measured) -> _Gap:
+    """The generation's speed, unless only the prompt's is out of its range."""
+    decode, prompt = predicted
+    read = measured.prompt
+    if read is not None and abs(distance(read, prompt)) > 1 >= abs(
+        distance(measured.decode, decode)
+    ):
+        expected = float(prompt.value)
+        return _Gap(prompt=True, predicted=expected, size=math.log(read / expected))
+    expected = float(decode.value)
+    return _Gap(prompt=False, predicted=expected, size=math.log(measured.decode / expected))
+
+
+def _outcome(predicted: tuple[Range, Range], measured: Measured) -> Outcome:
+    decode, prompt = predicted
+    off = distance(measured.decode, decode)
+    if abs(off) <= 1 and measured.prompt is not None:
+        off = distance(measured.prompt, prompt)
+    if abs(off) <= 1:
+        return Outcome.AS_PREDICTED
+    return Outcome.SLOWER if off < 0 else Outcome.FASTER
+
+
+def distance(measured: float, speed: Range) -> float:
+    """Half widths of the 80 % range that a measurement lies above a prediction; below is negative.
+
+    z = ln(measured / value) / ln(high / value)
+    """
+    return _log(measured, speed) / _half_width(speed)
+
+
+def _half_width(speed: Range) -> float:
+    return max(math.log(float(speed.high) / float(speed.value)), 1e-3)
+
+
+def _explanation(asked: Situation, measured: Measured, gap: _Gap, key: str) -> Explanation | None:
+    vendor = asked.machine.gpus[0].vendor if asked.machine.gpus else ""
+    row = row_for(key, vendor, asked.system)
+    tried = [one for one in CAUSES[key](asked) if _helps(one, gap)] if row else []
+    if row is None or not tried:
+        return None
+    best = max(tried, key=lambda one: density(one, measured))
+    share = _moved(best, gap) / gap.size
+    explains = _holds(best, measured)
+    if not explains and (share < PART or not _nearer(best, rates(asked.one), measured)):
+        return None
+    mean = sum(density(one, measured) for one in tried) / len(tried)
+    return Explanation(
+        row=row,
+        trial=best,
+        explains=explains,
+        share=share,
+        weight=row.prior * (mean if explains else share),
+    )
+
+
+def _helps(one: Trial, gap: _Gap) -> bool:
+    """It moves the speed towards the measured one, and ends nearer to it than the prediction."""
+    moved = _moved(one, gap)
+    same_way = math.copysign(1.0, gap.size) * moved >= math.log(NOTABLE)
+    return same_way and abs(gap.size - moved) < abs(gap.size)
+
+
+def _moved(one: Trial, gap: _Gap) -> float:
+    speed = one.prompt if gap.prompt else one.decode
+    return math.log(float(speed.value) / gap.predicted)
+
+
+def density(one: Trial, measured: Measured) -> float:
+    """Probability density of a measurement were a cause so, up to a constant factor."""
+    return math.prod(
+        math.exp(-((DEVIATIONS * distance(value, speed)) ** 2) / 2) / _half_width(speed)
+        for value, speed in _beside(measured, one.decode, one.prompt)
+    )
+
+
+def _holds(one: Trial, measured: Measured) -> bool:
+    pairs = _beside(measured, one.decode, one.prompt)
+    return all(abs(distance(value, speed)) <= 1 for value, speed in pairs)
+
+
+def _nearer(one: Trial, predicted: tuple[Range, Range], measured: Measured) -> bool:
+    """No measured speed is outside its range and further off than it was before."""
+    after = _beside(measured, one.decode, one.prompt)
+    before = _beside(measured, *predicted)
+    return all(
+        abs(distance(value, so)) <= 1 or abs(_log(value, so)) < abs(_log(value, was))
+        for (value, so), (_, was) in zip(after, before, strict=True)
+    )
+
+
+def _beside(measured: Measured, decode: Range, prompt: Range) -> list[tuple[float, Range]]:
+    """Each speed that was measured, with the one that was worked out."""
+    pairs = [(measured.decode, decode)]
+    return pairs if measured.prompt is None else [*pairs, (measured.prompt, prompt)]
+
+
+def _log(measured: float, speed: Range) -> float:
+    return math.log(measured / float(speed.value))

@@ -1,0 +1,108 @@
+"""Constants of the cost model on a host where llama.cpp was timed.
+
+What was timed replaces what was fitted, so that the model gives back the times of the samples. It
+keeps its form, and with it what changes when cores, RAM or the mixture of types do.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from advisor.cost import LAYERS, cores_alone, vectors
+from advisor.efficiency import Efficiency, EfficiencyRow
+from advisor.machine import EngineSpeed, Figure, Host, Kind
+from advisor.model import Model
+from advisor.schedule import Route
+
+RUNTIMES = frozenset({"llama.cpp", "ollama", "lm-studio"})
+"""Those whose engine is llama.cpp."""
+CLOSE = 0.9
+"""Part of what RAM gives that the fastest type is taken to reach, where that is more than was
+expected of any program."""
+KNOWN = 0.5
+"""Least share of a token's bytes whose types were timed."""
+
+
+def constants_on(host: Host, model: Model, constants: Efficiency) -> Efficiency:
+    """The constants for a model on a host; the same where llama.cpp was not timed with its types.
+
+    Args:
+        host: where it runs.
+        model: whose storage types count.
+        constants: bound to the case.
+    """
+    engine, scope = host.engine, constants.scope
+    if engine is None or scope.runtime not in RUNTIMES or scope.build:
+        return constants
+    read = mixed(engine.read, model)
+    if read is None:
+        return constants
+    rows = (
+        *_reading(read, host, engine, model, constants),
+        *_computing(engine, model, constants),
+        *_ranges(constants, read),
+    )
+    return constants.with_measured(rows)
+
+
+def mixed(rates: Mapping[str, Figure], model: Model) -> Figure | None:
+    """A rate for a model whose tensors are of several types: total over the sum of share / rate.
+
+    Args:
+        rates: by storage type or format.
+        model: a format among them decides alone.
+
+    Returns:
+        None where half of the bytes or more are of types that were not timed.
+    """
+    whole = rates.get(model.format.upper())
+    if whole is not None:
+        return whole
+    known = {kind: share for kind, share in model.stored.items() if kind in rates}
+    covered = sum(known.values())
+    if covered <= KNOWN:
+        return None
+    slowness = sum(share / rates[kind].value for kind, share in known.items())
+    most = max(known, key=lambda kind: known[kind])
+    return replace(rates[most], value=covered / slowness)
+
+
+def _reading(
+    read: Figure, host: Host, engine: EngineSpeed, model: Model, constants: Efficiency
+) -> Iterator[EfficiencyRow]:
+    """Share of RAM's rate and the cores' own, which together give what was timed."""
+    fastest = max(float(figure.value) for figure in engine.read.values())
+    share = max(constants.value("cpu_read_share"), fastest / (CLOSE * engine.ram))
+    cores = float(cores_alone(read.value, share * engine.ram)) / engine.cores
+    yield _row(constants.row("cpu_read_share"), read, share)
+    yield _row(constants.row("core_decode_rate", vectors(host)), read, cores)
+    plain = mixed({**engine.read, **engine.plain}, model) if engine.plain else None
+    if plain is not None:
+        yield _row(constants.row("plain_layout_share"), plain, float(plain.value / read.value))
+
+
+def _computing(engine: EngineSpeed, model: Model, constants: Efficiency) -> Iterator[EfficiencyRow]:
+    """What layers, experts and attention cost, and how fast prompts are computed."""
+    for constant, figure, cores in (
+        ("cpu_layer", engine.layer, engine.cores),
+        ("cpu_expert_layer", engine.expert_layer, 1),
+        ("core_attention_flops", engine.attention, engine.cores),
+        ("core_flops", mixed(engine.prompt, model), engine.cores),
+    ):
+        if figure is not None:
+            yield _row(constants.row(constant), figure, float(figure.value) / cores)
+
+
+def _ranges(constants: Efficiency, read: Figure) -> Iterator[EfficiencyRow]:
+    """The narrower range of a token's time, for each of its parts on the processor."""
+    found = constants.row("spread_timed")
+    for part in (Route.IN_PLACE, LAYERS):
+        own = replace(found, constant="spread", family=str(part))
+        yield replace(own, date=found.date or read.date)
+
+
+def _row(fitted: EfficiencyRow, figure: Figure, value: float) -> EfficiencyRow:
+    """What was timed, in place of what was fitted for many machines."""
+    return replace(
+        fitted, value=value, kind=str(Kind.MEASURED), rows=None, source=figure.source,
+        date=figure.date, runtime=None, family=None, backend=None, build=None, decode_class=None,
+    )  # fmt: skip

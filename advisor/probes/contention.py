@@ -1,0 +1,143 @@
+"""RAM read while the link to a GPU is busy: either takes from the other."""
+
+import itertools
+import math
+from collections.abc import Callable
+from threading import Event, Thread
+from types import TracebackType
+from typing import Any, Self
+
+from advisor.errors import ProbeError
+from advisor.measurement import Measurement
+from advisor.probes import host, ram
+from advisor.probes import progress as clock
+from advisor.probes.cuda import Session
+from advisor.probes.progress import Watch
+from advisor.probes.ram_readers import Readers
+from advisor.probes.repeats import Repeats, measurement, repeated
+from advisor.units import GB
+
+BATCH = 4  # copies queued at once; two queues in turn, so that the link never waits
+RAM_SHARE = 1 / 8  # of free memory that readers may take
+
+
+def while_copying(
+    session: Session,
+    queue: Callable[[int, int, Any], None],
+    block: int,
+    seconds: float,
+    watch: Watch,
+) -> tuple[Measurement, ...]:
+    """Read RAM with all cores while copies to the GPU run one after another.
+
+    Args:
+        session: the GPU.
+        queue: queues the n-th copy of a block in a stream.
+        block: bytes of each copy [B].
+        seconds: time for it [s].
+        watch: told how far it is; asked whether to stop.
+
+    Returns:
+        `ram_read_while_copying` and `h2d_while_reading` [B/s]; empty when stopped.
+
+    Raises:
+        ProbeError: too little memory is free, or the driver refuses.
+    """
+    facts = host.facts()
+    total = ram.buffer_bytes(facts, RAM_SHARE)
+    copied: list[float] = []
+    with (
+        Readers(facts.cores, total // facts.cores) as readers,
+        _Copying(session, queue, block) as copying,
+    ):
+        passes = max(1, math.ceil(ram.WINDOW / readers.seconds(passes=1)))
+
+        def rate() -> float:
+            before, began = copying.bytes, clock.now()
+            took = readers.seconds(passes)
+            copying.check()
+            copied.append((copying.bytes - before) / (clock.now() - began))
+            return readers.bytes_per_pass * passes / took
+
+        read = repeated(rate, seconds, watch)
+    if not read:
+        return ()
+    reading = Repeats(threads=facts.cores, rates=read)
+    moving = Repeats(threads=facts.cores, block=block, rates=tuple(copied))
+    return (
+        measurement(
+            "ram_read_while_copying",
+            [reading],
+            f"Read RAM while {moving.median / GB:.3g} GB/s were copied to the GPU.",
+        ),
+        measurement(
+            "h2d_while_reading",
+            [moving],
+            f"Copied to the GPU while {reading.median / GB:.3g} GB/s were read from RAM.",
+        ),
+    )
+
+
+class _Copying:
+    """A thread that copies to the GPU without a pause until the block ends.
+
+    Attributes:
+        bytes: copied so far [B].
+    """
+
+    def __init__(
+        self, session: Session, queue: Callable[[int, int, Any], None], block: int
+    ) -> None:
+        self.bytes = 0
+        self._session = session
+        self._queue = queue
+        self._block = block
+        self._streams = (session.stream(), session.stream())
+        self._busy, self._enough = Event(), Event()
+        self._error: ProbeError | None = None
+        self._thread = Thread(target=self._work, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self._busy.wait()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._enough.set()
+        self._thread.join()
+        if error is None:
+            self.check()
+
+    def check(self) -> None:
+        """Raises ProbeError where copying has failed."""
+        if self._error is not None:
+            raise self._error
+
+    def _work(self) -> None:
+        try:
+            self._session.bind()
+            self._copy()
+        except ProbeError as error:
+            self._error = error
+        finally:
+            self._busy.set()
+
+    def _copy(self) -> None:
+        numbers = itertools.count()
+        for turn in itertools.count():
+            stream = self._streams[turn % 2]
+            self._session.wait(stream)
+            if turn >= len(self._streams):
+                self.bytes += BATCH * self._block
+                self._busy.set()
+            if self._enough.is_set():
+                break
+            for _ in range(BATCH):
+                self._queue(next(numbers), self._block, stream)
+        for stream in self._streams:
+            self._session.wait(stream)

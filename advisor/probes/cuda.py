@@ -1,0 +1,286 @@
+"""One NVIDIA GPU through the CUDA driver: its memory, copies to and from it, a kernel that reads.
+
+By NVIDIA's `cuda-bindings`, and of them the driver's interface alone: the runtime in the package
+refuses drivers older than itself. For the same reason the host's clock times the work and not
+events: the bindings know `cuEventElapsedTime` only as CUDA 12.8 has it. Work is timed in batches
+of many milliseconds, beside which starting it and noticing its end are nothing.
+"""
+
+import ctypes
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from advisor.errors import ProbeError
+from advisor.probes.system import operating_system
+from advisor.units import MIB
+
+KERNEL = Path(__file__).with_name("read_all.ptx")
+BLOCK_THREADS = 256
+BYTES_PER_ROUND = 64  # of each thread of the kernel
+SINK = 4  # bytes it may write
+MEMORY_SHORT = "CUDA_ERROR_OUT_OF_MEMORY"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Device:
+    """A GPU as CUDA lists it.
+
+    Attributes:
+        handle: of the driver.
+        name: as the driver has it.
+        bus: PCI address.
+    """
+
+    handle: Any
+    name: str
+    bus: str
+
+
+class Driver:
+    """The CUDA driver; what it refuses becomes a ProbeError."""
+
+    def __init__(self, bindings: Any) -> None:
+        self._bindings = bindings
+
+    def call(self, name: str, *about: Any) -> Any:
+        """What a function of the driver returns besides its code; None for nothing.
+
+        Raises:
+            ProbeError: the driver refuses, or is too old to know the function.
+        """
+        try:
+            code, *found = getattr(self._bindings, name)(*about)
+        except RuntimeError as error:
+            raise ProbeError(
+                f"The NVIDIA driver does not offer {name} ({error}); update the driver."
+            ) from error
+        if code != self._bindings.CUresult.CUDA_SUCCESS:
+            raise ProbeError(_refusal(name, getattr(code, "name", str(code))))
+        return found[0] if found else None
+
+    def constant(self, group: str, name: str) -> Any:
+        """A named constant, such as an attribute of a device."""
+        return getattr(getattr(self._bindings, group), name)
+
+
+def _refusal(name: str, code: str) -> str:
+    if code == MEMORY_SHORT:
+        return (
+            "The GPU or the host has too little free memory for the copies; close other programs "
+            "and try again."
+        )
+    if code == "CUDA_ERROR_NO_DEVICE":
+        return (
+            "CUDA shows no GPU; if one is there, look at CUDA_VISIBLE_DEVICES and at the "
+            "container's options (--gpus)."
+        )
+    return f"The NVIDIA driver refused {name} ({code}); run nvidia-smi to see what is wrong."
+
+
+def driver() -> Driver:
+    """The CUDA driver, started.
+
+    Raises:
+        ProbeError: there is none, its bindings are missing, or it refuses.
+    """
+    if operating_system() == "darwin":
+        raise ProbeError("CUDA does not exist on macOS; GPU figures are taken from the catalogue.")
+    try:
+        bindings = import_module("cuda.bindings.driver")  # costs 80 ms, needed only here
+    except ImportError:
+        raise ProbeError(
+            "The Python package cuda-bindings is missing; NVIDIA GPUs cannot be measured. "
+            "Install it with pip install cuda-bindings."
+        ) from None
+    found = Driver(bindings)
+    try:
+        code, *_ = bindings.cuInit(0)
+    except RuntimeError:  # DynamicLibNotFoundError of cuda.pathfinder
+        raise ProbeError("No CUDA driver is here; no GPU can be measured.") from None
+    if code != bindings.CUresult.CUDA_SUCCESS:
+        raise ProbeError(_refusal("cuInit", getattr(code, "name", str(code))))
+    return found
+
+
+def devices(cuda: Driver) -> tuple[Device, ...]:
+    """GPUs that CUDA lists, fastest first as it does.
+
+    Raises:
+        ProbeError: there is none.
+    """
+    count = cuda.call("cuDeviceGetCount")
+    if not count:
+        raise ProbeError(_refusal("cuDeviceGetCount", "CUDA_ERROR_NO_DEVICE"))
+    handles = (cuda.call("cuDeviceGet", number) for number in range(count))
+    return tuple(
+        Device(
+            handle=handle,
+            name=_words(cuda.call("cuDeviceGetName", 256, handle)),
+            bus=_words(cuda.call("cuDeviceGetPCIBusId", 16, handle)),
+        )
+        for handle in handles
+    )
+
+
+def _words(text: bytes) -> str:
+    return text.split(b"\x00")[0].decode(errors="replace")
+
+
+class Session:
+    """A GPU in use. What is taken of its memory and the host's is given back when the block ends.
+
+    Raises:
+        ProbeError: the driver refuses any of it.
+    """
+
+    def __init__(self, cuda: Driver, device: Device) -> None:
+        self._cuda = cuda
+        self._device = device
+        self._given_back = ExitStack()
+        self._context: Any = None
+        self._stream: Any = None
+        self._ordinary: list[npt.NDArray[np.uint8]] = []
+
+    def __enter__(self) -> Self:
+        device = self._device.handle
+        with ExitStack() as taken:
+            self._given_back = taken
+            self._sleep_while_waiting()
+            self._context = self._cuda.call("cuDevicePrimaryCtxRetain", device)
+            taken.callback(self._cuda.call, "cuDevicePrimaryCtxRelease", device)
+            self.bind()
+            self._stream = self.stream()
+            self._given_back = taken.pop_all()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._given_back.callback(self._ordinary.clear)
+        self._given_back.callback(self.wait)
+        self._given_back.close()
+
+    def _sleep_while_waiting(self) -> None:
+        """Threads that wait for the GPU sleep: spinning, one would take a core from readers."""
+        flags = self._cuda.constant("CUctx_flags", "CU_CTX_SCHED_BLOCKING_SYNC")
+        try:
+            self._cuda.call("cuDevicePrimaryCtxSetFlags", self._device.handle, flags)
+        except ProbeError:
+            return  # refused where the process uses the GPU already; then its flags hold
+
+    def bind(self) -> None:
+        """Let the calling thread use the GPU."""
+        self._cuda.call("cuCtxSetCurrent", self._context)
+
+    def stream(self) -> Any:
+        """A new queue of work."""
+        found = self._cuda.call("cuStreamCreate", 0)
+        self._given_back.callback(self._cuda.call, "cuStreamDestroy", found)
+        return found
+
+    def free_memory(self) -> int:
+        """Memory of the GPU that no program has taken [B]."""
+        return int(self._cuda.call("cuMemGetInfo"))
+
+    def attribute(self, name: str) -> int:
+        """A number about the GPU, by the name that the driver has for it."""
+        key = self._cuda.constant("CUdevice_attribute", f"CU_DEVICE_ATTRIBUTE_{name}")
+        return int(self._cuda.call("cuDeviceGetAttribute", key, self._device.handle))
+
+    def on_device(self, size: int) -> int:
+        """Address of memory of the GPU."""
+        return self._taken("cuMemAlloc", "cuMemFree", size)
+
+    def pinned(self, size: int) -> int:
+        """Address of page-locked memory of the host."""
+        mapped = 0x2  # CU_MEMHOSTALLOC_DEVICEMAP: kernels may read it
+        return self._taken("cuMemHostAlloc", "cuMemFreeHost", size, mapped)
+
+    def pageable(self, size: int) -> int:
+        """Address of ordinary memory of the host, every page of it touched.
+
+        Raises:
+            ProbeError: there is too little.
+        """
+        try:
+            self._ordinary.append(np.full(size, 1, dtype=np.uint8))
+        except MemoryError:
+            raise ProbeError(_refusal("pageable", MEMORY_SHORT)) from None
+        return self._ordinary[-1].ctypes.data
+
+    def _taken(self, take: str, give_back: str, size: int, *flags: int) -> int:
+        found = self._cuda.call(take, size, *flags)
+        self._given_back.callback(self._cuda.call, give_back, found)
+        return int(found)
+
+    def seen_by_device(self, pinned: int) -> int:
+        """Address under which kernels read page-locked memory of the host."""
+        return int(self._cuda.call("cuMemHostGetDevicePointer", pinned, 0))
+
+    def to_device(self, target: int, source: int, size: int, stream: Any = None) -> None:
+        """Queue a copy from the host; from ordinary memory it may be done when this returns."""
+        self._cuda.call("cuMemcpyHtoDAsync", target, source, size, stream or self._stream)
+
+    def to_host(self, target: int, source: int, size: int, stream: Any = None) -> None:
+        """Queue a copy to the host."""
+        self._cuda.call("cuMemcpyDtoHAsync", target, source, size, stream or self._stream)
+
+    def wait(self, stream: Any = None) -> None:
+        """Until everything that was queued is done."""
+        self._cuda.call("cuStreamSynchronize", stream or self._stream)
+
+    def reader(self) -> "Reader":
+        """The kernel that reads, made ready for this GPU."""
+        module = self._cuda.call("cuModuleLoadData", KERNEL.read_bytes() + b"\x00")
+        self._given_back.callback(self._cuda.call, "cuModuleUnload", module)
+        kernel = self._cuda.call("cuModuleGetFunction", module, KERNEL.stem.encode())
+        resident = self._cuda.call(
+            "cuOccupancyMaxActiveBlocksPerMultiprocessor", kernel, BLOCK_THREADS, 0
+        )
+        blocks = int(resident) * self.attribute("MULTIPROCESSOR_COUNT")
+        sink = self.on_device(SINK)
+
+        def launch(address: int, rounds: int) -> None:
+            given = ((address, sink, rounds), (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint32))
+            shape = (blocks, 1, 1, BLOCK_THREADS, 1, 1)
+            self._cuda.call("cuLaunchKernel", kernel, *shape, 0, self._stream, given, 0)
+
+        return Reader(launch=launch, round_bytes=blocks * BLOCK_THREADS * BYTES_PER_ROUND)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reader:
+    """A kernel that reads memory, as many of its threads as the GPU holds at once.
+
+    Attributes:
+        launch: queues a read of so many rounds from an address.
+        round_bytes: that one round reads [B].
+    """
+
+    launch: Callable[[int, int], None]
+    round_bytes: int
+
+    def rounds(self, size: int) -> int:
+        """Whole rounds in so many bytes; at least one.
+
+        Raises:
+            ProbeError: less than one fits.
+        """
+        found = size // self.round_bytes
+        if not found:
+            raise ProbeError(
+                f"{size / MIB:.0f} MiB are too little to read at full speed on this GPU, which "
+                f"reads {self.round_bytes / MIB:.0f} MiB at once."
+            )
+        return found

@@ -1,0 +1,184 @@
+"""Ways to read a file so that its bytes come from the drive, and not from memory."""
+
+import errno
+import itertools
+import mmap
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+
+from advisor.errors import ProbeError
+from advisor.probes import progress
+from advisor.probes.drive_file import DriveFile
+
+CAN_EMPTY_CACHE = hasattr(os, "posix_fadvise")
+SAMPLES = 256  # places of a file at which the page cache is looked for
+HELD = 0.02  # share of them from which it matters
+
+Open: TypeAlias = Callable[[], int]
+"""Descriptor of a file, opened in some way."""
+Window: TypeAlias = Callable[[int, int, float], float]
+"""Rate [B/s] of one repeat: bytes of a block, threads, seconds."""
+
+
+def way_past_cache(file: DriveFile) -> tuple[Open, str]:
+    """How to open a file so that reads come from the drive, and the sentence that says so.
+
+    Raises:
+        ProbeError: the drive does not answer.
+    """
+    if hasattr(os, "O_DIRECT"):
+
+        def direct() -> int:
+            return os.open(file.path, os.O_RDONLY | os.O_DIRECT)
+
+        if _reads(direct):
+            return direct, "Direct reads (O_DIRECT)."
+    if CAN_EMPTY_CACHE:
+        return (
+            buffered(file),
+            "The file system refuses O_DIRECT: read through the page cache, emptied before.",
+        )
+    return lambda: _uncached_on_mac(file.path), "Uncached reads (F_NOCACHE)."
+
+
+def buffered(file: DriveFile) -> Open:
+    """How to open a file for reads through the page cache."""
+    return lambda: os.open(file.path, os.O_RDONLY)
+
+
+def blocks(file: DriveFile, open_file: Open) -> Window:
+    """Threads that each take the next block, as deep a queue at the drive as there are threads."""
+    around = _Around(file.size)
+
+    def window(block: int, threads: int, seconds: float) -> float:
+        forget(file)
+        once = around.once(block)
+
+        def work(until: float) -> int:
+            with _reader(open_file, block) as read:
+                return _read_until(until, once, read)
+
+        return _rate(threads, seconds, work)
+
+    return window
+
+
+def mapped(file: DriveFile) -> Window:
+    """Threads that each read every byte of the next block of a map whose pages were dropped."""
+    around = _Around(file.size)
+
+    def window(block: int, threads: int, seconds: float) -> float:
+        forget(file)
+        with file.path.open("rb") as opened:
+            memory = mmap.mmap(opened.fileno(), file.size, access=mmap.ACCESS_READ)
+        pages = np.frombuffer(memory, dtype=np.uint8)
+        once = around.once(block)
+
+        def read(offset: int) -> int:
+            pages[offset : offset + block].max()
+            return block
+
+        return _rate(threads, seconds, lambda until: _read_until(until, once, read))
+
+    return window
+
+
+def forget(file: DriveFile) -> None:
+    """Drop the file's pages from the page cache where the system allows it."""
+    if CAN_EMPTY_CACHE:
+        with file.path.open("rb") as opened:
+            os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def still_cached(file: DriveFile) -> float:
+    """Share of the file that stays in the page cache after it was told to go.
+
+    Pages that another program has mapped stay: those of a model that an engine has loaded.
+    0 where the system or the file system does not tell.
+    """
+    if not hasattr(os, "RWF_NOWAIT"):
+        return 0.0
+    forget(file)
+    step = max(mmap.PAGESIZE, file.size // SAMPLES // mmap.PAGESIZE * mmap.PAGESIZE)
+    offsets = range(0, file.size - mmap.PAGESIZE + 1, step)
+    with file.path.open("rb", buffering=0) as opened:
+        held = sum(_in_memory(opened.fileno(), offset) for offset in offsets)
+    return held / len(offsets)
+
+
+def _in_memory(descriptor: int, offset: int) -> bool:
+    """A read that may not wait for the drive has an answer."""
+    try:
+        return os.preadv(descriptor, [bytearray(1)], offset, os.RWF_NOWAIT) > 0
+    except OSError:
+        return False
+
+
+class _Around:
+    """Blocks of a file in turn, going on where the last repeat ended.
+
+    Threads share the iterators: those of itertools take one step at a time, generators would not.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._cycles: dict[int, Iterator[int]] = {}
+
+    def once(self, block: int) -> Iterator[int]:
+        """Offsets of blocks, each at most once: a second read may come from memory."""
+        offsets = range(0, self._size // block * block, block)
+        cycle = self._cycles.setdefault(block, itertools.cycle(offsets))
+        return itertools.islice(cycle, len(offsets))
+
+
+def _uncached_on_mac(path: Path) -> int:
+    import fcntl  # does not exist on Windows
+
+    descriptor = os.open(path, os.O_RDONLY)
+    fcntl.fcntl(descriptor, getattr(fcntl, "F_NOCACHE"), 1)  # noqa: B009 - absent on Linux
+    return descriptor
+
+
+def _reads(open_file: Open) -> bool:
+    """Some file systems refuse O_DIRECT on opening, others only on reading."""
+    try:
+        with _reader(open_file, mmap.PAGESIZE) as read:
+            return read(0) > 0
+    except OSError as error:
+        if error.errno in (errno.EINVAL, errno.ENOTSUP):
+            return False
+        raise ProbeError(f"The drive cannot be read ({error.strerror}).") from error
+
+
+@contextmanager
+def _reader(open_file: Open, block: int) -> Iterator[Callable[[int], int]]:
+    """Reading of the block at an offset into memory aligned to pages, as O_DIRECT wants it."""
+    with os.fdopen(open_file(), "rb", buffering=0) as file, mmap.mmap(-1, block) as buffer:
+        yield lambda offset: os.preadv(file.fileno(), [buffer], offset)
+
+
+def _read_until(until: float, offsets: Iterator[int], read: Callable[[int], int]) -> int:
+    """Take blocks until the time is up or each was read once [B]."""
+    done = 0
+    for offset in offsets:
+        done += read(offset)
+        if progress.now() >= until:
+            break
+    return done
+
+
+def _rate(threads: int, seconds: float, work: Callable[[float], int]) -> float:
+    """Bytes of all threads over the time until the last of them is done [B/s]."""
+    started = progress.now()
+    try:
+        with ThreadPoolExecutor(threads) as pool:
+            done = sum(pool.map(work, [started + seconds] * threads))
+    except OSError as error:
+        raise ProbeError(f"The drive stopped answering ({error.strerror}).") from error
+    return done / (progress.now() - started)

@@ -1,0 +1,176 @@
+"""How fast llama.cpp itself computes on this machine's processor, by short runs of small models.
+
+Wide layers show how fast each storage type is read and unpacked, many narrow ones what a layer
+costs besides, a long cache what attention costs, and experts what sending tokens to them costs.
+The models are written for the purpose and gone afterwards; the engine runs in a process of its own.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import gettempdir
+from types import ModuleType
+
+from advisor.catalog import storage_types
+from advisor.describe.gguf import describe_path
+from advisor.errors import ProbeError
+from advisor.measurement import Measurement
+from advisor.probes import engine_llama_bench, engine_xllamacpp, host, synthetic_model
+from advisor.probes.drive_file import unnamed
+from advisor.probes.engine_costs import Timed, costs
+from advisor.probes.engine_job import Job, Timings
+from advisor.probes.engine_samples import PLAIN, Sample, samples, samples_with
+from advisor.probes.neighbours import Neighbours
+from advisor.probes.progress import Cancelled, Progress, Watch, now
+from advisor.probes.repeats import moment
+from advisor.units import GB, GIB
+
+ENGINES: Mapping[str, ModuleType] = {
+    "llama-bench": engine_llama_bench,
+    "xllamacpp": engine_xllamacpp,
+}
+"""Ways to run llama.cpp; a program that the person chose before a wheel that fits all."""
+MISSING = (
+    "The engine probe runs llama.cpp and finds none: put its llama-bench on the PATH, or install "
+    "the Python wheel (pip install xllamacpp)."
+)
+REPEATING = 0.8
+"""Longest time for the repeats of one figure [s]."""
+BUSY = 0.1
+"""Part of the processor taken by other programs from which a note tells of it."""
+
+
+def measure(
+    seconds: float = 20.0,
+    progress: Progress | None = None,
+    cancelled: Cancelled | None = None,
+    *,
+    path: Path | None = None,
+) -> tuple[Measurement, ...]:
+    """Time llama.cpp with small models, or with one of the person's.
+
+    Args:
+        seconds: after which no further sample is begun and the one under way is stopped [s].
+        progress: told how far it is.
+        cancelled: asked while the engine works.
+        path: a GGUF file to time instead.
+
+    Returns:
+        As many as the time allowed of `engine_read_q4_k`, `engine_read_q8_0`, ... [B/s] by storage
+        type (or by the format of the person's model), `engine_layer` and `engine_expert_layer`
+        [s], `engine_attention` [FLOP/s], `engine_prompt_q4_k`, ... [FLOP/s], and
+        `engine_plain_q4_k`, ... [B/s] for weights that keep the file's layout; empty when
+        cancelled.
+
+    Raises:
+        ProbeError: no engine, too little free memory, or the engine failed.
+        InputError: a file that is no model.
+        Refusal: a model that is not understood.
+    """
+    name = next((name for name, engine in ENGINES.items() if engine.available()), None)
+    if name is None:
+        raise ProbeError(MISSING)
+    watch = Watch(progress=progress, cancelled=cancelled, seconds=seconds)
+    facts = host.facts()
+    wanted = samples(facts) if path is None else _with_own(path, facts.memory_available)
+    neighbours = Neighbours()
+    timed, failures = _timed(name, wanted, facts.cores, seconds, path, watch)
+    if watch.stop(1.0):
+        return ()
+    if not timed:
+        raise ProbeError(failures[0] if failures else _too_slow(seconds))
+    note = " ".join((f"llama.cpp by {name}, {len(timed)} models.", neighbours.note(BUSY)))
+    return _measurements(timed, facts.cores, " ".join((note, *failures)).strip())
+
+
+def _with_own(path: Path, available: int) -> Sequence[Sample]:
+    found = describe_path(path, storage_types()).model
+    if found is None:
+        raise ProbeError(f"{path} does not tell the size of its weights; give another file.")
+    if found.file_bytes > available / 4:
+        raise ProbeError(
+            f"{path} has {found.file_bytes / GIB:.1f} GiB of weights and a probe takes at most a "
+            f"quarter of the {available / GIB:.1f} GiB of free memory; give a smaller model, or "
+            "none, and the probe writes its own."
+        )
+    return samples_with(found)
+
+
+def _timed(
+    name: str, wanted: Sequence[Sample], threads: int, seconds: float, own: Path | None,
+    watch: Watch,
+) -> tuple[Timed, list[str]]:  # fmt: skip
+    """Samples that were timed, and why others could not be."""
+    until = now() + seconds
+    timed: dict[tuple[str, str], tuple[Sample, Timings]] = {}
+    failures: list[str] = []
+    for part, sample in enumerate(wanted):
+        if sample.role == PLAIN and ENGINES[name] is engine_llama_bench:
+            continue  # it has no option that leaves the weights as they are
+        stretch = watch.stretch(part, len(wanted), f"{sample.role} model in {sample.kind}")
+
+        def stop(stretch: Watch = stretch) -> bool:
+            return stretch.stop(0.0) or now() > until
+
+        if stop():
+            break
+        try:
+            with _written(sample, own) as (file, descriptor):
+                job = _job(sample, file, descriptor, threads, seconds / len(wanted) / 2)
+                found = ENGINES[name].run(job, stop)
+        except ProbeError as error:
+            failures.append(str(error))
+            continue
+        if set(found.token_seconds) >= set(sample.depths):
+            timed[sample.role, sample.kind] = (sample, found)
+    return timed, failures
+
+
+def _job(sample: Sample, path: Path, descriptor: int | None, threads: int, seconds: float) -> Job:
+    return Job(
+        path=path,
+        descriptor=descriptor,
+        threads=threads,
+        vocab=sample.model.architecture.vocab,
+        depths=sample.depths,
+        prompt=sample.prompt,
+        seconds=min(seconds, REPEATING),
+        plain=sample.role == PLAIN,
+    )
+
+
+@contextmanager
+def _written(sample: Sample, own: Path | None) -> Iterator[tuple[Path, int | None]]:
+    """A sample's file, gone when the block ends, even by a kill; or the person's own."""
+    if sample.synthetic is None:
+        yield own or Path(), None
+        return
+    folder = Path(gettempdir())
+    try:
+        with unnamed(folder) as (descriptor, path):
+            with open(descriptor, "wb", closefd=False) as file:
+                synthetic_model.write(file, sample.synthetic)
+            yield path, descriptor
+    except OSError as error:
+        raise ProbeError(
+            f"{folder} cannot hold a model of {sample.model.file_bytes / GB:.2f} GB "
+            f"({error.strerror}); set TMPDIR to a folder that can."
+        ) from error
+
+
+def _measurements(timed: Timed, threads: int, note: str) -> tuple[Measurement, ...]:
+    when = moment()
+    return tuple(
+        Measurement(
+            name=one.name, value=one.value, unit=one.unit, spread=one.spread, threads=threads,
+            when=when, note=note,
+        )
+        for one in costs(timed)
+    )  # fmt: skip
+
+
+def _too_slow(seconds: float) -> str:
+    return (
+        f"llama.cpp had not timed a model after {seconds:.0f} s: the machine is busy, or too slow "
+        "for this probe; close other programs and give it more time."
+    )

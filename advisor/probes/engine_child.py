@@ -1,0 +1,93 @@
+"""llama.cpp in a process of its own, by the Python wheel `xllamacpp`; prints what it timed.
+
+Started by `engine_xllamacpp` with a job in JSON. Each finished part is a line of JSON of its own,
+so that whoever stops this process keeps the parts before. Imports nothing of this package: it must
+start quickly.
+"""
+
+import json
+import os
+import random
+import sys
+import time
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+FIRST_WORD = 259
+"""Tokens before it are reserved, or single bytes."""
+
+
+def main(job: dict[str, Any]) -> None:
+    """Load a model and time tokens at each depth, then prompts."""
+    server = _server(job)
+    for depth in job["depths"]:
+        tokens = list(_tokens(server, job, _words(job, depth)))
+        _tell({"depth": depth, "token_seconds": tokens})
+    started, rates = time.monotonic(), list[float]()
+    while job["prompt"] and (not rates or time.monotonic() < started + job["seconds"]):
+        last = _answers(server, _words(job, job["prompt"], len(rates) + 1), 1, fresh=True)[-1]
+        rates.append(last["prompt_per_second"])
+        _tell({"prompt": job["prompt"], "prompt_rates": rates})
+    sys.stdout.flush()
+    os._exit(0)  # taking the server down can hang
+
+
+def _server(job: dict[str, Any]) -> Any:
+    import xllamacpp
+
+    params = xllamacpp.CommonParams()
+    params.model.path = job["path"]
+    params.n_ctx = max(*job["depths"], job["prompt"]) + 4 * job["tokens"]
+    params.n_parallel = 1
+    params.n_gpu_layers = 0
+    params.warmup = params.fit_params = False
+    params.no_extra_bufts = job["plain"]
+    params.cache_ram_mib = 0
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = job["threads"]
+    if job["mapped"]:
+        params.load_mode = xllamacpp.llama_load_mode.LLAMA_LOAD_MODE_MMAP
+    return xllamacpp.Server(params)
+
+
+def _words(job: dict[str, Any], count: int, seed: int = 0) -> list[int]:
+    generator = random.Random(seed)  # noqa: S311 - words of no meaning, no secret
+    return [generator.randrange(FIRST_WORD, job["vocab"]) for _ in range(count)]
+
+
+def _tokens(server: Any, job: dict[str, Any], prompt: list[int]) -> Iterator[float]:
+    """Seconds of each token after the prompt, again and again until the time is up."""
+    _answers(server, prompt, 1)
+    started = time.monotonic()
+    while True:
+        told = [one["predicted_ms"] for one in _answers(server, prompt, job["tokens"])]
+        # The first is written with the prompt; a step of no time is the end repeated.
+        yield from ((later - before) / 1e3 for before, later in pairwise(told) if later > before)
+        if time.monotonic() > started + job["seconds"]:
+            return
+
+
+def _answers(
+    server: Any, prompt: list[int], count: int, fresh: bool = False
+) -> list[dict[str, Any]]:
+    """What the server tells of its timings with each token."""
+    told: list[dict[str, Any]] = []
+    asked = {
+        "prompt": prompt, "n_predict": count, "cache_prompt": not fresh, "ignore_eos": True,
+        "samplers": ["temperature"], "temperature": 1.0,
+        "stream": True, "timings_per_token": True,
+    }  # fmt: skip
+    server.handle_completions(asked, told.append)
+    timings = [one["timings"] for one in told if isinstance(one, dict) and "timings" in one]
+    if not timings:
+        raise SystemExit(f"llama.cpp answered {str(told)[:300]}")
+    return timings
+
+
+def _tell(part: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(part) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]))

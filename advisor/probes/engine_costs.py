@@ -1,0 +1,155 @@
+"""What bytes, layers, attention and experts cost an engine, told apart from samples' times.
+
+    t = W / S + layers tau + F_a / C_a + expert layers tau_e
+
+W weight bytes of a token, F_a its work on the cache. The wide and the narrow sample of one type
+differ in bytes per layer, which gives S and tau; two depths of one sample give C_a.
+"""
+
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from advisor.architecture import Group
+from advisor.probes.engine_job import Timings
+from advisor.probes.engine_samples import (
+    ATTENDING,
+    DEEP,
+    EXPERTS,
+    FIRST_TYPE,
+    NARROW,
+    OWN,
+    PLAIN,
+    SHALLOW,
+    WIDE,
+    Sample,
+)
+
+FEED_FORWARD = (Group.DENSE_FFN, Group.SHARED_EXPERTS, Group.ROUTED_EXPERTS)
+MIDDLE = (10, 90)
+"""Percentiles between which tokens are called usual."""
+Timed: TypeAlias = Mapping[tuple[str, str], tuple[Sample, Timings]]
+"""Samples and their times by role and storage type."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cost:
+    """One figure.
+
+    Attributes:
+        name: as `Measurement.name`.
+        value: in `unit`.
+        unit: SI.
+        spread: half the range of the usual repeats over their median.
+    """
+
+    name: str
+    value: float
+    unit: str
+    spread: float
+
+
+def costs(timed: Timed) -> tuple[Cost, ...]:
+    """Every figure that the samples at hand allow; none that comes out at or below zero."""
+    return tuple(one for one in _costs(timed) if one.value > 0)
+
+
+def _costs(timed: Timed) -> Iterator[Cost]:
+    attention = _attention(timed)
+    if attention:
+        spread = usual_spread(timed[ATTENDING, "Q8_0"][1].token_seconds[DEEP])
+        yield Cost(name="engine_attention", value=attention, unit="FLOP/s", spread=spread)
+    layer = _layer(timed, attention)
+    narrow = next((times for (role, _), (_, times) in timed.items() if role == NARROW), None)
+    if layer and narrow:
+        spread = usual_spread(narrow.token_seconds[SHALLOW])
+        yield Cost(name="engine_layer", value=layer, unit="s", spread=spread)
+    rates: dict[str, float] = {}
+    for (role, kind), (sample, times) in timed.items():
+        if role in (WIDE, OWN, PLAIN):
+            rate = _read_rate(sample, times, layer, attention)
+            spread = usual_spread(times.token_seconds[SHALLOW])
+            name = f"engine_{'plain' if role == PLAIN else 'read'}_{kind.casefold()}"
+            yield Cost(name=name, value=rate, unit="B/s", spread=spread)
+            rates |= {kind: rate} if role == WIDE else {}
+        if times.prompt_rates:
+            yield _prompt(sample, times.prompt_rates)
+    if (EXPERTS, FIRST_TYPE) in timed and rates.get(FIRST_TYPE, 0.0) > 0:
+        yield _experts(*timed[EXPERTS, FIRST_TYPE], rates[FIRST_TYPE], layer, attention)
+
+
+def _attention(timed: Timed) -> float:
+    """Work on the cache, over what the deeper cache takes longer [FLOP/s]; 0 where unknown."""
+    if (ATTENDING, "Q8_0") not in timed:
+        return 0.0
+    sample, times = timed[ATTENDING, "Q8_0"]
+    if set(times.token_seconds) < {SHALLOW, DEEP}:
+        return 0.0
+    longer = _token(times, DEEP) - _token(times, SHALLOW)
+    per_token = float(np.sum(sample.model.attention_flops))
+    return max(per_token * (DEEP - SHALLOW) / longer, 0.0) if longer > 0 else 0.0
+
+
+def _layer(timed: Timed, attention: float) -> float:
+    """What a layer costs besides its bytes [s]; 0 where unknown.
+
+    From W_1 / S + L_1 tau = t_1 and W_2 / S + L_2 tau = t_2, where S drops out.
+    """
+    for (role, kind), (wide, wide_times) in timed.items():
+        if role in (WIDE, OWN) and (NARROW, kind) in timed:
+            narrow, narrow_times = timed[NARROW, kind]
+            long = _without(wide, wide_times, attention)
+            short = _without(narrow, narrow_times, attention)
+            more = wide.model.read_bytes_per_token / narrow.model.read_bytes_per_token
+            # The narrow one as many times as it has the bytes of the wide one: layers are left.
+            layers = more * narrow.model.layers - wide.model.layers
+            return max((more * short - long) / layers, 0.0) if layers > 0 else 0.0
+    return 0.0
+
+
+def _read_rate(sample: Sample, times: Timings, layer: float, attention: float) -> float:
+    left = _without(sample, times, attention) - sample.model.layers * layer
+    return sample.model.read_bytes_per_token / left if left > 0 else 0.0
+
+
+def _experts(sample: Sample, times: Timings, rate: float, layer: float, attention: float) -> Cost:
+    model = sample.model
+    left = _without(sample, times, attention) - model.layers * layer
+    extra = (left - model.read_bytes_per_token / rate) / float(np.sum(model.expert_layers))
+    spread = usual_spread(times.token_seconds[SHALLOW])
+    return Cost(name="engine_expert_layer", value=extra, unit="s", spread=spread)
+
+
+def _prompt(sample: Sample, rates: Sequence[float]) -> Cost:
+    """Work on weights in a prompt: two operations for each that a token passes through.
+
+    The last layer's feed-forward part and the output head are computed for the last token only.
+    """
+    work = sample.model.flops
+    skipped = sum(work[group][-1] for group in FEED_FORWARD)
+    per_token = sum(float(np.sum(part)) for part in work.values()) - float(skipped)
+    return Cost(
+        name=f"engine_prompt_{sample.kind.casefold()}",
+        value=per_token * statistics.median(rates),
+        unit="FLOP/s",
+        spread=usual_spread(rates),
+    )
+
+
+def _without(sample: Sample, times: Timings, attention: float) -> float:
+    """A token's time less attention to the shallow cache [s]."""
+    work = float(np.sum(sample.model.attention_flops)) * SHALLOW
+    return _token(times, SHALLOW) - (work / attention if attention else 0.0)
+
+
+def _token(times: Timings, depth: int) -> float:
+    return statistics.median(times.token_seconds[depth])
+
+
+def usual_spread(values: Sequence[float]) -> float:
+    """Half the range of the usual repeats over their median."""
+    low, high = np.percentile(values, MIDDLE)
+    return float(high - low) / (2.0 * statistics.median(values))

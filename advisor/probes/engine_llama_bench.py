@@ -1,0 +1,65 @@
+"""llama.cpp by its own `llama-bench`, wherever the PATH has one."""
+
+import json
+import shutil
+
+from advisor.errors import InputError, ProbeError
+from advisor.probes.engine_job import Job, Stop, Timings, output_of
+from advisor.probes.engine_results import EngineRun, read
+
+PROGRAM = "llama-bench"
+REPEATS = 3
+
+
+def available() -> bool:
+    """The PATH has the program."""
+    return shutil.which(PROGRAM) is not None
+
+
+def run(job: Job, stop: Stop) -> Timings:
+    """Time a model; nothing where it was stopped.
+
+    Prompts of a build for GPUs are left out: it computes them on the GPU even with no layer there.
+
+    Raises:
+        ProbeError: the engine failed, and what it said.
+    """
+    printed, failure = output_of(command(job), stop, descriptor=job.descriptor)
+    if failure:
+        raise ProbeError(f"llama-bench could not run the model: {failure}.")
+    return timings(printed, job)
+
+
+def command(job: Job) -> tuple[str, ...]:
+    """The call; a single shallow depth needs no `-d`, which builds before May 2025 do not know."""
+    depths = ",".join(str(depth) for depth in job.depths)
+    return (
+        *(shutil.which(PROGRAM) or PROGRAM, "-m", str(job.path), "-o", "json"),
+        *("-t", str(job.threads), "-ngl", "0", "-r", str(REPEATS), "-n", str(job.tokens)),
+        *("-p", str(job.prompt), *(("-d", depths) if len(job.depths) > 1 else ())),
+    )
+
+
+def timings(printed: str, job: Job) -> Timings:
+    """What the program printed, if it came to its end."""
+    if not printed.rstrip().endswith("]"):
+        return Timings()
+    try:
+        runs = read(printed)
+    except InputError as error:
+        raise ProbeError(f"llama-bench printed what cannot be read: {error}") from error
+    on_gpu = any(set(_backends(row)) - {"CPU", "BLAS"} for row in json.loads(printed))
+    tokens = {int(one.depth) or job.depths[0]: _seconds(one) for one in runs if one.decode}
+    prompts = [one for one in runs if one.prompt and not on_gpu]
+    return Timings(
+        token_seconds=tokens,
+        prompt_rates=min(prompts, key=lambda one: one.depth).samples if prompts else (),
+    )
+
+
+def _seconds(one: EngineRun) -> tuple[float, ...]:
+    return tuple(1.0 / rate for rate in one.samples)
+
+
+def _backends(row: dict[str, object]) -> list[str]:
+    return str(row.get("backends", "")).split(",")

@@ -1,0 +1,280 @@
+"""What other tools measured of an engine, read from the files and answers they write.
+
+Known are `llama-bench -o json` and `-o jsonl` [1], the answers of Ollama's `/api/generate` and
+`/api/chat` [2], those of LM Studio's REST API in both versions [3], and the files of
+`vllm bench serve --save-result` [4] and `vllm bench throughput --output-json` [5].
+
+References:
+    [1] ggml-org/llama.cpp, tools/llama-bench/README.md at 5a32f10, read 2026-11-21.
+    [2] https://docs.ollama.com/api/usage, read 2026-11-21.
+    [3] lmstudio-ai/docs, 1_developer/2_rest/endpoints.mdx and chat.md at c6854fb, read 2026-11-21.
+    [4] vllm-project/vllm, vllm/benchmarks/serve.py at def9ce8, read 2026-11-21.
+    [5] vllm-project/vllm, vllm/benchmarks/throughput.py, read 2026-11-21.
+"""
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeAlias
+
+from advisor.errors import InputError
+
+NANOSECONDS, MILLISECONDS = 1e-9, 1e-3
+KNOWN = (
+    "llama-bench (-o json), Ollama (/api/generate), LM Studio (/api/v1/chat), vLLM (bench serve "
+    "--save-result, bench throughput --output-json)"
+)
+Row: TypeAlias = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EngineRun:
+    """One run as its tool reports it; None for what the tool does not say.
+
+    Attributes:
+        tool: that reported it.
+        model: as the tool calls it.
+        decode: tokens written per second and sequence [tokens/s].
+        prompt: prompt tokens read per second [tokens/s].
+        first_token: until the first token [s].
+        total: tokens written per second by all sequences together [tokens/s].
+        handled: tokens read and written per second by all sequences together [tokens/s].
+        prompt_tokens: of one sequence.
+        output_tokens: of one sequence.
+        depth: tokens in the cache before.
+        samples: the rate above, of each repeat [tokens/s].
+        threads: of the processor.
+        gpu_layers: layers on GPUs (`-ngl`).
+        model_bytes: size of the weights [B].
+        when: ISO time; empty where the tool does not say.
+        engine: version or build; empty where the tool does not say.
+    """
+
+    tool: str
+    model: str
+    decode: float | None = None
+    prompt: float | None = None
+    first_token: float | None = None
+    total: float | None = None
+    handled: float | None = None
+    prompt_tokens: float | None = None
+    output_tokens: float | None = None
+    depth: float = 0.0
+    samples: tuple[float, ...] = ()
+    threads: int | None = None
+    gpu_layers: int | None = None
+    model_bytes: float | None = None
+    when: str = ""
+    engine: str = ""
+
+
+def read(text: str) -> tuple[EngineRun, ...]:
+    """Every run in the JSON that a tool wrote, whichever tool it was.
+
+    Raises:
+        InputError: no JSON, a tool that is not known, or numbers that cannot be.
+    """
+    runs = tuple(run for row in _rows(text) for run in _read_row(row))
+    if not runs:
+        raise InputError(
+            "The results hold no finished run of a prompt or of a generation alone; llama-bench "
+            "measures these by default, and Ollama's last answer has them."
+        )
+    return runs
+
+
+def _rows(text: str) -> list[Row]:
+    """The objects of a JSON text, or of one with an object in each line."""
+    try:
+        found = json.loads(text)
+    except json.JSONDecodeError:
+        found = [_line(number, line) for number, line in enumerate(text.splitlines(), 1) if line]
+    except RecursionError:
+        raise InputError("The results are nested too deeply to be any tool's.") from None
+    rows = found if isinstance(found, list) else [found]
+    if not all(isinstance(row, dict) for row in rows):
+        raise InputError(f"The results are no JSON objects; expected is what {KNOWN} writes.")
+    return rows
+
+
+def _line(number: int, line: str) -> Any:
+    try:
+        return json.loads(line)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise InputError(
+            f"Line {number} of the results is no JSON ({error}); expected is what {KNOWN} writes."
+        ) from None
+
+
+def _read_row(row: Row) -> Iterator[EngineRun]:
+    for marks, reader in READERS:
+        if all(mark in row for mark in marks):
+            yield from reader(row)
+            return
+    raise InputError(
+        f"The results are of no tool that is known (they have {', '.join(list(row)[:6]) or 'no'} "
+        f"as keys); known are {KNOWN}."
+    )
+
+
+def _llama_bench(row: Row) -> Iterator[EngineRun]:
+    """A test of a prompt or of a generation; one of both together cannot be told apart."""
+    prompt, output = _number(row, "n_prompt"), _number(row, "n_gen")
+    if (prompt > 0) == (output > 0):
+        return
+    rate = _rate(row, "avg_ts")
+    yield EngineRun(
+        tool="llama-bench",
+        model=_text(row, "model_type") or _text(row, "model_filename"),
+        decode=rate if output else None,
+        prompt=rate if prompt else None,
+        prompt_tokens=prompt or None,
+        output_tokens=output or None,
+        depth=_optional(row, "n_depth") or 0.0,
+        samples=_samples(row) or (rate,),
+        threads=_whole(row, "n_threads"),
+        gpu_layers=_whole(row, "n_gpu_layers"),
+        model_bytes=_optional(row, "model_size"),
+        when=_text(row, "test_time"),
+        engine=f"build {_text(row, 'build_number')} ({_text(row, 'build_commit')})",
+    )
+
+
+def _ollama(row: Row) -> Iterator[EngineRun]:
+    """The last answer; those before it have no timings."""
+    output, seconds = _number(row, "eval_count"), _number(row, "eval_duration") * NANOSECONDS
+    # Tokens read from the cache count as input, but take no time of the evaluation.
+    cached = _optional(row, "prompt_eval_cached_count") or 0.0
+    prompt = (_optional(row, "prompt_eval_count") or 0.0) - cached
+    reading = (_optional(row, "prompt_eval_duration") or 0.0) * NANOSECONDS
+    yield EngineRun(
+        tool="Ollama",
+        model=_text(row, "model"),
+        decode=_over(output, seconds),
+        prompt=_over(prompt, reading),
+        first_token=reading or None,
+        prompt_tokens=prompt or None,
+        output_tokens=output,
+        depth=cached,
+        when=_text(row, "created_at"),
+    )
+
+
+def _no_timings(_: Row) -> Iterator[EngineRun]:
+    """A piece of an answer in the making."""
+    return iter(())
+
+
+def _lm_studio(row: Row) -> Iterator[EngineRun]:
+    """Both versions: the older counts tokens in `usage`, the newer in `stats`."""
+    stats = _inner(row, "stats")
+    usage = _inner(row, "usage") if "usage" in row else stats
+    runtime = _inner(row, "runtime") if "runtime" in row else {}
+    yield EngineRun(
+        tool="LM Studio",
+        model=_text(row, "model") or _text(row, "model_instance_id"),
+        decode=_rate(stats, "tokens_per_second"),
+        first_token=_either(stats, "time_to_first_token_seconds", "time_to_first_token"),
+        prompt_tokens=_either(usage, "prompt_tokens", "input_tokens"),
+        output_tokens=_either(usage, "completion_tokens", "total_output_tokens"),
+        engine=" ".join(filter(None, (_text(runtime, "name"), _text(runtime, "version")))),
+    )
+
+
+def _vllm_serve(row: Row) -> Iterator[EngineRun]:
+    """Medians over requests; the rate of one sequence is one over its time per token."""
+    done = _rate(row, "completed")
+    between, first = _optional(row, "median_tpot_ms"), _optional(row, "median_ttft_ms")
+    yield EngineRun(
+        tool="vLLM bench serve",
+        model=_text(row, "model_id"),
+        decode=_over(1.0, between and between * MILLISECONDS),
+        first_token=first and first * MILLISECONDS,
+        total=_rate(row, "output_throughput"),
+        prompt_tokens=_over(_optional(row, "total_input_tokens"), done),
+        output_tokens=_over(_optional(row, "total_output_tokens"), done),
+        when=_moment(_text(row, "date")),
+    )
+
+
+def _moment(text: str) -> str:
+    """ISO time of vLLM's 20261121-093000, by the machine's clock; empty for anything else."""
+    try:
+        return datetime.strptime(text, "%Y%m%d-%H%M%S").isoformat()
+    except ValueError:
+        return ""
+
+
+def _vllm_throughput(row: Row) -> Iterator[EngineRun]:
+    """Tokens of prompts and answers are counted together."""
+    rate = _rate(row, "tokens_per_second")
+    yield EngineRun(tool="vLLM bench throughput", model="", handled=rate)
+
+
+READERS: tuple[tuple[tuple[str, ...], Callable[[Row], Iterator[EngineRun]]], ...] = (
+    (("n_prompt", "n_gen", "avg_ts"), _llama_bench),
+    (("eval_count", "eval_duration"), _ollama),
+    (("done", "created_at"), _no_timings),
+    (("stats",), _lm_studio),
+    (("model_id", "output_throughput", "completed"), _vllm_serve),
+    (("elapsed_time", "num_requests", "tokens_per_second"), _vllm_throughput),
+)
+"""Keys that tell a tool, and what reads its rows."""
+
+
+def _optional(row: Row, key: str) -> float | None:
+    value = row.get(key)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InputError(f"{key} is {str(value)[:40]!r} in the results; a number is expected.")
+    if not math.isfinite(value) or value < 0:
+        raise InputError(f"{key} is {value} in the results; a number from 0 up is expected.")
+    return float(value)
+
+
+def _number(row: Row, key: str) -> float:
+    value = _optional(row, key)
+    if value is None:
+        raise InputError(f"{key} is missing in the results; the tool writes it with each run.")
+    return value
+
+
+def _rate(row: Row, key: str) -> float:
+    value = _number(row, key)
+    if not value:
+        raise InputError(f"{key} is 0 in the results; the run did not finish, so run it again.")
+    return value
+
+
+def _samples(row: Row) -> tuple[float, ...]:
+    found = row.get("samples_ts")
+    values = [{"samples_ts": one} for one in found] if isinstance(found, list) else []
+    return tuple(_rate(one, "samples_ts") for one in values)
+
+
+def _whole(row: Row, key: str) -> int | None:
+    value = _optional(row, key)
+    return None if value is None else round(value)
+
+
+def _either(row: Row, *keys: str) -> float | None:
+    return next((_optional(row, key) for key in keys if key in row), None)
+
+
+def _over(amount: float | None, by: float | None) -> float | None:
+    return amount / by if amount and by else None
+
+
+def _inner(row: Row, key: str) -> Row:
+    value = row[key]
+    if not isinstance(value, dict):
+        raise InputError(f"{key} is {str(value)[:40]!r} in the results; an object is expected.")
+    return value
+
+
+def _text(row: Row, key: str) -> str:
+    value = row.get(key)
+    return "" if value is None else str(value)[:200]

@@ -1,0 +1,123 @@
+"""The small models that an engine is timed with: each brings out one cost of a token."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from advisor.architecture import ArchitectureFacts
+from advisor.errors import AdvisorError, ProbeError
+from advisor.model import Model
+from advisor.probes.host import HostFacts
+from advisor.probes.synthetic_model import Synthetic, in_format, in_type
+from advisor.units import MIB
+
+FIRST_TYPE = "Q4_K"
+"""Storage type of the samples that tell costs of layers apart from those of bytes."""
+WIDE, NARROW, ATTENDING, EXPERTS = "wide", "narrow", "attending", "experts"
+PLAIN, OWN = "plain", "own"
+VOCAB = 1024
+PROMPT = 128
+"""Tokens of a prompt that is timed."""
+SHALLOW, DEEP = 16, 1024
+"""Tokens in the cache while tokens are timed."""
+CACHES = 4
+"""Bytes that a token reads, in last-level caches: few of them are left from the token before."""
+LEAST_BYTES, MOST_BYTES = int(256 * MIB), int(1024 * MIB)
+UNKNOWN_LLC = int(32 * MIB)
+PARTS = 10
+"""Free memory, in weights of a sample: an engine that puts them in an order of its own holds them
+twice, and both together with its buffers are to stay within a quarter."""
+
+_WIDE = ArchitectureFacts(
+    name=WIDE, layers=1, hidden=4096, intermediate=14336, heads=32, kv_heads=8, head_dim=128,
+    vocab=VOCAB,
+)  # fmt: skip
+_NARROW = ArchitectureFacts(
+    name=NARROW, layers=24, hidden=1024, intermediate=3072, heads=16, kv_heads=8, head_dim=64,
+    vocab=VOCAB,
+)  # fmt: skip
+_ATTENDING = ArchitectureFacts(
+    name=ATTENDING, layers=8, hidden=256, intermediate=256, heads=32, kv_heads=8, head_dim=128,
+    vocab=VOCAB,
+)  # fmt: skip
+_EXPERTS = ArchitectureFacts(
+    name=EXPERTS, layers=3, hidden=2048, moe_intermediate=1024, experts=16, experts_per_token=4,
+    heads=16, kv_heads=16, head_dim=128, vocab=VOCAB,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """One model to time.
+
+    Attributes:
+        role: what it brings out.
+        kind: storage type of its matrices.
+        model: as the formulas know it.
+        synthetic: how to write it; None for a file that the person has.
+        depths: tokens in the cache while tokens are timed.
+        prompt: tokens of a prompt to time; 0 for none.
+    """
+
+    role: str
+    kind: str
+    model: Model
+    synthetic: Synthetic | None = None
+    depths: tuple[int, ...] = (SHALLOW,)
+    prompt: int = 0
+
+
+def samples(facts: HostFacts) -> Sequence[Sample]:
+    """All samples, those that matter most first.
+
+    Raises:
+        ProbeError: less than 2.5 GiB of memory is free.
+    """
+    size = sample_bytes(facts)
+    wide = [_wide(kind, size) for kind in (FIRST_TYPE, "Q8_0", "Q6_K", "Q4_0", "F16")]
+    return (
+        wide[0],
+        _sample(NARROW, FIRST_TYPE, _NARROW),
+        replace(_sample(ATTENDING, "Q8_0", _ATTENDING), depths=(SHALLOW, DEEP)),
+        wide[1],
+        _sample(EXPERTS, FIRST_TYPE, _EXPERTS),
+        *wide[2:],
+        *(replace(one, role=PLAIN, prompt=0) for one in (wide[0], wide[3])),
+    )
+
+
+def samples_with(model: Model) -> Sequence[Sample]:
+    """The person's own model, and one that tells the cost of its layers apart."""
+    own = Sample(role=OWN, kind=model.format, model=model, prompt=PROMPT)
+    try:
+        written = in_format(_NARROW, model.format)
+    except AdvisorError:
+        return (own,)
+    narrow = Sample(role=NARROW, kind=model.format, model=written.model, synthetic=written)
+    return (own, narrow)
+
+
+def sample_bytes(facts: HostFacts) -> int:
+    """Weights of a wide sample: past every cache, within a tenth of free memory [B].
+
+    Raises:
+        ProbeError: less than 2.5 GiB of memory is free.
+    """
+    most = facts.memory_available // PARTS
+    if most < LEAST_BYTES:
+        raise ProbeError(
+            f"The engine probe needs {PARTS * LEAST_BYTES / MIB:.0f} MiB of free memory and "
+            f"{facts.memory_available / MIB:.0f} MiB is free; close other programs and try again."
+        )
+    return min(most, MOST_BYTES, max(LEAST_BYTES, CACHES * (facts.llc or UNKNOWN_LLC)))
+
+
+def _sample(role: str, kind: str, facts: ArchitectureFacts) -> Sample:
+    written = in_type(facts, kind)
+    return Sample(role=role, kind=kind, model=written.model, synthetic=written)
+
+
+def _wide(kind: str, size: int) -> Sample:
+    """As many wide layers as this size holds, at least one."""
+    layer = float(in_type(_WIDE, kind).model.layer_bytes[0])
+    layers = max(1, int(size / layer))
+    return replace(_sample(WIDE, kind, replace(_WIDE, layers=layers)), prompt=PROMPT)

@@ -1,0 +1,51 @@
+"""llama.cpp by the Python wheel `xllamacpp`, in a process of its own."""
+
+import json
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from advisor.errors import ProbeError
+from advisor.probes import engine_child
+from advisor.probes.engine_job import Job, Stop, Timings, output_of
+
+
+def available() -> bool:
+    """The wheel is installed."""
+    return find_spec("xllamacpp") is not None
+
+
+def run(job: Job, stop: Stop) -> Timings:
+    """Time a model; what was stopped has the parts that were finished.
+
+    Raises:
+        ProbeError: the engine failed, and what it said.
+    """
+    asked: dict[str, Any] = {
+        "path": str(job.path), "threads": job.threads, "vocab": job.vocab, "depths": job.depths,
+        "prompt": job.prompt, "tokens": job.tokens, "seconds": job.seconds, "plain": job.plain,
+        "mapped": job.mapped,
+    }  # fmt: skip
+    # Without -P the folder of the script would come first, and with it this package's modules.
+    command = (sys.executable, "-P", str(Path(engine_child.__file__)), json.dumps(asked))
+    printed, failure = output_of(command, stop, descriptor=job.descriptor)
+    if failure:
+        raise ProbeError(f"llama.cpp (xllamacpp) could not run the model: {failure}.")
+    return timings(printed)
+
+
+def timings(printed: str) -> Timings:
+    """What the process told before it ended; a line that was cut short is left out."""
+    tokens: dict[int, tuple[float, ...]] = {}
+    rates: tuple[float, ...] = ()
+    for line in printed.splitlines():
+        try:
+            part = json.loads(line)
+        except json.JSONDecodeError:
+            continue
+        if "depth" in part:
+            tokens[part["depth"]] = tuple(part["token_seconds"])
+        else:
+            rates = tuple(part["prompt_rates"])
+    return Timings(token_seconds=tokens, prompt_rates=rates)

@@ -1,0 +1,286 @@
+"""Rates between host and GPU, and of the GPU's own memory: NVIDIA through the CUDA driver.
+
+Of the ways to use the GPU's memory decoding uses one: it reads weights and writes next to nothing.
+So a kernel that reads gives `device_read`; a copy on the device would read and write, and reach
+less. The same kernel over page-locked host memory gives `zero_copy_read`.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from advisor.errors import ProbeError
+from advisor.measurement import Measurement
+from advisor.probes import gpu, host, nvidia
+from advisor.probes import progress as clock
+from advisor.probes.contention import while_copying
+from advisor.probes.cuda import Device, Reader, Session, devices, driver
+from advisor.probes.gpu_facts import GpuFacts, GpuState, figure_name, same_bus
+from advisor.probes.progress import Cancelled, Progress, Watch
+from advisor.probes.repeats import Repeats, measurement, moment, repeated, size
+from advisor.units import GIB, KIB, MIB
+
+BLOCKS = (int(64 * MIB), int(4 * MIB), int(256 * KIB))
+"""Sizes of copies, the one that matters most first: a tensor, a small one, and pieces so small that
+starting a copy costs as much as the copy."""
+LEAST_HOST, MOST_HOST = int(64 * MIB), int(512 * MIB)
+HOST_PART = (
+    16  # of free memory for either buffer of the host; readers beside copies take twice that
+)
+LEAST_DEVICE = int(GIB)
+DEVICE_PART = 4  # of its free memory at most
+CACHES = 16  # memory that is read on the device, in its last-level caches
+WINDOW = 0.02  # seconds of one repeat, beside which queueing it and noticing its end are nothing
+MOST_QUEUED = 4096
+UNDER_LOAD = 0.3  # seconds of work that is queued while the driver is asked how the GPU runs
+CONTENTION = 3  # times as long as another rate takes
+
+Queue = Callable[[int, int, Any], None]
+"""Queues the n-th piece of so many bytes in a stream, None for the session's own."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Work:
+    """One rate to measure.
+
+    Attributes:
+        name: of the figure.
+        note: what is measured.
+        blocks: sizes of a piece, the one that matters most first [B].
+        queue: queues a piece.
+        watched: the driver is asked meanwhile how the GPU runs.
+    """
+
+    name: str
+    note: str
+    blocks: tuple[int, ...]
+    queue: Queue
+    watched: bool = False
+
+
+def measure(
+    seconds: float = 6.0,
+    progress: Progress | None = None,
+    cancelled: Cancelled | None = None,
+) -> tuple[Measurement, ...]:
+    """Copy to and from every GPU that CUDA lists, and read its memory.
+
+    Args:
+        seconds: time for it all; taking memory adds up to a second for each GPU [s].
+        progress: told how far it is.
+        cancelled: asked between repeats.
+
+    Returns:
+        For the first GPU `h2d_pinned`, `h2d_pageable`, `d2h_pinned`, `d2h_pageable`,
+        `device_read`, `zero_copy_read`, `ram_read_while_copying`, `h2d_while_reading` [B/s],
+        `pcie_generation` and `pcie_width`, as far as its driver allows; for others as
+        `figure_name` has it. Empty when cancelled.
+
+    Raises:
+        ProbeError: there is no CUDA, or too little memory is free on every GPU.
+    """
+    cuda = driver()
+    listed = devices(cuda)
+    seen, _ = gpu.gpus()
+    watch = Watch(progress=progress, cancelled=cancelled, seconds=seconds)
+    share = seconds / len(listed)
+    found: list[Measurement] = []
+    troubles: list[str] = []
+    for part, device in enumerate(listed):
+        try:
+            with Session(cuda, device) as session:
+                figures = _measured(session, device, share, watch.stretch(part, len(listed)))
+        except ProbeError as error:
+            troubles.append(f"{device.name} was not measured: {error}")
+            continue
+        if not figures:
+            return ()
+        place = _place(device, seen, part)
+        found += [replace(one, name=figure_name(one.name, place)) for one in figures]
+    if not found:
+        raise ProbeError(" ".join(troubles))
+    watch.stop(1.0)
+    return (replace(found[0], note=" ".join((found[0].note, *troubles))), *found[1:])
+
+
+def _place(device: Device, seen: tuple[GpuFacts, ...], otherwise: int) -> int:
+    """CUDA lists the fastest GPU first, NVML by address: the address tells which one is meant."""
+    places = (n for n, one in enumerate(seen) if one.bus and same_bus(one.bus, device.bus))
+    return next(places, otherwise)
+
+
+def _measured(session: Session, device: Device, seconds: float, watch: Watch) -> list[Measurement]:
+    """Every figure of one GPU; empty when stopped."""
+    works = _works(session)
+    cells = sum(len(work.blocks) for work in works) + CONTENTION
+    found: list[Measurement] = []
+    done = 0
+    for work in works:
+        until = done + len(work.blocks)
+        part = watch.between(done / cells, until / cells)
+        curve = _curve(session, work, seconds * len(work.blocks) / cells, part)
+        if not curve:
+            return []
+        found += _figures(session, work, curve, device)
+        done = until
+    to_device = works[0]
+    beside = watch.between(done / cells, 1.0, f"{device.name}: RAM beside copies")
+    share = seconds * CONTENTION / cells
+    reading = while_copying(session, to_device.queue, to_device.blocks[0], share, beside)
+    return [*found, *reading] if reading else []
+
+
+def _works(session: Session) -> list[_Work]:
+    """Takes the memory, and says what to do with it: pinned copies to the device first.
+
+    Raises:
+        ProbeError: too little memory is free.
+    """
+    host_bytes, device_bytes = _host_bytes(), _device_bytes(session)
+    device = session.on_device(device_bytes)
+    pinned, pageable = session.pinned(host_bytes), session.pageable(host_bytes)
+    to, back, span = session.to_device, session.to_host, min(device_bytes, host_bytes)
+    blocks = tuple(block for block in BLOCKS if block <= span)
+    copies = (
+        ("h2d_pinned", "Copied page-locked memory to the GPU.", to, device, pinned),
+        ("h2d_pageable", "Copied ordinary memory to the GPU.", to, device, pageable),
+        ("d2h_pinned", "Copied from the GPU to page-locked memory.", back, pinned, device),
+        ("d2h_pageable", "Copied from the GPU to ordinary memory.", back, pageable, device),
+    )
+    works = [
+        _Work(name=name, note=note, blocks=blocks, queue=_copies(copy, target, source, span))
+        for name, note, copy, target, source in copies
+    ]
+    works[0] = replace(works[0], watched=True)
+    try:
+        reader = session.reader()
+        ours = _reads("device_read", "Read the GPU's memory.", reader, device, device_bytes)
+        note = "Read page-locked memory of the host by a kernel."
+        seen = session.seen_by_device(pinned)
+        works += [
+            replace(ours, watched=True),
+            _reads("zero_copy_read", note, reader, seen, host_bytes),
+        ]
+    except ProbeError as error:
+        works[0] = replace(works[0], note=f"{works[0].note} No kernel ran: {error}")
+    return works
+
+
+def _copies(
+    copy: Callable[[int, int, int, Any], None], target: int, source: int, span: int
+) -> Queue:
+    """Copies piece after piece of so much memory, over and over."""
+
+    def queue(number: int, block: int, stream: Any) -> None:
+        offset = number % (span // block) * block
+        copy(target + offset, source + offset, block, stream)
+
+    return queue
+
+
+def _reads(name: str, note: str, reader: Reader, address: int, size: int) -> _Work:
+    rounds = reader.rounds(size)
+
+    def queue(number: int, block: int, stream: Any) -> None:  # noqa: ARG001 - as copies are queued
+        reader.launch(address, rounds)
+
+    return _Work(name=name, note=note, blocks=(rounds * reader.round_bytes,), queue=queue)
+
+
+def _host_bytes() -> int:
+    free = host.facts().memory_available
+    most = min(MOST_HOST, free // HOST_PART) // LEAST_HOST * LEAST_HOST
+    if not most:
+        raise ProbeError(
+            f"The copies need {LEAST_HOST * HOST_PART / MIB:.0f} MiB of free memory and "
+            f"{free / MIB:.0f} MiB is free; close other programs and try again."
+        )
+    return most
+
+
+def _device_bytes(session: Session) -> int:
+    free = session.free_memory()
+    wanted = max(LEAST_DEVICE, CACHES * session.attribute("L2_CACHE_SIZE"))
+    most = min(wanted, free // DEVICE_PART)
+    if most < LEAST_HOST:
+        raise ProbeError(
+            f"The copies need {LEAST_HOST * DEVICE_PART / MIB:.0f} MiB of free GPU memory and "
+            f"{free / MIB:.0f} MiB is free; close other programs and try again."
+        )
+    return most
+
+
+def _curve(session: Session, work: _Work, seconds: float, watch: Watch) -> list[Repeats]:
+    """Repeats of each size, so many seconds together; empty when stopped."""
+    curve = []
+    for part, block in enumerate(work.blocks):
+        stretch = watch.stretch(part, len(work.blocks), f"{work.name}, {size(block)}")
+        rate = partial(_rate, session, work, block, _pieces(session, work, block))
+        rates = repeated(rate, seconds / len(work.blocks), stretch)
+        if not rates:
+            return []
+        curve.append(Repeats(block=block, rates=rates))
+    return curve
+
+
+def _pieces(session: Session, work: _Work, block: int) -> int:
+    """So many that they take a window, beside which it is nothing to notice their end."""
+    count = 1
+    for _ in range(3):  # the first touches pages that none has touched
+        taken = _seconds(session, work, block, count)
+        count = max(1, min(MOST_QUEUED, math.ceil(count * WINDOW / taken)))
+    return count
+
+
+def _rate(session: Session, work: _Work, block: int, count: int) -> float:
+    return block * count / _seconds(session, work, block, count)
+
+
+def _seconds(session: Session, work: _Work, block: int, count: int) -> float:
+    """Until so many pieces are done [s]."""
+    started = clock.now()
+    for number in range(count):
+        work.queue(number, block, None)
+    session.wait()
+    return clock.now() - started
+
+
+def _figures(
+    session: Session, work: _Work, curve: Sequence[Repeats], device: Device
+) -> list[Measurement]:
+    """The rate, and what the driver tells of the GPU under this load."""
+    note = f"{device.name}: {work.note}"
+    if not work.watched:
+        return [measurement(work.name, curve, note)]
+    state = _under_load(session, work, curve[0], device)
+    rate = measurement(work.name, curve, f"{note} {state.told()}".rstrip())
+    return [rate, *_link(state, device)] if work.name == "h2d_pinned" else [rate]
+
+
+def _under_load(session: Session, work: _Work, fastest: Repeats, device: Device) -> GpuState:
+    """How the GPU runs while it has work; a resting one lowers its clocks and its link."""
+    pieces = math.ceil(UNDER_LOAD * fastest.median / fastest.block)
+    for number in range(min(MOST_QUEUED, pieces)):
+        work.queue(number, fastest.block, None)
+    state = nvidia.state(device.bus)
+    session.wait()
+    return state or GpuState()
+
+
+def _link(state: GpuState, device: Device) -> Iterator[Measurement]:
+    for name, value, unit in (
+        ("pcie_generation", state.link_generation, "generation"),
+        ("pcie_width", state.link_width, "lanes"),
+    ):
+        if value:
+            yield Measurement(
+                name=name,
+                value=float(value),
+                unit=unit,
+                spread=0.0,
+                threads=1,
+                when=moment(),
+                note=f"{device.name}: while it copied.",
+            )

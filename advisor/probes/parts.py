@@ -1,0 +1,45 @@
+"""The parts of a machine that can be measured, by name, and how long that may take."""
+
+from pathlib import Path
+
+from advisor.measurement import Measurement
+from advisor.probes import disk, engine, gpu_transfer, ram
+from advisor.probes.progress import Cancelled, Progress
+
+QUICK = {"ram": 2.5, "disk": 6.0, "gpu": 4.0, "engine": 7.0}
+"""Seconds for each part when a person waits; under 20 together, with what starting them takes."""
+FULL = {"ram": 12.0, "disk": 25.0, "gpu": 15.0, "engine": 30.0}
+"""Seconds for each part when figures should be steady and curves complete; under 90 together."""
+
+
+def measure(
+    part: str,
+    seconds: float,
+    progress: Progress | None = None,
+    cancelled: Cancelled | None = None,
+    path: Path | None = None,
+) -> tuple[Measurement, ...]:
+    """Measure one part.
+
+    Args:
+        part: a key of `QUICK`.
+        seconds: time for it [s].
+        progress: told how far it is.
+        cancelled: asked between repeats.
+        path: a file or folder on the drive that is meant; a GGUF file is the model that llama.cpp
+            is timed with. Other parts leave it alone.
+
+    Returns:
+        What was found; empty when cancelled.
+
+    Raises:
+        ProbeError: this machine does not allow it, and why.
+        InputError: a GGUF file that is no model.
+        Refusal: a model that is not understood.
+    """
+    if part == "engine":
+        model = path if path is not None and path.suffix == ".gguf" else None
+        return engine.measure(seconds, progress, cancelled, path=model)
+    if part == "disk":
+        return disk.measure(seconds, progress, cancelled, path=path)
+    return {"ram": ram.measure, "gpu": gpu_transfer.measure}[part](seconds, progress, cancelled)

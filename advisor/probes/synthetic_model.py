@@ -1,0 +1,265 @@
+"""GGUF files for timing an engine: a Llama's tensors in any size and format, and nothing to say.
+
+Speed depends on shapes and types, not on values. By default the large matrices are a hole in the
+file: they read as zeros, which are valid in every format, fill memory like any weights, and cost
+the drive nothing. The token table and the routers hold random numbers, so that tokens differ and
+each is sent to other experts; the output head stays empty, so that every token is equally likely.
+What is to be read from a drive must lie there: `filled` files hold random weights throughout.
+
+Written by hand and not with the `gguf` package, so that a program which only has `llama-bench`
+needs no further library; tests hold the files against that package and against llama.cpp.
+
+References:
+    [1] ggml-org/ggml, docs/gguf.md (the layout), read 2026-11-21.
+    [2] ggml-org/llama.cpp, ggml/src/ggml-common.h (where blocks keep their scales), 2026-11-21.
+"""
+
+import struct
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from advisor.architecture import Architecture, ArchitectureFacts, Group, Tensor
+from advisor.catalog import model_formats, storage_types
+from advisor.describe.gguf import FILE_TYPES
+from advisor.errors import Refusal
+from advisor.model import Model, from_tensors
+from advisor.quantization import StorageType, format_named, tensor_bytes, tensor_types
+from advisor.tensors import build
+
+MAGIC, VERSION, ALIGNMENT = b"GGUF", 3, 32
+UINT32, INT32, FLOAT32, STRING, ARRAY = 4, 5, 6, 8, 9
+"""Types of values [1]."""
+KINDS: Mapping[str, int] = {
+    "F32": 0, "F16": 1, "Q4_0": 2, "Q8_0": 8, "Q2_K": 10, "Q3_K": 11, "Q4_K": 12, "Q5_K": 13,
+    "Q6_K": 14,
+}  # fmt: skip
+"""Numbers of the storage types that can be written [1]."""
+SCALES: Mapping[str, Mapping[int, float]] = {
+    "Q4_0": {0: 1.0}, "Q8_0": {0: 1.0}, "Q2_K": {80: 1.0, 82: 1.5}, "Q3_K": {108: 1.0},
+    "Q4_K": {0: 1.0, 2: 7.5}, "Q5_K": {0: 1.0, 2: 15.5}, "Q6_K": {208: 1.0},
+}  # fmt: skip
+"""Where a block keeps its 16-bit scales [2], and how they stand to each other so that weights lie
+around zero; any other byte may have any value."""
+SCALE = 1e-4
+DEVIATION = 0.02
+TILE = 2**20
+"""Bytes of random weights that are written over and over [B]: no cache of a drive folds them."""
+RESERVED = ("<unk>", "<s>", "</s>")
+UNKNOWN, NORMAL, CONTROL, BYTE = 2, 1, 3, 6
+"""Kinds of tokens in a SentencePiece vocabulary [1]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Synthetic:
+    """A model that is to be written.
+
+    Attributes:
+        facts: a Llama's: no biases, no norms of queries or keys; with or without experts.
+        built: its tensors.
+        kinds: what each of them is stored as.
+        model: the same as the formulas know it.
+    """
+
+    facts: ArchitectureFacts
+    built: Architecture
+    kinds: tuple[StorageType, ...]
+    model: Model
+
+
+def in_format(facts: ArchitectureFacts, form: str) -> Synthetic:
+    """In a format of the catalogue, whose recipe mixes types.
+
+    Raises:
+        UnknownName: the format.
+        Refusal: a format with types that this module does not write.
+    """
+    built = build(facts)
+    recipe = format_named(form, model_formats())
+    return _synthetic(facts, built, tensor_types(built, recipe, storage_types()), form)
+
+
+def in_type(facts: ArchitectureFacts, kind: str) -> Synthetic:
+    """All matrices in one storage type.
+
+    Raises:
+        Refusal: a type that this module does not write.
+    """
+    built, known = build(facts), storage_types()
+    plain = known["F32"]
+    kinds = [plain if _kept(tensor) else known[kind] for tensor in built.tensors]
+    return _synthetic(facts, built, kinds, kind)
+
+
+def _synthetic(
+    facts: ArchitectureFacts, built: Architecture, kinds: Iterable[StorageType], form: str
+) -> Synthetic:
+    found = tuple(kinds)
+    unknown = {kind.name for kind in found} - set(KINDS)
+    if unknown:
+        raise Refusal(
+            f"{form} has tensors in {', '.join(sorted(unknown))}; synthetic models are written in "
+            f"{', '.join(KINDS)}."
+        )
+    return Synthetic(facts=facts, built=built, kinds=found, model=from_tensors(built, found, form))
+
+
+def write(file: BinaryIO, synthetic: Synthetic, *, filled: bool = False) -> int:
+    """Write a model file that llama.cpp loads as a Llama.
+
+    Args:
+        file: empty, open for writing.
+        synthetic: what to write.
+        filled: random weights throughout, so that a drive has to read them.
+
+    Returns:
+        The file's size [B].
+
+    Raises:
+        OSError: no room.
+    """
+    file.write(_header(synthetic))
+    generator = np.random.default_rng(0)
+    for tensor, kind in zip(synthetic.built.tensors, synthetic.kinds, strict=True):
+        file.seek(_aligned(file.tell()))
+        size = int(tensor_bytes(tensor, kind))
+        if _empty(tensor, filled):
+            file.seek(size, 1)
+        else:
+            for piece in _weights(tensor, kind, size, generator):
+                file.write(piece)
+    end = _aligned(file.tell())
+    file.truncate(end)
+    file.flush()
+    return end
+
+
+def _kept(tensor: Tensor) -> bool:
+    """llama.cpp keeps vectors and routers in 32-bit floats."""
+    return tensor.rows == 1 or tensor.group is Group.ROUTER
+
+
+def _empty(tensor: Tensor, filled: bool) -> bool:
+    """The tensor is left as a hole: zeros that take no room on the drive."""
+    if tensor.group in (Group.EMBEDDING, Group.ROUTER, Group.NORMS) or tensor.rows == 1:
+        return False
+    return tensor.group is Group.OUTPUT or not filled
+
+
+def _weights(
+    tensor: Tensor, kind: StorageType, size: int, generator: np.random.Generator
+) -> Iterator[bytes]:
+    if tensor.rows == 1:
+        yield np.ones(tensor.params, dtype=np.float32).tobytes()
+        return
+    tile = _tile(kind, generator)
+    whole, rest = divmod(size, len(tile))
+    for _ in range(whole):
+        yield tile
+    yield tile[:rest]
+
+
+def _tile(kind: StorageType, generator: np.random.Generator) -> bytes:
+    """Some whole blocks of random weights around zero, all of them finite."""
+    count = TILE // int(kind.block_bytes)
+    if kind.name in ("F32", "F16"):
+        values = generator.normal(0.0, DEVIATION, count)
+        return values.astype(np.float32 if kind.name == "F32" else np.float16).tobytes()
+    blocks = generator.integers(0, 256, (count, int(kind.block_bytes)), dtype=np.uint8)
+    for offset, factor in SCALES[kind.name].items():
+        scale = np.float16(factor * SCALE).tobytes()
+        blocks[:, offset : offset + 2] = np.frombuffer(scale, dtype=np.uint8)
+    return blocks.tobytes()
+
+
+def _header(synthetic: Synthetic) -> bytes:
+    tensors, values = (
+        synthetic.built.tensors,
+        list(_values(synthetic.facts, synthetic.model.format)),
+    )
+    head = MAGIC + struct.pack("<IQQ", VERSION, len(tensors), len(values))
+    entries, offset = [], 0
+    for tensor, kind in zip(tensors, synthetic.kinds, strict=True):
+        shape = _shape(synthetic.facts, tensor)
+        entry = struct.pack(f"<I{len(shape)}QIQ", len(shape), *shape, KINDS[kind.name], offset)
+        entries.append(_string(_name(tensor)) + entry)
+        offset += _aligned(int(tensor_bytes(tensor, kind)))
+    written = b"".join((head, *values, *entries))
+    return written.ljust(_aligned(len(written)), b"\0")
+
+
+def _name(tensor: Tensor) -> str:
+    own = f"{tensor.role}.weight"
+    return own if tensor.layer is None else f"blk.{tensor.layer}.{own}"
+
+
+def _shape(facts: ArchitectureFacts, tensor: Tensor) -> tuple[int, ...]:
+    """Dimensions, values in a row first; experts are stacked in the third."""
+    if tensor.role.endswith("_exps"):
+        return (tensor.width, tensor.rows // facts.experts, facts.experts)
+    return (tensor.width,) if tensor.rows == 1 else (tensor.width, tensor.rows)
+
+
+def _values(facts: ArchitectureFacts, form: str) -> Iterator[bytes]:
+    """Keys and values, each as the file holds them [1]."""
+    yield _key("general.architecture", STRING) + _string("llama")
+    yield _key("general.name", STRING) + _string(facts.name)
+    for number in (number for number, name in FILE_TYPES.items() if name == form):
+        yield _key("general.file_type", UINT32) + struct.pack("<I", number)
+    numbers = {
+        "block_count": facts.layers,
+        "context_length": facts.max_context or 131_072,
+        "embedding_length": facts.hidden,
+        "feed_forward_length": facts.moe_intermediate if facts.experts else facts.intermediate,
+        "attention.head_count": facts.heads,
+        "attention.head_count_kv": facts.kv_heads,
+        "attention.key_length": facts.head_dim,
+        "attention.value_length": facts.head_dim,
+        "rope.dimension_count": facts.head_dim,
+        "vocab_size": facts.vocab,
+        **({"expert_count": facts.experts} if facts.experts else {}),
+        **({"expert_used_count": facts.experts_per_token} if facts.experts else {}),
+        **({"expert_feed_forward_length": facts.moe_intermediate} if facts.experts else {}),
+    }
+    for name, number in numbers.items():
+        yield _key(f"llama.{name}", UINT32) + struct.pack("<I", number)
+    yield _key("llama.attention.layer_norm_rms_epsilon", FLOAT32) + struct.pack("<f", 1e-5)
+    yield from _vocabulary(facts.vocab)
+
+
+def _vocabulary(size: int) -> Iterator[bytes]:
+    """A vocabulary as SentencePiece has it: reserved tokens, bytes, then words of no meaning."""
+    special = [*RESERVED, *(f"<0x{byte:02X}>" for byte in range(256))]
+    tokens = [*special, *(f"w{number}" for number in range(len(special), size))][:size]
+    kinds = [UNKNOWN, CONTROL, CONTROL, *[BYTE] * 256, *[NORMAL] * max(0, size - len(special))]
+    yield _key("tokenizer.ggml.model", STRING) + _string("llama")
+    yield _array("tokenizer.ggml.tokens", STRING, size) + b"".join(map(_string, tokens))
+    yield _array("tokenizer.ggml.scores", FLOAT32, size) + bytes(4 * size)
+    yield _array("tokenizer.ggml.token_type", INT32, size) + _packed(kinds[:size])
+    for name, token in (("unknown", 0), ("bos", 1), ("eos", 2)):
+        yield _key(f"tokenizer.ggml.{name}_token_id", UINT32) + struct.pack("<I", token)
+
+
+def _packed(numbers: Sequence[int]) -> bytes:
+    packed: npt.NDArray[np.int32] = np.array(numbers, dtype="<i4")
+    return packed.tobytes()
+
+
+def _key(name: str, kind: int) -> bytes:
+    return _string(name) + struct.pack("<I", kind)
+
+
+def _array(name: str, kind: int, length: int) -> bytes:
+    return _key(name, ARRAY) + struct.pack("<IQ", kind, length)
+
+
+def _string(text: str) -> bytes:
+    written = text.encode()
+    return struct.pack("<Q", len(written)) + written
+
+
+def _aligned(size: int) -> int:
+    return -(-size // ALIGNMENT) * ALIGNMENT

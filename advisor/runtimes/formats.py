@@ -1,0 +1,217 @@
+"""Which file formats a runtime takes on which processors, and what a model becomes elsewhere.
+
+Pairs that run are rows of data/runtime_formats.csv, each with its source; a pair without a row does
+not run. A model in a format that a runtime does not take becomes the nearest one that it does;
+where there is none, the pair is refused and says why.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from advisor.catalog import model_formats
+from advisor.errors import Refusal
+from advisor.machine import Machine
+from advisor.runtimes.runtime import Becomes
+from advisor.tables import DATA, read
+
+NAMES = {
+    "llama.cpp": "llama.cpp",
+    "ollama": "Ollama",
+    "lm-studio": "LM Studio",
+    "vllm": "vLLM",
+    "sglang": "SGLang",
+    "ktransformers": "KTransformers",
+    "accelerate": "Transformers",
+    "deepspeed": "DeepSpeed",
+    "flexgen": "FlexGen",
+}
+"""Runtimes by the keys of the table, as sentences name them."""
+
+COMPUTE_CAPABILITY = {
+    "Pascal": 6.0,
+    "Volta": 7.0,
+    "Turing": 7.5,
+    "Ampere HBM": 8.0,
+    "Ampere": 8.6,
+    "Ada": 8.9,
+    "Hopper": 9.0,
+    "Blackwell": 10.0,
+}
+"""Lowest of each family (https://developer.nvidia.com/cuda-gpus, 2026-11-21)."""
+
+KINDS = {
+    "BF16-hf": "16-bit",
+    "MXFP4-hf": "MXFP4",
+    "bnb-nf4": "bitsandbytes",
+    "bnb-int8": "bitsandbytes",
+    "AMXINT4": "AMX",
+    "AMXINT8": "AMX",
+    "Q4_K+FP8": "GGUF experts",
+    "Q8_0+FP8": "GGUF experts",
+}
+"""Kinds of the table by format, where they are called otherwise."""
+GGUF_LIKE = {
+    "AWQ": "Q4_K_M",
+    "GPTQ": "Q4_K_M",
+    "FP8": "Q8_0",
+    "NVFP4": "Q4_K_M",
+    "bnb-int8": "Q8_0",
+    "bnb-nf4": "Q4_K_M",
+    "MXFP4-hf": "MXFP4",
+    "BF16-hf": "BF16",
+    "AMXINT4": "Q4_K_M",
+    "AMXINT8": "Q8_0",
+    "Q4_K+FP8": "Q4_K_M",
+    "Q8_0+FP8": "Q8_0",
+}
+"""The GGUF format closest in size to each other one."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RuntimeFormatRow:
+    """One row of data/runtime_formats.csv: a kind of file that a runtime takes on a vendor's GPUs.
+
+    Attributes:
+        runtime: its key.
+        format: kind of file; "16-bit" is an unquantized checkpoint.
+        vendor: of the GPU; "any", or "none" for a machine without one.
+        capability: lowest compute capability, for NVIDIA.
+        families: GPU families, separated by semicolons; empty for all of the vendor.
+        instruction_sets: all that the host must have, separated by semicolons.
+        source: who says so.
+        source_date: when.
+        note: what else to know.
+    """
+
+    runtime: str
+    format: str
+    vendor: str
+    capability: float | None
+    families: str
+    instruction_sets: str
+    source: str
+    source_date: str
+    note: str
+
+    def runs_on(self, kind: "Processor", instruction_sets: frozenset[str]) -> bool:
+        """The pair runs on a kind of GPU, or without one, in a host with these instructions."""
+        vendor, family = kind
+        if self.vendor not in ("any", vendor):
+            return False
+        if not _words(self.instruction_sets) <= instruction_sets:
+            return False
+        if self.families and family not in _words(self.families):
+            return False
+        return self.capability is None or COMPUTE_CAPABILITY.get(family, 0) >= self.capability
+
+
+@cache
+def rows() -> tuple[RuntimeFormatRow, ...]:
+    """Every pair that runs."""
+    return read(DATA / "runtime_formats.csv", RuntimeFormatRow)
+
+
+def kinds(form: str) -> frozenset[str]:
+    """Kinds of the table that a format is; BF16 is stored alike in GGUF and safetensors."""
+    if form == "BF16":
+        return frozenset({"GGUF", "16-bit"})
+    known = model_formats().get(form)
+    gguf = known is not None and known.family == "gguf"
+    return frozenset({"GGUF" if gguf else KINDS.get(form, form)})
+
+
+def takes(key: str, machine: Machine) -> frozenset[str]:
+    """Kinds of files that a runtime takes on all GPUs of a machine."""
+    return _taken(key, _processors(machine), machine.host.instruction_sets)
+
+
+def becomes_of(key: str, why: str = "") -> Callable[[str, Machine], Becomes]:
+    """The `becomes` of a runtime: the format asked for, or the nearest that it takes.
+
+    Args:
+        key: the runtime's key.
+        why: what it does to other formats, for the reason; empty where another file is needed.
+
+    Returns:
+        A function of format and machine; it raises Refusal where nothing near can run.
+    """
+
+    def becomes(form: str, machine: Machine) -> Becomes:
+        taken = takes(key, machine)
+        near = next((one for one in nearest(form) if kinds(one) & taken), None)
+        if near is None:
+            raise Refusal(refusal(key, form, machine))
+        if near == form:
+            return Becomes(format=form)
+        other = why or "it does not take"
+        return Becomes(format=near, reason=f"as {near}, since {other} {form} here")
+
+    return becomes
+
+
+@cache
+def nearest(form: str) -> tuple[str, ...]:
+    """A format and those that may stand for it, closest first."""
+    like = GGUF_LIKE.get(form, form)
+    if bits(form) > MIDDLE_BITS:
+        return (form, like, "BF16")
+    if bits(form) >= EIGHT_BITS:
+        return (form, "FP8", "AMXINT8", "Q8_0+FP8", like, "BF16")
+    return (form, "AWQ", "GPTQ", "AMXINT4", "Q4_K+FP8", like, "FP8", "BF16")
+
+
+EIGHT_BITS, MIDDLE_BITS = 6.0, 12.0
+"""Formats of so many bits and more count as those of 8, and of 16 [bit]."""
+
+
+def bits(form: str) -> float:
+    """The leading number of bits in a format's name; 4 for those that name none [bit]."""
+    found = re.search(r"(\d+)", form)
+    return float(found.group(1)) if found else 4.0
+
+
+def refusal(key: str, form: str, machine: Machine) -> str:
+    """Why neither a format nor anything near it runs in a runtime on a machine."""
+    able = [row for row in rows() if row.runtime == key]
+    where = _where(machine)
+    oldest = min((row.capability for row in able if row.capability), default=0.0)
+    family = machine.gpus[0].family if machine.gpus else ""
+    if 0 < COMPUTE_CAPABILITY.get(family, 99.0) < oldest:
+        return f"{NAMES[key]} needs a GPU of compute capability {oldest:g}; {where} is older."
+    wanted = {one for row in able for one in _words(row.instruction_sets)}
+    if wanted and not wanted & machine.host.instruction_sets:
+        host = machine.host.name or "this one"
+        return f"{NAMES[key]} needs a processor with AVX2, which {host} is not known to have."
+    return f"{NAMES[key]} has no kernels for {where}."
+
+
+def _where(machine: Machine) -> str:
+    if not machine.gpus:
+        return "a machine without a GPU"
+    return f"{machine.gpus[0].name} ({machine.gpus[0].family})"
+
+
+Processor = tuple[str, str]
+"""Vendor and family of a GPU; "none" and nothing where there is none."""
+
+
+def _processors(machine: Machine) -> tuple[Processor, ...]:
+    each = dict.fromkeys((gpu.vendor, gpu.family) for gpu in machine.gpus)
+    return tuple(each) or (("none", ""),)
+
+
+@lru_cache(maxsize=512)
+def _taken(
+    key: str, processors: tuple[Processor, ...], instruction_sets: frozenset[str]
+) -> frozenset[str]:
+    each = [
+        {row.format for row in rows() if row.runtime == key and row.runs_on(one, instruction_sets)}
+        for one in processors
+    ]
+    return frozenset(set.intersection(*each))
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(filter(None, text.split(";")))

@@ -1,0 +1,109 @@
+"""The llama-server line that puts a model where a placement has it, with nothing left to choose.
+
+Options that are not given are adjusted by llama-server's own fit, so that a prediction holds only
+where every one of them is, and the fit is off. `-ngl N` counts the output head: 1 is the head
+alone, 2 the head and the last layer, since December 2025 (src/llama-model.cpp, `i_gpu_start`).
+"""
+
+import shlex
+from collections.abc import Iterable
+
+import numpy as np
+
+from advisor.architecture import Group
+from advisor.machine import Machine
+from advisor.model import Model
+from advisor.placement import RAM, Placement, Strategy, vram
+from advisor.workload import Workload
+
+VERSION = "llama.cpp of November 2026 (server README at 00dc8057)"
+MICRO_BATCH = 512
+"""`-ub` where it is not given (server README) [tokens]."""
+BATCH = 2048
+"""`-b` where it is not given (server README) [tokens]."""
+RPC_PORT = 50052
+"""Port that rpc-server listens on unless told otherwise (tools/rpc/README.md)."""
+
+
+def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
+    """The llama-server line, and the line for each further machine."""
+    file = shlex.quote(f"{model.name}-{model.format}.gguf")
+    line = " ".join([f"llama-server -m {file}", *arguments(model, placement, machine, work)])
+    return with_workers(line, placement, machine)
+
+
+def with_workers(line: str, placement: Placement, machine: Machine) -> str:
+    """A server's line behind that of every further machine, where there are any."""
+    if machine.nodes == 1 or not np.any(placement.gpu_layers):
+        return line
+    return f"# on every other machine\nrpc-server -H 0.0.0.0 -p {RPC_PORT} -c\n# here\n{line}"
+
+
+def arguments(
+    model: Model, placement: Placement, machine: Machine, work: Workload
+) -> tuple[str, ...]:
+    """Options of llama-server behind the file, one option and its value in each string."""
+    return (
+        *_request(work),
+        *_layers(model, placement, machine),
+        *devices(model, placement, machine),
+        *_cache(model, placement, work),
+        *_loading(placement),
+        "--fit off",
+    )
+
+
+def _request(work: Workload) -> Iterable[str]:
+    yield f"-c {int(work.context) * int(work.users)}"
+    if int(work.users) > 1:
+        yield f"-np {int(work.users)}"
+    if int(work.ubatch) > BATCH:
+        yield f"-b {int(work.ubatch)}"
+    if int(work.ubatch) != MICRO_BATCH:
+        yield f"-ub {int(work.ubatch)}"
+
+
+def _layers(model: Model, placement: Placement, machine: Machine) -> Iterable[str]:
+    if not machine.gpus:
+        return
+    layers, experts = int(placement.gpu_layers), int(placement.cpu_moe)
+    head = bool(np.any(placement.output[vram(len(machine.gpus) - 1)]))
+    if layers >= model.layers:
+        yield "-ngl all"
+    else:
+        yield f"-ngl {layers + 1 if layers else 0}"
+    if layers and not head:
+        yield r"-ot '^(output|token_embd)\.weight=CPU'"
+    if experts and layers and model.has_experts:
+        yield "-cmoe" if experts >= model.layers else f"-ncmoe {experts}"
+
+
+def devices(model: Model, placement: Placement, machine: Machine) -> Iterable[str]:
+    """Layers of each GPU, the head counted on the last, so that none is cut otherwise."""
+    if len(machine.gpus) < 2 or not np.any(placement.gpu_layers):
+        return
+    if machine.nodes > 1:
+        hosts = (f"HOST{node}:{RPC_PORT}" for node in range(2, machine.nodes + 1))
+        yield f"--rpc {','.join(hosts)}"
+    counts = [
+        int(np.sum(placement.weights[vram(device)][Group.NORMS] > 0))
+        for device in range(len(machine.gpus))
+    ]
+    counts[-1] += 1
+    yield f"-sm layer -ts {','.join(map(str, counts))}"
+
+
+def _cache(model: Model, placement: Placement, work: Workload) -> Iterable[str]:
+    if work.kv_type != "f16":
+        yield f"-fa on -ctk {work.kv_type} -ctv {work.kv_type}"
+    if work.swa_full:
+        yield "--swa-full"
+    if placement.gpu_layers and np.all(placement.kv[RAM] > 0):
+        yield "-nkvo"
+
+
+def _loading(placement: Placement) -> Iterable[str]:
+    if placement.strategy is Strategy.NVME_OFFLOAD:
+        yield "-lm mmap --no-repack"
+    elif placement.load_mode != "auto":
+        yield f"-lm {placement.load_mode}"

@@ -1,0 +1,88 @@
+"""LM Studio: llama.cpp behind a slider of layers.
+
+`lms load --gpu R` puts that share of the layers on the GPU, whole ones; unset, it decides itself.
+The command line knows the share, the context and how long to stay loaded, and nothing of experts;
+the type of the cache and the number of requests at once are set in the app, or by its SDKs
+(lmstudio-ai/docs at c6854fb, 2026-04-29: 3_cli/0_local-models/load.md,
+0_app/5_advanced/parallel-requests.md, 2_typescript/7_api-reference/llm-load-model-config.md). It is
+not made to read a model from the drive that RAM does not hold: guardrails refuse to load it.
+"""
+
+import shlex
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from advisor.errors import Refusal
+from advisor.machine import Machine
+from advisor.model import Model
+from advisor.placement import Placement, Settings, Strategy, layers_that_fit
+from advisor.runtimes import llama_cpp
+from advisor.runtimes.formats import becomes_of
+from advisor.runtimes.llama_cpp_memory import kv_cache_bytes
+from advisor.runtimes.runtime import Runtime
+from advisor.units import Array
+from advisor.workload import Workload
+
+VERSION = "LM Studio's lms of April 2026 (docs at c6854fb)"
+NOTES = (
+    "lms load --estimate-only prints LM Studio's own estimate of the memory, without loading.",
+)
+
+
+def place(
+    model: Model, machine: Machine, work: Workload, strategy: Strategy, settings: Settings
+) -> Placement:
+    """As many whole layers on the GPU as fit, experts and all.
+
+    Raises:
+        Refusal: a drive, several machines.
+    """
+    if strategy is Strategy.NVME_OFFLOAD:
+        raise Refusal("LM Studio refuses what RAM does not hold; llama.cpp reads from a drive.")
+    if machine.nodes > 1:
+        raise Refusal("LM Studio computes on one machine.")
+    layers = settings.gpu_layers
+    if layers is None and machine.gpus:
+        layers = whole_layers(model, machine, work)
+    fixed = replace(settings, gpu_layers=layers, cpu_moe=0.0)
+    return llama_cpp.place(model, machine, work, strategy, fixed)
+
+
+def whole_layers(model: Model, machine: Machine, work: Workload) -> Array:
+    """Layers that fit with all their experts; none where all would, to compare with RAM."""
+    cache = kv_cache_bytes(model, work) * np.asarray(work.users, float)[..., None]
+    budget = llama_cpp.gpu_budget(model, machine, work) - model.output
+    layers = layers_that_fit(model.layer_bytes + cache, budget)
+    return np.where(layers >= model.layers, 0.0, layers)
+
+
+def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
+    """The lms line that does this, and what must be set in the app besides."""
+    share = float(placement.gpu_layers) / model.layers
+    gpu = "max" if share >= 1 else f"{share:.3g}" if share > 0 else "off"
+    key = shlex.quote(f"{model.name}-{model.format}".lower())
+    line = f"lms load {key} --gpu {gpu} --context-length {int(work.context) * int(work.users)}"
+    return "\n".join([*_in_the_app(work), line])
+
+
+def _in_the_app(work: Workload) -> Iterable[str]:
+    if int(work.users) > 1:
+        yield f"# first, in the app: Max Concurrent Predictions {int(work.users)}"
+    if work.kv_type != "f16":
+        yield f"# first, in the app: K and V Cache Quantization Type {work.kv_type}"
+
+
+LM_STUDIO = Runtime(
+    name="LM Studio",
+    key="lm-studio",
+    version=VERSION,
+    strategies=(Strategy.GPU_RESIDENT, Strategy.CPU_OFFLOAD),
+    becomes=becomes_of("lm-studio"),
+    place=place,
+    schedule=llama_cpp.schedule,
+    command=command,
+    takes_layers=True,
+    notes=NOTES,
+)

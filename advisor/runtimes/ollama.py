@@ -1,0 +1,175 @@
+"""Ollama: llama-server of its own, started with a context, and left to fit the layers itself.
+
+Since 2026 it runs llama-server (llm/llama_server.go). Unless `num_gpu` is set it passes no number
+of layers, so llama.cpp's own fit decides, experts to RAM included; with `num_gpu` N it passes
+`-ngl N`, which counts the output head, and whole layers only: there is no way to name experts. It
+takes one GPU where the model fits into one, else all; allocates the context once for each parallel
+request; and raises the micro-batch with the context where there is room. It does not read from the
+drive: a model that RAM cannot hold is refused.
+
+Reference: ollama/ollama at fb30760, 2026-08-21: llm/llama_server.go, server/sched.go,
+server/routes.go, envconfig/config.go, docs/faq.mdx.
+"""
+
+import json
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from advisor.errors import Refusal
+from advisor.machine import Machine
+from advisor.model import Model
+from advisor.placement import Placement, Settings, Strategy
+from advisor.runtimes import llama_cpp
+from advisor.runtimes.formats import becomes_of
+from advisor.runtimes.llama_cpp_memory import kv_cache_bytes
+from advisor.runtimes.runtime import Runtime
+from advisor.schedule import Phases
+from advisor.units import GIB, MIB, Array
+from advisor.workload import Workload
+
+VERSION = "Ollama of August 2026 (fb30760)"
+CACHE_TYPES = ("f16", "q8_0", "q4_0")
+"""What `OLLAMA_KV_CACHE_TYPE` may be (docs/faq.mdx)."""
+CONTEXTS = ((47.0, 262_144), (23.0, 32_768), (0.0, 4096))
+"""Context by all VRAM from so many GiB on, where none is set (server/routes.go) [GiB, tokens]."""
+BATCHES = ((32_768, 2048, 0.60, 2 * GIB), (4096, 1024, 0.75, 768 * MIB))
+"""Micro-batch above a context of all requests, and what must be left for it: the model takes at
+most this share of VRAM, and 80 % of it hold the model with this much more (server/sched.go)
+[tokens, tokens, share, B]."""
+BATCH = 512
+"""Micro-batch otherwise [tokens]."""
+FILLED = 0.80
+NOTES = (
+    "OLLAMA_NUM_PARALLEL multiplies the cache; it does not choose the layers. ollama ps shows "
+    "how much of the model lies in the GPU.",
+)
+
+
+def default_context(machine: Machine) -> int:
+    """Tokens of context that Ollama allocates where none is asked for [tokens]."""
+    total = sum(float(np.max(gpu.memory.value)) for gpu in machine.gpus)
+    return next(tokens for least, tokens in CONTEXTS if total >= least * GIB)
+
+
+def served(model: Model, machine: Machine, work: Workload) -> Workload:
+    """What is asked, with the micro-batch that Ollama chooses where none is set."""
+    if np.any(np.asarray(work.ubatch) != BATCH):
+        return work
+    return replace(work, ubatch=micro_batch(model, machine, work))
+
+
+def micro_batch(model: Model, machine: Machine, work: Workload) -> Array:
+    """`num_batch` where it is not set: larger with the context, if there is room [tokens]."""
+    context = np.asarray(work.context, dtype=float) * work.users
+    needed = predicted(model, work)
+    vram = sum((gpu.memory.value for gpu in machine.gpus), start=np.zeros(()))
+    found: Array = np.asarray(float(BATCH))
+    for least, batch, share, more in reversed(BATCHES):
+        room = (needed <= share * vram) & (needed + more <= FILLED * vram)
+        found = np.where((context > least) & room, float(batch), found)
+    return found
+
+
+def predicted(model: Model, work: Workload) -> Array:
+    """Memory that Ollama expects a model to take before it starts: its file and its cache [B]."""
+    cache = np.sum(kv_cache_bytes(model, work), axis=-1) * work.users
+    return np.asarray(model.file_bytes + cache)
+
+
+def place(
+    model: Model, machine: Machine, work: Workload, strategy: Strategy, settings: Settings
+) -> Placement:
+    """llama.cpp's own fit, or `num_gpu` layers with their experts.
+
+    Raises:
+        Refusal: a cache type it does not have, parallel requests to a model that keeps a state,
+            several machines, a drive.
+    """
+    if strategy is Strategy.NVME_OFFLOAD:
+        raise Refusal(
+            "Ollama refuses a model that RAM does not hold; llama.cpp reads from a drive."
+        )
+    if machine.nodes > 1:
+        raise Refusal("Ollama serves from one machine.")
+    if work.kv_type not in CACHE_TYPES:
+        raise Refusal(f"Ollama keeps the cache in {', '.join(CACHE_TYPES)}, not in {work.kv_type}.")
+    if np.any(np.asarray(work.users) > 1) and np.any(model.state_values > 0):
+        raise Refusal(
+            f"Ollama serves {model.name} one request at a time, since its layers keep a state."
+        )
+    whole = settings if settings.gpu_layers is None else replace(settings, cpu_moe=0.0)
+    asked = served(model, machine, work)
+    return llama_cpp.place(model, chosen(model, machine, asked), asked, strategy, whole)
+
+
+def chosen(model: Model, machine: Machine, work: Workload) -> Machine:
+    """With one GPU where the whole model fits into the first (server/sched.go), else with all."""
+    if len(machine.gpus) > 1 and np.all(predicted(model, work) <= machine.gpus[0].memory.value):
+        return replace(machine, gpus=machine.gpus[:1])
+    return machine
+
+
+def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
+    """As llama.cpp, in the micro-batches that Ollama chooses."""
+    asked = served(model, machine, work)
+    return llama_cpp.schedule(model, placement, chosen(model, machine, asked), asked)
+
+
+def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
+    """The environment of the server, a Modelfile, and a request."""
+    name = f"{model.name}-{model.format}".lower()
+    options = {"num_ctx": int(work.context), **_fixed(model, placement, machine, work)}
+    request = json.dumps({"model": name, "prompt": "Why?", "options": options})
+    lines = [f"FROM ./{model.name}-{model.format}.gguf"]
+    lines += [f"PARAMETER {key} {value}" for key, value in options.items()]
+    modelfile = shlex.quote("".join(rf"{line}\n" for line in lines))
+    return "\n".join(
+        (
+            " ".join([*environment(work), "ollama serve"]),
+            "# in another terminal",
+            f"printf {modelfile} > Modelfile && ollama create {shlex.quote(name)} -f Modelfile",
+            f"curl http://localhost:11434/api/generate -d {shlex.quote(request)}",
+        )
+    )
+
+
+def _fixed(
+    model: Model, placement: Placement, machine: Machine, work: Workload
+) -> Mapping[str, int]:
+    """Options that fix what is not left to the fit: experts apart cannot be said, layers can."""
+    found = {}
+    if machine.gpus and not (model.has_experts and np.any(placement.cpu_moe)):
+        layers = int(placement.gpu_layers)
+        found["num_gpu"] = layers + 1 if layers else 0
+    if machine.gpus and not int(placement.gpu_layers):
+        found["num_gpu"] = 0
+    if int(work.ubatch) != BATCH:
+        found["num_batch"] = int(work.ubatch)
+    return found
+
+
+def environment(work: Workload) -> Iterable[str]:
+    """Variables of the server, as it must be started."""
+    yield f"OLLAMA_CONTEXT_LENGTH={int(work.context)}"
+    if int(work.users) > 1:
+        yield f"OLLAMA_NUM_PARALLEL={int(work.users)}"
+    if work.kv_type != "f16":
+        yield f"OLLAMA_KV_CACHE_TYPE={work.kv_type}"
+        yield "OLLAMA_FLASH_ATTENTION=1"
+
+
+OLLAMA = Runtime(
+    name="Ollama",
+    key="ollama",
+    version=VERSION,
+    strategies=(Strategy.GPU_RESIDENT, Strategy.CPU_OFFLOAD),
+    becomes=becomes_of("ollama"),
+    place=place,
+    schedule=schedule,
+    command=command,
+    takes_layers=True,
+    notes=NOTES,
+)

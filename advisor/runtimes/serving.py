@@ -1,0 +1,240 @@
+"""What vLLM and SGLang share: weights and cache over all GPUs, what does not fit in pinned RAM."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from advisor.architecture import Group
+from advisor.errors import Refusal
+from advisor.machine import Machine
+from advisor.model import Floats, Model
+from advisor.placement import (
+    RAM,
+    Load,
+    Location,
+    Placement,
+    Settings,
+    Step,
+    Strategy,
+    all_of,
+    kv_bytes,
+    layers_that_fit,
+    step_load,
+    vram,
+    weight_bytes,
+)
+from advisor.runtimes.parallel import Parallel, cache_share, chunks, parallel, representative
+from advisor.runtimes.streaming import ACTIVATIONS, each_of, kernels, unpacked_weights
+from advisor.schedule import Kernels
+from advisor.units import Array
+from advisor.workload import Workload
+
+SIXTEEN_BITS = ("f16", "bf16", "f32")
+"""Cache types that are kept as the model's own 16 bits; all others become fp8."""
+
+
+def served(work: Workload) -> Workload:
+    """What is asked, with the cache in a type that vLLM and SGLang keep."""
+    return replace(work, kv_type="bf16" if work.kv_type in SIXTEEN_BITS else "fp8")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Room:
+    """What a runtime leaves of a GPU.
+
+    Attributes:
+        usable: share of VRAM that it fills.
+        buffered: layers' worth of VRAM that streamed layers pass through.
+        cache: of one user, per layer, shape (..., layers) [B].
+        working: what the runtime takes of that share to compute [B].
+    """
+
+    usable: Array
+    buffered: int
+    cache: Floats
+    working: float = ACTIVATIONS
+
+
+def placed(
+    model: Model,
+    machine: Machine,
+    work: Workload,
+    strategy: Strategy,
+    settings: Settings,
+    room: Room,
+) -> Placement:
+    """Whole layers stay, first ones first in each group of GPUs; the rest lies in pinned RAM.
+
+    Where all would fit, none does with `cpu-offload`: the comparison is then with all in RAM.
+
+    Raises:
+        Refusal: on a machine without a GPU.
+    """
+    if not machine.gpus:
+        raise Refusal("It computes on a GPU, and this machine has none.")
+    how = parallel(model, machine)
+    groups = chunks(model, how.pipeline)
+    resident = strategy is Strategy.GPU_RESIDENT
+    kept = [
+        group if resident else kept_layers(model, machine, work, settings, room, how, at)
+        for at, group in enumerate(groups)
+    ]
+    return spread(model, machine, strategy, how, room, kept)
+
+
+def kept_layers(
+    model: Model,
+    machine: Machine,
+    work: Workload,
+    settings: Settings,
+    room: Room,
+    how: Parallel,
+    at: int,
+) -> Floats:
+    """1 for layers of a group of GPUs whose weights stay there, shape (..., layers)."""
+    group = chunks(model, how.pipeline)[at]
+    rank = np.cumsum(group) * group
+    if settings.gpu_layers is not None:
+        count = np.asarray(settings.gpu_layers, dtype=float) / how.pipeline
+        return np.asarray(group * (rank <= count[..., None]))
+    held = group * model.layer_bytes / how.tensor
+    budget = weight_room(model, machine, work, room, how, at)
+    passing = room.buffered * float(np.max(held))
+    fitting = layers_that_fit(held[group > 0][::-1], budget - passing)
+    count = np.where(budget >= held.sum(), 0.0, fitting)
+    return np.asarray(group * (rank <= count[..., None]))
+
+
+def weight_room(
+    model: Model, machine: Machine, work: Workload, room: Room, how: Parallel, at: int
+) -> Array:
+    """VRAM of each GPU in a group for layers, the smallest deciding [B]."""
+    group = chunks(model, how.pipeline)[at]
+    cache = np.sum(group * room.cache * cache_share(model, how.tensor), axis=-1) * work.users
+    ends = model.embedding * (at == 0) + model.output * (at == how.pipeline - 1)
+    whole = smallest(machine, how, at) * room.usable
+    return np.asarray(whole - room.working - ends / how.tensor - cache)
+
+
+def smallest(machine: Machine, how: Parallel, at: int) -> Array:
+    """VRAM of the smallest GPU of a group [B]."""
+    cards = machine.gpus[at * how.tensor : (at + 1) * how.tensor]
+    sizes = np.broadcast_arrays(*(card.memory.value for card in cards))
+    return np.asarray(np.minimum.reduce(sizes))
+
+
+def spread(
+    model: Model,
+    machine: Machine,
+    strategy: Strategy,
+    how: Parallel,
+    room: Room,
+    kept: list[Floats],
+) -> Placement:
+    """Layers kept, cache, token table and head over all GPUs; the other layers in RAM."""
+    groups = chunks(model, how.pipeline)
+    shares = cache_share(model, how.tensor)
+    whole = np.sum(kept, axis=0)
+    first, last = (0, how.pipeline - 1)
+    weights: dict[Location, Mapping[Group, Floats]] = {RAM: all_of(1.0 - whole)}
+    kv: dict[Location, Floats] = {}
+    ends: dict[str, dict[Location, Array]] = {"table": {}, "head": {}}
+    buffers: dict[Location, Array] = {}
+    for device in range(how.gpus):
+        at, where = device // how.tensor, vram(device)
+        weights[where] = all_of(kept[at] / how.tensor)
+        kv[where] = np.broadcast_to(groups[at] * shares, kept[at].shape)
+        ends["table"][where] = 1.0 / how.tensor if at == first else 0.0
+        ends["head"][where] = np.asarray(1.0 / how.tensor if at == last else 0.0)
+        largest = float(np.max(groups[at] * model.layer_bytes)) / how.tensor
+        streams = np.any(np.asarray(groups[at] - kept[at]) > 0, axis=-1)
+        unused = machine.gpus[device].memory.value * (1 - np.asarray(room.usable))
+        buffers[where] = unused + room.working + np.where(streams, room.buffered * largest, 0.0)
+    return Placement(
+        strategy=strategy,
+        gpu_layers=np.sum(whole, axis=-1),
+        cpu_moe=np.zeros(()),
+        weights=weights,
+        kv=kv,
+        embedding=vram(0),
+        embedding_shares=ends["table"],
+        output=ends["head"],
+        buffers=buffers,
+        cache=room.cache,
+    )
+
+
+def held_load(
+    model: Model, placement: Placement, machine: Machine, how: Parallel, at: int, step: Step
+) -> Load:
+    """What one GPU of a group reads and computes of what lies on it."""
+    load = step_load(model, placement, vram(representative(machine, how, at)), step)
+    return _all_start(load, how.tensor)
+
+
+def outside_load(model: Model, placement: Placement, how: Parallel, at: int, step: Step) -> Load:
+    """What one GPU of a group reads and computes of its layers in RAM, once they are there."""
+    group = chunks(model, how.pipeline)[at]
+    own = {part: share * group for part, share in placement.weights[RAM].items()}
+    alone = replace(placement, weights={RAM: own}, kv={}, output={})
+    load = step_load(model, alone, RAM, step)
+    return each_of(load, how.tensor)
+
+
+def _all_start(load: Load, tensor: int) -> Load:
+    """All GPUs that share layers start the kernels of every layer."""
+    return replace(
+        load,
+        layers=load.layers * tensor,
+        expert_layers=load.expert_layers * tensor,
+        state_layers=load.state_layers * tensor,
+    )
+
+
+def group_weights(model: Model, placement: Placement, how: Parallel, at: int) -> Array:
+    """Weights in RAM of a group's layers, for each of its GPUs: unused experts too [B]."""
+    group = chunks(model, how.pipeline)[at]
+    shares = placement.weights[RAM].items()
+    whole: Array = sum((share * group) @ model.held[part] for part, share in shares)
+    return whole / how.tensor
+
+
+def group_kernels(model: Model, how: Parallel, at: int, step: Step) -> Kernels:
+    """How one GPU of a group computes its layers; the first group samples for all."""
+    share = float(np.mean(chunks(model, how.pipeline)[at])) / how.tensor
+    sequences = step.sequences if at == 0 else 0.0
+    return kernels(model, sequences, unpacked_weights(model) * share)
+
+
+def prompt_step(work: Workload) -> Step:
+    """All users' prompts in one run."""
+    users = np.asarray(work.users, dtype=float)
+    return Step(
+        tokens=np.maximum(work.fresh, 1) * users,
+        sequences=users,
+        depth=(np.asarray(work.prompt) + work.cached) / 2,
+        kv_type=work.kv_type,
+    )
+
+
+def token_step(work: Workload) -> Step:
+    """One token for each user."""
+    users = np.asarray(work.users, dtype=float)
+    return Step(tokens=users, sequences=users, depth=work.decode_depth, kv_type=work.kv_type)
+
+
+def sequences_that_fit(model: Model, placement: Placement, machine: Machine, work: Workload) -> int:
+    """Conversations of the context allocated whose cache fits beside what lies in VRAM.
+
+    More of them are not refused: the scheduler lets them wait, or takes the cache of one away and
+    computes it again.
+    """
+    counts = []
+    for device, gpu in enumerate(machine.gpus):
+        where = vram(device)
+        each = np.asarray(kv_bytes(model, placement, where, work)) / work.users
+        held = weight_bytes(model, placement, where) + placement.buffers.get(where, 0.0)
+        if np.any(each > 0):
+            counts.append(np.floor(np.maximum(gpu.memory.value - held, 0.0) / each))
+    return int(np.min(counts)) if counts else 0

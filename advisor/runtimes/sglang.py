@@ -1,0 +1,148 @@
+"""SGLang: all on the GPUs, or weights in pinned RAM, copied just before each layer computes.
+
+`--cpu-offload-gb` moves weights out in the order of the layers until so many GiB are gone. Each
+layer's are copied back on the stream that computes, every expert of it too, so that copy and
+compute add up (OffloaderV1 in sglang/srt/utils/offloader.py of 0.5.23). Its prefetching offloader
+(`--offload-group-size`) is wired for DeepSeek's architecture alone, and there for experts; it is
+not modelled. The hierarchical cache keeps prefixes in RAM and makes no room for weights.
+"""
+
+import math
+import shlex
+from collections.abc import Iterable
+
+import numpy as np
+
+from advisor.errors import Refusal
+from advisor.machine import Machine
+from advisor.model import Model
+from advisor.placement import RAM, Placement, Settings, Step, Strategy, weight_bytes
+from advisor.runtimes.formats import becomes_of
+from advisor.runtimes.parallel import Parallel, exchanges, parallel, representative, several
+from advisor.runtimes.runtime import Runtime
+from advisor.runtimes.serving import (
+    Room,
+    group_kernels,
+    group_weights,
+    held_load,
+    outside_load,
+    placed,
+    prompt_step,
+    served,
+    token_step,
+)
+from advisor.schedule import Flow, Phases, Route, Schedule, Stage, Transfer, alone
+from advisor.units import GIB, MIB, Array
+from advisor.workload import Workload
+
+VERSION = "SGLang 0.5.23"
+BUFFERED = 1
+"""Layers that pass through VRAM at a time."""
+CHUNKS = ((20, 2048), (60, 4096), (160, 8192), (math.inf, 16384))
+"""Tokens of a prompt computed together (`--chunked-prefill-size`) by VRAM below so many GiB, where
+it is not given (sglang/srt/arg_groups/memory_hook.py of 0.5.23) [GiB, tokens]."""
+META = 512 * MIB
+PER_TOKEN = 1.5 * MIB
+"""VRAM set aside for metadata, and for each token of a chunk (memory_hook.py) [B]."""
+NOTES = (
+    "--enable-hierarchical-cache keeps prefixes of earlier prompts in RAM; it makes no room for "
+    "weights, and no conversation longer.",
+)
+
+
+def static_share(machine: Machine) -> float:
+    """`--mem-fraction-static`: the share of VRAM for weights and cache.
+
+    What is left is for a chunk of the prompt: 512 MiB and 1.5 MiB for each of its tokens.
+    """
+    size = min(float(np.ravel(gpu.memory.value)[0]) for gpu in machine.gpus)
+    chunk = next(tokens for limit, tokens in CHUNKS if size < limit * GIB)
+    return max(math.floor(1000 * (1 - (META + PER_TOKEN * chunk) / size)) / 1000, 0.1)
+
+
+def place(
+    model: Model, machine: Machine, work: Workload, strategy: Strategy, settings: Settings
+) -> Placement:
+    """As many layers as fit beside the cache stay; the rest in pinned RAM.
+
+    Raises:
+        Refusal: on a drive, or on a machine without a GPU.
+    """
+    if strategy is Strategy.NVME_OFFLOAD:
+        raise Refusal("SGLang keeps no weights on a drive.")
+    if not machine.gpus:
+        raise Refusal("SGLang computes on a GPU here, and this machine has none.")
+    cache = model.kv_bytes(work.context, served(work).kv_type)
+    room = Room(usable=static_share(machine), buffered=BUFFERED, cache=cache, working=0.0)
+    return placed(model, machine, work, strategy, settings, room)
+
+
+def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
+    """One pass for the prompt and one for each token; copy, then compute."""
+    return Phases(
+        prefill=_pass(model, placement, machine, prompt_step(served(work))),
+        decode=_pass(model, placement, machine, token_step(served(work))),
+    )
+
+
+def _pass(model: Model, placement: Placement, machine: Machine, step: Step) -> Schedule:
+    how = parallel(model, machine)
+    stages = [
+        stage
+        for at in range(how.pipeline)
+        for stage in _group(model, placement, machine, how, at, step)
+    ]
+    return Schedule(
+        stages=tuple(stages), exchanges=tuple(exchanges(model, machine, how, step.tokens))
+    )
+
+
+def _group(
+    model: Model, placement: Placement, machine: Machine, how: Parallel, at: int, step: Step
+) -> Iterable[Stage]:
+    device = representative(machine, how, at)
+    here = held_load(model, placement, machine, how, at, step)
+    outside = outside_load(model, placement, how, at, step)
+    moved = group_weights(model, placement, how, at)
+    own = group_kernels(model, how, at, step)
+    yield alone(Flow(route=Route.RESIDENT, load=here + outside, device=device, kernels=own))
+    yield alone(Flow(route=Route.STREAMED, moved=moved, device=device, transfer=Transfer.PINNED))
+
+
+def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
+    """The launch line that does this, and the one for each further machine."""
+    how = parallel(model, machine)
+    parts = [
+        "python -m sglang.launch_server",
+        f"--model-path {shlex.quote(f'{model.name}-{model.format}')}",
+        f"--context-length {int(work.context)}",
+        f"--max-running-requests {int(work.users)}",
+        f"--mem-fraction-static {static_share(machine):g}",
+        *(["--kv-cache-dtype fp8_e4m3"] if served(work).kv_type == "fp8" else []),
+        *several(machine, how, ("--tp-size", "--pp-size")),
+        *_offload(model, placement, how),
+    ]
+    line = " ".join(parts)
+    if machine.nodes == 1:
+        return line
+    joined = f"{line} --nnodes {machine.nodes} --dist-init-addr HOST1:5000 --node-rank"
+    return "\n".join(f"{joined} {rank}  # on HOST{rank + 1}" for rank in range(machine.nodes))
+
+
+def _offload(model: Model, placement: Placement, how: Parallel) -> Iterable[str]:
+    outside: Array = weight_bytes(model, placement, RAM)
+    if float(outside) > 0:
+        yield f"--cpu-offload-gb {math.ceil(float(outside) / how.gpus / GIB)}"
+
+
+SGLANG = Runtime(
+    name="SGLang",
+    key="sglang",
+    version=VERSION,
+    strategies=(Strategy.GPU_RESIDENT, Strategy.CPU_OFFLOAD),
+    becomes=becomes_of("sglang"),
+    place=place,
+    schedule=schedule,
+    command=command,
+    notes=NOTES,
+)

@@ -1,0 +1,95 @@
+"""data/causes.csv: a row for each cause, each with a test, a remedy and a public source."""
+
+import re
+
+import pytest
+from provenance import is_past, is_public
+
+from advisor import catalog
+from advisor.causes import CAUSES
+from advisor.causes.table import SYSTEMS, CauseRow, cause_rows, row_for
+
+ROWS = cause_rows()
+VENDORS = {row.vendor for row in catalog.gpu_rows().values()}
+EACH = pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.key} {row.vendor}".strip())
+
+
+def test_every_cause_that_is_worked_out_has_a_row_and_every_row_is_worked_out() -> None:
+    assert {row.key for row in ROWS} == set(CAUSES)
+
+
+@EACH
+def test_it_has_a_public_source_that_was_read(row: CauseRow) -> None:
+    assert is_public(row.source)
+    assert is_past(row.retrieved)
+
+
+@EACH
+def test_it_says_what_to_look_at_and_what_to_do(row: CauseRow) -> None:
+    assert not row.cause.endswith(".")
+    for text in (row.test, row.fix):
+        assert text[-1] in ".)"
+        assert text.count("`") % 2 == 0
+    assert "`" not in row.command
+
+
+@EACH
+def test_it_is_plausible_to_a_degree_for_a_machine_that_there_is(row: CauseRow) -> None:
+    assert 0 < row.prior <= 1
+    assert row.vendor in VENDORS | {""}
+    assert row.system in {*SYSTEMS.values(), ""}
+
+
+def test_no_two_rows_are_for_the_same_machine() -> None:
+    asked = [(row.key, row.vendor, row.system) for row in ROWS]
+    assert len(asked) == len(set(asked))
+
+
+@EACH
+def test_commands_name_fields_of_nvidia_smi_that_drivers_still_know(row: CauseRow) -> None:
+    # nvidia-smi --help-query-gpu of driver 580: gen.current and clocks_throttle_reasons are old.
+    fields = re.findall(r"--query-gpu=([\w.,]+)", row.command)
+    known = {
+        "pcie.link.gen.gpucurrent", "pcie.link.gen.max", "pcie.link.width.current",
+        "pcie.link.width.max", "pstate", "power.draw", "power.limit", "temperature.gpu",
+        "clocks.mem", "clocks.max.mem", "clocks_event_reasons.sw_power_cap",
+        "clocks_event_reasons.sw_thermal_slowdown", "clocks_event_reasons.hw_slowdown",
+    }  # fmt: skip
+    assert {name for group in fields for name in group.split(",")} <= known
+
+
+@EACH
+def test_commands_use_options_computes_in_place_of_today(row: CauseRow) -> None:
+    # tools/server/README.md at 00dc8057 and tools/llama-bench/README.md, read 2026-11-21.
+    options = {
+        "llama-server": {"-m", "-lv", "--list-devices", "--version"},
+        "llama-bench": {"-m", "-p", "-n", "-d", "-t", "-fa"},
+    }
+    program, *words = row.command.split() or [""]
+    used = {word for word in words if word.startswith("-")}
+    assert used <= options.get(program, used)
+
+
+@pytest.mark.parametrize(
+    ("vendor", "system", "found"),
+    [
+        ("NVIDIA", "Windows", "NVIDIA"),
+        ("AMD", "Windows", ""),
+        ("NVIDIA", "", "NVIDIA"),
+        ("NVIDIA", "Linux", None),
+        ("NVIDIA", "macOS", None),
+    ],
+)
+def test_vram_spills_on_windows_alone_unless_nobody_knows(
+    vendor: str, system: str, found: str | None
+) -> None:
+    row = row_for("spilled", vendor, system)
+    assert (row and row.vendor) == found
+
+
+def test_a_row_for_the_vendor_wins_over_one_for_all() -> None:
+    nvidia, intel = row_for("narrow_link", "NVIDIA", ""), row_for("narrow_link", "Intel", "")
+    assert nvidia is not None
+    assert intel is not None
+    assert nvidia.command.startswith("nvidia-smi")
+    assert intel.command == "sudo lspci -vv"

@@ -1,0 +1,615 @@
+"""Why a measured speed is not the predicted one: each cause is found when it is simulated."""
+
+import math
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from advisor import catalog
+from advisor.assemble import MachineInputs, machine
+from advisor.causes import CAUSES
+from advisor.causes.memory import SLOWER_RATES
+from advisor.causes.processors import FAR_NODE
+from advisor.causes.situation import Situation, Trial, situation
+from advisor.diagnosis import (
+    LIMITS,
+    Diagnosis,
+    Measured,
+    Outcome,
+    density,
+    diagnose,
+    distance,
+)
+from advisor.diagnosis_text import diagnosis_text, sentence
+from advisor.errors import InputError
+from advisor.estimate import Estimate, Range, estimate
+from advisor.machine import Figure, Kind
+from advisor.placement import Settings, Strategy, Tier
+from advisor.runtimes import ACCELERATE, LLAMA_CPP, VLLM, Runtime
+from advisor.schedule import Route
+from advisor.units import GB, GIB
+from advisor.workload import Workload
+
+RESIDENT, RAM, DRIVE = Strategy
+SITUATIONS: dict[str, tuple[str, str, Strategy, Runtime, dict, dict]] = {
+    "split": ("Llama-3.1-70B", "Q4_K_M", RAM, LLAMA_CPP, {}, {"gpu": "RTX 3090", "ram_gb": 64}),
+    "resident": ("Llama-3.1-8B", "Q4_K_M", RESIDENT, LLAMA_CPP, {},
+                 {"gpu": "RTX 4090", "ram_gb": 64}),
+    "tight": ("Qwen3-14B", "Q4_K_M", RESIDENT, LLAMA_CPP, {"context": 16_384},
+              {"gpu": "RTX 3060 12GB", "ram_gb": 64}),
+    "deep": ("Llama-3.1-8B", "Q4_K_M", RESIDENT, LLAMA_CPP,
+             {"prompt": 60_000, "context": 65_536, "output": 512},
+             {"gpu": "RTX 4090", "ram_gb": 64}),
+    "no GPU": ("Llama-3.1-8B", "Q4_K_M", RAM, LLAMA_CPP, {},
+               {"cpu": "Ryzen 7 5800X", "ram_gb": 64, "ram_gbs": 40}),
+    "two kinds of cores": ("Llama-3.1-8B", "Q4_K_M", RAM, LLAMA_CPP, {},
+                           {"cpu": "Core i9-12900K", "ram_gb": 64, "ram_gbs": 60}),
+    "two sockets": ("DeepSeek-R1", "Q4_K_M", RAM, LLAMA_CPP, {},
+                    {"cpu": "2x EPYC 9175F", "ram_gb": 768}),
+    "full RAM": ("Llama-3.1-70B", "Q4_K_M", RAM, LLAMA_CPP, {},
+                 {"cpu": "Ryzen 9 7950X", "ram_gb": 48, "ram_gbs": 60}),
+    "experts": ("gpt-oss-120b", "MXFP4", RAM, LLAMA_CPP, {}, {"gpu": "RTX 4090", "ram_gb": 96}),
+    "drive": ("Llama-3.1-70B", "Q4_K_M", DRIVE, LLAMA_CPP, {}, {"gpu": "RTX 4090", "ram_gb": 16}),
+    "streamed": ("Llama-3.1-70B", "AWQ", RAM, VLLM, {}, {"gpu": "RTX 4090", "ram_gb": 96}),
+    "staged": ("Llama-3.1-8B", "BF16", DRIVE, ACCELERATE, {}, {"gpu": "RTX 4070", "ram_gb": 32}),
+    "few layers": ("Llama-3.1-70B", "Q4_K_M", RAM, LLAMA_CPP, {},
+                   {"gpu": "RTX 4090", "ram_gb": 64}),
+    "users": ("Llama-3.1-8B", "Q4_K_M", RESIDENT, LLAMA_CPP, {"users": 4},
+              {"gpu": "RTX 4090", "ram_gb": 64}),
+    "unified": ("Llama-3.1-8B", "Q4_K_M", RESIDENT, LLAMA_CPP, {}, {"gpu": "Apple M4 Max 40c"}),
+}  # fmt: skip
+SPLITS = {"few layers": Settings(gpu_layers=30.0, cpu_moe=0.0)}
+"""Layers that a person fixed."""
+IN_EACH = pytest.mark.parametrize("name", SITUATIONS)
+
+
+@cache
+def predicted(name: str) -> Estimate:
+    model, form, strategy, runtime, work, said = SITUATIONS[name]
+    return estimate(
+        catalog.model(model, form),
+        machine(MachineInputs(**said)),
+        Workload(**work),
+        runtime,
+        strategy,
+        catalog.efficiency(),
+        SPLITS.get(name),
+    )
+
+
+def calibrated(one: Estimate) -> Estimate:
+    """With ranges a quarter as wide, as on a machine that was measured."""
+    assert one.constants is not None
+    narrower = {"spread": 0.25, "spread_prompt": 0.25, "spread_unmeasured": 0.0}
+    return replace(one, constants=one.constants.scaled(narrower, "this test"))
+
+
+def tried(name: str, key: str, which: str | int = "", one: Estimate | None = None) -> Trial:
+    """A cause in the degree whose words begin so, or in the order of its degrees."""
+    degrees = list(CAUSES[key](situation(one or predicted(name))))
+    if isinstance(which, int):
+        return degrees[which]
+    return next(each for each in degrees if each.detail.startswith(which))
+
+
+def speed(figure: Range) -> float:
+    return float(figure.value)
+
+
+def decode(one: Estimate) -> float:
+    assert one.decode is not None
+    return float(one.decode.value)
+
+
+def keys(found: Diagnosis) -> list[str]:
+    return [one.row.key for one in found.explanations]
+
+
+@cache
+def measured_as(name: str, factor: float, prompt: float | None = None) -> Diagnosis:
+    """The diagnosis of a multiple of the predicted speed, or speeds."""
+    one = predicted(name)
+    assert one.prefill is not None
+    read = None if prompt is None else prompt * float(one.prefill.value)
+    return diagnose(one, Measured(decode=factor * decode(one), prompt=read))
+
+
+SIMULATED = [
+    ("cpu_alone", "resident", ""),
+    ("cpu_alone", "experts", ""),
+    ("fewer_layers", "experts", "27 of 36"),
+    ("fewer_layers", "resident", "24 of 32"),
+    ("fewer_layers", "split", 2),
+    ("whole_layers", "experts", ""),
+    ("more_context", "deep", "a context of 262,144"),
+    ("deeper_context", "no GPU", "7,936 tokens"),
+    ("deeper_context", "resident", "7,936 tokens"),
+    ("spilled", "tight", -1),
+    ("spilled", "split", -1),
+    ("one_channel", "no GPU", "1 of 2"),
+    ("one_channel", "full RAM", "1 of 2"),
+    ("one_channel", "split", "1 of 2"),
+    ("slow_modules", "no GPU", "DDR4-2133"),
+    ("pages_lost", "full RAM", "12.0 GiB"),
+    ("pages_lost", "full RAM", "24.0 GiB"),
+    ("slow_drive", "drive", "SATA"),
+    ("slow_drive", "drive", "7200"),
+    ("slow_drive", "staged", "SATA"),
+    ("narrow_link", "streamed", "PCIe 4 x8"),
+    ("narrow_link", "streamed", "PCIe 4 x4"),
+    ("narrow_link", "streamed", "PCIe 1 x16"),
+    ("narrow_link", "experts", "PCIe 1 x4"),
+    ("other_load", "full RAM", "50%"),
+    ("many_threads", "no GPU", "threads past the cores"),
+    ("few_threads", "no GPU", "2 threads"),
+    ("few_threads", "two sockets", "4 threads"),
+    ("efficient_cores", "two kinds of cores", ""),
+    ("far_memory", "two sockets", ""),
+    ("gpu_limits", "resident", "33%"),
+    ("gpu_limits", "resident", "29%"),
+    ("cpu_limits", "full RAM", "cores at 50%"),
+    ("no_flash_attention", "deep", ""),
+    ("old_build", "resident", ""),
+    ("no_repacking", "full RAM", ""),
+    ("cache_in_ram", "resident", ""),
+    ("larger_file", "no GPU", "Q8_0"),
+    ("larger_file", "split", "Q8_0"),
+    ("all_users", "users", ""),
+    ("empty_context", "deep", ""),
+    ("drafted_tokens", "resident", "2 tokens"),
+    ("drafted_tokens", "split", "1.5 tokens"),
+    ("more_layers", "few layers", -1),
+    ("smaller_file", "no GPU", "IQ4_XS"),
+    ("kept_prompt", "resident", "90%"),
+]
+
+
+def test_every_cause_is_simulated() -> None:
+    assert {key for key, *_ in SIMULATED} | {"whole_reply"} == set(CAUSES)
+
+
+@pytest.mark.parametrize(("key", "name", "which"), SIMULATED)
+def test_a_cause_that_is_simulated_is_among_the_first_two(
+    key: str, name: str, which: str | int
+) -> None:
+    one = calibrated(predicted(name))
+    so = tried(name, key, which, one)
+    found = diagnose(one, Measured(decode=speed(so.decode), prompt=speed(so.prompt)))
+    assert found.outcome is not Outcome.AS_PREDICTED
+    assert key in keys(found)[:2]
+    assert next(each for each in found.explanations if each.row.key == key).explains
+
+
+@pytest.mark.parametrize(
+    ("key", "name", "which"),
+    [
+        # from the generation's speed alone, where one cause is much slower than the others
+        ("whole_reply", "no GPU", ""),
+        ("cpu_alone", "resident", ""),
+        ("cpu_alone", "split", ""),
+        ("one_channel", "full RAM", ""),
+        ("one_channel", "no GPU", ""),
+        ("one_channel", "split", ""),
+        ("narrow_link", "streamed", "PCIe 4 x4"),
+        ("spilled", "tight", -1),
+        ("pages_lost", "full RAM", "12.0 GiB"),
+        ("gpu_limits", "resident", "29%"),
+        ("no_flash_attention", "deep", ""),
+        ("fewer_layers", "resident", "16 of 32"),
+        ("all_users", "users", ""),
+    ],
+)
+def test_the_generation_alone_often_tells(key: str, name: str, which: str | int) -> None:
+    one = calibrated(predicted(name))
+    so = tried(name, key, which, one)
+    found = diagnose(one, Measured(decode=speed(so.decode)))
+    assert found.outcome is not Outcome.AS_PREDICTED
+    assert key in keys(found)[:2]
+
+
+class TestByHand:
+    """What follows from a cause, worked by hand from the parts of the prediction."""
+
+    def parts(self, name: str) -> dict[str, float]:
+        step = predicted(name).step
+        assert step is not None
+        return {part: float(seconds) for part, seconds in step.parts.items()}
+
+    def test_one_channel_of_two_doubles_the_time_in_ram(self) -> None:
+        # With cores to spare RAM alone is the limit: t' = t + t_RAM, so v' = 1 / (t + t_RAM).
+        empty = Workload(prompt=0, output=1)
+        model, form, strategy, runtime, _, _ = SITUATIONS["full RAM"]
+        here = machine(MachineInputs(cpu="Ryzen 9 7950X", ram_gb=48, ram_gbs=60, cores=200))
+        one = estimate(
+            catalog.model(model, form), here, empty, runtime, strategy, catalog.efficiency()
+        )
+        assert one.step is not None
+        total, in_ram = float(one.step.total), float(one.step.parts[Route.IN_PLACE])
+        assert in_ram > 0.5 * total
+        halved = tried("full RAM", "one_channel", "1 of 2", one)
+        assert speed(halved.decode) == pytest.approx(1 / (total + in_ram), rel=1e-3)
+
+    def test_half_the_modules_rate_is_half_the_speed_of_ram(self) -> None:
+        # 2,133 of 3,200 MT/s: 60 GB/s become 40.0.
+        rate = SLOWER_RATES["DDR4"][0]
+        assert rate / 3200 == pytest.approx(0.6666, rel=1e-3)
+        found = tried("no GPU", "slow_modules", f"DDR4-{rate}")
+        slower = machine(MachineInputs(cpu="Ryzen 7 5800X", ram_gb=64, ram_gbs=40 * rate / 3200))
+        assert speed(found.decode) == pytest.approx(
+            decode(replace(predicted("no GPU"), machine=slower))
+        )
+
+    def test_a_link_of_a_quarter_of_the_lanes_takes_four_times(self) -> None:
+        # vLLM copies beside its computing, and the copy is the longer: t' = t + 3 t_link.
+        parts = self.parts("streamed")
+        total, link = sum(parts.values()), parts[Route.STREAMED]
+        found = tried("streamed", "narrow_link", "PCIe 4 x4")
+        assert speed(found.decode) == pytest.approx(1 / (total + 3 * link), rel=1e-3)
+
+    def test_what_spills_crosses_the_link_at_the_rate_of_kernels(self) -> None:
+        # Of V bytes held in VRAM s spill: the token's bytes W leave the GPU's part by s / V and
+        # cross the link at what the runtime reaches of its zero-copy rate Z,
+        # t' = t - t_GPU s / V + (s / V) W / Z.
+        one = predicted("tight")
+        assert one.machine is not None
+        assert one.phases is not None
+        card, held = one.machine.gpus[0], float(one.held[Tier.VRAM][0])
+        share = (held + 4 * GIB - float(card.memory.value)) / held
+        load = one.phases.decode.stages[0].flows[0].load
+        assert load is not None
+        assert one.constants is not None
+        reached = one.constants.value("link_share")
+        read = float(load.weights + load.kv)
+        parts = self.parts("tight")
+        seconds = (
+            sum(parts.values())
+            - share * parts[Route.RESIDENT]
+            + share * read / (reached * float(card.link.zero_copy.value))
+        )
+        assert speed(tried("tight", "spilled", -1).decode) == pytest.approx(1 / seconds, rel=1e-3)
+
+    def test_the_whole_reply_counts_the_prompt(self) -> None:
+        # 256 tokens after a prompt that takes as long as P: v' = 256 / (P + 256 / v).
+        one = predicted("no GPU")
+        assert one.first_token is not None
+        seconds = float(one.first_token.value) + 256 / decode(one)
+        assert speed(tried("no GPU", "whole_reply").decode) == pytest.approx(256 / seconds)
+
+    def test_all_users_together_are_as_many_times_as_fast(self) -> None:
+        assert speed(tried("users", "all_users").decode) == pytest.approx(
+            4 * decode(predicted("users"))
+        )
+
+    def test_without_its_gpu_a_machine_is_one_without_a_gpu(self) -> None:
+        model, form, _, runtime, work, _ = SITUATIONS["split"]
+        alone = machine(MachineInputs(ram_gb=64))
+        expected = estimate(
+            catalog.model(model, form), alone, Workload(**work), runtime, RAM, catalog.efficiency()
+        )
+        assert speed(tried("split", "cpu_alone").decode) == pytest.approx(decode(expected))
+
+    def test_layers_left_off_the_gpu_are_those_of_a_split_that_says_so(self) -> None:
+        model, form, _, runtime, work, said = SITUATIONS["resident"]
+        expected = estimate(
+            catalog.model(model, form), machine(MachineInputs(**said)), Workload(**work), runtime,
+            RAM, catalog.efficiency(), Settings(gpu_layers=16, cpu_moe=0),
+        )  # fmt: skip
+        found = tried("resident", "fewer_layers", "16 of 32")
+        assert speed(found.decode) == pytest.approx(decode(expected))
+
+    def test_a_cache_in_ram_is_read_by_the_cores(self) -> None:
+        # 60,256 tokens of 131,072 bytes are 7.9 GB: slower than cores that read 60 GB/s make it.
+        size = 131_072 * 60_256
+        assert 1 / speed(tried("deep", "cache_in_ram").decode) > size / (100 * GB)
+
+    def test_the_far_socket_is_as_far_as_was_measured(self) -> None:
+        # 2.4 against 4.31 tokens/s on two EPYC 9175F, whose time is nearly all in RAM.
+        parts = self.parts("two sockets")
+        share = parts[Route.IN_PLACE] / sum(parts.values())
+        expected = 1 / (share / FAR_NODE + 1 - share)
+        found = speed(tried("two sockets", "far_memory").decode) / decode(predicted("two sockets"))
+        assert found == pytest.approx(expected, rel=1e-6)
+
+
+class TestWhatCannotBe:
+    """Nothing is listed that the machine, the model or the runtime rules out."""
+
+    def of(self, name: str, system: str = "") -> set[str]:
+        one = predicted(name)
+        asked = situation(one, system)
+        return {key for key in CAUSES if any(True for _ in CAUSES[key](asked))}
+
+    @pytest.mark.parametrize("name", ["resident", "deep", "unified"])
+    def test_no_ram_and_no_link_where_all_lies_in_vram(self, name: str) -> None:
+        ram = {"one_channel", "slow_modules", "pages_lost", "slow_drive", "narrow_link",
+               "many_threads", "few_threads", "efficient_cores", "cpu_limits",
+               "no_repacking"}  # fmt: skip
+        assert not ram & self.of(name)
+
+    def test_no_gpu_where_there_is_none(self) -> None:
+        gpu = {"cpu_alone", "fewer_layers", "whole_layers", "more_context", "spilled",
+               "narrow_link", "gpu_limits", "cache_in_ram", "no_flash_attention",
+               "more_layers"}  # fmt: skip
+        assert not gpu & self.of("no GPU")
+
+    def test_no_slow_cores_on_a_processor_of_one_kind(self) -> None:
+        assert "efficient_cores" not in self.of("no GPU")
+        assert "efficient_cores" in self.of("two kinds of cores")
+
+    def test_no_far_memory_on_one_socket(self) -> None:
+        assert "far_memory" not in self.of("no GPU")
+
+    def test_no_experts_in_a_dense_model(self) -> None:
+        assert "whole_layers" not in self.of("split")
+
+    def test_no_spill_where_vram_has_room(self) -> None:
+        # 8B in Q4_K_M takes some 7 of 24 GiB, other programs 4 at most.
+        assert "spilled" not in self.of("resident")
+        assert "spilled" in self.of("tight")
+
+    def test_no_spill_off_windows(self) -> None:
+        so = tried("tight", "spilled", -1)
+        said = Measured(decode=speed(so.decode))
+        assert "spilled" in keys(diagnose(predicted("tight"), said, "Windows"))
+        assert "spilled" in keys(diagnose(predicted("tight"), said))
+        assert "spilled" not in keys(diagnose(predicted("tight"), said, "Linux"))
+
+    def test_no_lost_pages_where_ram_is_roomy(self) -> None:
+        assert "pages_lost" not in self.of("no GPU")
+
+    def test_no_modules_where_ram_was_measured_or_is_soldered(self) -> None:
+        one = predicted("no GPU")
+        assert one.machine is not None
+        read = Figure(value=40 * GB, kind=Kind.MEASURED, source="probed")
+        host = replace(one.machine.host, bandwidth=read)
+        known = situation(replace(one, machine=replace(one.machine, host=host)))
+        assert not any(True for key in ("one_channel", "slow_modules") for _ in CAUSES[key](known))
+        assert "one_channel" in self.of("no GPU")
+
+    def test_options_computes_in_place_are_its_own(self) -> None:
+        own = {"cpu_alone", "fewer_layers", "whole_layers", "more_context", "pages_lost",
+               "no_flash_attention", "old_build", "no_repacking", "cache_in_ram", "larger_file",
+               "more_layers", "smaller_file"}  # fmt: skip
+        assert not own & self.of("streamed")
+
+    @IN_EACH
+    @pytest.mark.parametrize("factor", [0.05, 0.3, 0.6])
+    def test_what_makes_it_faster_explains_no_slow_run(self, name: str, factor: float) -> None:
+        found = measured_as(name, factor)
+        assert all(speed(one.trial.decode) < decode(found.estimate) for one in found.explanations)
+
+    @IN_EACH
+    @pytest.mark.parametrize("factor", [1.6, 3.0, 20.0])
+    def test_what_makes_it_slower_explains_no_fast_run(self, name: str, factor: float) -> None:
+        found = measured_as(name, factor)
+        assert all(speed(one.trial.decode) > decode(found.estimate) for one in found.explanations)
+
+
+class TestDegrees:
+    """More of a cause is never less of its effect."""
+
+    @pytest.mark.parametrize(
+        ("key", "name"),
+        [("fewer_layers", "split"), ("fewer_layers", "resident"), ("gpu_limits", "resident"),
+         ("cpu_limits", "full RAM"), ("spilled", "tight"), ("pages_lost", "full RAM"),
+         ("pages_lost", "drive"), ("slow_drive", "drive"), ("deeper_context", "resident"),
+         ("more_context", "deep")],
+    )  # fmt: skip
+    def test_each_degree_is_slower_than_the_one_before(self, key: str, name: str) -> None:
+        speeds = [speed(one.decode) for one in CAUSES[key](situation(predicted(name)))]
+        assert len(speeds) >= 2
+        assert all(slower < faster for faster, slower in pairwise(speeds))
+        assert speeds[0] < decode(predicted(name))
+
+    @pytest.mark.parametrize(
+        ("key", "name"),
+        [("slow_modules", "no GPU"), ("few_threads", "no GPU"), ("drafted_tokens", "resident"),
+         ("more_layers", "few layers")],
+    )  # fmt: skip
+    def test_or_faster_where_they_are_listed_so(self, key: str, name: str) -> None:
+        speeds = [speed(one.decode) for one in CAUSES[key](situation(predicted(name)))]
+        assert speeds == sorted(speeds)
+
+
+class TestOutcome:
+    """How a measured speed compares with its range."""
+
+    @IN_EACH
+    def test_within_its_range_it_is_as_predicted(self, name: str) -> None:
+        one = predicted(name)
+        assert one.decode is not None
+        for value in (one.decode.low * 1.001, one.decode.value, one.decode.high * 0.999):
+            found = diagnose(one, Measured(decode=float(value)))
+            assert found.outcome is Outcome.AS_PREDICTED
+            assert "As predicted" in sentence(found)
+
+    @IN_EACH
+    def test_the_predicted_speed_itself_has_no_causes(self, name: str) -> None:
+        found = measured_as(name, 1.0)
+        assert found.explanations == ()
+        assert found.needed == ()
+
+    @IN_EACH
+    def test_it_only_rises_with_the_measured_speed(self, name: str) -> None:
+        order = [Outcome.SLOWER, Outcome.AS_PREDICTED, Outcome.FASTER]
+        ranks = [order.index(measured_as(name, f).outcome) for f in np.geomspace(0.05, 20, 7)]
+        assert ranks == sorted(ranks)
+        assert {ranks[0], ranks[-1]} == {0, 2}
+
+    def test_a_slow_prompt_is_slow_where_the_generation_is_not(self) -> None:
+        found = measured_as("experts", 1.0, prompt=0.05)
+        assert found.outcome is Outcome.SLOWER
+        assert keys(found)[0] == "narrow_link"
+        assert found.needed == ()
+
+    def test_whoever_measured_the_prompt_did_not_count_it_in(self) -> None:
+        assert "whole_reply" in keys(measured_as("full RAM", 0.6))
+        assert "whole_reply" not in keys(measured_as("full RAM", 0.6, prompt=1.0))
+
+    def test_causes_of_the_whole_stand_before_those_of_a_part(self) -> None:
+        for factor in (0.2, 0.4, 2.5):
+            reaches = [one.explains for one in measured_as("split", factor).explanations]
+            assert reaches == sorted(reaches, reverse=True)
+
+    def test_a_part_is_less_than_all_of_the_way(self) -> None:
+        found = measured_as("split", 0.2)
+        parts = [one.share for one in found.explanations if not one.explains]
+        assert parts
+        assert all(0 < share < 1 for share in parts)
+
+    def test_what_nothing_explains_is_said(self) -> None:
+        assert "No single cause explains it" in sentence(measured_as("resident", 0.0005))
+
+    def test_just_below_the_range_may_be_chance(self) -> None:
+        one = predicted("resident")
+        assert one.decode is not None
+        below = diagnose(one, Measured(decode=float(one.decode.low) * 0.98))
+        assert "one run in ten" in sentence(below)
+        assert "one run in ten" not in sentence(measured_as("resident", 0.1))
+
+
+class TestDensity:
+    """How well a cause explains a measurement."""
+
+    half = Range(value=10.0, low=5.0, high=20.0)
+
+    def test_half_widths_are_counted_on_a_logarithmic_scale(self) -> None:
+        # The range is a factor of two: 20 is one half width above 10, 2.5 two below.
+        assert distance(20.0, self.half) == pytest.approx(1.0)
+        assert distance(2.5, self.half) == pytest.approx(-2.0)
+
+    def test_it_falls_with_the_distance_on_both_sides(self) -> None:
+        so = Trial(detail="", decode=self.half, prompt=self.half)
+        above = [density(so, Measured(decode=value)) for value in (10, 12, 20, 40)]
+        below = [density(so, Measured(decode=value)) for value in (10, 8, 5, 2)]
+        assert above == sorted(above, reverse=True)
+        assert below == sorted(below, reverse=True)
+
+    def test_its_width_is_that_of_an_80_percent_range(self) -> None:
+        # 80 % of a normal distribution lie within 1.2816 deviations, where its density is
+        # exp(-1.2816^2 / 2) = 0.4399 of the middle's.
+        so = Trial(detail="", decode=self.half, prompt=self.half)
+        middle, edge = (density(so, Measured(decode=value)) for value in (10, 20))
+        assert edge / middle == pytest.approx(0.4399, rel=1e-3)
+        assert math.erf(1.2816 / math.sqrt(2)) == pytest.approx(0.8, rel=1e-4)
+
+    def test_a_sure_prediction_counts_more_when_it_is_met(self) -> None:
+        sure = Range(value=10.0, low=9.0, high=10 / 0.9)
+        unsure, certain = (Trial(detail="", decode=one, prompt=one) for one in (self.half, sure))
+        at, off = Measured(decode=10), Measured(decode=14)
+        assert density(certain, at) > density(unsure, at)
+        assert density(certain, off) < density(unsure, off)
+
+
+class TestNeeded:
+    """The bandwidth that would give what was measured."""
+
+    @pytest.mark.parametrize("factor", [0.4, 0.6, 1.5])
+    @pytest.mark.parametrize(
+        ("name", "what"),
+        [("full RAM", "RAM"), ("resident", "GPU memory"), ("streamed", "link"),
+         ("drive", "drive")],
+    )  # fmt: skip
+    def test_it_is_the_one_that_gives_it(self, name: str, what: str, factor: float) -> None:
+        asked = situation(predicted(name))
+        found = diagnose(predicted(name), Measured(decode=decode(_times(asked, what, factor))))
+        first = found.needed[0]
+        assert what in first.what
+        assert first.value == pytest.approx(factor * float(first.assumed.value), rel=1e-3)
+
+    def test_more_than_its_channels_give_is_not_possible(self) -> None:
+        # Two channels of DDR4-3200 carry 51.2 GB/s, of which 40 were given.
+        modest, wild = measured_as("no GPU", 1.15).needed[0], measured_as("no GPU", 1.3).needed[0]
+        assert modest.most == wild.most == 51.2 * GB
+        assert modest.possible
+        assert not wild.possible
+        assert "more than the 51 GB/s it can give" in sentence(measured_as("no GPU", 1.6))
+
+    def test_faster_than_predicted_names_the_assumption_that_was_too_low(self) -> None:
+        said = sentence(measured_as("full RAM", 1.6))
+        assert "read rate of RAM was taken as 60 GB/s (given) and would have to be" in said
+
+    def test_where_cores_are_the_limit_no_ram_is_fast_enough(self) -> None:
+        # Eight cores decode some 80 GB/s of Q4_K at most, twice the 40 that RAM gives.
+        found = measured_as("no GPU", 4.0)
+        assert found.needed[0].value is None
+        assert not found.needed[0].possible
+        assert "it alone does not give this" in sentence(found)
+        assert "By itself, the sustained read rate of RAM does not give it" in diagnosis_text(found)
+
+
+def _times(asked: Situation, what: str, factor: float) -> Estimate:
+    """The estimate with so many times of a bandwidth."""
+    machine, host, disk = asked.machine, asked.machine.host, asked.machine.disk
+    assert disk is not None
+
+    def more(figure: Figure) -> Figure:
+        return replace(figure, value=figure.value * factor)
+
+    if what == "RAM":
+        return asked.on_host(bandwidth=more(host.bandwidth))
+    if what == "drive":
+        faster = replace(disk, sequential=more(disk.sequential))
+        return replace(asked.one, machine=replace(machine, disk=faster))
+    if what == "GPU memory":
+        return asked.on_gpus(lambda gpu: replace(gpu, bandwidth=more(gpu.bandwidth)))
+    return asked.on_gpus(
+        lambda gpu: replace(
+            gpu,
+            link=replace(
+                gpu.link,
+                pinned=more(gpu.link.pinned),
+                pageable=more(gpu.link.pageable),
+                zero_copy=more(gpu.link.zero_copy),
+            ),
+        )
+    )
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, float("nan"), float("inf"), 1e9, 1e-9])
+def test_speeds_that_nobody_measures_are_refused(value: float) -> None:
+    low, high = LIMITS["measured"]
+    with pytest.raises(InputError, match=rf"measured is .*allowed is {low:g} to {high:,.0f}"):
+        Measured(decode=value)
+    with pytest.raises(InputError, match="measured prompt is"):
+        Measured(decode=1.0, prompt=value)
+
+
+def test_a_pair_that_was_refused_cannot_be_diagnosed() -> None:
+    one = estimate(
+        catalog.model("Llama-3.1-8B", "Q4_K_M"), machine(MachineInputs(ram_gb=64)), Workload(),
+        LLAMA_CPP, RESIDENT, catalog.efficiency(),
+    )  # fmt: skip
+    with pytest.raises(InputError, match=r"has no GPU.*no prediction to compare with"):
+        diagnose(one, Measured(decode=1.0))
+
+
+def test_a_sweep_cannot_be_diagnosed() -> None:
+    many = replace(predicted("resident"), work=Workload(prompt=np.array([1.0, 2.0])))
+    with pytest.raises(InputError, match="one estimate at a time"):
+        diagnose(many, Measured(decode=1.0))
+
+
+class TestText:
+    """The diagnosis in lines."""
+
+    def test_a_cause_has_its_speed_its_test_and_its_remedy(self) -> None:
+        text = diagnosis_text(measured_as("resident", 0.05))
+        assert "1. The GPU is not used at all: " in text
+        assert "   Test: " in text
+        assert "   $ llama-server --list-devices" in text
+        assert "   Fix:  " in text
+
+    def test_as_predicted_names_causes_without_their_tests(self) -> None:
+        text = diagnosis_text(measured_as("split", 0.75))
+        assert "As predicted" in text
+        assert "Should it still be otherwise than expected:" in text
+        assert "Test:" not in text
+
+    def test_what_explains_a_part_is_told_in_full_where_nothing_explains_all(self) -> None:
+        text = diagnosis_text(measured_as("resident", 0.01))
+        assert "No single cause explains it" in text
+        assert "   Test: " in text

@@ -1,0 +1,65 @@
+"""docs/runtimes.md says of every system what the code does."""
+
+from pathlib import Path
+
+from advisor.assemble import MachineInputs, machine
+from advisor.catalog import model
+from advisor.compare import as_run
+from advisor.errors import Refusal
+from advisor.placement import Settings, Tier
+from advisor.runtimes import RUNTIMES, VLLM, Runtime
+from advisor.workload import Workload
+
+TEXT = (Path(__file__).parent.parent / "docs" / "runtimes.md").read_text(encoding="utf-8")
+ROWS = {
+    row[0]: row
+    for line in TEXT.split("<!-- systems -->")[1].split("<!-- /systems -->")[0].splitlines()[3:]
+    if (row := [cell.strip() for cell in line.strip("| ").split("|")]) != [""]
+}
+
+
+def test_every_runtime_has_its_row_and_its_section() -> None:
+    assert list(ROWS) == [one.name for one in RUNTIMES]
+    for one in RUNTIMES:
+        assert any(one.name in line for line in TEXT.splitlines() if line.startswith("## ")), (
+            one.name
+        )
+
+
+def test_versions_and_placements_are_the_code_s() -> None:
+    for one in RUNTIMES:
+        _, version, placements, *_ = ROWS[one.name]
+        assert version == one.version
+        assert placements.split(", ") == [str(strategy) for strategy in one.strategies]
+
+
+def gpus_used(one: Runtime, count: int, machines: int) -> int:
+    """GPUs that hold weights of a model that fits into none of them alone."""
+    where = machine(
+        MachineInputs(gpu="RTX 3090", gpu_count=count, machines=machines, ram_gb=1024,
+                      cpu="EPYC 9355")
+    )  # fmt: skip
+    asked = as_run(model("Qwen3-235B-A22B", "Q4_K_M"), one, where)
+    placement = one.place(asked, where, Workload(), one.strategies[0], Settings())
+    used = [place for place, shares in placement.weights.items() if place.tier is Tier.VRAM]
+    return len(used)
+
+
+def test_who_uses_several_gpus_is_said() -> None:
+    for one in RUNTIMES:
+        several = ROWS[one.name][4]
+        assert (gpus_used(one, 2, 1) == 2) == (several != "first GPU"), one.name
+
+
+def test_who_joins_machines_is_said() -> None:
+    for one in RUNTIMES:
+        try:
+            joined = gpus_used(one, 1, 2) == 2
+        except Refusal:
+            joined = False
+        assert joined == (ROWS[one.name][5] != "no"), one.name
+
+
+def test_what_is_noted_of_swap_space_is_in_the_docs() -> None:
+    assert "swap_space never held weights" in VLLM.notes[0]
+    assert "`swap_space` never held weights" in TEXT

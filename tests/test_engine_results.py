@@ -1,0 +1,155 @@
+"""Results of other tools, in samples written after what each documents.
+
+llama-bench: ggml-org/llama.cpp, tools/llama-bench/README.md at 5a32f10. Ollama:
+https://docs.ollama.com/api/usage. LM Studio: lmstudio-ai/docs, 1_developer/2_rest at c6854fb. vLLM:
+vllm-project/vllm, vllm/benchmarks/serve.py at def9ce8 and throughput.py. All read 2026-11-21.
+"""
+
+import json
+
+import pytest
+
+from advisor.errors import InputError
+from advisor.probes.engine_results import read
+
+BENCH = {
+    "build_commit": "8cf427ff", "build_number": 5163, "cpu_info": "AMD Ryzen 7 7800X3D",
+    "gpu_info": "", "backends": "CPU", "model_filename": "models/qwen2.gguf",
+    "model_type": "qwen2 7B Q4_K - Medium", "model_size": 4677120000,
+    "model_n_params": 7615616512, "n_batch": 2048, "n_ubatch": 512, "n_threads": 8,
+    "type_k": "f16", "type_v": "f16", "n_gpu_layers": 0, "n_prompt": 0, "n_gen": 128,
+    "n_depth": 512, "test_time": "2026-04-24T11:58:51Z", "avg_ns": 12800000000,
+    "stddev_ns": 100000000, "avg_ts": 10.0, "stddev_ts": 0.08,
+    "samples_ns": [12700000000, 12900000000], "samples_ts": [10.08, 9.92],
+}  # fmt: skip
+PROMPT = BENCH | {"n_prompt": 512, "n_gen": 0, "n_depth": 0, "avg_ts": 64.0, "samples_ts": [64.0]}
+BOTH = BENCH | {"n_prompt": 512}
+OLLAMA = {
+    "model": "gemma3", "created_at": "2026-10-17T23:14:07.414671Z", "response": "", "done": True,
+    "done_reason": "stop", "total_duration": 6_100_000_000, "load_duration": 100_000_000,
+    "prompt_eval_count": 26, "prompt_eval_duration": 130_000_000, "eval_count": 290,
+    "eval_duration": 5_800_000_000,
+}  # fmt: skip
+STUDIO_0 = {
+    "id": "chatcmpl-1", "object": "chat.completion", "model": "granite-3.0-2b-instruct",
+    "choices": [],
+    "usage": {"prompt_tokens": 24, "completion_tokens": 53, "total_tokens": 77},
+    "stats": {
+        "tokens_per_second": 51.4, "time_to_first_token": 0.111, "generation_time": 0.954,
+        "stop_reason": "eosFound",
+    },
+    "model_info": {"arch": "granite", "quant": "Q4_K_M", "format": "gguf"},
+    "runtime": {"name": "llama.cpp-linux", "version": "1.3.0", "supported_formats": ["gguf"]},
+}  # fmt: skip
+STUDIO_1 = {
+    "model_instance_id": "ibm/granite-4-micro", "output": [],
+    "stats": {
+        "input_tokens": 646, "total_output_tokens": 586, "reasoning_output_tokens": 0,
+        "tokens_per_second": 29.75, "time_to_first_token_seconds": 1.088,
+    },
+    "response_id": "resp_1",
+}  # fmt: skip
+SERVE = {
+    "date": "20261121-093000", "endpoint_type": "vllm", "backend": "vllm", "label": None,
+    "model_id": "Qwen/Qwen3-8B", "num_prompts": 100, "request_rate": "inf", "max_concurrency": 16,
+    "duration": 50.0, "completed": 100, "total_input_tokens": 51200, "total_output_tokens": 12800,
+    "request_throughput": 2.0, "output_throughput": 256.0, "total_token_throughput": 1280.0,
+    "mean_ttft_ms": 210.0, "median_ttft_ms": 200.0, "mean_tpot_ms": 42.0, "median_tpot_ms": 40.0,
+}  # fmt: skip
+THROUGHPUT = {
+    "elapsed_time": 20.0, "num_requests": 100, "total_num_tokens": 40000,
+    "requests_per_second": 5.0, "tokens_per_second": 2000.0,
+}  # fmt: skip
+
+
+def test_llama_bench_has_a_row_for_each_test():
+    written, asked = read(json.dumps([BENCH, PROMPT]))
+    assert (written.decode, written.prompt, written.depth) == (10.0, None, 512)
+    assert written.samples == (10.08, 9.92)
+    assert (written.threads, written.gpu_layers, written.model_bytes) == (8, 0, 4677120000)
+    assert (written.model, written.engine) == ("qwen2 7B Q4_K - Medium", "build 5163 (8cf427ff)")
+    assert (asked.decode, asked.prompt, asked.prompt_tokens) == (None, 64.0, 512)
+
+
+def test_a_row_in_each_line_is_read_alike():
+    lines = "\n".join(json.dumps(row) for row in (BENCH, PROMPT)) + "\n"
+    assert read(lines) == read(json.dumps([BENCH, PROMPT]))
+
+
+def test_prompt_and_generation_in_one_time_cannot_be_told_apart():
+    assert len(read(json.dumps([BOTH, BENCH]))) == 1
+    with pytest.raises(InputError, match="no finished run"):
+        read(json.dumps([BOTH]))
+
+
+def test_ollama_counts_in_nanoseconds():
+    (run,) = read(json.dumps(OLLAMA))
+    assert run.decode == pytest.approx(290 / 5.8)
+    assert run.prompt == pytest.approx(26 / 0.13)
+    assert run.first_token == pytest.approx(0.13)
+    assert (run.model, run.when) == ("gemma3", "2026-10-17T23:14:07.414671Z")
+
+
+def test_what_ollama_had_in_its_cache_took_no_time():
+    (run,) = read(json.dumps(OLLAMA | {"prompt_eval_cached_count": 13}))
+    assert run.prompt == pytest.approx(13 / 0.13)
+    assert run.depth == 13
+
+
+def test_of_a_streamed_answer_the_last_piece_counts():
+    piece = {
+        "model": "gemma3",
+        "created_at": "2026-10-17T23:14:06Z",
+        "response": "Hi",
+        "done": False,
+    }
+    assert read(f"{json.dumps(piece)}\n{json.dumps(OLLAMA)}") == read(json.dumps(OLLAMA))
+
+
+@pytest.mark.parametrize(
+    ("row", "decode", "first", "prompt", "output"),
+    [(STUDIO_0, 51.4, 0.111, 24, 53), (STUDIO_1, 29.75, 1.088, 646, 586)],
+)
+def test_lm_studio_in_both_versions(row, decode, first, prompt, output):
+    (run,) = read(json.dumps(row))
+    assert (run.decode, run.first_token) == (decode, first)
+    assert (run.prompt_tokens, run.output_tokens) == (prompt, output)
+
+
+def test_lm_studio_says_what_ran():
+    (run,) = read(json.dumps(STUDIO_0))
+    assert (run.model, run.engine) == ("granite-3.0-2b-instruct", "llama.cpp-linux 1.3.0")
+
+
+def test_a_vllm_server_is_told_by_its_medians():
+    (run,) = read(json.dumps(SERVE))
+    assert run.decode == pytest.approx(1 / 0.040)
+    assert run.first_token == pytest.approx(0.2)
+    assert (run.total, run.prompt_tokens, run.output_tokens) == (256.0, 512, 128)
+    assert run.when == "2026-11-21T09:30:00"
+
+
+def test_vllm_throughput_counts_prompts_and_answers_together():
+    (run,) = read(json.dumps(THROUGHPUT))
+    assert (run.handled, run.decode, run.total) == (2000.0, None, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "no finished run"),
+        ("not JSON", "Line 1 of the results is no JSON"),
+        ("[1, 2]", "no JSON objects"),
+        ('{"speed": 3}', r"no tool that is known .they have speed as keys"),
+        (json.dumps(BENCH | {"avg_ts": "fast"}), "avg_ts is 'fast' in the results; a number"),
+        (json.dumps(BENCH | {"avg_ts": -1}), "avg_ts is -1 in the results; a number from 0 up"),
+        (json.dumps(BENCH | {"avg_ts": 0}), "avg_ts is 0 in the results; the run did not finish"),
+        (json.dumps(BENCH | {"n_gen": True}), "n_gen is 'True' in the results"),
+        (json.dumps(OLLAMA | {"eval_duration": None}), "eval_duration is missing"),
+        (json.dumps(STUDIO_1 | {"stats": 3}), "stats is '3' in the results; an object"),
+        ('{"a":' * 100_000, "nested too deeply"),
+    ],
+)
+def test_what_cannot_be_read_is_told(text, said):
+    with pytest.raises(InputError, match=said):
+        read(text)

@@ -1,0 +1,161 @@
+"""The llama-server line: its options against the real engine, each of them against its help."""
+
+import shlex
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from engine import needs_engine, options, understood
+from flags import flags, listed
+from synthetic import write_model
+
+from advisor.architecture import ArchitectureFacts
+from advisor.assemble import MachineInputs, machine
+from advisor.catalog import find_model, in_format
+from advisor.errors import InputError, Refusal
+from advisor.model import Model
+from advisor.placement import LOAD_MODES, Settings, Strategy
+from advisor.runtimes import LLAMA_CPP
+from advisor.tensors import build
+from advisor.workload import Workload
+
+ARCHITECTURES = {"Qwen3-4B": "qwen3", "Qwen3-30B-A3B": "qwen3moe", "Gemma-3-4B": "gemma3"}
+RESIDENT, OFFLOAD, PAGED = Strategy
+
+
+@cache
+def facts(name: str) -> ArchitectureFacts:
+    """A catalogue model cut to six layers, so that its file is small."""
+    whole = find_model(name)
+    return replace(whole, layers=6, vocab=8192, experts=min(whole.experts, 16))
+
+
+@cache
+def small(name: str) -> Model:
+    return in_format(build(facts(name)), "Q4_K_M")
+
+
+def line(
+    name: str = "Qwen3-4B",
+    gpus: int = 1,
+    strategy: Strategy = OFFLOAD,
+    work: dict[str, Any] | None = None,
+    **settings: Any,
+) -> list[str]:
+    """Words of the command for a small model on a machine with so many GPUs."""
+    where = machine(MachineInputs(gpu="RTX 3090" if gpus else "none", gpu_count=max(gpus, 1)))
+    asked = Workload(**{"context": 1024, **(work or {})})
+    model = small(name)
+    placement = LLAMA_CPP.place(model, where, asked, strategy, Settings(**settings))
+    return shlex.split(LLAMA_CPP.command(model, placement, where, asked))
+
+
+LOAD_NAMES = {
+    "none": "none", "dio": "direct_io", "mlock": "mlock", "mmap+mlock": "mmap_mlock",
+}  # fmt: skip
+"""Load modes beside mmap, as the engine calls them."""
+CPU_MOE = ",".join(rf"blk\.{layer}\.ffn_(up|down|gate|gate_up)_(ch|)exps=CPU" for layer in range(2))
+"""What the engine makes of `-ncmoe 2`."""
+CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "all in the GPU": ({"strategy": RESIDENT}, {"n_gpu_layers": -2, "fit_params": False}),
+    "no GPU": ({"gpus": 0}, {"n_gpu_layers": -1}),
+    "some layers": ({"gpu_layers": 3.0}, {"n_gpu_layers": 4, "tensor_buft_overrides": ""}),
+    "none": ({"gpu_layers": 0.0}, {"n_gpu_layers": 0}),
+    "layers, the head in RAM": (
+        {"gpu_layers": 3.0, "head_first": False},
+        {"n_gpu_layers": 4, "tensor_buft_overrides": r"^(output|token_embd)\.weight=CPU"},
+    ),
+    "two GPUs": ({"gpus": 2, "strategy": RESIDENT}, {"tensor_split": [3.0, 4.0]}),
+    "requests": (
+        {"work": {"users": 3, "context": 512, "ubatch": 4096}},
+        {"n_ctx": 1536, "n_parallel": 3, "n_ubatch": 4096, "n_batch": 4096},
+    ),
+    "cache": (
+        {"work": {"kv_type": "q8_0"}, "gpu_layers": 6.0, "kv_in_ram": True},
+        {"cache": ["GGML_TYPE_Q8_0"] * 2, "no_kv_offload": True},
+    ),
+    "whole windows": ({"name": "Gemma-3-4B", "work": {"swa_full": True}}, {"swa_full": True}),
+    "from the drive": (
+        {"strategy": PAGED},
+        {"load_mode": "mmap", "no_extra_bufts": True},
+    ),
+    "experts of two layers": (
+        {"name": "Qwen3-30B-A3B", "cpu_moe": 2.0},
+        {"n_gpu_layers": -2, "tensor_buft_overrides": CPU_MOE},
+    ),
+    "all experts": ({"name": "Qwen3-30B-A3B", "cpu_moe": 6.0}, {"n_gpu_layers": -2}),
+    **{
+        f"load mode {mode}": ({"gpu_layers": 2.0, "load_mode": mode}, {"load_mode": name})
+        for mode, name in LOAD_NAMES.items()
+    },
+}
+
+
+@needs_engine
+@pytest.mark.parametrize("case", CASES)
+def test_the_engine_loads_a_model_with_what_is_printed(case: str, tmp_path: Path) -> None:
+    asked, expected = CASES[case]
+    name = asked.get("name", "Qwen3-4B")
+    path = write_model(tmp_path / "model.gguf", ARCHITECTURES[name], facts(name), "Q4_K_M")
+    words = line(**asked)
+    assert words[:2] == ["llama-server", "-m"]
+    found = understood(["-m", str(path), *words[3:], "--port", "0"])
+    assert {key: found[key] for key in expected} == expected
+    assert found["fit_params"] is False
+
+
+def printed() -> set[str]:
+    """Every option that some case, and a second machine, make the command print."""
+    far = machine(MachineInputs(gpu="RTX 3090", gpu_count=2, machines=2))
+    model, work = small("Qwen3-4B"), Workload()
+    placement = LLAMA_CPP.place(model, far, work, RESIDENT, Settings())
+    there = LLAMA_CPP.command(model, placement, far, work).splitlines()[-1]
+    lines = [line(**asked) for asked, _ in CASES.values()]
+    return set().union(*map(flags, lines), flags(shlex.split(there)))
+
+
+@needs_engine
+def test_every_option_is_in_the_help_of_llama_server() -> None:
+    assert printed() <= options()
+
+
+def test_every_option_is_in_the_help_as_it_was_read() -> None:
+    assert printed() <= listed("llama_server")
+
+
+def test_the_cases_print_every_option_there_is() -> None:
+    assert printed() >= {
+        "-m", "-c", "-np", "-b", "-ub", "-ngl", "-ot", "-cmoe", "-ncmoe", "--rpc", "-sm", "-ts",
+        "-fa", "-ctk", "-ctv", "-nkvo", "--swa-full", "-lm", "--no-repack", "--fit",
+    }  # fmt: skip
+
+
+def test_another_machine_serves_its_gpus() -> None:
+    far = machine(MachineInputs(gpu="RTX 3090", machines=3))
+    model, work = small("Qwen3-4B"), Workload()
+    placement = LLAMA_CPP.place(model, far, work, RESIDENT, Settings())
+    text = LLAMA_CPP.command(model, placement, far, work)
+    assert "rpc-server -H 0.0.0.0 -p 50052" in text
+    assert "--rpc HOST2:50052,HOST3:50052" in text
+    assert "-ts 2,2,3" in text, "6 layers on three cards, the head counted on the last"
+
+
+def test_a_file_read_in_cannot_stay_on_the_drive() -> None:
+    with pytest.raises(Refusal, match="keeps the whole file in RAM"):
+        line(strategy=PAGED, load_mode="none")
+
+
+def test_every_load_mode_is_tried() -> None:
+    assert {*LOAD_NAMES, "mmap", "auto"} == LOAD_MODES.keys()
+
+
+def test_an_unknown_load_mode_is_named() -> None:
+    with pytest.raises(InputError, match="mmap\\+mlock"):
+        Settings(load_mode="no-mmap")
+
+
+def test_a_cache_type_that_it_lacks_is_refused() -> None:
+    with pytest.raises(Refusal, match="q8_0"):
+        line(work={"kv_type": "fp8"})

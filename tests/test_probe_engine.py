@@ -1,0 +1,381 @@
+"""The engine probe: what it concludes from times, what it leaves behind, and how it fails.
+
+The engine of most tests is a stub that takes exactly as long as a formula says, so that the probe
+must find the formula's numbers again. No clock is judged.
+"""
+
+import json
+import os
+import stat
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import psutil
+import pytest
+from engine import needs_engine
+
+from advisor.architecture import ArchitectureFacts
+from advisor.catalog import storage_types
+from advisor.describe.gguf import describe_path
+from advisor.errors import ProbeError
+from advisor.model import Model
+from advisor.probes import engine, engine_llama_bench, engine_samples, engine_xllamacpp, host
+from advisor.probes.engine_job import Job, Timings, output_of
+from advisor.probes.progress import Step
+from advisor.probes.synthetic_model import in_format, in_type, write
+from advisor.units import GIB, MIB
+
+RATES = {"Q4_K": 20e9, "Q8_0": 24e9, "Q6_K": 22e9, "Q4_0": 18e9, "F16": 30e9, "Q4_K_M": 21e9}
+PLAIN = {"Q4_K": 16e9, "Q4_0": 12e9}
+LAYER, EXPERT_LAYER, ATTENTION = 120e-6, 40e-6, 15e9
+PROMPT = 80.0
+FACTS = replace(host.facts(), memory_available=int(16 * GIB), llc=int(32 * MIB), cores=2)
+TINY = ArchitectureFacts(
+    name="tiny", layers=2, hidden=256, intermediate=512, heads=4, kv_heads=2, head_dim=64,
+    vocab=512,
+)  # fmt: skip
+
+
+def seconds(model: Model, rate: float, depth: int) -> float:
+    return (
+        model.read_bytes_per_token / rate
+        + model.layers * LAYER
+        + float(np.sum(model.attention_flops)) * depth / ATTENTION
+        + float(np.sum(model.expert_layers)) * EXPERT_LAYER
+    )
+
+
+def exact(job: Job, stop) -> Timings:
+    """An engine that takes as long as the formula says."""
+    stop()
+    model = described(job.path)
+    kind = max(model.stored, key=lambda one: model.stored[one])
+    rate = (PLAIN if job.plain else RATES)[kind]
+    return Timings(
+        token_seconds={depth: (seconds(model, rate, depth),) * 3 for depth in job.depths},
+        prompt_rates=(PROMPT,) * 2 if job.prompt else (),
+    )
+
+
+def described(path: Path) -> Model:
+    found = describe_path(path, storage_types()).model
+    assert found is not None
+    return found
+
+
+@pytest.fixture(autouse=True)
+def stubbed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """An exact engine on a machine with memory, and a folder for what it writes."""
+    use(monkeypatch, exact)
+    monkeypatch.setattr(host, "facts", lambda: FACTS)
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+def use(monkeypatch: pytest.MonkeyPatch, run) -> None:
+    stub = SimpleNamespace(available=lambda: True, run=run)
+    monkeypatch.setattr(engine, "ENGINES", {"stub": stub})
+
+
+def open_files() -> int:
+    folder = Path("/proc/self/fd")
+    return len(list(folder.iterdir())) if folder.is_dir() else 0
+
+
+def test_the_formula_is_found_again() -> None:
+    found = {one.name: one for one in engine.measure(600)}
+    for kind in ("Q4_K", "Q8_0", "Q6_K", "Q4_0", "F16"):
+        one = found[f"engine_read_{kind.casefold()}"]
+        assert one.value == pytest.approx(RATES[kind], rel=1e-6)
+        assert (one.unit, one.threads, one.spread) == ("B/s", 2, 0.0)
+    for kind, rate in PLAIN.items():
+        assert found[f"engine_plain_{kind.casefold()}"].value == pytest.approx(rate, rel=1e-6)
+    assert found["engine_layer"].value == pytest.approx(LAYER, rel=1e-6)
+    assert found["engine_layer"].unit == "s"
+    assert found["engine_expert_layer"].value == pytest.approx(EXPERT_LAYER, rel=1e-6)
+    assert found["engine_attention"].value == pytest.approx(ATTENTION, rel=1e-6)
+    assert found["engine_attention"].unit == "FLOP/s"
+
+
+def test_a_prompt_skips_the_last_feed_forward_part() -> None:
+    found = {one.name: one.value for one in engine.measure(600)}
+    # A wide layer: attention of 4096 x (4096 + 1024 + 1024 + 4096) weights, then three matrices of
+    # 4096 x 14336; two operations for each weight. 256 MiB hold one layer in Q8_0 and two in Q4_K.
+    attention, feed_forward = 2 * 4096 * 10240, 2 * 3 * 4096 * 14336
+    assert found["engine_prompt_q8_0"] == pytest.approx(PROMPT * attention, rel=1e-3)
+    assert found["engine_prompt_q4_k"] == pytest.approx(
+        PROMPT * (2 * attention + feed_forward), rel=1e-3
+    )
+
+
+def test_progress_goes_up_to_its_end() -> None:
+    told: list[Step] = []
+    engine.measure(600, told.append)
+    shares = [step.share for step in told]
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+    assert told[0].doing == "wide model in Q4_K"
+
+
+@pytest.mark.parametrize("after", [0, 1, 5])
+def test_cancelling_gives_nothing_and_leaves_nothing(stubbed, after) -> None:
+    before, asked = open_files(), iter([False] * after + [True] * 1000)
+    assert engine.measure(600, cancelled=lambda: next(asked)) == ()
+    assert list(stubbed.iterdir()) == []
+    assert open_files() == before
+
+
+def test_a_sample_that_fails_leaves_the_others(monkeypatch) -> None:
+    def shallow_only(job: Job, stop) -> Timings:
+        if len(job.depths) > 1:
+            raise ProbeError("llama.cpp could not run the model: no deep caches.")
+        return exact(job, stop)
+
+    use(monkeypatch, shallow_only)
+    found = {one.name: one for one in engine.measure(600)}
+    assert "engine_attention" not in found
+    # Attention to the shallow cache is then taken for reading: hardly slower.
+    assert found["engine_read_q4_k"].value == pytest.approx(RATES["Q4_K"], rel=0.02)
+    assert "no deep caches" in found["engine_layer"].note
+
+
+def test_an_engine_that_never_works_says_why(monkeypatch, stubbed) -> None:
+    def broken(job: Job, stop) -> Timings:
+        raise ProbeError("llama.cpp could not run the model: no such instruction.")
+
+    use(monkeypatch, broken)
+    with pytest.raises(ProbeError, match="no such instruction"):
+        engine.measure(600)
+    assert list(stubbed.iterdir()) == []
+
+
+def test_parts_that_were_not_finished_do_not_count(monkeypatch) -> None:
+    use(monkeypatch, lambda job, stop: Timings())
+    with pytest.raises(ProbeError, match="had not timed a model after 600 s"):
+        engine.measure(600)
+
+
+def test_no_time_is_told() -> None:
+    with pytest.raises(ProbeError, match="had not timed a model after 0 s"):
+        engine.measure(0)
+
+
+def test_no_engine_is_told(monkeypatch) -> None:
+    monkeypatch.setattr(engine, "ENGINES", {})
+    with pytest.raises(ProbeError, match="put its llama-bench on the PATH, or install"):
+        engine.measure()
+
+
+def test_little_memory_is_told(monkeypatch) -> None:
+    monkeypatch.setattr(host, "facts", lambda: replace(FACTS, memory_available=int(GIB)))
+    with pytest.raises(ProbeError, match="needs 2560 MiB of free memory and 1024 MiB is free"):
+        engine.measure()
+
+
+@pytest.mark.parametrize("free", [2.5 * GIB, 8 * GIB, 512 * GIB])
+@pytest.mark.parametrize("llc", [None, 8 * MIB, 32 * MIB, 1024 * MIB])
+def test_samples_stay_within_a_quarter_of_free_memory(free, llc) -> None:
+    facts = replace(FACTS, memory_available=int(free), llc=llc and int(llc))
+    for sample in engine_samples.samples(facts):
+        # Formats that are put in an order of their own are held twice; 16-bit floats never are.
+        copies = 1 if sample.kind == "F16" else 2
+        assert copies * sample.model.file_bytes < free / 4
+
+
+def test_the_persons_own_model_is_timed_by_its_format(tmp_path) -> None:
+    path = tmp_path / "own.gguf"
+    facts = replace(TINY, layers=16, hidden=2048, intermediate=8192, heads=16, head_dim=128)
+    with path.open("wb") as file:
+        write(file, in_format(facts, "Q4_K_M"))
+    before = path.read_bytes()[:4096]
+    found = {one.name: one for one in engine.measure(600, path=path)}
+    # The stub reads all of it at the rate of its commonest type.
+    assert found["engine_read_q4_k_m"].value == pytest.approx(RATES["Q4_K"], rel=0.02)
+    assert found["engine_layer"].value == pytest.approx(LAYER, rel=0.1)
+    assert path.read_bytes()[:4096] == before
+
+
+def test_a_model_too_large_for_a_probe_is_refused(tmp_path, monkeypatch) -> None:
+    path = tmp_path / "own.gguf"
+    with path.open("wb") as file:
+        write(file, in_type(TINY, "Q8_0"))
+    monkeypatch.setattr(host, "facts", lambda: replace(FACTS, memory_available=int(4 * MIB)))
+    with pytest.raises(ProbeError, match="a probe takes at most a quarter of"):
+        engine.measure(path=path)
+
+
+def test_a_full_folder_is_told(monkeypatch) -> None:
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(engine.synthetic_model, "write", full)
+    with pytest.raises(ProbeError, match=r"cannot hold a model of 0.25 GB \(No space left"):
+        engine.measure(600)
+
+
+def test_a_program_that_is_stopped_is_gone() -> None:
+    marker = f"probe-test-{os.getpid()}"
+    command = (sys.executable, "-c", f"import time; time.sleep(600)  # {marker}")
+    assert output_of(command, lambda: True) == ("", "")
+    left = [one for one in psutil.process_iter(["cmdline"]) if marker in str(one.info["cmdline"])]
+    assert left == []
+
+
+def test_a_program_tells_what_it_printed() -> None:
+    command = (sys.executable, "-c", "print('out')")
+    assert output_of(command, lambda: False) == ("out\n", "")
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("import sys; print('it broke', file=sys.stderr); sys.exit(3)", "code 3: ...it broke"),
+        ("import os; os._exit(4)", "code 4"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "memory ran out"),
+        ("import os; os.abort()", "code -6"),
+    ],
+)
+def test_a_program_that_fails_says_why(code, said) -> None:
+    printed, failure = output_of((sys.executable, "-c", code), lambda: False)
+    assert printed == ""
+    assert said in failure
+
+
+def test_a_program_that_is_missing_is_told() -> None:
+    with pytest.raises(ProbeError, match="cannot be started"):
+        output_of(("/nowhere/llama-bench",), lambda: False)
+
+
+FAKE_BENCH = """#!{python}
+import json, os, sys
+arguments = sys.argv[1:]
+options = dict(zip(arguments[::2], arguments[1::2]))
+assert open(options["-m"], "rb").read(4) == b"GGUF"
+with open({log!r}, "a") as log:
+    log.write(json.dumps(options) + "\\n")
+rows = []
+for depth in options.get("-d", "0").split(","):
+    rows.append({{"n_prompt": 0, "n_gen": int(options["-n"]), "n_depth": int(depth),
+        "avg_ts": 50.0, "samples_ts": [50.0, 40.0, 60.0], "backends": {backends!r}}})
+    if options["-p"] != "0":
+        rows.append(dict(rows[-1], n_prompt=int(options["-p"]), n_gen=0))
+print(json.dumps(rows))
+"""
+
+
+def fake_bench(monkeypatch, folder: Path, backends: str = "CPU") -> Path:
+    """A llama-bench on the PATH that answers alike to everything and keeps what it was asked."""
+    log = folder / "log"
+    program = folder / "llama-bench"
+    program.write_text(
+        FAKE_BENCH.format(python=sys.executable, log=str(log), backends=backends),
+        encoding="utf-8",
+    )
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("PATH", str(folder))
+    return log
+
+
+def test_llama_bench_on_the_path_is_asked(monkeypatch, tmp_path) -> None:
+    log = fake_bench(monkeypatch, tmp_path)
+    assert engine_llama_bench.available()
+    path = tmp_path / "tiny.gguf"
+    with path.open("wb") as file:
+        write(file, in_type(TINY, "Q8_0"))
+    job = Job(path=path, threads=3, vocab=512, depths=(16, 1024), prompt=128)
+    found = engine_llama_bench.run(job, lambda: False)
+    assert found.token_seconds == {16: (0.02, 0.025, 1 / 60), 1024: (0.02, 0.025, 1 / 60)}
+    assert found.prompt_rates == (50.0, 40.0, 60.0)
+    (asked,) = [json.loads(line) for line in log.read_text().splitlines()]
+    assert (asked["-t"], asked["-ngl"], asked["-d"]) == ("3", "0", "16,1024")
+    engine_llama_bench.run(replace(job, depths=(16,)), lambda: False)
+    assert "-d" not in json.loads(log.read_text().splitlines()[-1])
+
+
+def test_the_probe_prefers_the_persons_llama_bench(monkeypatch, tmp_path) -> None:
+    log = fake_bench(monkeypatch, tmp_path)
+    monkeypatch.setattr(
+        engine, "ENGINES", {"llama-bench": engine_llama_bench, "xllamacpp": engine_xllamacpp}
+    )
+    tiny = [
+        engine_samples.Sample(role=role, kind="Q8_0", model=one.model, synthetic=one, prompt=128)
+        for role, one in (("wide", in_type(TINY, "Q8_0")), ("plain", in_type(TINY, "Q8_0")))
+    ]
+    monkeypatch.setattr(engine, "samples", lambda _: tiny)
+    found = {one.name: one for one in engine.measure(600)}
+    assert set(found) == {"engine_read_q8_0", "engine_prompt_q8_0"}
+    assert found["engine_read_q8_0"].note.startswith("llama.cpp by llama-bench, 1 models.")
+    assert len(log.read_text().splitlines()) == 1
+
+
+def test_prompts_of_a_gpu_build_say_nothing_of_the_processor(monkeypatch, tmp_path) -> None:
+    fake_bench(monkeypatch, tmp_path, backends="CUDA,CPU")
+    path = tmp_path / "tiny.gguf"
+    with path.open("wb") as file:
+        write(file, in_type(TINY, "Q8_0"))
+    found = engine_llama_bench.run(Job(path=path, threads=1, vocab=512), lambda: False)
+    assert found.token_seconds
+    assert found.prompt_rates == ()
+
+
+@pytest.mark.parametrize(("printed", "said"), [("[1]", "cannot be read"), ("[]", "cannot be read")])
+def test_what_llama_bench_should_not_print_is_told(printed, said) -> None:
+    with pytest.raises(ProbeError, match=said):
+        engine_llama_bench.timings(printed, Job(path=Path(), threads=1, vocab=512))
+
+
+def test_an_answer_that_was_cut_short_keeps_what_was_whole() -> None:
+    whole = '{"depth": 16, "token_seconds": [0.1, 0.2]}\n'
+    assert engine_xllamacpp.timings(whole + '{"prompt": 128, "prom') == Timings(
+        token_seconds={16: (0.1, 0.2)}
+    )
+    assert engine_llama_bench.timings('[{"n_pro', Job(path=Path(), threads=1, vocab=1)) == Timings()
+
+
+@needs_engine
+@pytest.mark.parametrize("experts", [0, 8])
+@pytest.mark.parametrize("plain", [False, True])
+def test_llama_cpp_loads_and_times_what_is_written(tmp_path, experts, plain) -> None:
+    facts = replace(
+        TINY, experts=experts, experts_per_token=experts and 2, moe_intermediate=experts and 256
+    )
+    path = tmp_path / "tiny.gguf"
+    with path.open("wb") as file:
+        write(file, in_type(facts, "Q4_K"), filled=True)
+    job = Job(
+        path=path, threads=2, vocab=512, depths=(16, 64), prompt=32, tokens=8, seconds=0.1,
+        plain=plain,
+    )  # fmt: skip
+    found = engine_xllamacpp.run(job, lambda: False)
+    assert set(found.token_seconds) == {16, 64}
+    assert all(one > 0 for times in found.token_seconds.values() for one in times)
+    assert all(rate > 0 for rate in found.prompt_rates)
+
+
+@needs_engine
+def test_the_whole_probe_with_llama_cpp_leaves_nothing(monkeypatch, stubbed) -> None:
+    monkeypatch.setattr(engine, "ENGINES", {"xllamacpp": engine_xllamacpp})
+    one = in_type(TINY, "Q4_K")
+    sample = engine_samples.Sample(role="wide", kind="Q4_K", model=one.model, synthetic=one)
+    monkeypatch.setattr(engine, "samples", lambda _: [sample])
+    before = open_files()
+    (found,) = engine.measure(60)
+    assert found.name == "engine_read_q4_k"
+    assert found.value > 0
+    assert list(stubbed.iterdir()) == []
+    assert open_files() == before
+    assert not [one for one in psutil.Process().children() if "engine_child" in str(one.cmdline())]
+
+
+@needs_engine
+def test_a_file_that_llama_cpp_refuses_does_not_end_the_program(tmp_path) -> None:
+    path = tmp_path / "damaged.gguf"
+    path.write_bytes(b"GGUF" + b"\xff" * 100)
+    with pytest.raises(ProbeError, match=r"\(xllamacpp\) could not run the model"):
+        engine_xllamacpp.run(Job(path=path, threads=1, vocab=512), lambda: False)

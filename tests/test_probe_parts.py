@@ -1,0 +1,43 @@
+"""The parts that can be measured, and that their times hold what was promised."""
+
+from pathlib import Path
+
+import pytest
+
+from advisor.probes import parts
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
+    """What the probes were asked for."""
+    found: list[tuple[object, ...]] = []
+    modules = {
+        "ram": parts.ram, "gpu": parts.gpu_transfer, "disk": parts.disk, "engine": parts.engine
+    }  # fmt: skip
+    for name, module in modules.items():
+        monkeypatch.setattr(
+            module, "measure", lambda *given, name=name, **more: found.append((name, *given, more))
+        )
+    return found
+
+
+def test_each_part_has_its_probe(asked):
+    for part in parts.QUICK:
+        parts.measure(part, 1.0, None, None, Path("model.gguf"))
+    assert asked == [
+        ("ram", 1.0, None, None, {}),
+        ("disk", 1.0, None, None, {"path": Path("model.gguf")}),
+        ("gpu", 1.0, None, None, {}),
+        ("engine", 1.0, None, None, {"path": Path("model.gguf")}),
+    ]
+
+
+def test_a_folder_is_no_model(asked):
+    parts.measure("engine", 1.0, path=Path("models"))
+    assert asked == [("engine", 1.0, None, None, {"path": None})]
+
+
+def test_promised_times_hold():
+    assert parts.QUICK.keys() == parts.FULL.keys()
+    assert sum(parts.QUICK.values()) < 20
+    assert sum(parts.FULL.values()) < 90

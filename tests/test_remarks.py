@@ -1,0 +1,94 @@
+"""What is said beside a command."""
+
+from typing import Any
+
+import pytest
+
+from advisor import catalog
+from advisor.assemble import MachineInputs, machine
+from advisor.compare import as_run
+from advisor.estimate import Estimate, estimate
+from advisor.placement import Settings, Strategy
+from advisor.remarks import remarks
+from advisor.runtimes import LLAMA_CPP, OLLAMA, RUNTIMES, VLLM, Runtime
+from advisor.workload import Workload
+
+
+def run(
+    runtime: Runtime,
+    name: str = "Llama-3.1-70B",
+    strategy: Strategy = Strategy.CPU_OFFLOAD,
+    settings: Settings | None = None,
+    work: Workload | None = None,
+    **inputs: Any,
+) -> Estimate:
+    where = machine(MachineInputs(**{"gpu": "RTX 3090", "ram_gb": 64, **inputs}))
+    model = as_run(catalog.model(name, "Q4_K_M"), runtime, where)
+    return estimate(
+        model, where, work or Workload(), runtime, strategy, catalog.efficiency(), settings
+    )
+
+
+def said(one: Estimate) -> str:
+    return " ".join(remarks(one))
+
+
+def test_locked_memory_is_recommended_where_prompts_cross_the_link() -> None:
+    assert "-lm none" in said(run(LLAMA_CPP))
+    assert "-lm none" not in said(run(LLAMA_CPP, settings=Settings(load_mode="none")))
+    assert "-lm none" not in said(run(LLAMA_CPP, gpu="none"))
+
+
+def test_locked_memory_brings_the_first_token_sooner() -> None:
+    """Pageable copies reach 0.65 of pinned ones, and copies are most of a short prompt's time."""
+    slow, fast = (run(LLAMA_CPP, settings=Settings(gpu_layers=20.0, load_mode=mode))
+                  for mode in ("auto", "none"))  # fmt: skip
+    assert slow.first_token is not None
+    assert fast.first_token is not None
+    assert 0.6 < float(fast.first_token.value) / float(slow.first_token.value) < 0.95
+    assert slow.decode is not None
+    assert fast.decode is not None
+    assert float(fast.decode.value) == float(slow.decode.value)
+
+
+def test_what_the_own_fit_would_take_is_said() -> None:
+    assert "comes to the same layers" in said(run(LLAMA_CPP))
+    given = run(LLAMA_CPP, settings=Settings(gpu_layers=10.0))
+    found = run(LLAMA_CPP)
+    assert found.placement is not None
+    assert f"it would take {int(found.placement.gpu_layers)} layers" in said(given)
+    assert "all of the model in the GPU" in said(run(LLAMA_CPP, "Llama-3.1-8B"))
+
+
+def test_the_other_way_of_vllm_is_said_with_its_speed() -> None:
+    assert "--cpu-offload-gb, read over the link," in said(run(VLLM))
+    small = run(VLLM, "Qwen3-30B-A3B", gpu="RTX 4070")
+    assert "--offload-backend prefetch would give" in said(small)
+
+
+def test_room_for_conversations_is_said() -> None:
+    """24 GiB x 0.92 less 1 GiB and 5.7 GB of weights: 16.9 GB, of 8192 x 131,072 B each."""
+    one = run(VLLM, "Llama-3.1-8B", Strategy.GPU_RESIDENT)
+    assert "room for the cache of 15 conversations of 8,192 tokens" in said(one)
+
+
+def test_ray_is_said_where_machines_are_joined() -> None:
+    one = run(VLLM, strategy=Strategy.GPU_RESIDENT, machines=2)
+    assert "--distributed-executor-backend ray" in said(one)
+
+
+def test_a_cache_in_another_type_is_said() -> None:
+    assert "kept as fp8" in said(run(VLLM, work=Workload(kv_type="q8_0")))
+    assert "kept as fp8" not in said(run(VLLM))
+
+
+def test_ollamas_own_context_is_said() -> None:
+    assert "allocates 32,768 tokens" in said(run(OLLAMA))
+
+
+@pytest.mark.parametrize("one", RUNTIMES, ids=lambda one: one.key)
+def test_nothing_is_said_of_what_does_not_fit(one: Runtime) -> None:
+    for strategy in one.strategies:
+        found = run(one, "Qwen3-235B-A22B", strategy, ram_gb=8, vram_gb=8)
+        if not bool(found.fits):
+            assert remarks(found) == ()

@@ -1,0 +1,129 @@
+"""data/runtime_formats.csv: which files run where, and what a format becomes elsewhere."""
+
+import re
+
+import pytest
+from provenance import is_past, is_public
+
+from advisor import catalog
+from advisor.assemble import MachineInputs, machine
+from advisor.errors import Refusal
+from advisor.machine import Machine
+from advisor.runtimes import RUNTIMES, runtime
+from advisor.runtimes.formats import COMPUTE_CAPABILITY, NAMES, bits, kinds, nearest, rows, takes
+
+KNOWN = {"GGUF", "GGUF experts", "16-bit", "AWQ", "GPTQ", "FP8", "NVFP4", "MXFP4", "AMX",
+         "bitsandbytes"}  # fmt: skip
+VENDORS = {"any", "none", "NVIDIA", "AMD", "Intel", "Apple"}
+
+
+def rig(gpu: str, cpu: str = "EPYC 9355") -> Machine:
+    return machine(MachineInputs(gpu=gpu, cpu=cpu, ram_gb=256))
+
+
+def becomes(name: str, form: str, gpu: str, cpu: str = "EPYC 9355") -> str:
+    return runtime(name).becomes(form, rig(gpu, cpu)).format
+
+
+def test_every_row_is_sourced_and_names_what_exists() -> None:
+    families = {one.family for one in catalog.gpu_rows().values()}
+    sets = {one for row in catalog.host_rows().values() for one in row.instruction_sets.split(";")}
+    for row in rows():
+        assert is_public(row.source)
+        assert is_past(row.source_date)
+        assert row.vendor in VENDORS
+        assert row.format in KNOWN
+        assert set(filter(None, row.families.split(";"))) <= families
+        assert set(filter(None, row.instruction_sets.split(";"))) <= sets
+        assert (row.capability is None) or row.vendor == "NVIDIA"
+
+
+def test_each_pair_stands_once() -> None:
+    pairs = [(row.runtime, row.format, row.vendor) for row in rows()]
+    assert len(set(pairs)) == len(pairs)
+
+
+def test_every_runtime_that_reads_it_has_rows_and_a_name() -> None:
+    keys = {row.runtime for row in rows()}
+    assert keys == NAMES.keys()
+    assert keys <= {one.key for one in RUNTIMES}
+
+
+def test_every_kind_is_one_of_some_format() -> None:
+    known = set().union(*(kinds(form) for form in catalog.model_formats()))
+    assert {row.format for row in rows()} <= known
+
+
+def test_every_nvidia_family_has_its_capability() -> None:
+    """https://developer.nvidia.com/cuda-gpus: Turing 7.5, A100 8.0, Ada 8.9, Hopper 9.0."""
+    families = {one.family for one in catalog.gpu_rows().values() if one.vendor == "NVIDIA"}
+    assert families == COMPUTE_CAPABILITY.keys()
+    assert COMPUTE_CAPABILITY["Turing"] == 7.5
+    assert COMPUTE_CAPABILITY["Hopper"] == 9.0
+
+
+@pytest.mark.parametrize(
+    ("name", "form", "gpu", "expected"),
+    [
+        ("llama.cpp", "AWQ", "RTX 3090", "Q4_K_M"),
+        ("llama.cpp", "Q4_K_M", "RX 7900 XTX", "Q4_K_M"),
+        ("llama.cpp", "FP8", "none", "Q8_0"),
+        ("Ollama", "NVFP4", "RTX 5090", "Q4_K_M"),
+        ("LM Studio", "BF16-hf", "Apple M4 Max 40c", "BF16"),
+        ("vLLM", "NVFP4", "RTX 3090", "NVFP4"),  # weights only, by Marlin
+        ("vLLM", "MXFP4-hf", "T4", "AWQ"),  # from 8.0 on
+        ("vLLM", "MXFP4-hf", "A100 PCIe 80GB", "MXFP4-hf"),
+        ("vLLM", "bnb-nf4", "RTX 4090", "AWQ"),  # no bitsandbytes since 0.33
+        ("vLLM", "Q4_K_M", "RX 7900 XTX", "AWQ"),
+        ("vLLM", "FP8", "RX 7900 XTX", "BF16"),  # no FP8 units
+        ("vLLM", "FP8", "Instinct MI300X", "FP8"),
+        ("SGLang", "bnb-nf4", "RTX 4090", "bnb-nf4"),
+        ("SGLang", "Q5_K_M", "RTX 4090", "AWQ"),
+        ("SGLang", "NVFP4", "H100 SXM", "NVFP4"),
+        ("Accelerate", "AWQ", "RTX 3090", "BF16"),
+    ],
+)
+def test_a_format_becomes_the_nearest_that_runs(
+    name: str, form: str, gpu: str, expected: str
+) -> None:
+    found = runtime(name).becomes(form, rig(gpu))
+    assert found.format == expected
+    assert bool(found.reason) == (form != expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "gpu", "words"),
+    [
+        ("vLLM", "GTX 1080 Ti", "compute capability 7.5; GTX 1080 Ti (Pascal) is older"),
+        ("vLLM", "V100 PCIe 32GB", "compute capability 7.5"),
+        ("vLLM", "Apple M4 Max 40c", "no kernels for Apple M4 Max 40c"),
+        ("vLLM", "Radeon VII", "no kernels for Radeon VII (GCN 5)"),
+        ("SGLang", "T4", "compute capability 8; T4 (Turing) is older"),
+        ("SGLang", "RX 7900 XTX", "no kernels for RX 7900 XTX (RDNA 3)"),
+        ("vLLM", "none", "a machine without a GPU"),
+    ],
+)
+def test_what_cannot_run_is_refused_with_the_reason(name: str, gpu: str, words: str) -> None:
+    with pytest.raises(Refusal, match=re.escape(words)):
+        becomes(name, "AWQ", gpu)
+
+
+def test_all_gpus_of_a_machine_must_take_it() -> None:
+    new, old = (rig(gpu).gpus[0] for gpu in ("RTX 3090", "GTX 1080 Ti"))
+    mixed = rig("RTX 3090")
+    both = Machine(name="", gpus=(new, old), host=mixed.host, disk=mixed.disk)
+    assert "AWQ" in takes("vllm", mixed)
+    assert not takes("vllm", both)
+
+
+def test_nearest_begins_with_the_format_itself() -> None:
+    for form in catalog.model_formats():
+        assert nearest(form)[0] == form
+        assert set(nearest(form)) <= catalog.model_formats().keys()
+
+
+@pytest.mark.parametrize(
+    ("form", "size"), [("Q4_K_M", 4), ("IQ2_XXS", 2), ("AWQ", 4), ("FP8", 8), ("BF16", 16)]
+)
+def test_bits_are_read_from_the_name(form: str, size: float) -> None:
+    assert bits(form) == size

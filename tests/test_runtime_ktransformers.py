@@ -1,0 +1,116 @@
+"""KTransformers: experts in RAM, what it refuses, and published speeds."""
+
+import shlex
+from collections.abc import Iterable
+from statistics import median
+from typing import Any
+
+import pytest
+from flags import flags, listed
+from measurements import measured
+
+from advisor import catalog
+from advisor.architecture import Group
+from advisor.assemble import MachineInputs, machine
+from advisor.compare import compare
+from advisor.estimate import Estimate, estimate
+from advisor.placement import RAM, Settings, Strategy, vram
+from advisor.predict import answer
+from advisor.runtimes import KTRANSFORMERS
+from advisor.workload import Workload
+
+
+def run(name: str, form: str, work: Workload | None = None, **inputs: Any) -> Estimate:
+    where = machine(MachineInputs(ram_gb=1024, **inputs))
+    return estimate(
+        catalog.model(name, form), where, work or Workload(), KTRANSFORMERS,
+        Strategy.CPU_OFFLOAD, catalog.efficiency(), Settings(),
+    )  # fmt: skip
+
+
+ONE_SOCKET, TWO_SOCKETS = "KTR-004", "KTR-002"
+"""Published rows that the runtime's own constants rest on, beside KTR-037."""
+DEEPSEEK = ("KTR-006", "KTR-007", "KTR-008", "KTR-009", "KTR-010", "KTR-077", "KTR-080")
+MINIMAX = tuple(f"KTR-{number:03d}" for number in range(24, 36))
+"""Rows that nothing rests on: DeepSeek-V3 and R1 on four machines, MiniMax-M2.1 on four."""
+
+
+def errors(ids: Iterable[str]) -> list[float]:
+    """Predicted over published speed of rows of data/measurements/offload_papers.csv, less 1."""
+    rows = {row["id"]: row for row in measured("offload_papers.csv")}
+    return [
+        float(str(answer(rows[one])["tg_tps"])) / float(rows[one]["tg_tps_total"]) - 1
+        for one in ids
+    ]
+
+
+@pytest.mark.parametrize("ids", [DEEPSEEK, MINIMAX], ids=["DeepSeek", "MiniMax"])
+def test_published_speeds_that_nothing_rests_on(ids: Iterable[str]) -> None:
+    found = [abs(error) for error in errors(ids)]
+    assert median(found) < 0.15
+    assert max(found) < 0.25
+
+
+def test_published_speeds_that_the_constants_rest_on() -> None:
+    assert max(abs(error) for error in errors((ONE_SOCKET, TWO_SOCKETS, "KTR-037"))) < 0.15
+
+
+def test_as_many_experts_as_fit_lie_on_the_gpu_alike_in_all_layers() -> None:
+    one = run("Qwen3-30B-A3B", "FP8", gpu="RTX 4090", cpu="EPYC 9355")
+    assert one.placement is not None
+    hot = one.placement.weights[vram(0)][Group.ROUTED_EXPERTS]
+    cold = one.placement.weights[RAM][Group.ROUTED_EXPERTS]
+    assert set(hot + cold) == {1.0}
+    assert len(set(hot)) == 1
+    count = round(float(hot[0]) * 128)
+    assert 0 < count < 128
+    assert f"--kt-num-gpu-experts {count}" in one.command
+    assert set(one.placement.kv) == {vram(0)}
+
+
+def test_more_memory_holds_more_experts_and_is_faster() -> None:
+    small, large = (run("Qwen3-30B-A3B", "FP8", gpu="RTX 4090", cpu="EPYC 9355", vram_gb=size)
+                    for size in (12, 24))  # fmt: skip
+    assert small.decode is not None
+    assert large.decode is not None
+    assert float(large.decode.value) > float(small.decode.value)
+
+
+def refusal(name: str, form: str = "Q4_K_M", **inputs: Any) -> str:
+    where = machine(MachineInputs(ram_gb=512, **inputs))
+    found = compare(catalog.model(name, form), where, Workload(), runtimes=[KTRANSFORMERS])
+    return found[0].refusal
+
+
+def test_it_refuses_what_it_is_not_for() -> None:
+    assert "has none; use llama.cpp" in refusal("Llama-3.1-70B", gpu="RTX 4090", cpu="EPYC 9355")
+    assert "AVX2" in refusal("Qwen3-30B-A3B", gpu="RTX 4090", cpu="Apple M4 Max")
+    assert "compute capability 8" in refusal("Qwen3-30B-A3B", gpu="T4", cpu="EPYC 9355")
+    assert "without a GPU" in refusal("Qwen3-30B-A3B", gpu="none", cpu="EPYC 9355")
+
+
+@pytest.mark.parametrize(
+    ("cpu", "asked", "method"),
+    [
+        ("Xeon Platinum 8480+", "AWQ", "AMXINT4"),
+        ("Xeon Platinum 8480+", "FP8", "FP8"),
+        ("EPYC 9355", "Q4_K_M", "LLAMAFILE"),
+        ("EPYC 9355", "Q8_0", "FP8"),
+        ("EPYC 9355", "BF16", "BF16"),
+        ("Ryzen 9 5950X", "FP8", "LLAMAFILE"),
+    ],
+)
+def test_the_processor_decides_the_method(cpu: str, asked: str, method: str) -> None:
+    where = machine(MachineInputs(gpu="RTX 4090", cpu=cpu, ram_gb=512))
+    found = compare(
+        catalog.model("Qwen3-30B-A3B", asked), where, Workload(), runtimes=[KTRANSFORMERS]
+    )
+    assert f"--kt-method {method} " in found[0].command
+
+
+def test_every_option_is_in_the_release() -> None:
+    for form in ("Q4_K+FP8", "BF16", "AMXINT8"):
+        for kv_type in ("f16", "q8_0"):
+            one = run("Qwen3-30B-A3B", form, Workload(kv_type=kv_type), gpu="RTX 4090",
+                      cpu="Xeon Platinum 8480+")  # fmt: skip
+            assert flags(shlex.split(one.command)) - {"-m"} <= listed("ktransformers")

@@ -1,0 +1,193 @@
+"""Ollama and LM Studio: llama.cpp's placement by their rules, and what they are told.
+
+Options against lists that were read from their documentation: tests/samples/flags.
+"""
+
+import json
+import re
+import shlex
+from typing import Any
+
+import numpy as np
+import pytest
+from flags import flags, listed
+
+from advisor import catalog
+from advisor.assemble import MachineInputs, machine
+from advisor.errors import Refusal
+from advisor.estimate import Estimate, estimate
+from advisor.machine import Machine
+from advisor.placement import Placement, Settings, Strategy, kv_bytes, vram
+from advisor.runtimes import LLAMA_CPP, LM_STUDIO, OLLAMA, Runtime
+from advisor.runtimes.ollama import default_context, micro_batch, served
+from advisor.workload import Workload
+
+OFFLOAD, RESIDENT, PAGED = Strategy.CPU_OFFLOAD, Strategy.GPU_RESIDENT, Strategy.NVME_OFFLOAD
+RIG = machine(MachineInputs(gpu="RTX 3090", ram_gb=128))
+
+
+def place(
+    runtime: Runtime,
+    name: str = "Llama-3.1-70B",
+    where: Machine = RIG,
+    strategy: Strategy = OFFLOAD,
+    settings: Settings | None = None,
+    **work: Any,
+) -> Placement:
+    model = catalog.model(name, "Q4_K_M")
+    return runtime.place(model, where, Workload(**work), strategy, settings or Settings())
+
+
+def run(runtime: Runtime, name: str = "Llama-3.1-70B", **work: Any) -> Estimate:
+    model = catalog.model(name, "Q4_K_M")
+    return estimate(model, RIG, Workload(**work), runtime, OFFLOAD, catalog.efficiency())
+
+
+@pytest.mark.parametrize(
+    ("gpu", "count", "tokens"),
+    [("RTX 4070", 1, 4096), ("RTX 3090", 1, 32_768), ("RTX 3090", 2, 262_144), ("none", 1, 4096)],
+)
+def test_the_context_that_ollama_allocates_by_vram(gpu: str, count: int, tokens: int) -> None:
+    """4k below 24 GiB, 32k below 48 GiB, 256k from there on.
+
+    https://github.com/ollama/ollama/blob/fb30760/docs/context-length.mdx, 2026-08-21.
+    """
+    assert default_context(machine(MachineInputs(gpu=gpu, gpu_count=count))) == tokens
+
+
+def test_parallel_requests_multiply_the_cache() -> None:
+    """A 2k context with 4 requests takes 8k (docs/faq.mdx)."""
+    model = catalog.model("Llama-3.1-8B", "Q4_K_M")
+    cache = []
+    for users, context in ((1, 8192), (4, 2048)):
+        work = Workload(users=users, context=context)
+        found = OLLAMA.place(model, RIG, work, RESIDENT, Settings())
+        cache.append(float(kv_bytes(model, found, vram(0), work)))
+    assert cache[0] == cache[1]
+
+
+@pytest.mark.parametrize(
+    ("context", "users", "batch"),
+    [(4096, 1, 512), (8192, 1, 1024), (4096, 2, 1024), (40_000, 1, 2048), (100_000, 1, 1024),
+     (120_000, 1, 512)],
+)  # fmt: skip
+def test_the_micro_batch_grows_with_the_context_where_there_is_room(
+    context: int, users: int, batch: int
+) -> None:
+    """8B takes 4.9 GB and 131,072 B a token: 10.1 GB at 40,000 tokens, 18.0 at 100,000, 20.6 at
+    120,000. Of 24 GiB, 25.8 GB, 0.60 are 15.5 and 0.75 are 19.3.
+    """
+    model = catalog.model("Llama-3.1-8B", "Q4_K_M")
+    assert float(micro_batch(model, RIG, Workload(context=context, users=users))) == batch
+
+
+def test_a_micro_batch_that_is_given_is_kept() -> None:
+    model = catalog.model("Llama-3.1-8B", "Q4_K_M")
+    assert served(model, RIG, Workload(context=40_000, ubatch=256)).ubatch == 256
+
+
+def test_it_fits_as_llama_cpp_does() -> None:
+    for name in ("Llama-3.1-70B", "Qwen3-235B-A22B"):
+        own, other = place(OLLAMA, name), place(LLAMA_CPP, name)
+        assert float(own.gpu_layers) == float(other.gpu_layers)
+        assert float(own.cpu_moe) == float(other.cpu_moe)
+
+
+def test_layers_that_are_set_take_their_experts_along() -> None:
+    found = place(OLLAMA, "Qwen3-30B-A3B", settings=Settings(gpu_layers=20.0, cpu_moe=48.0))
+    assert float(found.cpu_moe) == 0
+    assert float(found.gpu_layers) == 20
+
+
+def test_one_gpu_is_taken_where_it_holds_all() -> None:
+    two = machine(MachineInputs(gpu="RTX 3090", gpu_count=2))
+    assert vram(1) not in place(OLLAMA, "Llama-3.1-8B", two, RESIDENT).weights
+    assert vram(1) in place(OLLAMA, "Llama-3.1-70B", two, RESIDENT).weights
+    model, work = catalog.model("Llama-3.1-8B", "Q4_K_M"), Workload()
+    found = OLLAMA.place(model, two, work, RESIDENT, Settings())
+    assert OLLAMA.schedule(model, found, two, work).decode.workers == 1
+
+
+@pytest.mark.parametrize(
+    ("runtime", "words", "changes"),
+    [
+        (OLLAMA, "RAM does not hold", {"strategy": PAGED}),
+        (OLLAMA, "f16, q8_0, q4_0", {"kv_type": "q5_0"}),
+        (OLLAMA, "one request at a time", {"name": "Qwen3-Next-80B-A3B", "users": 2}),
+        (OLLAMA, "one machine", {"where": machine(MachineInputs(gpu="RTX 3090", machines=2))}),
+        (LM_STUDIO, "RAM does not hold", {"strategy": PAGED}),
+        (LM_STUDIO, "one machine", {"where": machine(MachineInputs(gpu="RTX 3090", machines=2))}),
+    ],
+)
+def test_what_cannot_be_is_refused(runtime: Runtime, words: str, changes: dict[str, Any]) -> None:
+    with pytest.raises(Refusal, match=words):
+        place(runtime, **changes)
+
+
+def test_ollama_is_told_by_environment_modelfile_and_request() -> None:
+    text = run(OLLAMA, users=2, context=16_384, kv_type="q8_0").command
+    serve, _, create, call = text.splitlines()
+    assert shlex.split(serve) == [
+        "OLLAMA_CONTEXT_LENGTH=16384", "OLLAMA_NUM_PARALLEL=2", "OLLAMA_KV_CACHE_TYPE=q8_0",
+        "OLLAMA_FLASH_ATTENTION=1", "ollama", "serve",
+    ]  # fmt: skip
+    modelfile = shlex.split(create)[1].replace(r"\n", "\n").splitlines()
+    assert modelfile[0] == "FROM ./Llama-3.1-70B-Q4_K_M.gguf"
+    request = json.loads(shlex.split(call)[-1])
+    assert modelfile[1:] == [
+        f"PARAMETER {key} {value}" for key, value in request["options"].items()
+    ]
+    assert request["options"]["num_ctx"] == 16_384
+
+
+def test_layers_are_named_and_experts_left_to_the_fit() -> None:
+    dense, sparse = run(OLLAMA), run(OLLAMA, "Qwen3-235B-A22B")
+    assert dense.placement is not None
+    # num_gpu counts the head, as -ngl does.
+    assert f'"num_gpu": {int(dense.placement.gpu_layers) + 1}' in dense.command
+    assert sparse.placement is not None
+    assert np.any(sparse.placement.cpu_moe)
+    assert "num_gpu" not in sparse.command
+
+
+def test_every_name_that_ollama_is_told_is_documented() -> None:
+    for name in ("Llama-3.1-70B", "Qwen3-235B-A22B", "Llama-3.1-8B"):
+        text = run(OLLAMA, name, users=2, kv_type="q4_0", ubatch=256).command
+        assert set(re.findall(r"OLLAMA_\w+|num_\w+|PARAMETER|FROM", text)) <= listed("ollama")
+
+
+def test_lm_studio_takes_whole_layers() -> None:
+    found = place(LM_STUDIO, "Qwen3-30B-A3B", machine(MachineInputs(gpu="RTX 4070", ram_gb=64)))
+    assert float(found.cpu_moe) == 0
+    assert 0 < float(found.gpu_layers) < 48
+
+
+def test_experts_left_in_ram_are_faster_than_whole_layers() -> None:
+    small = machine(MachineInputs(gpu="RTX 4070", ram_gb=64))
+    model, constants = catalog.model("Qwen3-30B-A3B", "Q4_K_M"), catalog.efficiency()
+    speeds = []
+    for runtime in (OLLAMA, LM_STUDIO):
+        one = estimate(model, small, Workload(), runtime, OFFLOAD, constants)
+        assert one.decode is not None
+        speeds.append(float(one.decode.value))
+    assert speeds[0] > speeds[1]
+
+
+def test_lm_studio_is_told_a_share_of_the_layers() -> None:
+    one = run(LM_STUDIO, users=2, kv_type="q8_0")
+    assert one.placement is not None
+    *comments, line = one.command.splitlines()
+    words = shlex.split(line)
+    share = float(words[words.index("--gpu") + 1])
+    assert share == pytest.approx(float(one.placement.gpu_layers) / 80, abs=0.001)
+    assert words[words.index("--context-length") + 1] == "16384"
+    assert flags(words) <= listed("lm_studio")
+    assert any("q8_0" in one for one in comments)
+    assert any("Max Concurrent Predictions 2" in one for one in comments)
+
+
+@pytest.mark.parametrize(("strategy", "gpu"), [(RESIDENT, "max"), (OFFLOAD, "off")])
+def test_the_ends_of_the_slider_have_names(strategy: Strategy, gpu: str) -> None:
+    model, work = catalog.model("Llama-3.1-8B", "Q4_K_M"), Workload()
+    found = LM_STUDIO.place(model, RIG, work, strategy, Settings())
+    assert f"--gpu {gpu} " in LM_STUDIO.command(model, found, RIG, work)

@@ -1,0 +1,258 @@
+"""vLLM and SGLang: what stays on the GPUs, how the rest comes, and what several GPUs give."""
+
+import shlex
+
+import numpy as np
+import pytest
+from flags import flags, listed
+
+from advisor import catalog
+from advisor.architecture import Group
+from advisor.assemble import MachineInputs, machine
+from advisor.compare import as_run
+from advisor.estimate import Estimate, estimate
+from advisor.machine import Machine
+from advisor.placement import RAM, Placement, Settings, Strategy, kv_bytes, vram, weight_bytes
+from advisor.runtimes import SGLANG, VLLM, Runtime
+from advisor.runtimes.parallel import cache_share, parallel
+from advisor.runtimes.serving import sequences_that_fit
+from advisor.runtimes.sglang import static_share
+from advisor.runtimes.vllm import grouped, grouping
+from advisor.schedule import Route, Way
+from advisor.units import GIB
+from advisor.workload import Workload
+
+WORK = Workload()
+OFFLOAD, RESIDENT = Strategy.CPU_OFFLOAD, Strategy.GPU_RESIDENT
+
+
+def rig(gpu: str = "RTX 3090", count: int = 1, nodes: int = 1, **inputs: float) -> Machine:
+    return machine(
+        MachineInputs(gpu=gpu, gpu_count=count, machines=nodes, ram_gb=512, **inputs)  # type: ignore[arg-type]
+    )
+
+
+def run(
+    runtime: Runtime,
+    where: Machine,
+    strategy: Strategy = OFFLOAD,
+    name: str = "Llama-3.1-70B",
+    settings: Settings | None = None,
+    work: Workload = WORK,
+    form: str = "Q4_K_M",
+) -> Estimate:
+    model = as_run(catalog.model(name, form), runtime, where)
+    return estimate(model, where, work, runtime, strategy, catalog.efficiency(), settings)
+
+
+def placement(one: Estimate) -> Placement:
+    assert one.placement is not None
+    return one.placement
+
+
+def tps(one: Estimate) -> float:
+    assert one.decode is not None
+    return float(one.decode.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "gpus", "tensor"),
+    [
+        ("Llama-3.1-70B", 1, 1),
+        ("Llama-3.1-70B", 8, 8),
+        ("Qwen2.5-7B", 4, 4),  # 28 heads
+        ("Qwen2.5-7B", 8, 4),
+        ("Llama-3.1-70B", 3, 1),  # 64 heads
+    ],
+)
+def test_heads_decide_how_many_gpus_share_a_layer(name: str, gpus: int, tensor: int) -> None:
+    how = parallel(catalog.model(name, "AWQ"), rig(count=gpus))
+    assert (how.tensor, how.pipeline) == (tensor, gpus // tensor)
+
+
+def test_machines_are_a_pipeline() -> None:
+    how = parallel(catalog.model("Llama-3.1-405B", "AWQ"), rig("H100 SXM", 8, nodes=2))
+    assert (how.tensor, how.pipeline) == (8, 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "gpus", "share"),
+    [
+        ("Llama-3.1-70B", 4, 1 / 4),  # 8 key heads
+        ("Llama-3.1-70B", 16, 1 / 8),
+        ("DeepSeek-V3", 8, 1.0),  # one latent
+    ],
+)
+def test_key_heads_are_divided_as_far_as_they_go(name: str, gpus: int, share: float) -> None:
+    assert cache_share(catalog.model(name, "FP8"), gpus) == pytest.approx(share)
+
+
+def test_two_gpus_hold_half_each() -> None:
+    one = run(VLLM, rig(count=2), RESIDENT)
+    held = [float(weight_bytes(one.model, placement(one), vram(device))) for device in (0, 1)]
+    assert held[0] == pytest.approx(held[1])
+    assert sum(held) == pytest.approx(one.model.file_bytes)
+    cache = [float(kv_bytes(one.model, placement(one), vram(device), WORK)) for device in (0, 1)]
+    assert sum(cache) == pytest.approx(8192 * 327_680)
+
+
+@pytest.mark.parametrize("runtime", [VLLM, SGLANG])
+def test_each_byte_lies_somewhere_once(runtime: Runtime) -> None:
+    for where in (rig(), rig(count=3), rig(count=2, nodes=2)):
+        for strategy in runtime.strategies:
+            for zero_copy in (False, True):
+                one = run(runtime, where, strategy, settings=Settings(zero_copy=zero_copy))
+                held = sum(
+                    float(weight_bytes(one.model, placement(one), location))
+                    for location in placement(one).locations
+                )
+                assert held == pytest.approx(one.model.file_bytes)
+
+
+def test_tensor_parallel_adds_speed_and_a_pipeline_only_memory() -> None:
+    """Half the bytes to read each, but all layers' fixed cost and 160 all-reduces."""
+    one, two, three = (run(VLLM, rig("A100 PCIe 80GB", count), RESIDENT) for count in (1, 2, 3))
+    assert 1.3 < tps(two) / tps(one) < 2.0
+    assert tps(three) == pytest.approx(tps(one), rel=0.02)
+
+
+def test_an_all_reduce_costs_what_its_link_does() -> None:
+    """80 layers, twice each, 5 us and 20 us: 0.8 and 3.2 ms; a vector is 16 KiB and adds little."""
+    with_nvlink, without = (
+        run(VLLM, rig(gpu, 2), RESIDENT) for gpu in ("A100 SXM 80GB", "A100 PCIe 80GB")
+    )
+    for one, seconds in ((with_nvlink, 160 * 5e-6), (without, 160 * 20e-6)):
+        assert one.step is not None
+        assert float(one.step.parts["crossings"]) == pytest.approx(seconds, rel=0.15)
+
+
+def test_bloom_on_eight_gpus_as_published() -> None:
+    """44 ms a token, 16 bits, one sequence, 8 A100 80 GB with tensor parallel.
+
+    https://huggingface.co/blog/bloom-inference-pytorch-scripts, 2022-09-16.
+    """
+    work = Workload(prompt=50, output=100, context=2048)
+    one = run(VLLM, rig("A100 SXM 80GB", 8), RESIDENT, "BLOOM-176B", work=work, form="BF16-hf")
+    assert bool(one.fits)
+    assert 1 / tps(one) == pytest.approx(0.044, rel=0.15)
+
+
+def test_machines_pay_for_their_network() -> None:
+    near, far = (run(VLLM, rig(count=2, nodes=nodes), RESIDENT) for nodes in (1, 2))
+    assert far.phases is not None
+    assert [one.way for one in far.phases.decode.exchanges] == [Way.PEER, Way.NETWORK]
+    assert near.step is not None
+    assert far.step is not None
+    assert float(far.step.parts["crossings"]) > float(near.step.parts["crossings"])
+
+
+def test_a_dense_model_is_copied_ahead() -> None:
+    one = run(VLLM, rig())
+    assert float(placement(one).zero_copy) == 0
+    other = run(VLLM, rig(), settings=Settings(zero_copy=True))
+    assert tps(one) > tps(other)
+    assert "--offload-backend uva --cpu-offload-gb" in other.command
+
+
+def test_of_many_experts_only_those_used_are_read() -> None:
+    """Of 128 experts 8 are used: reading them over the link beats copying all of a layer."""
+    one = run(VLLM, rig("RTX 4070"), name="Qwen3-30B-A3B")
+    assert np.all(placement(one).zero_copy)
+    assert set(placement(one).weights[RAM]) >= {Group.ROUTED_EXPERTS}
+    assert placement(one).weights[RAM][Group.ATTENTION].sum() == 0
+    assert tps(one) > 3 * tps(run(VLLM, rig("RTX 4070"), name="Qwen3-30B-A3B",
+                                  settings=Settings(zero_copy=False)))  # fmt: skip
+    assert "--cpu-offload-params experts" in one.command
+
+
+def test_zero_copy_by_hand() -> None:
+    """All 80 layers in RAM at 24 x 0.68 x 0.9 GB/s of zero-copy: the weights over it."""
+    one = run(VLLM, rig(pcie_gbs=24), settings=Settings(gpu_layers=0, zero_copy=True))
+    held = float(weight_bytes(one.model, placement(one), RAM))
+    assert one.step is not None
+    seconds = held / (24e9 * 0.68 * 0.9)
+    assert float(one.step.parts[Route.STREAMED]) == pytest.approx(seconds, rel=1e-4)
+
+
+def test_users_together_make_copying_pay() -> None:
+    """64 users ask for nearly all experts, and a copy ahead is then the faster way."""
+    work = Workload(users=64, context=1024)
+    one = run(VLLM, rig("RTX 3090"), name="Qwen3-30B-A3B", work=work, form="FP8")
+    assert not np.any(placement(one).zero_copy)
+
+
+@pytest.mark.parametrize(
+    ("layers", "offloaded", "pair"), [(80, 80, (1, 1)), (80, 40, (2, 1)), (80, 1, (41, 1))]
+)
+def test_groups_by_hand(layers: int, offloaded: int, pair: tuple[int, int]) -> None:
+    assert grouping(layers, offloaded) == pair
+
+
+def test_groups_offload_enough_and_hardly_more() -> None:
+    for layers in (28, 36, 61, 80):
+        for offloaded in range(1, layers + 1):
+            size, last = grouping(layers, offloaded)
+            named = [at for at in range(layers) if at % size >= size - last]
+            assert len(named) == grouped(layers, size, last)
+            assert offloaded <= len(named) <= offloaded + 1
+
+
+def test_conversations_that_fit_by_hand() -> None:
+    """24 GiB x 0.92 - 1 GiB - 5.73 GB of AWQ 8B, over 8192 x 128 KiB each."""
+    one = run(VLLM, rig(), RESIDENT, "Llama-3.1-8B")
+    left = 24 * GIB * 0.92 - GIB - one.model.file_bytes
+    assert one.machine is not None
+    found = sequences_that_fit(one.model, placement(one), one.machine, WORK)
+    assert found == int(left // (8192 * 131_072))
+
+
+def test_fewer_bits_of_cache_hold_more_conversations() -> None:
+    counts = []
+    for kv_type in ("f16", "q8_0"):
+        work = Workload(kv_type=kv_type)
+        one = run(VLLM, rig(), RESIDENT, "Llama-3.1-8B", work=work)
+        assert one.machine is not None
+        counts.append(sequences_that_fit(one.model, placement(one), one.machine, work))
+        assert ("--kv-cache-dtype fp8" in one.command) == (kv_type == "q8_0")
+    assert counts[1] == pytest.approx(2 * counts[0], abs=1)
+
+
+def test_sglang_copies_and_then_computes() -> None:
+    """Copy and compute add up: 0.9 of neither is hidden, so it is slower than copying ahead."""
+    settings = Settings(gpu_layers=40.0)
+    serial, ahead = (run(runtime, rig(), settings=settings) for runtime in (SGLANG, VLLM))
+    assert serial.step is not None
+    assert float(serial.step.hidden) == 0
+    assert ahead.step is not None
+    assert float(ahead.step.hidden) > 0
+
+
+def test_sglang_sets_memory_aside_for_a_chunk() -> None:
+    """24 GiB take chunks of 4096 tokens: 512 MiB and 1.5 MiB each, 6.5 of 24 GiB."""
+    assert static_share(rig()) == pytest.approx(1 - 6.5 / 24, abs=0.001)
+    assert static_share(rig("H100 SXM")) == pytest.approx(1 - 12.5 / 80, abs=0.001)
+
+
+CASES = [
+    run(runtime, where, strategy, name, settings, Workload(kv_type=kv_type))
+    for runtime in (VLLM, SGLANG)
+    for where in (rig(), rig(count=2), rig(count=2, nodes=2))
+    for strategy in (RESIDENT, OFFLOAD)
+    for name in ("Llama-3.1-70B", "Qwen3-235B-A22B")
+    for settings in (Settings(zero_copy=False), Settings(zero_copy=True))
+    for kv_type in ("f16", "q8_0")
+]
+
+
+@pytest.mark.parametrize("runtime", [VLLM, SGLANG], ids=lambda one: one.key)
+def test_every_option_is_in_the_release(runtime: Runtime) -> None:
+    lines = [line for one in CASES if one.how is runtime for line in one.command.splitlines()]
+    printed = set().union(*(flags(shlex.split(line, comments=True)[1:]) for line in lines))
+    assert printed - {"-m"} <= listed(runtime.key)
+    assert len(printed) > 8
+
+
+def test_swap_space_is_printed_nowhere_and_explained() -> None:
+    assert not any("swap" in one.command for one in CASES)
+    assert "--swap-space" not in listed("vllm")
+    assert any("swap_space never held weights" in note for note in VLLM.notes)

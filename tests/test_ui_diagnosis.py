@@ -1,0 +1,109 @@
+"""The panel that asks what was measured instead."""
+
+import pytest
+from markupsafe import Markup
+from ui_app import app, page_text, run
+
+from advisor import diagnosis
+from advisor.causes.table import cause_rows
+from advisor.ui import diagnosing
+
+
+@pytest.fixture(autouse=True)
+def _own_data(tmp_path, monkeypatch):
+    monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path))
+
+
+def asked(measured, prompt=None, what=None, **parameters):
+    """The page after a speed was typed."""
+    test = app(**parameters)
+    if what is not None:
+        test.selectbox(key="measured_what").select(what)
+    test.number_input(key="measured_decode").set_value(measured)
+    if prompt is not None:
+        test.number_input(key="measured_prompt").set_value(prompt)
+    return run(test)
+
+
+def commands(test):
+    return [one.value for one in test.code]
+
+
+def test_nothing_is_worked_out_before_a_speed_is_typed(monkeypatch):
+    def refuse(*_):
+        raise AssertionError("worked out without need")
+
+    monkeypatch.setattr(diagnosing, "diagnose", refuse)
+    assert "Type the speed that your runtime prints" in page_text(app())
+
+
+def test_the_fastest_placement_computes_in_place_is_meant_unless_another_is_named():
+    test = app()
+    box = test.selectbox(key="measured_what")
+    assert box.value == "Offload to RAM, llama.cpp"
+    assert "In the GPU, llama.cpp (does not fit)" in box.options
+
+
+def test_a_slow_run_has_causes_with_test_and_remedy():
+    test = asked(0.6)
+    text = page_text(test)
+    assert "0.60 tokens/s measured" in text
+    assert "Slower than predicted. Likeliest:" in text
+    assert "1. " in text
+    assert "It would give" in text
+    assert "<b>Test</b>" in text
+    assert "<b>Fix</b>" in text
+    assert {row.command for row in cause_rows() if row.command} & set(commands(test))
+
+
+def test_as_predicted_is_said():
+    text = page_text(asked(1.6))
+    assert "As predicted: within the range" in text
+    assert "<b>Test</b>" not in text
+
+
+def test_a_fast_run_names_the_assumption_that_was_too_low():
+    test = asked(3.0)
+    text = page_text(test)
+    assert "Faster than predicted. The sustained read rate of RAM was taken as" in text
+    assert "python -m advisor probe ram" in commands(test)
+
+
+def test_another_placement_can_be_meant():
+    text = page_text(asked(0.01, what="Offload to NVMe, llama.cpp"))
+    assert "the sequential read rate of the drive would have to be" in text
+
+
+def test_the_prompt_tells_what_the_generation_cannot():
+    parameters = {"model": "gpt-oss-120b", "format": "MXFP4", "gpu": "RTX 4090", "ram": "96"}
+    usual = asked(25.0, **parameters)
+    assert "As predicted" in page_text(usual)
+    text = page_text(asked(25.0, prompt=40.0, **parameters))
+    assert "Likeliest: the link runs at fewer lanes or an older generation" in text
+    assert ", prompt " in text
+
+
+def test_a_placement_that_does_not_fit_can_still_have_run():
+    # Windows lets a GPU take more than its memory, slowly.
+    test = asked(0.6, what="In the GPU, llama.cpp (does not fit)")
+    assert "VRAM is full and Windows keeps a part of it in shared memory" in page_text(test)
+
+
+def test_an_impossible_speed_is_said_in_a_sentence(monkeypatch):
+    def refuse(*_args, **_kwargs):
+        return diagnosis.Measured(decode=-1.0)
+
+    monkeypatch.setattr(diagnosing, "Measured", refuse)
+    assert "measured is -1 tokens/s; allowed is" in page_text(asked(1.0))
+
+
+def test_a_changed_machine_is_judged_anew():
+    test = asked(0.6)
+    assert "Slower than predicted" in page_text(test)
+    test.selectbox(key="gpu").select("No GPU")
+    assert "As predicted" in page_text(run(test))
+
+
+def test_text_between_backticks_is_code_and_all_of_it_is_escaped():
+    said = diagnosing.with_code("a `b <i>` & `c`")
+    assert said == Markup("a <code>b &lt;i&gt;</code> &amp; <code>c</code>")
