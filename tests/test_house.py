@@ -28,17 +28,20 @@ LAYERS = """
     advice
     what_ifs offers remarks
     compare predict concurrency
+    offline engines
     models assemble assemble_named
     calibrated
     calibration named_machines fingerprint probed estimate engine_constants
     probes runtimes describe
     cost
+    kernels
     schedule
     placement catalog
     model
     naming records efficiency tables tensors mixers layers quantization architecture
     money wording peers
     machine workload measurement
+    cells
     errors units folders __init__
 """
 """Floors of the house, top first; a module or package imports from its own floor or below."""
