@@ -1,4 +1,4 @@
-"""FlexGen: one load of each layer for a whole block of sequences, five streams side by side.
+"""FlexGen: one load of each layer for a whole block of sequences, and all streams side by side.
 
 A block is so many GPU batches of so many sequences; a layer's weights cross the link once for all
 of them. Weights and cache are divided over GPU, RAM and drive; while the GPU computes one batch,
