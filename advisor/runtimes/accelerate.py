@@ -8,7 +8,6 @@ of them works at a time.
 
 import numpy as np
 
-from advisor.errors import Refusal
 from advisor.machine import Machine
 from advisor.model import Floats, Model
 from advisor.placement import (
@@ -32,6 +31,7 @@ from advisor.runtimes.streaming import (
     kernels,
     layer_weights,
     layers_kept,
+    needs_one_machine,
     on_gpus,
     outside_gpus,
     unpacked_weights,
@@ -55,10 +55,9 @@ def place(
     """`device_map` order: first layers to the GPUs, then to RAM, the rest to the offload folder.
 
     Raises:
-        Refusal: on a machine without a GPU.
+        Refusal: on a machine without a GPU, or on several.
     """
-    if not machine.gpus:
-        raise Refusal("Accelerate streams to a GPU, and this machine has none.")
+    needs_one_machine(machine, "Accelerate")
     layers = (
         np.asarray(float(model.layers))
         if strategy is Strategy.GPU_RESIDENT

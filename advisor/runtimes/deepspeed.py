@@ -29,6 +29,7 @@ from advisor.runtimes.streaming import (
     gpu_memory,
     kernels,
     moved_weights,
+    needs_one_machine,
     packed_weights,
     prompt_workspace,
     shared_by_gpus,
@@ -53,10 +54,9 @@ def place(
     """Every weight in RAM or on the drive, the cache in VRAM where it fits, else in RAM.
 
     Raises:
-        Refusal: on a machine without a GPU, and where nothing is to be offloaded.
+        Refusal: on a machine without a GPU, on several, and where nothing is to be offloaded.
     """
-    if not machine.gpus:
-        raise Refusal("DeepSpeed streams to a GPU, and this machine has none.")
+    needs_one_machine(machine, "DeepSpeed")
     if strategy is Strategy.GPU_RESIDENT:
         raise Refusal(
             "ZeRO-Inference keeps no weights on the GPU; it is for models that do not fit."

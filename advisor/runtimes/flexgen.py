@@ -1,4 +1,4 @@
-"""FlexGen: one load of each layer for a whole block of sequences, five streams side by side.
+"""FlexGen: one load of each layer for a whole block of sequences, and all streams side by side.
 
 A block is so many GPU batches of so many sequences; a layer's weights cross the link once for all
 of them. Weights and cache are divided over GPU, RAM and drive; while the GPU computes one batch,
@@ -13,7 +13,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from advisor.errors import Refusal
 from advisor.machine import Machine
 from advisor.model import Floats, Model
 from advisor.placement import DISK, RAM, Load, Location, Placement, Settings, Strategy
@@ -31,6 +30,7 @@ from advisor.runtimes.streaming import (
     layer_weights,
     layers_kept,
     moved_weights,
+    needs_one_machine,
     outside_gpus,
     packed_cache,
     packed_weights,
@@ -63,10 +63,9 @@ def place(
     """Weights over GPU, RAM and drive; the cache in VRAM where it fits, then in RAM, then there.
 
     Raises:
-        Refusal: on a machine without a GPU.
+        Refusal: on a machine without a GPU, or on several.
     """
-    if not machine.gpus:
-        raise Refusal("FlexGen streams to a GPU, and this machine has none.")
+    needs_one_machine(machine, "FlexGen")
     passing = BUFFERED * float(np.max(model.layer_bytes)) / len(machine.gpus)
     outside = cache_outside(model, machine, work, strategy, settings)
     away = sum(outside.values(), start=np.zeros(()))

@@ -40,6 +40,18 @@ NUMBERS = {"f32": "fp32", "fp8": "fp8", "fp4": "fp4"}
 """Type that a framework multiplies a class of formats in; 16 bits for all others."""
 
 
+def needs_one_machine(machine: Machine, name: str) -> None:
+    """Refuses machines without a GPU, and several of them.
+
+    Raises:
+        Refusal: it is such a one.
+    """
+    if not machine.gpus:
+        raise Refusal(f"{name} streams to a GPU, and this machine has none.")
+    if machine.nodes > 1:
+        raise Refusal(f"{name} is modelled inside one machine.")
+
+
 def first_layers(model: Model, count: Array) -> Floats:
     """1 for the first `count` layers, a part for the one at the edge, shape (..., layers)."""
     index = np.arange(model.layers)
