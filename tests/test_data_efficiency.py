@@ -28,6 +28,7 @@ RANGES = {
     "FLOP/s": (1e9, 1e13),
     "count": (0, 1000),
     "FLOP": (1, 2000),
+    "B": (0, 1000),
 }
 """Smallest and largest constant of each unit. A share may pass 1 by what the datasheet rounds."""
 
