@@ -176,7 +176,7 @@ def test_where_only_streaming_is_left_it_has_overtaken() -> None:
 def test_copies_hidden_behind_compute_still_count_as_streamed() -> None:
     found = speeds(by_prompt(estimates(link=50, context=16_384)))
     assert set(found.streamed.runtimes) <= {"vLLM", "llama.cpp"}
-    assert found.streamed.runtimes[-1] == "vLLM"
+    assert "vLLM" in found.streamed.runtimes
 
 
 def test_in_place_a_prompt_costs_the_processor_the_same_for_every_token() -> None:
