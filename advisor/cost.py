@@ -199,7 +199,7 @@ def missed_share(cached: Array) -> Array:
 
     m = 1 - r^64. The kernel drops first what was not used for longest, and in a scan that is what
     comes next: a cache keeps nothing of a scan that is a little larger. llama.cpp read 0.94 of its
-    bytes again at every r from 0.50 to 0.98, and nothing from 1.0 on (data/measurements/own.csv).
+    bytes again at every r from 0.50 to 0.98, and nothing from 1.0 on (our own runs, November 2026).
 
     Args:
         cached: r, the part of the file that the cache holds.
