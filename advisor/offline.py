@@ -65,15 +65,25 @@ def form(row: Mapping[str, str], runtime: Runtime) -> str | None:
     return next((name for pattern, name in FORMS if re.search(pattern, said)), None)
 
 
+USUAL_ACTIVE = 0.05
+"""Share of its weights that a large mixture of experts uses for a token: DeepSeek-R1 37 of 671
+billion, GLM-5.2 40 of 744, Qwen3.5 17 of 397, Kimi K2 32 of 1000."""
+
+
+def has_experts(row: Mapping[str, str], runtime: Runtime) -> bool:
+    """The model is a mixture of experts: it ran where only these do."""
+    return runtime.place is EXPERT_STREAMING.place or text(row, "category") == "moe_offload"
+
+
 def file_bytes(row: Mapping[str, str]) -> float | None:
     """Size of the file where it stands beside the format [B]; None where it does not."""
     found = re.search(r"\(~?(\d+(?:\.\d+)?) GB\)", text(row, "quant"))
     return float(found.group(1)) * GB if found else None
 
 
-def settings(row: Mapping[str, str], category: str, model: Model) -> Settings:
+def settings(row: Mapping[str, str], category: str, model: Model, runtime: Runtime) -> Settings:
     """Shares of the tiers and the place of the cache, as far as a row states them."""
-    on_gpu, on_disk = number(row, "fraction_gpu"), number(row, "fraction_disk")
+    on_gpu, on_disk = tiers(row, category, model, runtime)
     cache_said = category == "kv_offload" or "kv_offload=cpu" in text(row, "other_metric")
     said = text(row, "runtime").casefold()
     offloaded = re.search(r"cpu[-_]offload[-_]gb[ =](\d+)", said)
@@ -83,8 +93,32 @@ def settings(row: Mapping[str, str], category: str, model: Model) -> Settings:
         gpu_layers=None if on_gpu is None else on_gpu * model.layers,
         disk_layers=None if on_disk is None else on_disk * model.layers,
         kv_in_ram=True if cache_said else None,
-        zero_copy=re.search(r"uva|uvm|zero.copy|cpu[-_]offload[-_]gb", said) is not None,
+        zero_copy=runtime.schedule is VLLM.schedule
+        and re.search(r"uva|uvm|zero.copy|cpu[-_]offload[-_]gb", said) is not None,
     )
+
+
+def tiers(
+    row: Mapping[str, str], category: str, model: Model, runtime: Runtime
+) -> tuple[float | None, float | None]:
+    """Shares of the weights on GPUs and on the drive; None for what a row leaves open.
+
+    Accelerate fills GPU, RAM and drive in turn with a map of its own (`device_map="auto"`); papers
+    that compare it put every layer on the drive (FlexLLMGen at 004ffef, benchmark/hf_ds/hf_opt.py).
+    """
+    on_gpu, on_disk = number(row, "fraction_gpu"), number(row, "fraction_disk")
+    if on_gpu is not None or on_disk is not None:
+        return on_gpu, on_disk
+    said = text(row, "other_metric")
+    on_gpus = re.findall(r"gpu\d+_gb=(\d+(?:\.\d+)?)", said)
+    in_ram = re.search(r"cpu_gb=(\d+(?:\.\d+)?)", said)
+    if on_gpus and in_ram:
+        share = min(sum(map(float, on_gpus)) * GB / model.file_bytes, 1.0)
+        rest = 1.0 - share - float(in_ram.group(1)) * GB / model.file_bytes
+        return share, max(rest, 0.0)
+    if runtime.place is ACCELERATE.place and category == "nvme":
+        return (None, None) if "device_map" in text(row, "runtime") else (0.0, 1.0)
+    return None, None
 
 
 def workload(row: Mapping[str, str], runtime: Runtime) -> Workload:
@@ -193,6 +227,42 @@ def _fits(
         float(needed_bytes(model, placement, place, work)) <= limits[place.tier]
         for place in placement.locations
     )
+
+
+DRIVES = (
+    (r"\bhdd\b|hard dis", "7200 rpm HDD (typical)"),
+    (r"sata", "SATA SSD (typical)"),
+    (r"optane", "Intel Optane P5800X"),
+    (r"9100 ?pro|t705", "Samsung 9100 PRO"),
+    (r"sn850x", "WD_BLACK SN850X"),
+    (r"990 ?pro", "Samsung 990 PRO"),
+    (r"980 ?pro", "Samsung 980 PRO"),
+    (r"2x? nvme.*raid|two drives", "RAID 0, 2x NVMe PCIe 4.0 (theory)"),
+    (r"gen ?5|pcie ?5(\.0)? nvme", "NVMe PCIe 5.0 x4 (typical)"),
+    (r"gen ?3|pcie ?3(\.0)? nvme", "NVMe PCIe 3.0 x4 (typical)"),
+)
+"""Words beside a processor or in a note, and the drive they mean."""
+OLD_DRIVE, SINCE = "NVMe PCIe 3.0 x4 (typical)", "2024"
+"""The usual drive of runs before a year."""
+
+
+def drive(row: Mapping[str, str]) -> tuple[float | None, str | None]:
+    """Rate of a row's drive [GB/s] and its name in the catalogue; None for what is not said."""
+    rate = number(row, "disk_gbs")
+    said = " ".join(text(row, name) for name in ("cpu", "other_metric", "source_note")).casefold()
+    told = re.search(r"\bdisk ~(\d+(?:\.\d+)?)", said)
+    if rate is None and told:
+        rate = float(told.group(1))
+    named = next((name for words, name in DRIVES if re.search(words, said)), None)
+    old = text(row, "category") == "nvme" and "" < text(row, "date") < SINCE
+    return rate, named or (OLD_DRIVE if old else None)
+
+
+def experts_kept(row: Mapping[str, str]) -> tuple[float | None, bool]:
+    """Share of experts that a row says are on the GPU, and whether they are the most asked for."""
+    found = re.search(r"gpu_expert_ratio=(\d(?:\.\d+)?)", text(row, "other_metric"))
+    frequent = "frequency" in text(row, "runtime").casefold()
+    return (float(found.group(1)) if found else None), frequent
 
 
 def ram_gib(row: Mapping[str, str], runtime: Runtime, notes: list[str]) -> float:

@@ -156,7 +156,7 @@ def understood(row: Mapping[str, str]) -> Case:
         chosen = _settings(row, category, model)
         prompt, work = _work(row)
     else:
-        chosen = offline.settings(row, category, model)
+        chosen = offline.settings(row, category, model, runtime)
         asked = offline.workload(row, runtime)
         chosen = offline.kept_where_all_fits(model, where, asked, runtime, chosen)
         users = offline.batch(row, model, where, asked, runtime, strategy, chosen, notes)
@@ -185,9 +185,10 @@ def _model(row: Mapping[str, str], runtime: Runtime, notes: list[str]) -> Model:
     except AdvisorError:
         if not params:
             raise
-        arch = outline(
-            name, params * 1e9, _scaled(_float(row, "active_params_b"), 1e9), _int(row, "n_layers")
-        )
+        active = _float(row, "active_params_b")
+        if active is None and offline.has_experts(row, runtime):
+            active = offline.USUAL_ACTIVE * params
+        arch = outline(name, params * 1e9, _scaled(active, 1e9), _int(row, "n_layers"))
         notes.append(f"{name} is not in the catalogue: its size and depth stand in")
     form = None
     if not computes_in_place(runtime):
@@ -254,6 +255,7 @@ def _machine_inputs(row: Mapping[str, str], notes: list[str]) -> MachineInputs:
     gpu = NO_GPU if _text(row, "category") == "cpu" else _gpu(row, notes)
     cpu = _known_cpu(row, notes)
     gen = _int(row, "pcie_gen")
+    disk_gbs, disk = offline.drive(row)
     return MachineInputs(
         gpu=gpu,
         gpu_count=max(_int(row, "gpu_count") or 1, 1),
@@ -265,7 +267,8 @@ def _machine_inputs(row: Mapping[str, str], notes: list[str]) -> MachineInputs:
         pcie_gbs=_float(row, "h2d_gbs"),
         pcie_gen=gen,
         pcie_lanes=_int(row, "pcie_lanes"),
-        disk_gbs=_float(row, "disk_gbs"),
+        disk=disk,
+        disk_gbs=disk_gbs,
     )
 
 
@@ -371,9 +374,12 @@ def _settings(row: Mapping[str, str], category: str, model: Model) -> Settings:
         layers = round(share * model.layers)
     if category == "moe_offload" and moe is None and (layers is None or layers >= model.layers):
         moe = float(model.layers)
+    kept, frequent = offline.experts_kept(row)
     return Settings(
         gpu_layers=layers,
         cpu_moe=moe,
+        gpu_experts=kept,
+        most_asked=frequent,
         head_first=layers is None,
         kv_in_ram="-nkvo" in _text(row, "source_note"),
         load_mode="none" if category == "moe_offload" else "auto",

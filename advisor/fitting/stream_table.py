@@ -84,7 +84,7 @@ def _constants(streams: Streams, fit: StreamFit) -> Iterator[EfficiencyRow]:
         for key in sorted(set(parameter.only or streams.engines)):
             own = (name, key) if RUNTIME in parameter.factors else (name, "")
             factor = fit.values.get((name, key), 0.0)
-            value = float(np.exp(fit.values[name, ""] + factor))
+            value = float(parameter.limited(np.exp(fit.values[name, ""] + factor)))
             rows = fit.rows.get(own, 0)
             yield _row(name, key, "", value, parameter.unit, rows, parameter.note)
 

@@ -93,7 +93,7 @@ def _run(row: Mapping[str, str]) -> Run | None:
         case = understood(row)
     except AdvisorError:
         return None
-    if computes_in_place(case.runtime) or not case.machine.gpus:
+    if computes_in_place(case.runtime):
         return None
     how, work = case.runtime, case.work
     placement = how.place(case.model, case.machine, work, case.strategy, case.settings)

@@ -108,7 +108,9 @@ def _pass(
     count = len(machine.gpus)  # each brings its part of a layer, and gets the others' from them
     computed = Flow(
         route=Route.RESIDENT,
-        load=replace(each_of(without_cache(load, on_host), count), weights=load.weights),
+        load=replace(
+            each_of(without_cache(load, on_host), count), weights=load.weights, layers=np.zeros(())
+        ),
         kernels=kernels(model, work.users / count, unpacked_weights(model)),
     )
     streamed = Flow(
@@ -117,8 +119,13 @@ def _pass(
     staged = Flow(route=Route.STAGED, moved=moved, transfer=None)
     flows = (computed, streamed, staged) if rest == DISK else (computed, streamed)
     attended = Flow(route=Route.IN_PLACE, moved=attended_bytes(model, load) * on_host)
+    hooks = Flow(
+        route=Route.RESIDENT,
+        load=replace(load.times(0.0), layers=load.layers),
+        kernels=kernels(model, 0.0),
+    )
     return Schedule(
-        stages=(Stage(flows=flows), alone(attended)),
+        stages=(Stage(flows=flows), alone(hooks), alone(attended)),
         exchanges=gathered(model, count, moved),
     )
 
