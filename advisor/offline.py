@@ -16,9 +16,10 @@ from advisor.efficiency import Scope
 from advisor.errors import Refusal
 from advisor.machine import Machine
 from advisor.model import Model
-from advisor.placement import RAM, Settings, Strategy, Tier, needed_bytes, weight_bytes
+from advisor.placement import RAM, Settings, Strategy, Tier, kv_bytes, needed_bytes, weight_bytes
 from advisor.runtimes import ACCELERATE, DEEPSPEED, VLLM, Runtime
 from advisor.runtimes.expert_streaming import EXPERT_STREAMING
+from advisor.runtimes.streaming import ACTIVATIONS
 from advisor.units import GB, GIB
 from advisor.workload import Workload
 
@@ -36,10 +37,17 @@ DRIVE_FOR_CACHE = 0.65e12
 on a drive of 1.5 TB beside weights [B]."""
 THROUGHPUT = ("deepspeed", "flexgen", "tensorrt-llm")
 """Engines for throughput: a batch that is not stated was as large as memory allowed."""
+SERVER = "tensorrt-llm"
+"""Engine whose published runs fill it with requests: its batch is no guess."""
 ON_TRANSFORMERS = (ACCELERATE.place, DEEPSPEED.place)
 """Engines on Transformers, which kept the logits of whole prompts until version 4.45."""
 LOGITS = 6.0
 """Bytes of each such logit: 16 bits, and 32 for the softmax [B]."""
+
+
+CACHE_COPIES = 2.0
+"""Room that their cache takes beside its size: each step joins old and new to a longer one, in
+memory that was not yet taken (OPT-6.7B and 30B on a T4, batches of FlexGen's authors)."""
 
 
 USUAL_RAM_GIB = 256.0
@@ -121,10 +129,23 @@ def tiers(
     return None, None
 
 
+TASKS = ((r"helm synthetic reasoning", 256.0, 50.0), (r"helm summarization", 1984.0, 64.0))
+"""Tasks that papers name in place of lengths, their longest prompt and what is generated, as
+batches are filled up to (arXiv 2411.11217, table 3) [tokens]."""
+
+
+def lengths(row: Mapping[str, str]) -> tuple[float | None, float | None]:
+    """Prompt and output of a row, stated or by its task; None where it is not said [tokens]."""
+    said = text(row, "other_metric").casefold()
+    task = next((sizes for words, *sizes in TASKS if re.search(words, said)), (None, None))
+    return number(row, "prompt_len") or task[0], number(row, "gen_len") or task[1]
+
+
 def workload(row: Mapping[str, str], runtime: Runtime) -> Workload:
     """The request of a row, for one user."""
-    prompt = max(number(row, "prompt_len") or USUAL_PROMPT, padded(row), 1.0)
-    output = max(number(row, "gen_len") or USUAL_OUTPUT, 1.0)
+    sent, generated = lengths(row)
+    prompt = max(sent or USUAL_PROMPT, padded(row), 1.0)
+    output = max(generated or USUAL_OUTPUT, 1.0)
     return Workload(
         prompt=prompt, output=output, context=prompt + output, kv_type=kv_type(row, runtime)
     )
@@ -162,13 +183,14 @@ def batch(
     stated = number(row, "batch")
     if stated:
         return stated
-    lengths = number(row, "prompt_len") and number(row, "gen_len")
-    if not (lengths or runtime.key in THROUGHPUT or text(row, "category") == "batched"):
+    if not (all(lengths(row)) or runtime.key in THROUGHPUT or text(row, "category") == "batched"):
         return 1.0
 
     plain = runtime.place in ON_TRANSFORMERS
     if plain and chosen.kv_in_ram is None:
         chosen = replace(chosen, kv_in_ram=False)  # the cache bounds the batch unless it moves
+    if plain and chosen.gpu_layers is None:
+        chosen = replace(chosen, gpu_layers=0.0)  # weights that stay would take its room
 
     def fits(users: float) -> bool:
         return _fits(model, machine, replace(work, users=users), runtime, strategy, chosen)
@@ -178,6 +200,14 @@ def batch(
     found = max(float(np.floor(found * reached)), 1.0)
     notes.append(f"the batch is not stated: {found:g}, as many as memory allows, stand in")
     return found
+
+
+def guessed_batch(model: Model) -> float:
+    """What a range is wider by where nobody stated the batch, as the logarithm of a factor."""
+    table = catalog.efficiency()
+    if model.has_experts:
+        return table.value("spread_guessed_experts")
+    return table.value("spread_guessed")
 
 
 def kept_where_all_fits(
@@ -215,16 +245,22 @@ def _fits(
         placement = runtime.place(model, machine, work, strategy, chosen)
     except Refusal:
         return False
-    logits = LOGITS * model.architecture.vocab * work.fresh * work.users
-    kept = logits / len(machine.gpus) if runtime.place in ON_TRANSFORMERS else 0.0
+    plain = runtime.place in ON_TRANSFORMERS
+    logits = LOGITS * model.architecture.vocab * work.fresh * work.users * plain
+    beyond = logits / max(len(machine.gpus), 1) - ACTIVATIONS * plain
     weights = float(weight_bytes(model, placement, RAM))
     limits = {
-        Tier.VRAM: min(float(gpu.memory.value) for gpu in machine.gpus) - kept,
+        Tier.VRAM: min(float(gpu.memory.value) for gpu in machine.gpus) - beyond,
         Tier.RAM: max(float(machine.host.memory.value) * RAM_USED, weights),
         Tier.DISK: DRIVE_FOR_CACHE + model.file_bytes,
     }
+    twice = (CACHE_COPIES - 1.0) * plain
     return all(
-        float(needed_bytes(model, placement, place, work)) <= limits[place.tier]
+        float(
+            needed_bytes(model, placement, place, work)
+            + twice * kv_bytes(model, placement, place, work)
+        )
+        <= limits[place.tier]
         for place in placement.locations
     )
 

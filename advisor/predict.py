@@ -18,7 +18,7 @@ from advisor.cells import whole as _int
 from advisor.describe.outline import outline
 from advisor.engines import computes_in_place, engine
 from advisor.errors import AdvisorError, InputError, UnknownName
-from advisor.estimate import Estimate, estimate
+from advisor.estimate import Estimate, Range, estimate
 from advisor.machine import Machine
 from advisor.model import Model, scaled
 from advisor.placement import Settings, Strategy
@@ -69,6 +69,7 @@ class Case:
         backend: the runtime's way to the GPU, where it was stated.
         build: age or fork of the runtime, as `efficiency.Scope` names it.
         notes: what stands in for what was not stated.
+        guessed: the batch was not stated, and memory decided it.
     """
 
     model: Model
@@ -81,6 +82,7 @@ class Case:
     backend: str
     build: str
     notes: tuple[str, ...]
+    guessed: bool = False
 
     @property
     def steps(self) -> Array:
@@ -109,12 +111,13 @@ def answer(row: Mapping[str, str]) -> dict[str, object]:
     if written.decode is None or read.prefill is None or read.first_token is None:
         raise InputError(written.refusal)
     users, output = float(case.work.users), case.work.output
+    low, high = _range(case, written.decode)
     reply = read.first_token.value + case.steps / written.decode.value
     return {
         "id": row.get("id", ""),
         "tg_tps": _number(written.decode.value),
-        "tg_low": _number(written.decode.low),
-        "tg_high": _number(written.decode.high),
+        "tg_low": _number(low),
+        "tg_high": _number(high),
         "tg_tps_total": _number(written.decode.value * users),
         "e2e_tps_total": _number(users * output / reply),
         "pp_tps": _number(read.prefill.value),
@@ -123,6 +126,14 @@ def answer(row: Mapping[str, str]) -> dict[str, object]:
         "bottleneck": written.bottleneck,
         "note": "; ".join(case.notes),
     }
+
+
+def _range(case: Case, found: Range) -> tuple[Array, Array]:
+    """The 80 % interval of a speed, wider where the batch had to be guessed."""
+    if not case.guessed:
+        return found.low, found.high
+    half = np.hypot(np.log(found.high / found.value), offline.guessed_batch(case.model))
+    return found.value * np.exp(-half), found.value * np.exp(half)
 
 
 def _estimated(case: Case, work: Workload) -> Estimate:
@@ -155,12 +166,14 @@ def understood(row: Mapping[str, str]) -> Case:
     if computes_in_place(runtime):
         chosen = _settings(row, category, model)
         prompt, work = _work(row)
+        guessed = False
     else:
         chosen = offline.settings(row, category, model, runtime)
         asked = offline.workload(row, runtime)
         chosen = offline.kept_where_all_fits(model, where, asked, runtime, chosen)
         users = offline.batch(row, model, where, asked, runtime, strategy, chosen, notes)
         prompt = work = replace(asked, users=users)
+        guessed = users > 1 and not _float(row, "batch") and runtime.key != offline.SERVER
     return Case(
         model=model,
         machine=where,
@@ -172,6 +185,7 @@ def understood(row: Mapping[str, str]) -> Case:
         backend=_backend(row),
         build=_build(row),
         notes=tuple(notes),
+        guessed=guessed,
     )
 
 

@@ -15,6 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from advisor.architecture import Group
 from advisor.errors import Refusal
 from advisor.machine import Machine
 from advisor.model import Model
@@ -46,6 +47,9 @@ MEMORY_USED = 0.92
 """Share of VRAM that PyTorch can allocate beside the CUDA context; assumed."""
 BUFFERED = 2
 """Layers that pass through VRAM at a time: one used, one coming."""
+LIVE = 1e9
+"""Weights that pass through VRAM at most: modules are fetched one by one, and dropped when so many
+are there (`stage3_max_live_parameters`, its default)."""
 
 
 def place(
@@ -63,7 +67,7 @@ def place(
         )
     rest = DISK if strategy is Strategy.NVME_OFFLOAD else RAM
     nothing = np.zeros(model.layers)
-    passing = BUFFERED * float(np.max(model.layer_bytes))
+    passing = passing_bytes(model, len(machine.gpus))
     users = np.asarray(work.users, dtype=float) / len(machine.gpus)
     workspace = ACTIVATIONS + passing + prompt_workspace(model, work) * users
     return shared_by_gpus(
@@ -77,6 +81,25 @@ def place(
         cache_outside={RAM: cache_in_ram(model, machine, work, settings, workspace)},
         tables=rest,
     )
+
+
+def passing_bytes(model: Model, gpus: int) -> float:
+    """VRAM that weights pass through [B].
+
+    Several GPUs that fetch together need each layer's experts as one, since their tokens choose
+    others (`set_z3_leaf_modules`); else modules come one by one.
+    """
+    layers = BUFFERED * float(np.max(model.layer_bytes))
+    if gpus > 1 and model.has_experts:
+        return layers
+    return min(layers, 2.0 * (LIVE + largest_module(model)))
+
+
+def largest_module(model: Model) -> float:
+    """Weights of the largest matrix; each expert has its own."""
+    mixed = model.architecture.experts
+    each = {Group.ROUTED_EXPERTS: mixed.total} if mixed else {}
+    return max(one.params / each.get(one.group, 1) for one in model.architecture.tensors)
 
 
 def cache_in_ram(
