@@ -7,6 +7,7 @@ with a typical part, and a row that cannot be predicted says why.
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from advisor.estimate import Estimate, Range, estimate
 from advisor.machine import Machine
 from advisor.model import Model, scaled
 from advisor.placement import Settings, Strategy
+from advisor.records import HostRow
 from advisor.runtimes import KTRANSFORMERS, LLAMA_CPP, VLLM, Runtime
 from advisor.units import GB, GIB, Array
 from advisor.workload import Workload
@@ -335,9 +337,8 @@ def _known_cpu(row: Mapping[str, str], notes: list[str]) -> str | None:
     stated = _text(row, "cpu")
     if not stated:
         return None
-    try:
-        found = catalog.find_host(stated)
-    except UnknownName:
+    found = _host_called(stated)
+    if found is None:
         kinds = (name for words, name in STAND_INS if re.search(words, stated.casefold()))
         name = next(kinds, TYPICAL_HOST)
         notes.append(f"CPU {stated!r} is not in the catalogue: {name} stands in")
@@ -359,10 +360,17 @@ def ram_peak(row: Mapping[str, str]) -> bool:
 
 
 def _catalogue_peak(cpu: str) -> float:
+    found = _host_called(cpu)
+    return (found.bandwidth_gbs if found else None) or np.inf
+
+
+@lru_cache(maxsize=1024)
+def _host_called(cpu: str) -> HostRow | None:
+    """The catalogue's row of a processor; None where it has none. Many rows name the same."""
     try:
-        return catalog.find_host(cpu).bandwidth_gbs or np.inf
+        return catalog.find_host(cpu)
     except UnknownName:
-        return np.inf
+        return None
 
 
 def _ram_gbs(row: Mapping[str, str], cpu: str | None) -> float | None:
