@@ -162,6 +162,9 @@ def understood(row: Mapping[str, str]) -> Case:
         inputs = replace(inputs, ram_gb=_ram_gib(row, category, notes))
     else:
         inputs = replace(inputs, ram_gb=offline.ram_gib(row, runtime, notes))
+    if strategy is Strategy.GPU_RESIDENT and strategy not in runtime.strategies:
+        notes.append(f"{runtime.name} keeps no weights on the GPU: RAM holds them")
+        strategy = Strategy.CPU_OFFLOAD
     if _text(row, "gpu").casefold() == NO_GPU:
         runtime, strategy = _without_gpu(runtime, strategy, notes)
     where = machine(inputs)

@@ -7,6 +7,7 @@ from measurements import measured
 
 from advisor import catalog, offline
 from advisor.engines import engine
+from advisor.placement import Strategy
 from advisor.predict import answer, understood
 from advisor.runtimes import ACCELERATE, DEEPSPEED
 from advisor.units import GB
@@ -139,3 +140,9 @@ def test_an_engine_for_experts_runs_models_that_have_them() -> None:
         model="Unknown-552B", params_b="552", prompt_len="", gen_len="", fraction_cpu="",
     ))  # fmt: skip
     assert found.model.architecture.active_params == pytest.approx(27.6e9, rel=0.15)
+
+
+def test_a_runtime_that_keeps_nothing_on_the_gpu_streams_what_is_called_batched() -> None:
+    found = understood(row(category="batched", runtime="DeepSpeed ZeRO-Inference 2023"))
+    assert found.strategy is Strategy.CPU_OFFLOAD
+    assert any("keeps no weights" in note for note in found.notes)
