@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from advisor.accuracy import published, splits
+from advisor.accuracy import frameworks, published, splits
 from advisor.accuracy.floor import Floor, noise_floor
 from advisor.accuracy.point import Point
 from advisor.accuracy.scoring import Score, scores
@@ -29,5 +29,6 @@ def ledger() -> Ledger:
     points = (
         *published.points(rows),
         *splits.points(rows),
+        *frameworks.points(),
     )
     return Ledger(points=points, scores=scores(points), floor=noise_floor(rows))

@@ -10,7 +10,7 @@ import numpy as np
 from advisor import catalog
 from advisor.accuracy.facts import answers, facts_of
 from advisor.accuracy.point import Point
-from advisor.accuracy.regimes import DATASHEET, GENERATION, PROMPT, STATED, regime_of
+from advisor.accuracy.regimes import DATASHEET, DEEP, GENERATION, PROMPT, STATED, regime_of
 from advisor.errors import AdvisorError
 from advisor.estimate import IN_DECODE, IN_PROMPT
 from advisor.fitting.__main__ import IN_PROMPTS, MEASURED
@@ -20,9 +20,6 @@ from advisor.fitting.spreads import half_widths
 from advisor.fitting.stack import Stack, decoded, prompted
 from advisor.model import Floats
 from advisor.predict import Case, understood
-
-DEEP = 3000
-"""Tokens in the cache from which a row counts as deep context."""
 
 Row = Mapping[str, str]
 
