@@ -4,14 +4,16 @@ from collections.abc import Iterable
 
 from advisor.accuracy.point import Point
 from advisor.accuracy.regimes import BOTH, GENERATION, regime_of
-from advisor.fitting.stream_table import fitted, half_width
-from advisor.fitting.streams import Run, regime, teaches
+from advisor.fitting.left_out import WHOLE, left_out
+from advisor.fitting.stream_table import half_width
+from advisor.fitting.streams import Run, Streams, papers, regime, teaches
 
 
 def points() -> Iterable[Point]:
     """Every run of a framework that the advisor understands; speeds of the whole batch."""
-    streams, fit = fitted()
-    for run, group, seconds in zip(streams.runs, streams.groups, fit.predicted, strict=True):
+    streams = Streams(papers())
+    predicted = left_out(WHOLE, [run.row["id"] for run in streams.runs])
+    for run, group, seconds in zip(streams.runs, streams.groups, predicted, strict=True):
         yield Point(
             id=run.row["id"],
             regime=regime_of(_traits(run)),

@@ -24,7 +24,7 @@ class Ledger:
 
 
 def ledger() -> Ledger:
-    """The ledger of the shipped measurements; the fit takes some seconds."""
+    """The ledger of the shipped measurements, which takes some seconds."""
     rows = published.read()
     points = (
         *published.points(rows),
