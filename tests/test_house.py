@@ -17,7 +17,8 @@ PACKAGE = ROOT / "advisor"
 LAYERS = """
     app
     __main__
-    cli calibration_commands ui
+    cli ui
+    commands
     claims
     accuracy
     fitting
