@@ -15,7 +15,7 @@ import numpy as np
 
 from advisor.efficiency import Efficiency
 from advisor.errors import InputError
-from advisor.kernels import host_attention_seconds, kernel_seconds
+from advisor.kernels import host_attention_seconds, host_kernel_seconds, kernel_seconds
 from advisor.machine import Disk, Figure, Gpu, Host, Link, Machine
 from advisor.placement import Load
 from advisor.schedule import Exchange, Flow, Route, Schedule, Stage, Transfer, Way
@@ -229,6 +229,8 @@ def _computed(flow: Flow, machine: Machine, constants: Efficiency) -> FlowTime:
     if flow.load is None:
         return FlowTime(moving=host_attention_seconds(flow.moved, machine.host, constants))
     if flow.route is not Route.RESIDENT:
+        if flow.kernels is not None:
+            return FlowTime(moving=host_kernel_seconds(flow.load, machine.host, constants))
         return cpu_seconds(flow.load, machine.host, constants, repacked=flow.repacked)
     gpu = machine.gpus[flow.device]
     if flow.kernels is None:

@@ -82,6 +82,9 @@ class Settings:
         load_mode: how llama.cpp brings the file in, a key of `LOAD_MODES` (`-lm`).
         zero_copy: kernels read weights in RAM over the link (vLLM's `uva`) rather than have them
             copied ahead; None for the faster.
+        gpu_experts: share of each layer's routed experts on the GPU, of runtimes that divide them;
+            None for as many as fit.
+        most_asked: those on the GPU are the ones that tokens ask for most often.
 
     Layers may be fractions, for runtimes that divide each layer and for published shares.
     """
@@ -94,6 +97,8 @@ class Settings:
     kv_in_ram: bool | None = None
     load_mode: str = "auto"
     zero_copy: bool | None = None
+    gpu_experts: Array | None = None
+    most_asked: bool = False
 
     def __post_init__(self) -> None:
         if self.load_mode not in LOAD_MODES:
@@ -123,6 +128,8 @@ class Placement:
         embedding_shares: per location, the share of the token table, where several divide it; all
             of it lies at `embedding` where this is empty.
         zero_copy: 1 where kernels read what lies in RAM over the link, else 0.
+        answered: share of requests for routed experts that those in VRAM answer, where they are
+            the most asked ones; None for as many as their share.
     """
 
     strategy: Strategy
@@ -138,6 +145,7 @@ class Placement:
     load_mode: str = "auto"
     embedding_shares: Mapping[Location, Array] = field(default_factory=dict)
     zero_copy: Array = 0.0
+    answered: Array | None = None
 
     @property
     def locations(self) -> tuple[Location, ...]:

@@ -121,3 +121,39 @@ def test_every_option_is_in_the_release() -> None:
             one = run("Qwen3-30B-A3B", form, Workload(kv_type=kv_type), gpu="RTX 4090",
                       cpu="Xeon Platinum 8480+")  # fmt: skip
             assert flags(shlex.split(one.command)) - {"-m"} <= listed("ktransformers")
+
+
+def share_rows(kind: str) -> tuple[str, ...]:
+    """Rows that state the share of experts on the GPU, placed evenly or by how often they are
+    asked for."""
+    return tuple(
+        row["id"]
+        for row in measured("offload_papers.csv")
+        if row["category"] == "moe_offload"
+        and "gpu_expert_ratio" in row["other_metric"]
+        and kind in row["runtime"]
+    )
+
+
+@pytest.mark.parametrize("kind", ["uniform", "frequency"])
+def test_a_share_of_experts_that_is_stated_is_used(kind: str) -> None:
+    # Nothing rests on these rows: Qwen3-Next-80B-A3B on 4 RTX 4090, of which one is counted.
+    found = [abs(error) for error in errors(share_rows(kind))]
+    assert len(found) == 10
+    assert median(found) < 0.2
+
+
+def test_the_most_asked_experts_answer_more_than_their_share() -> None:
+    where = machine(MachineInputs(ram_gb=1024, gpu="RTX 4090", cpu="EPYC 9355"))
+    speeds = []
+    for most_asked in (False, True):
+        chosen = Settings(gpu_experts=0.2, most_asked=most_asked)
+        one = estimate(
+            catalog.model("Qwen3-30B-A3B", "FP8"), where, Workload(), KTRANSFORMERS,
+            Strategy.CPU_OFFLOAD, catalog.efficiency(), chosen,
+        )  # fmt: skip
+        assert one.placement is not None
+        assert one.decode is not None
+        assert one.placement.weights[vram(0)][Group.ROUTED_EXPERTS] == pytest.approx(0.2)
+        speeds.append(float(one.decode.value))
+    assert speeds[1] > speeds[0]

@@ -15,6 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from advisor.architecture import Group
 from advisor.errors import Refusal
 from advisor.machine import Machine
 from advisor.model import Model
@@ -41,11 +42,14 @@ from advisor.schedule import Exchange, Flow, Phases, Route, Schedule, Stage, Tra
 from advisor.units import GB, Array
 from advisor.workload import Workload
 
-VERSION = "DeepSpeed of August 2026 (edaa72212) with transformers 5.23"
+VERSION = "DeepSpeed 0.19.8 with transformers 5.23"
 MEMORY_USED = 0.92
 """Share of VRAM that PyTorch can allocate beside the CUDA context; assumed."""
 BUFFERED = 2
 """Layers that pass through VRAM at a time: one used, one coming."""
+LIVE = 1e9
+"""Weights that pass through VRAM at most: modules are fetched one by one, and dropped when so many
+are there (`stage3_max_live_parameters`, its default)."""
 
 
 def place(
@@ -63,7 +67,7 @@ def place(
         )
     rest = DISK if strategy is Strategy.NVME_OFFLOAD else RAM
     nothing = np.zeros(model.layers)
-    passing = BUFFERED * float(np.max(model.layer_bytes))
+    passing = passing_bytes(model, len(machine.gpus))
     users = np.asarray(work.users, dtype=float) / len(machine.gpus)
     workspace = ACTIVATIONS + passing + prompt_workspace(model, work) * users
     return shared_by_gpus(
@@ -77,6 +81,25 @@ def place(
         cache_outside={RAM: cache_in_ram(model, machine, work, settings, workspace)},
         tables=rest,
     )
+
+
+def passing_bytes(model: Model, gpus: int) -> float:
+    """VRAM that weights pass through [B].
+
+    Several GPUs that fetch together need each layer's experts as one, since their tokens choose
+    others (`set_z3_leaf_modules`); else modules come one by one.
+    """
+    layers = BUFFERED * float(np.max(model.layer_bytes))
+    if gpus > 1 and model.has_experts:
+        return layers
+    return min(layers, 2.0 * (LIVE + largest_module(model)))
+
+
+def largest_module(model: Model) -> float:
+    """Weights of the largest matrix; each expert has its own."""
+    mixed = model.architecture.experts
+    each = {Group.ROUTED_EXPERTS: mixed.total} if mixed else {}
+    return max(one.params / each.get(one.group, 1) for one in model.architecture.tensors)
 
 
 def cache_in_ram(
@@ -108,7 +131,9 @@ def _pass(
     count = len(machine.gpus)  # each brings its part of a layer, and gets the others' from them
     computed = Flow(
         route=Route.RESIDENT,
-        load=replace(each_of(without_cache(load, on_host), count), weights=load.weights),
+        load=replace(
+            each_of(without_cache(load, on_host), count), weights=load.weights, layers=np.zeros(())
+        ),
         kernels=kernels(model, work.users / count, unpacked_weights(model)),
     )
     streamed = Flow(
@@ -117,8 +142,13 @@ def _pass(
     staged = Flow(route=Route.STAGED, moved=moved, transfer=None)
     flows = (computed, streamed, staged) if rest == DISK else (computed, streamed)
     attended = Flow(route=Route.IN_PLACE, moved=attended_bytes(model, load) * on_host)
+    hooks = Flow(
+        route=Route.RESIDENT,
+        load=replace(load.times(0.0), layers=load.layers),
+        kernels=kernels(model, 0.0),
+    )
     return Schedule(
-        stages=(Stage(flows=flows), alone(attended)),
+        stages=(Stage(flows=flows), alone(hooks), alone(attended)),
         exchanges=gathered(model, count, moved),
     )
 
@@ -157,7 +187,7 @@ def configuration(model: Model, placement: Placement, work: Workload) -> Mapping
         config["aio"] = {
             "block_size": 16 * 2**20,
             "queue_depth": 64,
-            "thread_count": 8,
+            "intra_op_parallelism": 8,
             "use_gds": False,
             "single_submit": False,
             "overlap_events": True,

@@ -6,7 +6,8 @@ cores work through the experts in RAM that a token asks for, the GPU computes it
 models with experts: without any there is nothing to leave in RAM.
 
 Experts are taken to be asked for evenly, as with `--kt-expert-placement-strategy uniform`; the most
-asked ones on the GPU would do better (`frequency`, with statistics).
+asked ones on the GPU (`frequency`, with statistics) answer more requests than their share, as
+caches of experts do.
 
 Reference: kvcache-ai/ktransformers at 95009ea, 2026-08-21, kt-kernel/README.md; options as in the
 wheel of sglang-kt 0.7.2.
@@ -33,6 +34,7 @@ from advisor.placement import (
     step_load,
     vram,
 )
+from advisor.runtimes.expert_streaming import hit_share
 from advisor.runtimes.formats import becomes_of
 from advisor.runtimes.runtime import Runtime
 from advisor.runtimes.serving import prompt_step, served, token_step
@@ -83,8 +85,10 @@ def place(
     if machine.nodes > 1:
         raise Refusal("KTransformers runs on one machine.")
     cache = model.kv_bytes(work.context, served(work).kv_type)
-    kept = experts_on_gpu(model, machine, work, cache)
     total = float(model.architecture.experts.total) if model.architecture.experts else 1.0
+    kept = experts_on_gpu(model, machine, work, cache)
+    if settings.gpu_experts is not None:
+        kept = np.asarray(settings.gpu_experts, dtype=float) * total
     everywhere = np.ones((*np.shape(kept), model.layers))
     share = np.asarray(kept)[..., None] / total * everywhere
     weights: dict[Location, Mapping[Group, Floats]] = {
@@ -102,6 +106,7 @@ def place(
         output={vram(0): np.ones(())},
         buffers={vram(0): unused + ACTIVATIONS},
         cache=cache,
+        answered=hit_share(kept / total) if settings.most_asked else None,
     )
 
 
@@ -128,8 +133,11 @@ def _pass(model: Model, placement: Placement, step: Step) -> Schedule:
     """Attention and dense parts, then the experts of both sides at the same time."""
     here = placement.weights[vram(0)]
     share = here[Group.ROUTED_EXPERTS]
+    if placement.answered is not None:
+        share = np.asarray(placement.answered)[..., None] * np.ones_like(share)
     dense = {vram(0): {**here, Group.ROUTED_EXPERTS: np.zeros_like(share)}}
     hot = {vram(0): {Group.ROUTED_EXPERTS: share}}
+    asked = replace(placement, weights={RAM: {Group.ROUTED_EXPERTS: 1.0 - share}})
     first = step_load(model, replace(placement, weights=dense), vram(0), step)
     beside = replace(placement, weights=hot, kv={}, output={})
     return Schedule(
@@ -137,7 +145,7 @@ def _pass(model: Model, placement: Placement, step: Step) -> Schedule:
             alone(Flow(route=Route.RESIDENT, load=first)),
             Stage(
                 flows=(
-                    Flow(route=Route.IN_PLACE, load=step_load(model, placement, RAM, step)),
+                    Flow(route=Route.IN_PLACE, load=step_load(model, asked, RAM, step)),
                     Flow(route=Route.RESIDENT, load=step_load(model, beside, vram(0), step)),
                 )
             ),
