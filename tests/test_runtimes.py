@@ -397,13 +397,16 @@ def test_a_cache_in_ram_needs_deepspeeds_own_script(rig: Machine) -> None:
         assert option in text
 
 
-def test_the_deepspeed_configuration_passes_its_own_classes(rig: Machine) -> None:
+def test_the_deepspeed_configuration_is_what_its_own_classes_take(rig: Machine) -> None:
     config = pytest.importorskip("deepspeed.runtime.zero.config", reason="DeepSpeed is not there")
+    aio = pytest.importorskip("deepspeed.runtime.swap_tensor.aio_config")
     for strategy in DEEPSPEED.strategies:
         model = catalog.model("Llama-3.1-70B", "BF16")
         found = place(DEEPSPEED, rig, strategy, form="BF16")
         written = configuration(model, found, WORK)
         config.DeepSpeedZeroConfig(**written["zero_optimization"])
+        if strategy is Strategy.NVME_OFFLOAD:
+            assert aio.get_aio_config(written) == written["aio"]
 
 
 def test_flexgen_runs_opt_and_says_so_of_others(rig: Machine) -> None:

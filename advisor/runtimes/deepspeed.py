@@ -41,7 +41,7 @@ from advisor.schedule import Exchange, Flow, Phases, Route, Schedule, Stage, Tra
 from advisor.units import GB, Array
 from advisor.workload import Workload
 
-VERSION = "DeepSpeed of August 2026 (edaa72212) with transformers 5.23"
+VERSION = "DeepSpeed 0.19.8 with transformers 5.23"
 MEMORY_USED = 0.92
 """Share of VRAM that PyTorch can allocate beside the CUDA context; assumed."""
 BUFFERED = 2
@@ -157,7 +157,7 @@ def configuration(model: Model, placement: Placement, work: Workload) -> Mapping
         config["aio"] = {
             "block_size": 16 * 2**20,
             "queue_depth": 64,
-            "thread_count": 8,
+            "intra_op_parallelism": 8,
             "use_gds": False,
             "single_submit": False,
             "overlap_events": True,
