@@ -103,6 +103,12 @@ def find_model(name: str) -> ArchitectureFacts:
     return find("model", name, model_rows(), "`data/models.csv` lists those it knows.")
 
 
+def repository(name: str) -> str:
+    """The unquantized checkpoint on Hugging Face; the name itself of a model from elsewhere."""
+    row = model_rows().get(name)
+    return row.hf_id if row and row.hf_id else name
+
+
 @cache
 def architecture(name: str) -> Architecture:
     """A catalogue model before its format is chosen.

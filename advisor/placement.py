@@ -123,6 +123,8 @@ class Placement:
         embedding_shares: per location, the share of the token table, where several divide it; all
             of it lies at `embedding` where this is empty.
         zero_copy: 1 where kernels read what lies in RAM over the link, else 0.
+        limits: per location, what the runtime is told it may hold of weights; empty for runtimes
+            that are told otherwise [B].
     """
 
     strategy: Strategy
@@ -138,6 +140,7 @@ class Placement:
     load_mode: str = "auto"
     embedding_shares: Mapping[Location, Array] = field(default_factory=dict)
     zero_copy: Array = 0.0
+    limits: Mapping[Location, Array] = field(default_factory=dict)
 
     @property
     def locations(self) -> tuple[Location, ...]:
