@@ -11,13 +11,13 @@ import math
 import re
 
 from advisor import catalog
-from advisor.advice import Upgrade
 from advisor.errors import Refusal
 from advisor.estimate import Estimate
 from advisor.placement import Strategy, Tier
 from advisor.runtimes.llama_cpp import LLAMA_CPP
 from advisor.runtimes.llama_cpp_command import arguments
 from advisor.units import GIB
+from advisor.upgrades import Upgrade
 
 VERSION = "SkyPilot 0.14.1"
 SYSTEM_DISK = 100

@@ -26,6 +26,7 @@ LAYERS = """
     diagnosis
     sweeps causes crossover skypilot
     advice
+    upgrades
     what_ifs offers remarks
     compare predict concurrency
     offline engines

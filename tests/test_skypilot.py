@@ -6,13 +6,14 @@ from dataclasses import replace
 import pytest
 
 from advisor import catalog, skypilot
-from advisor.advice import Upgrade, advise
+from advisor.advice import advise
 from advisor.assemble import MachineInputs, machine
 from advisor.errors import Refusal
 from advisor.estimate import estimate
 from advisor.placement import Strategy
 from advisor.runtimes import LLAMA_CPP, VLLM
 from advisor.units import GIB
+from advisor.upgrades import Upgrade
 from advisor.workload import Workload
 
 yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")

@@ -178,6 +178,7 @@ KTRANSFORMERS = Runtime(
     place=place,
     schedule=schedule,
     command=command,
+    light_cache="fp8",
     usual=False,
     notes=NOTES,
 )

@@ -144,5 +144,6 @@ SGLANG = Runtime(
     place=place,
     schedule=schedule,
     command=command,
+    light_cache="fp8",
     notes=NOTES,
 )

@@ -299,5 +299,6 @@ VLLM = Runtime(
     place=place,
     schedule=schedule,
     command=command,
+    light_cache="fp8",
     notes=NOTES,
 )

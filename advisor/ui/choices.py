@@ -11,8 +11,9 @@ from advisor.assemble import MIXED, MachineInputs
 from advisor.assemble import NO_GPU as NAMED_NONE
 from advisor.offers import MoneyInputs
 from advisor.placement import Settings
+from advisor.runtimes import Runtime, runtime
 from advisor.ui import given
-from advisor.ui.fields import ANOTHER, AS_SEEN, AS_STORED, CONTEXTS, NO_GPU, NONE
+from advisor.ui.fields import ANOTHER, ANY, AS_SEEN, AS_STORED, CONTEXTS, NO_GPU, NONE
 from advisor.ui.fields import fields as form_fields
 from advisor.units import GIB
 from advisor.workload import Workload
@@ -40,6 +41,7 @@ class Choices:
     drive: str | None = None
     drivespeed: float | None = None
     link: str | None = None
+    runtime: str = ANY
     kv: str
     prompt: int
     output: int
@@ -87,6 +89,10 @@ class Choices:
                 if key == "machine" or text != known[key].default_text
             },
         )
+
+    def chosen(self) -> Runtime | None:
+        """The runtime that the answer is of; None for any."""
+        return None if self.runtime == ANY else runtime(self.runtime)
 
     def workload(self) -> Workload:
         """What is asked of the model.
@@ -155,7 +161,8 @@ class Choices:
             "gpu-count": said.gpu_count if said.gpu_count > 1 else None,
             "ram-gb": said.ram_gb, "ram-gbs": said.ram_gbs, "disk-gbs": said.disk_gbs,
             "context": CONTEXTS[self.context], "prompt": self.prompt, "output": self.output,
-            "users": self.users, "kv-type": self.kv, "ubatch": self.ubatch,
+            "users": self.users, "runtime": None if self.runtime == ANY else self.runtime,
+            "kv-type": self.kv, "ubatch": self.ubatch,
             "gpu-layers": self.layers, "cpu-moe": self.experts, "cache-gb": self.cache,
         }  # fmt: skip
         words = (

@@ -5,10 +5,11 @@ from functools import cache
 
 from advisor import assemble, catalog, offers
 from advisor.errors import UnknownName
+from advisor.runtimes import RUNTIMES
 from advisor.workload import KV_BYTES_PER_VALUE, LIMITS
 
 THIS, ANOTHER = "This machine", "Another machine"
-NO_GPU, AS_SEEN, AUTO, NONE = "No GPU", "As seen", "Auto", "None"
+NO_GPU, AS_SEEN, AUTO, NONE, ANY = "No GPU", "As seen", "Auto", "None", "Any"
 AS_STORED = "As stored"
 DEFAULT_HOST = "Desktop DDR4-3200 dual-channel (typical)"
 CONTEXTS = {f"{2**power // 1024}k": 2**power for power in range(11, 21)}
@@ -198,6 +199,12 @@ def _machine() -> tuple[Field, ...]:
 
 def _more() -> tuple[Field, ...]:
     return (
+        Pick(
+            key="runtime", label="Runtime", kind="runtime",
+            options=(ANY, *(one.name for one in RUNTIMES)), default=ANY,
+            help="Cards, upgrades, changes and what to rent are then of it alone. Any: the fastest "
+            "that people usually meet.",
+        ),
         Pick(
             key="kv", label="KV cache", kind="KV type", options=tuple(KV_BYTES_PER_VALUE),
             default="f16", help="Format of the cache. q8_0 takes half of f16.",

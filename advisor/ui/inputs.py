@@ -57,7 +57,7 @@ def _drive() -> dict[str, Any]:
 
 def _more() -> dict[str, Any]:
     with st.expander("More about the request"):
-        names = ("kv", "prompt", "output", "ubatch", "layers", "experts", "cache")
+        names = ("runtime", "kv", "prompt", "output", "ubatch", "layers", "experts", "cache")
         return {name: ask(name) for name in names}
 
 

@@ -8,10 +8,10 @@ from datetime import UTC, date, datetime
 import streamlit as st
 from markupsafe import Markup
 
-from advisor.advice import Upgrade
 from advisor.compare import decode_tps
 from advisor.ui.answering import Answer
 from advisor.ui.markup import block, joined, show, table, two_lines
+from advisor.upgrades import Upgrade
 from advisor.wording import (
     hours,
     money,
