@@ -29,7 +29,7 @@ LAYERS = """
     upgrades
     what_ifs offers remarks
     compare predict concurrency
-    offline engines
+    offline engines stated_gpus
     models assemble assemble_named
     calibrated
     calibration named_machines fingerprint probed estimate engine_constants
