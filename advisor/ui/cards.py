@@ -184,7 +184,7 @@ def _remarks(answer: Answer, one: Estimate) -> Iterable[Markup]:
             remarks.append(f"{memory(cache)} of RAM keep parts of the file at hand.")
         remarks += _what_half_a_token_takes(one)
     if one.becomes:
-        remarks.append(f"{one.becomes}.")
+        remarks.append(f"{one.becomes[0].upper()}{one.becomes[1:]}.")
     if remarks:
         yield block("oa-ways", joined(block("", remark, "p") for remark in remarks))
 

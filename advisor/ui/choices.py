@@ -13,7 +13,7 @@ from advisor.offers import MoneyInputs
 from advisor.placement import Settings
 from advisor.runtimes import Runtime, runtime
 from advisor.ui import given
-from advisor.ui.fields import ANOTHER, ANY, AS_SEEN, AS_STORED, CONTEXTS, NO_GPU, NONE
+from advisor.ui.fields import ANOTHER, ANY, AS_SEEN, AS_STORED, CONTEXTS, NO_GPU, NONE, NVLINK
 from advisor.ui.fields import fields as form_fields
 from advisor.units import GIB
 from advisor.workload import Workload
@@ -34,6 +34,7 @@ class Choices:
     mygpu: str | None = None
     gpus: int = 1
     gpu2: str | None = None
+    bridge: str | None = None
     cpu: str | None = None
     ram: float | None = None
     pool: float | None = None
@@ -142,6 +143,7 @@ class Choices:
         return MachineInputs(
             gpu=None if gpu in (None, AS_SEEN) else NAMED_NONE if gpu == NO_GPU else mixed or gpu,
             gpu_count=1 if mixed else self.gpus,
+            bridge=self.bridge == NVLINK,
             vram_gb=None if self.pool is None else self.pool * _usable_share(gpu),
             cpu=self.cpu,
             ram_gb=self.pool if self.pool is not None else self.ram,
@@ -170,7 +172,8 @@ class Choices:
             for name, value in options.items()
             if value is not None
         )
-        return " ".join(("python -m advisor advise", *words))
+        flags = ("--nvlink",) if said.bridge else ()
+        return " ".join(("python -m advisor advise", *words, *flags))
 
     def _link(self) -> tuple[int | None, int | None]:
         found = re.fullmatch(r"PCIe (\d+) x(\d+)", self.link or "")

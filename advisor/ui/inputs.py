@@ -47,6 +47,8 @@ def _another_machine() -> dict[str, Any]:
     values: dict[str, Any] = {"gpu": gpu}
     if gpu != NO_GPU:
         values |= {**pair("gpus", "link"), "gpu2": ask("gpu2")}
+        if gpu in catalog.gpu_bridges() and values["gpus"] == 2 and values["gpu2"] == NONE:
+            values["bridge"] = ask("bridge")
     values["cpu"] = ask("cpu")
     return {**values, **pair("ram", "ramspeed"), **_drive()}
 

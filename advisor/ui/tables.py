@@ -33,7 +33,11 @@ def upgrades(answer: Answer) -> None:
     """GPUs that are faster, cheapest month first."""
     found = answer.advice.upgrades
     if not found:
-        show(block("oa-soft", "No GPU with a known price is faster than what you have.", "p"))
+        nothing, chosen = answer.advice.best is None, answer.advice.chosen
+        who = f"{chosen.name} does not run it on any" if nothing and chosen else "No"
+        known = "GPU with a known price"
+        why = f"{who} {known}." if nothing else f"{who} {known} is faster than what you have."
+        show(block("oa-soft", why, "p"))
         return
     show(_upgrade_table(found[:FIRST]))
     if len(found) > FIRST:
