@@ -135,6 +135,8 @@ def batch(
     plain = runtime.place in ON_TRANSFORMERS
     if plain and chosen.kv_in_ram is None:
         chosen = replace(chosen, kv_in_ram=False)  # the cache bounds the batch unless it moves
+    if plain and chosen.gpu_layers is None:
+        chosen = replace(chosen, gpu_layers=0.0)  # weights that stay would take its room
 
     def fits(users: float) -> bool:
         return _fits(model, machine, replace(work, users=users), runtime, strategy, chosen)

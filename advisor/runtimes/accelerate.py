@@ -67,7 +67,8 @@ def place(
     needs_one_machine(machine, "Accelerate")
     limits = told(model, machine, work, strategy)
     parts = mapped(model, limits)
-    if settings.gpu_layers is not None or settings.disk_layers is not None:
+    stated = (settings.gpu_layers, settings.disk_layers) != (None, None)
+    if stated and strategy is not Strategy.GPU_RESIDENT:
         parts = as_published(model, machine, settings, parts)
         limits = {}
     layers = {place: layer_shares(model, share) for place, share in parts.items()}

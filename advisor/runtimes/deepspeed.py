@@ -50,6 +50,16 @@ BUFFERED = 2
 """Layers that pass through VRAM at a time: one used, one coming."""
 
 
+NOTES = (
+    "It is no server: it takes a batch, answers it and ends. One conversation is faster in "
+    "anything that keeps layers on the GPU.",
+    "ZeRO-Infinity, which articles name beside it, is for training: it moves gradients and "
+    "optimizer states to RAM and drives as well. Serving has none of these.",
+)
+"""ZeRO-Infinity: arXiv 2104.07857; https://deepspeed.readthedocs.io/en/stable/zero3.html, read
+2026-11-21."""
+
+
 def place(
     model: Model, machine: Machine, work: Workload, strategy: Strategy, settings: Settings
 ) -> Placement:
@@ -228,4 +238,5 @@ DEEPSPEED = Runtime(
     place=place,
     schedule=schedule,
     command=command,
+    notes=NOTES,
 )
