@@ -173,6 +173,7 @@ class Load:
 
     Attributes:
         tokens: computed in the step, all sequences together [tokens].
+        each: of one sequence, which attend to one cache [tokens].
         weights: weight bytes read [B]; `experts` of them belong to routed experts.
         experts: routed expert bytes read [B].
         kv: cache bytes read [B].
@@ -185,6 +186,7 @@ class Load:
     """
 
     tokens: Array
+    each: Array
     weights: Array
     experts: Array
     kv: Array
@@ -211,8 +213,8 @@ class Load:
         return self._with(lambda name: mine.get(name, 0.0))
 
     def _with(self, amount: Callable[[str], Array]) -> "Load":
-        names = (one.name for one in fields(self) if one.name != "tokens")
-        return Load(tokens=self.tokens, **{name: amount(name) for name in names})
+        names = (one.name for one in fields(self) if one.name not in ("tokens", "each"))
+        return Load(tokens=self.tokens, each=self.each, **{name: amount(name) for name in names})
 
 
 def weight_bytes(model: Model, placement: Placement, location: Location) -> Array:
@@ -292,6 +294,7 @@ def step_load(model: Model, placement: Placement, location: Location, step: Step
     kept = model.kv_bytes(step.depth, step.kv_type)
     return Load(
         tokens=step.tokens,
+        each=np.asarray(step.tokens) / np.maximum(step.sequences, 1.0),
         weights=np.asarray(sum(by_group.values())) + head * model.output,
         experts=by_group.get(Group.ROUTED_EXPERTS, 0.0),
         kv=np.sum(cache * kept, axis=-1) * step.sequences,
