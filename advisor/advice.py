@@ -10,7 +10,7 @@ from advisor.machine import Machine
 from advisor.model import Model
 from advisor.offers import MoneyInputs
 from advisor.placement import Settings, Strategy
-from advisor.runtimes import LLAMA_CPP, Runtime
+from advisor.runtimes import LLAMA_CPP, RUNTIMES, Runtime
 from advisor.upgrades import Upgrade, first_choice, upgrades
 from advisor.what_ifs import WhatIf, what_ifs
 from advisor.wording import hours, money_per_hour, tokens_per_second
@@ -74,7 +74,8 @@ def advise(
     Upgrades and changes are of the runtime chosen, else of the best placement's.
     """
     money = money or MoneyInputs()
-    estimates = compare(asked, machine, work, settings=settings)
+    beside = (chosen,) if chosen and chosen not in RUNTIMES else ()
+    estimates = compare(asked, machine, work, settings=settings, runtimes=(*RUNTIMES, *beside))
     fitting = usable(one for one in estimates if chosen in (None, one.how))
     best = fitting[0] if fitting else None
     runtime = chosen or (best.how if best else LLAMA_CPP)

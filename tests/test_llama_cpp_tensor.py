@@ -8,8 +8,10 @@ from engine import needs_engine, options
 from flags import flags, listed
 
 from advisor import catalog
+from advisor.advice import advise
 from advisor.architecture import Group
 from advisor.assemble import MachineInputs, machine
+from advisor.diagnosis import Measured, diagnose, measurable
 from advisor.errors import InputError, Refusal
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine
@@ -145,6 +147,25 @@ def test_every_option_is_in_the_help_of_llama_server() -> None:
 def test_it_can_be_asked_for_by_name() -> None:
     assert runtime("llama.cpp -sm tensor") is LLAMA_CPP_TENSOR
     assert runtime("llama.cpp") is LLAMA_CPP
+
+
+def test_it_can_be_advised_on_and_compared_with_the_usual_split() -> None:
+    asked = catalog.model("Llama-3.1-70B", "Q4_K_M")
+    found = advise(asked, cards(), WORK, chosen=LLAMA_CPP_TENSOR)
+    assert found.best is not None
+    assert found.best.how is LLAMA_CPP_TENSOR
+    assert "llama.cpp -sm tensor gives" in found.verdict
+    assert any(one.how is LLAMA_CPP for one in found.estimates)
+    alone = advise(asked, cards(count=1), WORK, chosen=LLAMA_CPP_TENSOR)
+    assert "does not run it here. -sm tensor divides layers over several GPUs" in alone.verdict
+    assert all(one.count > 1 for one in alone.upgrades)
+
+
+def test_a_measured_speed_of_it_is_explained() -> None:
+    one = run(cards(), LLAMA_CPP_TENSOR)
+    assert measurable([run(cards(), LLAMA_CPP), one])[-1] is one
+    found = diagnose(one, Measured(decode=speed(one) / 3))
+    assert found.estimate is one
 
 
 def test_a_bridge_speeds_up_what_the_cards_add_up() -> None:

@@ -5,7 +5,7 @@ from functools import cache
 
 from advisor import assemble, catalog, offers
 from advisor.errors import UnknownName
-from advisor.runtimes import RUNTIMES
+from advisor.runtimes import ASIDE, RUNTIMES
 from advisor.workload import KV_BYTES_PER_VALUE, LIMITS
 
 THIS, ANOTHER = "This machine", "Another machine"
@@ -207,7 +207,7 @@ def _more() -> tuple[Field, ...]:
     return (
         Pick(
             key="runtime", label="Runtime", kind="runtime",
-            options=(ANY, *(one.name for one in RUNTIMES)), default=ANY,
+            options=(ANY, *(one.name for one in (*RUNTIMES, *ASIDE))), default=ANY,
             help="Cards, upgrades, changes and what to rent are then of it alone. Any: the fastest "
             "that people usually meet.",
         ),
