@@ -135,6 +135,7 @@ def advise_(args: argparse.Namespace) -> None:
         work,
         money=spent,
         settings=options.settings_of(args),
+        chosen=runtime(args.runtime) if args.runtime else None,
     )
     if args.save:
         from advisor.reports.compose import document

@@ -130,6 +130,8 @@ class Placement:
         zero_copy: 1 where kernels read what lies in RAM over the link, else 0.
         answered: share of requests for routed experts that those in VRAM answer, where they are
             the most asked ones; None for as many as their share.
+        limits: per location, what the runtime is told it may hold of weights; empty for runtimes
+            that are told otherwise [B].
     """
 
     strategy: Strategy
@@ -146,6 +148,7 @@ class Placement:
     embedding_shares: Mapping[Location, Array] = field(default_factory=dict)
     zero_copy: Array = 0.0
     answered: Array | None = None
+    limits: Mapping[Location, Array] = field(default_factory=dict)
 
     @property
     def locations(self) -> tuple[Location, ...]:

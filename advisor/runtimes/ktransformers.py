@@ -263,6 +263,7 @@ KTRANSFORMERS = Runtime(
     place=place,
     schedule=schedule,
     command=command,
+    light_cache="fp8",
     usual=False,
     notes=NOTES,
 )
