@@ -106,7 +106,7 @@ def cpu_seconds(
     flops: Array = host.cores * constants.value("core_flops", matrices(host))
     flops = flops * np.where(several, constants.value("socket_flop_share"), 1.0)
     attention = host.cores * np.where(
-        np.asarray(load.tokens) >= BATCH,
+        np.asarray(load.each) >= BATCH,
         constants.value("core_batch_attention_flops"),
         constants.value("core_attention_flops"),
     )
@@ -119,7 +119,7 @@ def cpu_seconds(
 
 
 BATCH = 16
-"""Tokens in a step from which attention multiplies matrices; below, each head reads for itself."""
+"""Tokens of a sequence from which attention multiplies matrices; below, each reads for itself."""
 SATURATION = 2.5
 """How sharply speed stops growing with cores where RAM is the limit: published sweeps over threads
 reach 0.7 of either limit where both are equal (EPYC 7773X, DeepSeek-R1, 2 to 64 threads)."""

@@ -25,6 +25,7 @@ from advisor.model import Model, scaled
 from advisor.placement import Settings, Strategy
 from advisor.records import HostRow
 from advisor.runtimes import KTRANSFORMERS, LLAMA_CPP, VLLM, Runtime
+from advisor.stated_gpus import stated_gpus
 from advisor.units import GB, GIB, Array
 from advisor.workload import Workload
 
@@ -271,13 +272,13 @@ def _without_gpu(
 
 
 def _machine_inputs(row: Mapping[str, str], notes: list[str]) -> MachineInputs:
-    gpu = NO_GPU if _text(row, "category") == "cpu" else _gpu(row, notes)
+    gpu, count = (NO_GPU, 1) if _text(row, "category") == "cpu" else stated_gpus(row, notes)
     cpu = _known_cpu(row, notes)
     gen = _int(row, "pcie_gen")
     disk_gbs, disk = offline.drive(row)
     return MachineInputs(
         gpu=gpu,
-        gpu_count=max(_int(row, "gpu_count") or 1, 1),
+        gpu_count=count,
         cpu=cpu,
         ram_gbs=_ram_gbs(row, cpu),
         ram_channels=_float(row, "ram_channels"),
@@ -307,18 +308,6 @@ def _ram_gib(row: Mapping[str, str], category: str, notes: list[str]) -> float:
         return min(max(float(found.group(1)), 1.0), 4096.0)
     notes.append(f"RAM is not stated: {USUAL_RAM_GIB:g} GiB stand in")
     return USUAL_RAM_GIB
-
-
-def _gpu(row: Mapping[str, str], notes: list[str]) -> str:
-    stated = _text(row, "gpu")
-    if not stated or stated.casefold() == NO_GPU:
-        return NO_GPU
-    try:
-        return catalog.find_gpu(stated).name
-    except UnknownName:
-        first = catalog.find_gpu(re.split(r"\+|\(|,", stated)[0].strip())
-        notes.append(f"GPU {stated!r} is taken as {first.name}")
-        return first.name
 
 
 STAND_INS = (

@@ -108,7 +108,7 @@ def load(
     tokens: float = 1.0,
 ) -> Load:
     return Load(
-        tokens=tokens, weights=weights, experts=0.0, kv=kv, flops=flops,
+        tokens=tokens, each=tokens, weights=weights, experts=0.0, kv=kv, flops=flops,
         attention_flops=attention, expert_flops=0.0, layers=layers, expert_layers=moe,
         state_layers=0.0,
     )  # fmt: skip

@@ -9,12 +9,14 @@ every layer in turn.
 """
 
 import json
+import math
 import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
+from advisor import catalog
 from advisor.architecture import Group
 from advisor.errors import Refusal
 from advisor.machine import Machine
@@ -50,6 +52,16 @@ BUFFERED = 2
 LIVE = 1e9
 """Weights that pass through VRAM at most: modules are fetched one by one, and dropped when so many
 are there (`stage3_max_live_parameters`, its default)."""
+
+
+NOTES = (
+    "It is no server: it takes a batch, answers it and ends. One conversation is faster in "
+    "anything that keeps layers on the GPU.",
+    "ZeRO-Infinity, which articles name beside it, is for training: it moves gradients and "
+    "optimizer states to RAM and drives as well. Serving has none of these.",
+)
+"""ZeRO-Infinity: arXiv 2104.07857; https://deepspeed.readthedocs.io/en/stable/zero3.html, read
+2026-11-21."""
 
 
 def place(
@@ -162,7 +174,14 @@ def gathered(model: Model, gpus: int, moved: Array) -> tuple[Exchange, ...]:
     return (Exchange(way=Way.PEER, times=times, moved=each, reduces=True),)
 
 
-def configuration(model: Model, placement: Placement, work: Workload) -> Mapping[str, object]:
+def each_gpu(machine: Machine, work: Workload) -> int:
+    """Sequences of each GPU."""
+    return math.ceil(float(work.users) / len(machine.gpus))
+
+
+def configuration(
+    model: Model, placement: Placement, machine: Machine, work: Workload
+) -> Mapping[str, object]:
     """The JSON of stage 3 for this placement, as DeepSpeed's own run_model.py sets it.
 
     Sizes in elements but `buffer_size`, which must hold the largest weight matrix [elements].
@@ -170,7 +189,7 @@ def configuration(model: Model, placement: Placement, work: Workload) -> Mapping
     square = 2 * model.architecture.hidden**2
     offload: dict[str, object] = {"device": "cpu", "pin_memory": True}
     config: dict[str, object] = {
-        "train_batch_size": int(work.users),
+        "train_micro_batch_size_per_gpu": each_gpu(machine, work),
         "bf16": {"enabled": True},
         "zero_optimization": {
             "stage": 3,
@@ -222,12 +241,16 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
         return (
             "# the cache in RAM needs the models of github.com/deepspeedai/DeepSpeedExamples,\n"
             "# inference/huggingface/zero_inference: BLOOM, Llama and OPT\n"
-            f"{launch} run_model.py --model {shlex.quote(model.name)} "
-            f"--batch-size {int(work.users)} --prompt-len {int(work.prompt)} "
+            f"{launch} run_model.py --model {shlex.quote(catalog.repository(model.name))} "
+            f"--batch-size {each_gpu(machine, work)} --prompt-len {int(work.prompt)} "
             f"--gen-len {int(work.output)} {' '.join(options)} --pin-memory 1 --kv-offload"
         )
-    config = json.dumps(configuration(model, placement, work), indent=1)
-    script = SCRIPT.format(name=repr(model.name), users=int(work.users), output=int(work.output))
+    config = json.dumps(configuration(model, placement, machine, work), indent=1)
+    script = SCRIPT.format(
+        name=repr(catalog.repository(model.name)),
+        users=each_gpu(machine, work),
+        output=int(work.output),
+    )
     return (
         f"cat > zero.json <<'END'\n{config}\nEND\n"
         f"cat > zero.py <<'END'\n{script}\nEND\n"
@@ -245,4 +268,5 @@ DEEPSPEED = Runtime(
     place=place,
     schedule=schedule,
     command=command,
+    notes=NOTES,
 )

@@ -101,18 +101,23 @@ def _charts(answer: Answer) -> None:
         _layers(answer.document)
     with right:
         _time(answer.document)
-        st.subheader("Faster, in order of gain", anchor="faster")
-        tables.what_ifs(answer)
+        if answer.advice.best is not None:
+            st.subheader("Faster, in order of gain", anchor="faster")
+            tables.what_ifs(answer)
         _cost(answer.document)
 
 
 def _memory(document: ReportDocument) -> None:
+    if not document.memory:
+        return
     st.subheader("Where the bytes are", anchor="bytes")
     draw(charts.memory_use(document.memory), key="memory", alt=_memory_alt(document))
     markup.show(charts.memory_keys())
 
 
 def _time(document: ReportDocument) -> None:
+    if not document.token_time:
+        return
     st.subheader("Where each token's time goes", anchor="time")
     alt = "Share of a token's time by route; each card's explanation has the numbers."
     draw(charts.token_time(document.token_time), key="time", alt=alt)
