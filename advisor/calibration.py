@@ -81,7 +81,7 @@ class Calibration:
             for name, one in self.measurements.items()
             if name.startswith(ENGINE) and not self.changed
         }
-        read = _by_type(timed, "read_")
+        read = _by_kind(timed, "read_")
         if not read:
             return None
         costs = {name: _figure(one) for name, one in timed.items()}
@@ -89,11 +89,11 @@ class Calibration:
             cores=max(one.threads for one in timed.values()),
             ram=ram,
             read=read,
-            plain=_by_type(timed, "plain_"),
-            prompt=_by_type(timed, "prompt_"),
+            plain=_by_kind(timed, "plain_"),
+            prompt=_by_kind(timed, "prompt_"),
             layer=costs.get("layer"),
             expert_layer=costs.get("expert_layer"),
-            attention=costs.get("attention"),
+            attention=_by_kind(timed, "attention_"),
         )
 
 
@@ -101,8 +101,8 @@ def _figure(found: Measurement) -> Figure:
     return Figure(value=found.value, kind=Kind.MEASURED, source=SOURCE, date=found.when[:10])
 
 
-def _by_type(timed: Mapping[str, Measurement], kind: str) -> dict[str, Figure]:
-    """Rates of one kind by storage type or format, as the catalogue writes them."""
+def _by_kind(timed: Mapping[str, Measurement], kind: str) -> dict[str, Figure]:
+    """Rates by storage type or format as the catalogue writes them, or by the shape of heads."""
     return {
         name.removeprefix(kind).upper(): _figure(one)
         for name, one in timed.items()
