@@ -16,6 +16,8 @@ theme.style()
 st.navigation(
     [
         st.Page(UI / "advise.py", title="Advise", icon=":material/speed:", default=True),
+        st.Page(UI / "calibrate.py", title="Calibrate", icon=":material/tune:",
+                url_path="calibrate"),
         st.Page(UI / "reports.py", title="Reports", icon=":material/description:",
                 url_path="reports"),
         st.Page(UI / "accuracy.py", title="Accuracy", icon=":material/target:",

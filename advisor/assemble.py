@@ -28,12 +28,14 @@ from advisor.machine import (
 )
 from advisor.probes import gpu as gpu_probe
 from advisor.probes import host as host_probe
+from advisor.probes import system
 from advisor.probes.gpu_facts import GpuFacts
 from advisor.probes.host import HostFacts
-from advisor.probes.system import read_ahead
 from advisor.units import GB, GIB, Array
 
 NO_GPU = "none"
+MIXED = " + "
+"""Between GPUs of several kinds in one machine."""
 TYPICAL_HOST = "Desktop DDR5 dual-channel (typical)"
 TYPICAL_DISK = "NVMe PCIe 4.0 x4 (typical)"
 TYPICAL_RAM_GIB = 64.0
@@ -63,8 +65,9 @@ class MachineInputs:
     """What a person said about a machine; None for what they left open.
 
     Attributes:
-        gpu: catalogue name, or "none".
-        gpu_count: GPUs of that kind.
+        gpu: catalogue name, or "none"; cards of several kinds as "RTX 3090 + RTX 4090", with
+            "2x" before a kind there are two of.
+        gpu_count: GPUs of that kind; of several kinds, so many times all of them.
         vram_gb: memory of each, over the catalogue's [GiB].
         cpu: catalogue name of the CPU or platform.
         ram_gb: main memory [GiB].
@@ -81,7 +84,7 @@ class MachineInputs:
         network_gbs: sustained rate between them, one way [GB/s].
 
     Raises:
-        InputError: a number out of `LIMITS`.
+        InputError: a number out of `LIMITS`, memory given for GPUs of several kinds.
     """
 
     gpu: str | None = None
@@ -107,6 +110,10 @@ class MachineInputs:
             if value is not None and not _within(value, low, high):
                 label, allowed = name.replace("_", " "), f"{low:g} to {high:,g} {unit}".strip()
                 raise InputError(f"{label} is {value}; allowed is {allowed}.")
+        if self.vram_gb is not None and MIXED in (self.gpu or ""):
+            raise InputError(
+                f"vram gb is given for {self.gpu}; it can be for one kind of GPU alone."
+            )
 
     @property
     def empty(self) -> bool:
@@ -120,9 +127,8 @@ def machine(inputs: MachineInputs) -> Machine:
     Raises:
         UnknownName: a GPU, CPU or drive that the catalogue does not hold.
     """
-    gpu = None if (inputs.gpu or NO_GPU).casefold() == NO_GPU else _gpu(inputs)
-    host = _host(inputs, gpu)
-    gpus = (gpu,) * inputs.gpu_count if gpu else ()
+    gpus = () if (inputs.gpu or NO_GPU).casefold() == NO_GPU else _gpus(inputs)
+    host = _host(inputs, gpus[0] if gpus else None)
     name = _name(gpus, host)
     return Machine(
         name=f"{inputs.machines} machines of {name}" if inputs.machines > 1 else name,
@@ -152,18 +158,50 @@ def _name(gpus: tuple[Gpu, ...], host: Host) -> str:
     return ", ".join(part for part in (" + ".join(cards), host.name) if part)
 
 
-def this_machine(overrides: MachineInputs | None = None) -> Machine:
+def this_machine(
+    overrides: MachineInputs | None = None, measured: Calibration | None = None
+) -> Machine:
     """This host: what its system and drivers show, what was measured on it, what was typed over.
 
     Nothing that cannot be seen raises; the machine's notes say what it was.
+
+    Args:
+        overrides: what was typed over.
+        measured: instead of what is kept about this machine.
+
+    Raises:
+        UnknownName: a part typed over that the catalogue does not hold.
+    """
+    cards, unseen = gpu_probe.gpus()
+    known = calibration.load() if measured is None else measured
+    return seen_machine(
+        host_probe.facts(), cards, known, overrides, unseen=unseen, read_ahead=_read_ahead()
+    )
+
+
+def seen_machine(
+    seen: HostFacts,
+    cards: tuple[GpuFacts, ...],
+    measured: Calibration,
+    overrides: MachineInputs | None = None,
+    *,
+    unseen: tuple[str, ...] = (),
+    read_ahead: Figure = USUAL_READ_AHEAD,
+) -> Machine:
+    """A host as its system, its drivers and its probes have it.
+
+    Args:
+        seen: processor and memory.
+        cards: its GPUs.
+        measured: what its probes found.
+        overrides: what was typed over.
+        unseen: what its drivers could not tell, one sentence each.
+        read_ahead: of its drive [B].
 
     Raises:
         UnknownName: a part typed over that the catalogue does not hold.
     """
     inputs = overrides or MachineInputs()
-    seen = host_probe.facts()
-    cards, unseen = gpu_probe.gpus()
-    measured = calibration.load()
     notes = [*seen.notes, *unseen, *measured.notes]
     if measured.stale:
         notes.append(measured.stale)
@@ -176,7 +214,7 @@ def this_machine(overrides: MachineInputs | None = None) -> Machine:
         name=_name(gpus, host),
         gpus=gpus,
         host=host,
-        disk=_seen_disk(inputs, measured, notes),
+        disk=_seen_disk(inputs, measured, read_ahead, notes),
         notes=tuple(notes),
     )
 
@@ -250,14 +288,16 @@ def _assumed_bandwidth(seen: HostFacts, inputs: MachineInputs, notes: list[str])
     return replace(found.bandwidth, kind=Kind.ASSUMED)
 
 
-def _seen_disk(inputs: MachineInputs, measured: Calibration, notes: list[str]) -> Disk:
+def _seen_disk(
+    inputs: MachineInputs, measured: Calibration, read_ahead: Figure, notes: list[str]
+) -> Disk:
     figure = measured.figure("disk_read_direct")
     if inputs.disk_gbs is None and inputs.disk is None and figure is not None:
         return Disk(
             name="this drive",
             sequential=figure,
             mapped=measured.figure("disk_read_mmap"),
-            read_ahead=_read_ahead(),
+            read_ahead=read_ahead,
         )
     if inputs.disk_gbs is None and inputs.disk is None:
         notes.append("The drive's speed is assumed; measuring it takes seconds.")
@@ -269,14 +309,32 @@ def _seen_disk(inputs: MachineInputs, measured: Calibration, notes: list[str]) -
 def _read_ahead() -> Figure:
     """Of the drive with the program's data, or the nearest folder there is above it."""
     folder = data_folder()
-    found = read_ahead(next(one for one in (folder, *folder.parents) if one.exists()))
+    found = system.read_ahead(next(one for one in (folder, *folder.parents) if one.exists()))
     if not found:
         return USUAL_READ_AHEAD
     return Figure(value=float(found), kind=Kind.MEASURED, source="operating system")
 
 
-def _gpu(inputs: MachineInputs) -> Gpu:
-    found = catalog.gpu(str(inputs.gpu))
+def _gpus(inputs: MachineInputs) -> tuple[Gpu, ...]:
+    """All GPUs of a machine, kind by kind.
+
+    Raises:
+        InputError: more than `LIMITS` allow.
+        UnknownName: one that the catalogue does not hold.
+    """
+    found: list[Gpu] = []
+    for kind in str(inputs.gpu).split(MIXED):
+        counted = re.match(r"\s*(\d{1,3})x\s+", kind)
+        count = int(counted[1]) if counted else 1
+        found += [_gpu(inputs, kind[counted.end() if counted else 0 :].strip())] * count
+    most = LIMITS["gpu_count"][1]
+    if not 1 <= len(found) * inputs.gpu_count <= most:
+        raise InputError(f"{inputs.gpu} is {len(found)} GPUs; a machine may have 1 to {most}.")
+    return tuple(found) * inputs.gpu_count
+
+
+def _gpu(inputs: MachineInputs, name: str) -> Gpu:
+    found = catalog.gpu(name)
     if inputs.vram_gb is not None:
         found = replace(found, memory=given(inputs.vram_gb * GIB))
     return replace(found, link=_link(inputs, found))

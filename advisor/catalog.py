@@ -11,7 +11,15 @@ from advisor.machine import Disk, Figure, Gpu, Host, Kind, Link
 from advisor.model import Model, quantized
 from advisor.naming import by_name, find, loose, spellings
 from advisor.quantization import Format, RecipeRow, StorageType, format_named, formats
-from advisor.records import DiskRow, GpuLinkRow, GpuRow, HostRow, PriceRow
+from advisor.records import (
+    AcceleratorRow,
+    DiskRow,
+    EffortRow,
+    GpuLinkRow,
+    GpuRow,
+    HostRow,
+    PriceRow,
+)
 from advisor.tables import DATA, read
 from advisor.tensors import build
 from advisor.units import GB, GIB, TERA
@@ -54,6 +62,18 @@ def model_rows() -> Mapping[str, ArchitectureFacts]:
 def price_rows() -> tuple[PriceRow, ...]:
     """Rents and purchase prices."""
     return read(DATA / "prices.csv", PriceRow)
+
+
+@cache
+def setup_efforts() -> Mapping[str, EffortRow]:
+    """What it takes to get a runtime going, by its name."""
+    return {row.runtime: row for row in read(DATA / "setup_effort.csv", EffortRow)}
+
+
+@cache
+def accelerators() -> Mapping[str, AcceleratorRow]:
+    """What SkyPilot calls a GPU, by its name in the catalogue."""
+    return {row.gpu: row for row in read(DATA / "skypilot_gpus.csv", AcceleratorRow)}
 
 
 @cache

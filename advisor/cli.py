@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import advisor
-from advisor import answers, models, options
+from advisor import answers, calibration_commands, models, options
 from advisor.advice import advise
 from advisor.compare import compare
 from advisor.diagnosis import Measured, diagnose, measurable
@@ -77,6 +77,7 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("--save", action="store_true", help="use the result from now on")
     one.add_argument("--path", type=Path, help="file or folder whose drive is measured")
     one.add_argument("--quick", action="store_true", help="in under 20 s, else under 90 s")
+    one.add_argument("--export", type=Path, metavar="FILE", help="for another computer to import")
 
     one = _command(commands, "accuracy", accuracy, "predictions against published measurements")
     one.add_argument("--markdown", action="store_true", help="the table of README")
@@ -84,6 +85,7 @@ def parser() -> argparse.ArgumentParser:
     _command(commands, "claims", claims, "what articles say about offloading, and what holds")
 
     _report_commands(commands)
+    calibration_commands.add(commands, _command, _print)
     return top
 
 
@@ -308,6 +310,8 @@ def probe(args: argparse.Namespace) -> None:
     found, notes = _measured(args.parts or PARTS, args.path, args.quick)
     if args.save and found:
         calibration.save(found)
+    if args.export:
+        calibration_commands.export_found(found, args.export)
     for note in notes:
         print(f"advisor: {note}", file=sys.stderr)
     records: list[answers.Json] = [asdict(one) for one in found]

@@ -15,6 +15,7 @@ import numpy as np
 
 from advisor.efficiency import Efficiency
 from advisor.errors import InputError
+from advisor.kernels import host_attention_seconds, kernel_seconds
 from advisor.machine import Disk, Figure, Gpu, Host, Link, Machine
 from advisor.placement import Load
 from advisor.schedule import Exchange, Flow, Route, Schedule, Stage, Transfer, Way
@@ -198,7 +199,7 @@ def missed_share(cached: Array) -> Array:
 
     m = 1 - r^64. The kernel drops first what was not used for longest, and in a scan that is what
     comes next: a cache keeps nothing of a scan that is a little larger. llama.cpp read 0.94 of its
-    bytes again at every r from 0.50 to 0.98, and nothing from 1.0 on (data/measurements/own.csv).
+    bytes again at every r from 0.50 to 0.98, and nothing from 1.0 on (our own runs, November 2026).
 
     Args:
         cached: r, the part of the file that the cache holds.
@@ -212,19 +213,36 @@ def flow_seconds(flow: Flow, machine: Machine, constants: Efficiency) -> FlowTim
     Raises:
         InputError: a route over the drive on a machine whose drive is not known.
     """
-    if flow.load is not None:
-        if flow.route is Route.RESIDENT:
-            return gpu_seconds(flow.load, machine.gpus[flow.device], constants)
-        return cpu_seconds(flow.load, machine.host, constants, repacked=flow.repacked)
+    if flow.load is not None or flow.route is Route.IN_PLACE:
+        return _computed(flow, machine, constants)
+    onward = _onward(flow, machine, constants)
     if flow.route is Route.STREAMED:
-        link = machine.gpus[flow.device].link
-        return FlowTime(moving=link_seconds(flow.moved, link, flow.transfer, constants))
+        return FlowTime(moving=onward)
     if machine.disk is None:
         raise InputError("The drive's speed is not known; give it in GB/s or measure it.")
     if flow.route is Route.PAGED:
         return FlowTime(moving=page_fault_seconds(flow.moved, machine.disk, constants))
-    onward = link_seconds(flow.moved, machine.gpus[flow.device].link, flow.transfer, constants)
     return FlowTime(moving=disk_seconds(flow.moved, machine.disk, constants) + onward)
+
+
+def _computed(flow: Flow, machine: Machine, constants: Efficiency) -> FlowTime:
+    if flow.load is None:
+        return FlowTime(moving=host_attention_seconds(flow.moved, machine.host, constants))
+    if flow.route is not Route.RESIDENT:
+        return cpu_seconds(flow.load, machine.host, constants, repacked=flow.repacked)
+    gpu = machine.gpus[flow.device]
+    if flow.kernels is None:
+        return gpu_seconds(flow.load, gpu, constants)
+    moving, layers = kernel_seconds(flow.load, gpu, flow.kernels, constants)
+    return FlowTime(moving=moving, layers=layers)
+
+
+def _onward(flow: Flow, machine: Machine, constants: Efficiency) -> Array:
+    """From RAM to the GPU [s]; nothing for what goes no further, and for a CPU's own pages."""
+    if flow.transfer is None or flow.route is Route.PAGED:
+        return 0.0
+    link = machine.gpus[flow.device].link
+    return link_seconds(flow.moved, link, flow.transfer, constants)
 
 
 def stage_seconds(stage: Stage, machine: Machine, constants: Efficiency) -> StepTime:
@@ -252,7 +270,7 @@ def ram_bytes(stage: Stage) -> Array:
     for flow in stage.flows:
         if flow.route is Route.IN_PLACE and flow.load is not None:
             takes.append(flow.load.weights + flow.load.kv)
-        if flow.route is Route.STREAMED:
+        elif flow.route in (Route.IN_PLACE, Route.STREAMED):
             takes.append(flow.moved * flow.alike)
     several = len(takes) > 1 or any(flow.alike > 1 for flow in stage.flows)
     return sum(takes, start=np.zeros(())) if several else 0.0

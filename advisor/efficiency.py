@@ -97,7 +97,8 @@ class Efficiency:
     """All constants, for one case; it remembers which were asked for.
 
     A constant is its most specific row times every factor whose scope covers the case, so that an
-    unseen family or backend falls back to what all have in common.
+    unseen family or backend falls back to what all have in common. A runtime with a row of its own
+    takes its own factors alone.
 
     Args:
         rows: the table.
@@ -172,8 +173,9 @@ class Efficiency:
         whole = [row for row in fitting if row.unit != FACTOR]
         if not whole:
             raise DataError(f"data/efficiency.csv has no {constant!r} for {family!r}.")
-        factors = (row for row in fitting if row.unit == FACTOR)
-        found = (max(whole, key=lambda row: row.precision), *factors)
+        first = max(whole, key=lambda row: row.precision)
+        alike = (row for row in fitting if row.unit == FACTOR and row.runtime == first.runtime)
+        found = (first, *alike)
         return Found(rows=found, value=math.prod(row.value for row in found))
 
     def row(self, constant: str, family: str = "") -> EfficiencyRow:

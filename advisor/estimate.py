@@ -336,7 +336,7 @@ def assumptions(
     tiers = {location.tier for location in placement.locations}
     found = [
         Assumption(what=f"{gpu.name} memory bandwidth", figure=gpu.bandwidth, unit="B/s")
-        for gpu in machine.gpus[:1]
+        for gpu in {gpu.name: gpu for gpu in machine.gpus}.values()
         if Tier.VRAM in tiers
     ]
     if Tier.RAM in tiers:

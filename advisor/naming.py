@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any, Protocol, TypeVar
 
 from advisor.errors import UnknownName
@@ -27,6 +28,7 @@ NOISE = re.compile(
 )
 
 
+@lru_cache(maxsize=16_384)
 def loose(name: str) -> str:
     """A name without vendor words, sizes and punctuation: what two spellings have in common."""
     plain = name.casefold().replace("(r)", " ").replace("(tm)", " ").replace("_", " ")

@@ -6,6 +6,7 @@ from typing import Any
 
 from advisor import assemble
 from advisor.assemble import MachineInputs
+from advisor.assemble_named import named_machine
 from advisor.causes.table import this_system
 from advisor.errors import InputError
 from advisor.machine import Machine
@@ -16,7 +17,7 @@ from advisor.workload import KV_BYTES_PER_VALUE, Workload
 
 MODEL_HELP = "name, FILE.gguf, config.json, or owner/name on the Hugging Face Hub"
 MACHINE = (
-    ("--gpu", str, "NAME", "GPU of the catalogue, or none"),
+    ("--gpu", str, "NAME", 'GPU of the catalogue, or none; several kinds as "2x A + B"'),
     ("--gpu-count", int, "N", "GPUs of that kind"),
     ("--vram-gb", float, "GIB", "memory of each GPU, as sold"),
     ("--cpu", str, "NAME", "CPU or platform of the catalogue"),
@@ -66,7 +67,9 @@ def add_work(parser: argparse.ArgumentParser) -> None:
 
 def add_machine(parser: argparse.ArgumentParser) -> None:
     """Options that describe a machine and a split; none of the first means this machine."""
-    _add(parser.add_argument_group("machine (none given: this one)"), MACHINE)
+    group = parser.add_argument_group("machine (none given: this one)")
+    group.add_argument("--machine", metavar="NAME", help="one that `calibration list` names")
+    _add(group, MACHINE)
     split = parser.add_argument_group("placement")
     split.add_argument("--runtime", metavar="NAME", help="one runtime only")
     split.add_argument("--gpu-layers", type=float, metavar="N", help="repeating layers on the GPU")
@@ -116,22 +119,34 @@ def work_of(args: argparse.Namespace) -> Workload:
 
 
 def machine_of(args: argparse.Namespace) -> Machine:
-    """The machine that the options describe; this one where none is given.
+    """The machine that the options name or describe; this one where none is given.
 
     Raises:
         InputError: a number out of range, an unknown name.
+        StoreError: what was measured on the named machine cannot be read.
     """
     inputs = MachineInputs(**_given(args, MACHINE))
     for name in ("gpu_count", "vram_gb"):
         if getattr(args, name) is not None and args.gpu is None:
             option = name.replace("_", "-")
             raise InputError(f"--{option} describes a GPU; say which with --gpu NAME.")
+    if args.machine is not None:
+        return _named(args.machine, inputs)
     return assemble.this_machine() if inputs.empty else assemble.machine(inputs)
+
+
+def _named(name: str, inputs: MachineInputs) -> Machine:
+    if inputs.machines > 1:
+        raise InputError(
+            f"--machines joins machines that are described, and {name!r} is a measured one; leave "
+            "one of them out."
+        )
+    return named_machine(name, inputs)
 
 
 def system_of(args: argparse.Namespace) -> str:
     """The operating system of the machine described, where it is this one; else empty."""
-    return "" if _given(args, MACHINE) else this_system()
+    return "" if args.machine or _given(args, MACHINE) else this_system()
 
 
 def settings_of(args: argparse.Namespace) -> Settings:

@@ -73,19 +73,25 @@ class Settings:
         cpu_moe: layers, the first ones, whose routed experts stay in RAM (`--n-cpu-moe`); None to
             find.
         page_cache: RAM granted to pages of a file on the drive [B]; None for what is free.
+        disk_layers: repeating layers on the drive, of runtimes that divide what the GPU does not
+            hold between RAM and a drive; None to find.
         head_first: the output head goes to the GPU before the first layer, as llama.cpp counts it
             since December 2025; else with the last layer.
-        kv_in_ram: the cache stays in RAM and the CPU attends to it (`-nkvo`).
+        kv_in_ram: the cache stays in RAM: llama.cpp's CPU then attends to it (`-nkvo`); None for
+            what the runtime chooses.
         load_mode: how llama.cpp brings the file in, a key of `LOAD_MODES` (`-lm`).
         zero_copy: kernels read weights in RAM over the link (vLLM's `uva`) rather than have them
             copied ahead; None for the faster.
+
+    Layers may be fractions, for runtimes that divide each layer and for published shares.
     """
 
     gpu_layers: Array | None = None
     cpu_moe: Array | None = None
     page_cache: Array | None = None
+    disk_layers: Array | None = None
     head_first: bool = True
-    kv_in_ram: bool = False
+    kv_in_ram: bool | None = None
     load_mode: str = "auto"
     zero_copy: bool | None = None
 

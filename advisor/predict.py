@@ -10,22 +10,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from advisor import catalog
+from advisor import catalog, offline
 from advisor.assemble import NO_GPU, TYPICAL_HOST, MachineInputs, machine
+from advisor.cells import number as _float
+from advisor.cells import text as _text
+from advisor.cells import whole as _int
 from advisor.describe.outline import outline
+from advisor.engines import computes_in_place, engine
 from advisor.errors import AdvisorError, InputError, UnknownName
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine
 from advisor.model import Model, scaled
 from advisor.placement import Settings, Strategy
-from advisor.runtimes import Runtime
-from advisor.runtimes.accelerate import ACCELERATE
-from advisor.runtimes.ik_llama_cpp import IK_LLAMA_CPP
-from advisor.runtimes.ktransformers import KTRANSFORMERS
-from advisor.runtimes.llama_cpp import LLAMA_CPP
-from advisor.runtimes.sglang import SGLANG
-from advisor.runtimes.vllm import VLLM
-from advisor.units import GB, GIB
+from advisor.runtimes import KTRANSFORMERS, LLAMA_CPP, VLLM, Runtime
+from advisor.units import GB, GIB, Array
 from advisor.workload import Workload
 
 COLUMNS = (
@@ -46,9 +44,6 @@ STRATEGIES = {
 """Where the part outside VRAM lies, by a row's category."""
 
 STREAMING = ("stream_cpu", "kv_offload", "batched")
-LARGEST = {"params_b": 100_000, "active_params_b": 100_000, "n_layers": 10_000, "gpu_count": 64}
-"""Numbers beyond which a row is a slip of the pen; any other may reach `LARGEST_OTHER`."""
-LARGEST_OTHER = 1e9
 SPELLINGS = (
     (r"fp16|f16|bf16|fp32", "BF16"),
     (r"nvfp4|fp4", "NVFP4"),
@@ -87,6 +82,11 @@ class Case:
     build: str
     notes: tuple[str, ...]
 
+    @property
+    def steps(self) -> Array:
+        """Steps that follow the prompt; papers count the token that the prompt itself gives."""
+        return self.work.output - (0.0 if computes_in_place(self.runtime) else 1.0)
+
 
 def predictions(rows: Iterator[Mapping[str, str]]) -> Iterator[dict[str, object]]:
     """One answer for each row, in order; a row never stops the file."""
@@ -109,7 +109,7 @@ def answer(row: Mapping[str, str]) -> dict[str, object]:
     if written.decode is None or read.prefill is None or read.first_token is None:
         raise InputError(written.refusal)
     users, output = float(case.work.users), case.work.output
-    reply = read.first_token.value + output / written.decode.value
+    reply = read.first_token.value + case.steps / written.decode.value
     return {
         "id": row.get("id", ""),
         "tg_tps": _number(written.decode.value),
@@ -142,27 +142,40 @@ def understood(row: Mapping[str, str]) -> Case:
     if category not in STRATEGIES:
         raise InputError(f"category {category!r} is no inference run; nothing to predict.")
     notes: list[str] = []
-    model = _model(row, notes)
     runtime, strategy = _runtime(row, category, notes), STRATEGIES[category]
-    inputs = _machine_inputs(row, category, notes)
+    model = _model(row, runtime, notes)
+    inputs = _machine_inputs(row, notes)
+    if computes_in_place(runtime):
+        inputs = replace(inputs, ram_gb=_ram_gib(row, category, notes))
+    else:
+        inputs = replace(inputs, ram_gb=offline.ram_gib(row, runtime, notes))
     if _text(row, "gpu").casefold() == NO_GPU:
         runtime, strategy = _without_gpu(runtime, strategy, notes)
-    prompt, work = _work(row)
+    where = machine(inputs)
+    if computes_in_place(runtime):
+        chosen = _settings(row, category, model)
+        prompt, work = _work(row)
+    else:
+        chosen = offline.settings(row, category, model)
+        asked = offline.workload(row, runtime)
+        chosen = offline.kept_where_all_fits(model, where, asked, runtime, chosen)
+        users = offline.batch(row, model, where, asked, runtime, strategy, chosen, notes)
+        prompt = work = replace(asked, users=users)
     return Case(
         model=model,
-        machine=machine(inputs),
+        machine=where,
         prompt=prompt,
         work=work,
         runtime=runtime,
         strategy=strategy,
-        settings=_settings(row, category, model),
+        settings=chosen,
         backend=_backend(row),
         build=_build(row),
         notes=tuple(notes),
     )
 
 
-def _model(row: Mapping[str, str], notes: list[str]) -> Model:
+def _model(row: Mapping[str, str], runtime: Runtime, notes: list[str]) -> Model:
     name, params = _text(row, "model"), _float(row, "params_b")
     size = _float(row, "model_size_gib")
     if not name and not params:
@@ -176,7 +189,12 @@ def _model(row: Mapping[str, str], notes: list[str]) -> Model:
             name, params * 1e9, _scaled(_float(row, "active_params_b"), 1e9), _int(row, "n_layers")
         )
         notes.append(f"{name} is not in the catalogue: its size and depth stand in")
-    found = catalog.in_format(arch, _format(_text(row, "quant"), size, arch.params, notes))
+    form = None
+    if not computes_in_place(runtime):
+        form, said = offline.form(row, runtime), offline.file_bytes(row)
+        size = size or (said and said / GIB)
+    form = form or _format(_text(row, "quant"), size, arch.params, notes)
+    found = catalog.in_format(arch, form)
     return scaled(found, size * GIB) if size else found
 
 
@@ -213,49 +231,33 @@ def _leading_bits(text: str) -> float:
 
 def _runtime(row: Mapping[str, str], category: str, notes: list[str]) -> Runtime:
     stated = _text(row, "runtime")
-    folded = stated.casefold()
-    for words, runtime in (
-        (("ktransformers",), _ktransformers(row, category)),
-        (("ik_llama",), IK_LLAMA_CPP),
-        (("llama", "ollama", "lm studio", "ggml"), LLAMA_CPP),
-        (("accelerate", "transformers", "airllm"), ACCELERATE),
-        (("sglang",), SGLANG),
-        (("vllm", "tensorrt"), VLLM),
-    ):
-        if any(word in folded for word in words):
-            return runtime
+    found = engine(stated, category)
+    if found is not None:
+        return LLAMA_CPP if found is KTRANSFORMERS and not _text(row, "gpu") else found
     nearest = VLLM if category in STREAMING else LLAMA_CPP
     if stated:
         notes.append(f"{stated} is not modelled: read as {nearest.name} does")
     return nearest
 
 
-def _ktransformers(row: Mapping[str, str], category: str) -> Runtime:
-    """Itself where experts lie in RAM beside a GPU; SGLang, which it is built on, where none do."""
-    if category != "moe_offload":
-        return SGLANG
-    return KTRANSFORMERS if _text(row, "gpu") else LLAMA_CPP
-
-
 def _without_gpu(
     runtime: Runtime, strategy: Strategy, notes: list[str]
 ) -> tuple[Runtime, Strategy]:
     """Where a row says that there is no GPU, cores read the model where it lies."""
-    if runtime not in (LLAMA_CPP, IK_LLAMA_CPP):
+    if runtime.key != LLAMA_CPP.key:
         notes.append(f"{runtime.name} needs a GPU: read as {LLAMA_CPP.name} does")
     resident = strategy is Strategy.GPU_RESIDENT
     return LLAMA_CPP, Strategy.CPU_OFFLOAD if resident else strategy
 
 
-def _machine_inputs(row: Mapping[str, str], category: str, notes: list[str]) -> MachineInputs:
-    gpu = NO_GPU if category == "cpu" else _gpu(row, notes)
+def _machine_inputs(row: Mapping[str, str], notes: list[str]) -> MachineInputs:
+    gpu = NO_GPU if _text(row, "category") == "cpu" else _gpu(row, notes)
     cpu = _known_cpu(row, notes)
     gen = _int(row, "pcie_gen")
     return MachineInputs(
         gpu=gpu,
         gpu_count=max(_int(row, "gpu_count") or 1, 1),
         cpu=cpu,
-        ram_gb=_ram_gib(row, category, notes),
         ram_gbs=_ram_gbs(row, cpu),
         ram_channels=_float(row, "ram_channels"),
         ram_mts=_float(row, "ram_mts"),
@@ -298,6 +300,8 @@ def _gpu(row: Mapping[str, str], notes: list[str]) -> str:
 
 
 STAND_INS = (
+    (r"\(gcp\)|\(aws\)|azure|cloud|vcpu", "Cloud VM, 16 vCPU (typical)"),
+    (r"workstation", "HEDT quad-channel DDR4-3200 (typical)"),
     (r"epyc\W+9\d\d\d", "Server 12-channel DDR5-4800 (typical)"),
     (r"(2x|dual).*xeon e5", "2x Xeon E5-2680 v4"),
     (r"xeon e5", "Xeon E5-2680 v4"),
@@ -420,27 +424,6 @@ def _work(row: Mapping[str, str]) -> tuple[Workload, Workload]:
 def _bench(note: str, kind: str) -> float | None:
     found = re.search(rf"\b{kind}(\d+)", note)
     return float(found.group(1)) if found else None
-
-
-def _text(row: Mapping[str, str], name: str) -> str:
-    return (row.get(name) or "").strip()
-
-
-def _float(row: Mapping[str, str], name: str) -> float | None:
-    text = _text(row, name)
-    try:
-        value = float(text) if text else None
-    except ValueError as error:
-        raise InputError(f"{name} is {text[:40]!r}; a number or nothing is expected.") from error
-    most = LARGEST.get(name, LARGEST_OTHER)
-    if value is not None and not 0 <= value <= most:
-        raise InputError(f"{name} is {text[:40]!r}; a number from 0 to {most:,.0f} is expected.")
-    return value
-
-
-def _int(row: Mapping[str, str], name: str) -> int | None:
-    value = _float(row, name)
-    return None if value is None else round(value)
 
 
 def _scaled(value: float | None, factor: float) -> float | None:

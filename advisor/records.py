@@ -108,3 +108,28 @@ class PriceRow:
     date: str
     retrieved: str
     source: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EffortRow:
+    """One row of data/setup_effort.csv: what it takes to get a runtime going, in a few words, and
+    the reason in a sentence or two.
+    """
+
+    runtime: str
+    effort: str
+    why: str
+    source: str
+    retrieved: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AcceleratorRow:
+    """One row of data/skypilot_gpus.csv: a GPU's names among SkyPilot's accelerators, a semicolon
+    between those that clouds use for the same card.
+    """
+
+    gpu: str
+    accelerators: str
+    source: str
+    retrieved: str

@@ -30,16 +30,33 @@ class Transfer(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Kernels:
+    """How a framework computes a batch on a GPU: kernel after kernel, layer after layer.
+
+    Attributes:
+        number: type that matrices are multiplied in, a key of `Gpu.tensor_flops`.
+        sequences: sequences that get a token from the step.
+        unpacked: values of compressed weights and caches that are turned into that type first.
+    """
+
+    number: str
+    sequences: Array = 0.0
+    unpacked: Array = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
 class Flow:
     """Bytes on one route in one stage: either read and computed, or only moved.
 
     Attributes:
         route: which of the five.
         load: what is read and computed at the end of the route (resident, in place).
-        moved: what is only moved (streamed, paged, staged) [B].
+        moved: what is only moved (streamed, paged, staged), or the cache that a framework's
+            attention reads in RAM (in place) [B].
         device: GPU that computes or receives.
-        transfer: how moved bytes cross the link.
+        transfer: how moved bytes cross the link; None for those that go no further than RAM.
         repacked: the CPU reads weights in its own layout; never so for pages of a file.
+        kernels: how a framework computes the load on a GPU; None for llama.cpp's own way.
         alike: GPUs that do the same with their own share at the same time; what they take from RAM
             adds up.
     """
@@ -48,8 +65,9 @@ class Flow:
     load: Load | None = None
     moved: Array = 0.0
     device: int = 0
-    transfer: Transfer = Transfer.PINNED
+    transfer: Transfer | None = Transfer.PINNED
     repacked: bool = True
+    kernels: Kernels | None = None
     alike: int = 1
 
 
@@ -80,7 +98,7 @@ class Exchange:
         way: the slowest that they cross.
         times: exchanges in a run.
         moved: bytes of each that cross it, one way [B].
-        reduces: all of them add up what each has (tensor parallel), else one hands on to the next.
+        reduces: all of them add up or gather what each has, else one hands on to the next.
     """
 
     way: Way

@@ -63,6 +63,20 @@ def rate(speed: float) -> str:
     return _with_unit(number(speed / unit), name)
 
 
+def quantity(value: float, unit: str) -> str:
+    """A measured figure in the unit that people say for its own.
+
+    Args:
+        value: in `unit`.
+        unit: "B/s", "FLOP/s", "s", or a noun as "lanes".
+    """
+    if unit == "B/s":
+        return rate(value)
+    if unit == "FLOP/s":
+        return _with_unit(number(value / GB), "GFLOP/s")
+    return seconds(value) if unit == "s" else _with_unit(number(value), unit)
+
+
 def seconds(duration: float) -> str:
     """A time in ms, s, min, h or days, whichever reads best [s]."""
     for name, unit, limit in _TIMES:

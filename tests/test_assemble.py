@@ -31,6 +31,35 @@ class TestDescribed:
         assert machine.host.memory.kind is Kind.ASSUMED
         assert machine.host.bandwidth.kind is Kind.ASSUMED
 
+    def test_cards_of_several_kinds_keep_their_own_figures(self) -> None:
+        machine = described(gpu="2x RTX 3090 + rtx 4090", pcie_gbs=12)
+        names = [gpu.name for gpu in machine.gpus]
+        assert names == ["RTX 3090", "RTX 3090", "RTX 4090"]
+        assert machine.name.startswith("2x RTX 3090 + RTX 4090, ")
+        assert machine.gpus[2].bandwidth == catalog.gpu("RTX 4090").bandwidth
+        assert {float(gpu.link.pinned.value) for gpu in machine.gpus} == {12 * GB}
+
+    def test_several_kinds_are_counted_all_together(self) -> None:
+        machine = described(gpu="RTX 3090 + RTX 4090", gpu_count=2)
+        assert [gpu.name for gpu in machine.gpus] == ["RTX 3090", "RTX 4090"] * 2
+
+    def test_a_name_with_a_plus_of_its_own_is_one_gpu(self) -> None:
+        machine = described(gpu="Radeon 8060S (Ryzen AI Max+ 395)")
+        assert len(machine.gpus) == 1
+
+    def test_the_second_kind_must_be_known_too(self) -> None:
+        with pytest.raises(UnknownName, match="RTX 4091"):
+            described(gpu="RTX 3090 + RTX 4091")
+
+    @pytest.mark.parametrize("gpu", ["0x RTX 3090", "65x RTX 3090", "40x RTX 3090 + 40x RTX 4090"])
+    def test_so_many_cards_of_several_kinds_are_refused(self, gpu: str) -> None:
+        with pytest.raises(InputError, match="may have 1 to 64"):
+            described(gpu=gpu)
+
+    def test_memory_is_not_given_for_several_kinds_at_once(self) -> None:
+        with pytest.raises(InputError, match="one kind of GPU alone"):
+            described(gpu="RTX 3090 + RTX 4090", vram_gb=24)
+
     def test_what_is_named_comes_from_the_catalogue(self) -> None:
         machine = described(gpu="rtx 4090", cpu="Ryzen 9 7950X", disk="Samsung 990 PRO")
         assert machine.gpus == (catalog.gpu("RTX 4090"),)
@@ -235,13 +264,13 @@ class TestThisMachine:
     def test_a_cold_map_and_what_is_read_ahead_are_the_drives(self, sees, monkeypatch) -> None:
         kept = [measurement("disk_read_direct", 3.2e9), measurement("disk_read_mmap", 1.1e9)]
         sees(calibration=Calibration(measurements={one.name: one for one in kept}))
-        monkeypatch.setattr(assemble, "read_ahead", lambda _: 2**20)
+        monkeypatch.setattr(assemble.system, "read_ahead", lambda _: 2**20)
         disk = assemble.this_machine().disk
         assert disk is not None
         assert disk.mapped is not None
         assert (disk.mapped.value, disk.for_pages.value) == (1.1e9, 1.1e9)
         assert (disk.read_ahead.value, disk.read_ahead.kind) == (2**20, Kind.MEASURED)
-        monkeypatch.setattr(assemble, "read_ahead", lambda _: None)
+        monkeypatch.setattr(assemble.system, "read_ahead", lambda _: None)
         disk = assemble.this_machine().disk
         assert disk is not None
         assert (disk.read_ahead.value, disk.read_ahead.kind) == (128 * 2**10, Kind.ASSUMED)

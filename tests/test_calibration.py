@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from advisor import calibration
+from advisor import calibration, probed
 from advisor.calibration import Fingerprint, load, save
 from advisor.errors import StoreError
 from advisor.machine import Kind
@@ -216,6 +216,83 @@ def test_the_fingerprint_of_this_machine(monkeypatch):
     found = calibration.fingerprint()
     assert found.cores >= 1
     assert found.memory > 0
+
+
+def test_every_measurement_stays_with_its_date_and_the_latest_counts():
+    later = replace(RAM, value=41e9, when="2026-11-21T10:00:00+00:00")
+    save([later, DISK])
+    save([RAM])  # measured before, saved after
+    found = load(NOW)
+    assert found.measurements["ram_read"] == later
+    assert [one.value for one in found.history if one.name == "ram_read"] == [38.3e9, 41e9]
+
+
+def test_the_same_measurement_saved_twice_is_one():
+    save([RAM])
+    save([RAM])
+    assert load(NOW).history == (RAM,)
+
+
+def test_a_long_history_loses_its_oldest(monkeypatch):
+    monkeypatch.setattr(probed, "MOST_KEPT", 3)
+    days = [replace(RAM, when=f"2026-11-{day:02}T10:00:00+00:00") for day in range(1, 6)]
+    save([*days, DISK])
+    found = load(NOW).history
+    assert [one.when[8:10] for one in found if one.name == "ram_read"] == ["03", "04", "05"]
+    assert DISK in found
+
+
+def test_hardware_that_changes_back_has_its_measurements_again(monkeypatch):
+    save([RAM])
+    machine(monkeypatch, replace(HERE, cores=4))
+    save([replace(RAM, value=20e9)])
+    machine(monkeypatch, HERE)
+    assert load(NOW).figure("ram_read").value == 38.3e9
+    save([DISK])
+    machine(monkeypatch, replace(HERE, cores=4))
+    assert load(NOW).figure("ram_read").value == 20e9
+
+
+COPY = replace(RAM, name="h2d_pinned", value=25e9)
+
+
+def test_another_driver_makes_them_stale_and_stays_used(monkeypatch):
+    machine(monkeypatch, replace(HERE, driver="550.54"))
+    save([COPY])
+    machine(monkeypatch, replace(HERE, driver="580.10"))
+    found = load(NOW)
+    assert found.stale == "Measured with GPU driver 550.54, and this is 580.10; probe again."
+    assert found.figure("h2d_pinned").value == 25e9
+
+
+def test_only_a_new_look_at_the_gpu_settles_the_driver(monkeypatch):
+    machine(monkeypatch, replace(HERE, driver="550.54"))
+    save([COPY])
+    machine(monkeypatch, replace(HERE, driver="580.10"))
+    save([RAM])
+    assert "550.54" in load(NOW).stale
+    save([replace(COPY, when="2026-11-21T10:00:00+00:00")])
+    assert load(NOW).stale == ""
+
+
+def test_a_file_without_a_driver_says_nothing_of_it(monkeypatch):
+    save([COPY])
+    machine(monkeypatch, replace(HERE, driver="580.10"))
+    assert load(NOW).stale == ""
+
+
+def test_forgetting_leaves_nothing(folder):
+    save([RAM])
+    calibration.forget()
+    calibration.forget()
+    assert load(NOW) == calibration.Calibration()
+    assert list(folder.iterdir()) == []
+
+
+def test_what_cannot_be_deleted_is_told(folder):
+    (folder / "calibration.json").mkdir(parents=True)
+    with pytest.raises(StoreError, match="by hand"):
+        calibration.forget()
 
 
 ENGINE = [

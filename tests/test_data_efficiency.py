@@ -10,6 +10,7 @@ from advisor import catalog
 from advisor.architecture import Group
 from advisor.cost import CROSSINGS, LAYERS, TOKEN, matrices
 from advisor.efficiency import FACTOR, EfficiencyRow, Scope
+from advisor.engines import ENGINES
 from advisor.estimate import IN_DECODE, IN_PROMPT
 from advisor.machine import Kind, given
 from advisor.runtimes import RUNTIMES
@@ -18,6 +19,7 @@ from advisor.tables import DATA, read
 from advisor.units import GIB
 
 ROWS = read(DATA / "efficiency.csv", EfficiencyRow)
+OTHER_ENGINES = {one.key for _, one in ENGINES}
 RANGES = {
     "share": (0, 1.5),
     "factor": (0.05, 20),
@@ -25,6 +27,8 @@ RANGES = {
     "B/s": (1e8, 1e15),
     "FLOP/s": (1e9, 1e13),
     "count": (0, 1000),
+    "FLOP": (1, 2000),
+    "B": (0, 1000),
 }
 """Smallest and largest constant of each unit. A share may pass 1 by what the datasheet rounds."""
 
@@ -66,7 +70,7 @@ def test_a_constant_has_one_unit() -> None:
 def test_what_is_fitted_says_on_how_many_rows() -> None:
     for row in ROWS:
         assert (row.kind == "fitted") == (row.rows is not None)
-        assert row.rows is None or 0 < row.rows <= 518
+        assert row.rows is None or 0 < row.rows <= 730
 
 
 def test_scopes_name_things_that_exist() -> None:
@@ -77,7 +81,7 @@ def test_scopes_name_things_that_exist() -> None:
     parts = {*map(str, Route), LAYERS, CROSSINGS, TOKEN}
     sets = {"amx", "avx512", "avx2", "neon", "NVLink"}
     for row in ROWS:
-        assert row.runtime in {None, *(one.key for one in RUNTIMES)}
+        assert row.runtime in {None, *(one.key for one in RUNTIMES), *OTHER_ENGINES}
         assert row.decode_class in {None, *classes}
         assert row.family in {None, *gpus, *hosts, *links, *parts, *sets}
 

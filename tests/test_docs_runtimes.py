@@ -26,6 +26,12 @@ def test_every_runtime_has_its_row_and_its_section() -> None:
         )
 
 
+def test_readme_carries_the_same_table() -> None:
+    table = TEXT.split("<!-- systems -->")[1].split("<!-- /systems -->")[0].strip()
+    readme = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+    assert table in readme
+
+
 def test_versions_and_placements_are_the_code_s() -> None:
     for one in RUNTIMES:
         _, version, placements, *_ = ROWS[one.name]

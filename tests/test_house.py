@@ -17,28 +17,31 @@ PACKAGE = ROOT / "advisor"
 LAYERS = """
     app
     __main__
-    cli ui
+    cli calibration_commands ui
     claims
     accuracy
     fitting
     reports answers options
     diagnosis_text
     diagnosis
-    sweeps causes
+    sweeps causes crossover skypilot
     advice
     what_ifs offers remarks
-    compare predict
-    models assemble
+    compare predict concurrency
+    offline engines
+    models assemble assemble_named
     calibrated
-    calibration estimate engine_constants
+    calibration named_machines fingerprint probed estimate engine_constants
     probes runtimes describe
     cost
+    kernels
     schedule
     placement catalog
     model
     naming records efficiency tables tensors mixers layers quantization architecture
     money wording peers
     machine workload measurement
+    cells
     errors units folders __init__
 """
 """Floors of the house, top first; a module or package imports from its own floor or below."""

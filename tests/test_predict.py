@@ -62,7 +62,7 @@ def test_the_columns_are_those_other_programs_read() -> None:
     assert_answered_or_explained(answer(ROW))
 
 
-def test_every_published_row_of_llama_cpp_gets_a_number_or_a_reason() -> None:
+def test_every_published_row_computes_in_place_gets_a_number_or_a_reason() -> None:
     rows = [one for one in measured("llama_cpp.csv") if one["doubtful"] != "True"]
     found = list(predictions(iter(rows)))
     assert [one["id"] for one in found] == [one["id"] for one in rows]
@@ -286,8 +286,11 @@ def test_what_is_no_inference_has_nothing_to_predict(category: str) -> None:
         ("KTransformers + SGLang", "moe_offload", "KTransformers"),
         ("KTransformers + SGLang", "resident", "SGLang"),
         ("vLLM --cpu-offload-gb 47", "stream_cpu", "vLLM"),
-        ("FlexGen", "stream_cpu", "vLLM"),
-        ("colibri (expert streaming)", "nvme", "llama.cpp"),
+        ("FlexGen 0.1.7", "stream_cpu", "FlexGen"),
+        ("colibri (expert streaming)", "nvme", "expert streaming"),
+        ("DeepSpeed ZeRO-Inference", "nvme", "DeepSpeed ZeRO-Inference"),
+        ("TensorRT-LLM 1.0 (max load)", "batched", "TensorRT-LLM"),
+        ("ExLlama", "resident", "ExLlama"),
         ("", "stream_cpu", "vLLM"),
     ],
 )

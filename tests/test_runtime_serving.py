@@ -10,6 +10,8 @@ from advisor import catalog
 from advisor.architecture import Group
 from advisor.assemble import MachineInputs, machine
 from advisor.compare import as_run
+from advisor.efficiency import Scope
+from advisor.engines import DEEPSPEED_INFERENCE
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine
 from advisor.placement import RAM, Placement, Settings, Strategy, kv_bytes, vram, weight_bytes
@@ -127,12 +129,13 @@ def test_an_all_reduce_costs_what_its_link_does() -> None:
 
 
 def test_bloom_on_eight_gpus_as_published() -> None:
-    """44 ms a token, 16 bits, one sequence, 8 A100 80 GB with tensor parallel.
+    """44 ms a token, 16 bits, one sequence, 8 A100 80 GB, DeepSpeed-Inference.
 
     https://huggingface.co/blog/bloom-inference-pytorch-scripts, 2022-09-16.
     """
     work = Workload(prompt=50, output=100, context=2048)
-    one = run(VLLM, rig("A100 SXM 80GB", 8), RESIDENT, "BLOOM-176B", work=work, form="BF16-hf")
+    where = rig("A100 SXM 80GB", 8)
+    one = run(DEEPSPEED_INFERENCE, where, RESIDENT, "BLOOM-176B", work=work, form="BF16-hf")
     assert bool(one.fits)
     assert 1 / tps(one) == pytest.approx(0.044, rel=0.15)
 
@@ -166,11 +169,12 @@ def test_of_many_experts_only_those_used_are_read() -> None:
 
 
 def test_zero_copy_by_hand() -> None:
-    """All 80 layers in RAM at 24 x 0.68 x 0.9 GB/s of zero-copy: the weights over it."""
+    """All 80 layers in RAM at 24 x 0.68 GB/s of zero-copy, times what vLLM reaches of a link."""
     one = run(VLLM, rig(pcie_gbs=24), settings=Settings(gpu_layers=0, zero_copy=True))
     held = float(weight_bytes(one.model, placement(one), RAM))
     assert one.step is not None
-    seconds = held / (24e9 * 0.68 * 0.9)
+    reached = catalog.efficiency().bound(Scope(runtime="vllm")).value("link_share")
+    seconds = held / (24e9 * 0.68 * reached)
     assert float(one.step.parts[Route.STREAMED]) == pytest.approx(seconds, rel=1e-4)
 
 

@@ -1,5 +1,7 @@
 """Where each runtime puts the bytes, what it refuses, and the command it is told."""
 
+import json
+import re
 import shlex
 from dataclasses import replace
 
@@ -16,6 +18,7 @@ from advisor.model import Model
 from advisor.placement import (
     DISK,
     RAM,
+    Location,
     Placement,
     Settings,
     Strategy,
@@ -23,7 +26,17 @@ from advisor.placement import (
     vram,
     weight_bytes,
 )
-from advisor.runtimes import ACCELERATE, LLAMA_CPP, RUNTIMES, VLLM, Runtime, runtime
+from advisor.runtimes import (
+    ACCELERATE,
+    DEEPSPEED,
+    FLEXGEN,
+    LLAMA_CPP,
+    RUNTIMES,
+    VLLM,
+    Runtime,
+    runtime,
+)
+from advisor.runtimes.deepspeed import configuration
 from advisor.runtimes.llama_cpp import crossings
 from advisor.schedule import Route, Transfer, Way
 from advisor.units import GIB
@@ -218,11 +231,70 @@ def test_vllm_keeps_the_whole_cache_on_the_gpu_and_streams_the_last_layers(rig: 
     assert found.weights[vram(0)][Group.ATTENTION][0] == 1.0
 
 
-def test_accelerate_puts_the_rest_on_the_drive_when_asked(rig: Machine) -> None:
+def held(found: Placement, where: Location) -> float:
+    return float(weight_bytes(catalog.model("Llama-3.1-70B", "BF16"), found, where))
+
+
+def test_accelerate_fills_the_gpu_then_ram_and_leaves_the_rest_on_the_drive(rig: Machine) -> None:
+    # 141 GB: 24 GiB of GPU and 64 GiB of RAM hold some 20 and 60 GB of layers of 1.7 GB.
     found = place(ACCELERATE, rig, Strategy.NVME_OFFLOAD, form="BF16")
     model = catalog.model("Llama-3.1-70B", "BF16")
-    held = float(weight_bytes(model, found, vram(0)) + weight_bytes(model, found, DISK))
-    assert held == pytest.approx(model.file_bytes)
+    parts = [held(found, where) for where in (vram(0), RAM, DISK)]
+    assert sum(parts) == pytest.approx(model.file_bytes)
+    assert 55e9 < parts[1] < 0.9 * 64 * GIB
+    layers = [found.weights[where][Group.ATTENTION] for where in (vram(0), RAM, DISK)]
+    assert all(set(one) <= {0.0, 1.0} for one in layers), "whole layers"
+    assert layers[0][0] == layers[2][-1] == 1.0, "in their order"
+
+
+def test_where_ram_could_hold_the_rest_the_drive_alone_is_shown() -> None:
+    large = machine(MachineInputs(gpu="RTX 3090", ram_gb=256))
+    found = place(ACCELERATE, large, Strategy.NVME_OFFLOAD, form="BF16")
+    assert held(found, RAM) == 0.0
+
+
+def test_published_shares_of_three_tiers_are_taken_as_given(rig: Machine) -> None:
+    settings = Settings(gpu_layers=20.0, disk_layers=32.0)  # of 80: a quarter, two fifths
+    for one in (ACCELERATE, FLEXGEN):
+        found = place(one, rig, Strategy.NVME_OFFLOAD, form="BF16", settings=settings)
+        shares = [
+            float(np.sum(found.weights[where][Group.ATTENTION])) for where in (vram(0), RAM, DISK)
+        ]
+        assert shares == pytest.approx([20.0, 28.0, 32.0])
+
+
+def test_several_gpus_hold_layers_in_turn_under_accelerate_and_share_them_in_vllm() -> None:
+    two = machine(MachineInputs(gpu="RTX 3090", gpu_count=2, ram_gb=256))
+    turn = place(
+        ACCELERATE, two, Strategy.CPU_OFFLOAD, form="BF16", settings=Settings(gpu_layers=20)
+    )
+    assert float(turn.weights[vram(0)][Group.NORMS].sum()) == 10.0
+    shared = place(VLLM, two, Strategy.GPU_RESIDENT, form="AWQ")
+    assert set(shared.weights[vram(1)][Group.NORMS]) == {0.5}
+    assert float(np.asarray(shared.output[vram(1)])) == 0.5
+
+
+def test_zero_inference_keeps_no_weights_on_the_gpu(rig: Machine) -> None:
+    found = place(DEEPSPEED, rig, Strategy.CPU_OFFLOAD, form="BF16")
+    assert held(found, RAM) == pytest.approx(catalog.model("Llama-3.1-70B", "BF16").file_bytes)
+    assert set(found.kv) == {vram(0)}
+    with pytest.raises(Refusal, match="no weights on the GPU"):
+        place(DEEPSPEED, rig, Strategy.GPU_RESIDENT, form="BF16")
+
+
+@pytest.mark.parametrize("one", [DEEPSPEED, FLEXGEN])
+def test_a_cache_that_vram_does_not_hold_goes_to_ram(rig: Machine, one: Runtime) -> None:
+    # 320 KiB a token: 64 users of 4096 take 86 GB.
+    work = Workload(context=4096, users=64)
+    found = place(one, rig, Strategy.CPU_OFFLOAD, form="BF16", work=work)
+    assert float(found.kv[RAM].sum()) == 80
+    assert float(found.kv[vram(0)].sum()) == 0
+
+
+def test_flexgen_puts_a_cache_on_the_drive_that_neither_memory_holds(rig: Machine) -> None:
+    work = Workload(context=4096, users=64)
+    found = place(FLEXGEN, rig, Strategy.NVME_OFFLOAD, form="BF16", work=work)
+    assert float(found.kv[DISK].sum()) == 80
 
 
 def test_vllm_has_no_tier_on_the_drive(rig: Machine) -> None:
@@ -253,6 +325,12 @@ def test_nothing_is_resident_without_a_gpu(one: Runtime) -> None:
         (VLLM, "MXFP4-hf", "MXFP4-hf"),
         (ACCELERATE, "Q4_K_M", "BF16"),
         (ACCELERATE, "BF16", "BF16"),
+        (DEEPSPEED, "BF16", "BF16"),
+        (DEEPSPEED, "Q4_K_M", "AWQ"),
+        (DEEPSPEED, "Q8_0", "BF16"),
+        (FLEXGEN, "AWQ", "AWQ"),
+        (FLEXGEN, "IQ2_XXS", "AWQ"),
+        (FLEXGEN, "FP8", "BF16"),
     ],
 )
 def test_a_format_becomes_what_the_runtime_runs(
@@ -318,6 +396,82 @@ def test_vllm_is_told_to_prefetch(rig: Machine) -> None:
     text = command(VLLM, rig, Strategy.CPU_OFFLOAD, "AWQ", WORK)
     assert "--offload-backend prefetch" in text
     assert "--swap-space" not in text
+
+
+def test_vllm_is_told_to_share_layers_over_gpus() -> None:
+    four = machine(MachineInputs(gpu="RTX 3090", gpu_count=4, ram_gb=64))
+    assert "--tensor-parallel-size 4" in command(VLLM, four, Strategy.GPU_RESIDENT, "AWQ", WORK)
+
+
+def test_the_zero_inference_command_writes_its_json_and_a_script_that_is_python(
+    rig: Machine,
+) -> None:
+    text = command(DEEPSPEED, rig, Strategy.NVME_OFFLOAD, "BF16", Workload(users=2))
+    parts = re.findall(r"<<'END'\n(.*?)\nEND\n", text, re.DOTALL)
+    config = json.loads(parts[0])
+    offload = config["zero_optimization"]["offload_param"]
+    assert offload["device"] == "nvme"
+    # The largest matrix of a 70B is the embedding: 128,256 x 8192 = 1.05e9 values.
+    assert offload["buffer_size"] >= 128_256 * 8192
+    assert config["train_batch_size"] == 2
+    assert config["aio"]["overlap_events"] is True
+    compile(parts[1], "zero.py", "exec")
+    assert text.endswith("deepspeed --num_gpus 1 zero.py")
+
+
+def test_zero_inference_packs_weights_when_asked(rig: Machine) -> None:
+    text = command(DEEPSPEED, rig, Strategy.CPU_OFFLOAD, "AWQ", WORK)
+    assert '"num_bits": 4' in text
+    assert '"device": "cpu"' in text
+
+
+def test_a_cache_in_ram_needs_deepspeeds_own_script(rig: Machine) -> None:
+    # Options of run_model.py (DeepSpeedExamples at 45b4b71, 2026-03-29).
+    work = Workload(context=4096, prompt=512, output=32, users=64)
+    text = command(DEEPSPEED, rig, Strategy.CPU_OFFLOAD, "BF16", work)
+    for option in ("--batch-size 64", "--prompt-len 512", "--gen-len 32", "--cpu-offload",
+                   "--pin-memory 1", "--kv-offload"):  # fmt: skip
+        assert option in text
+
+
+def test_the_deepspeed_configuration_passes_its_own_classes(rig: Machine) -> None:
+    config = pytest.importorskip("deepspeed.runtime.zero.config", reason="DeepSpeed is not there")
+    for strategy in DEEPSPEED.strategies:
+        model = catalog.model("Llama-3.1-70B", "BF16")
+        found = place(DEEPSPEED, rig, strategy, form="BF16")
+        written = configuration(model, found, WORK)
+        config.DeepSpeedZeroConfig(**written["zero_optimization"])
+
+
+def test_flexgen_runs_opt_and_says_so_of_others(rig: Machine) -> None:
+    # Its own suite for OPT-30B on a T4 and 1024 tokens: --percent 4 96 0 100 0 100, batches of 20
+    # (bench_suite.py at 004ffef); options as in flex_opt.py there.
+    server = machine(MachineInputs(gpu="T4", ram_gb=208))
+    model = catalog.model("OPT-30B", "BF16")
+    work = Workload(context=1056, prompt=1024, output=32, users=80)
+    found = FLEXGEN.place(
+        model, server, work, Strategy.CPU_OFFLOAD, Settings(gpu_layers=0.04 * model.layers)
+    )
+    words = FLEXGEN.command(model, found, server, work).split()
+    at = words.index("--percent")
+    assert words[at + 1 : at + 7] == ["4", "96", "0", "100", "0", "100"]
+    size, count = (int(words[words.index(option) + 1])
+                   for option in ("--gpu-batch-size", "--num-gpu-batches"))  # fmt: skip
+    assert 10 <= size <= 40
+    assert (count - 1) * size < 80 <= count * size
+    assert "--cpu-cache-compute" in words
+    assert words[:5] == ["python", "-m", "flexllmgen.flex_opt", "--model", "facebook/opt-30b"]
+    other = command(FLEXGEN, rig, Strategy.CPU_OFFLOAD, "BF16", WORK)
+    assert all(line.startswith("#") for line in other.splitlines())
+
+
+def test_flexgen_compresses_weights_and_cache(rig: Machine) -> None:
+    model = catalog.model("OPT-30B", "AWQ")
+    work = Workload(context=544, prompt=512, output=32, users=144, kv_type="q4_0")
+    found = FLEXGEN.place(model, rig, work, Strategy.NVME_OFFLOAD, Settings())
+    text = FLEXGEN.command(model, found, rig, work)
+    assert "--compress-weight --compress-cache" in text
+    assert "--offload-dir offload" in text
 
 
 def test_the_accelerate_snippet_is_python(rig: Machine) -> None:

@@ -37,7 +37,7 @@ def test_nothing_is_worked_out_before_a_speed_is_typed(monkeypatch):
     assert "Type the speed that your runtime prints" in page_text(app())
 
 
-def test_the_fastest_placement_of_llama_cpp_is_meant_unless_another_is_named():
+def test_the_fastest_placement_computes_in_place_is_meant_unless_another_is_named():
     test = app()
     box = test.selectbox(key="measured_what")
     assert box.value == "Offload to RAM, llama.cpp"

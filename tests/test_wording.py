@@ -197,3 +197,17 @@ def test_every_finite_number_can_be_said_in_one_short_line(value: float) -> None
 @given(st.floats(min_value=1e-5, max_value=1e14))
 def test_a_said_number_is_within_half_a_digit(value: float) -> None:
     assert float(wording.number(value).replace(",", "")) == pytest.approx(value, rel=0.0501)
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "words"),
+    [
+        (38.3e9, "B/s", "38 GB/s"),
+        (3.01e10, "FLOP/s", "30 GFLOP/s"),
+        (4.2e-4, "s", "0.42 ms"),
+        (16.0, "lanes", "16 lanes"),
+        (float("nan"), "lanes", "unknown"),
+    ],
+)
+def test_a_measured_figure_in_words(value, unit, words):
+    assert wording.quantity(value, unit) == words

@@ -1,6 +1,6 @@
-"""`python -m advisor.fitting`: refit data/efficiency.csv from data/measurements/llama_cpp.csv.
+"""`python -m advisor.fitting`: refit data/efficiency.csv from data/measurements/.
 
-Rows of constants that are not fitted stay as they are. The result depends on the two files alone.
+Rows of constants that are not fitted stay as they are. The result depends on these files alone.
 """
 
 import csv
@@ -16,6 +16,7 @@ from advisor.fitting.parameters import PARAMETERS
 from advisor.fitting.solve import Fit, problem, solve
 from advisor.fitting.spreads import sources, spreads
 from advisor.fitting.stack import decoded, prompted
+from advisor.fitting.stream_table import stream_rows
 from advisor.tables import DATA, read
 
 MEASURED = DATA / "measurements" / "llama_cpp.csv"
@@ -48,6 +49,7 @@ def refitted() -> str:
     two = solve(problem(prompt, IN_PROMPTS, one))
     fitted = {(name, one.runtime or None) for name, one in PARAMETERS.items()}
     fitted |= {(name, None) for name in SPREADS}
+    streams = {_key(row): row for row in stream_rows()}
     table = read(TABLE, EfficiencyRow)
     kept = [row for row in table if (row.constant, row.runtime) not in fitted]
     found = [
@@ -56,7 +58,14 @@ def refitted() -> str:
         *_spread_rows(spreads(rows, decode, one, prompt, two)),
         *_source_rows(sources(decode)),
     ]
-    return _text([*found, *kept])
+    return _text([*(row for row in (*found, *kept) if _key(row) not in streams), *streams.values()])
+
+
+def _key(row: EfficiencyRow) -> tuple[str | None, ...]:
+    """What a row holds for."""
+    return (
+        row.constant, row.runtime, row.family, row.backend, row.build, row.decode_class,
+    )  # fmt: skip
 
 
 def _rows(fit: Fit) -> Iterable[EfficiencyRow]:

@@ -174,7 +174,7 @@ def _part(row: Mapping[str, str], case: Case, *, prompt: bool) -> dict[str, obje
 
 
 def _link_rate(gpu: Gpu, schedule: Schedule) -> float:
-    ways = {flow.transfer for flow in _flows(schedule, Route.STREAMED)}
+    ways = {flow.transfer for flow in _flows(schedule, Route.STREAMED) if flow.transfer}
     return float(rates(gpu.link)[ways.pop()].value) if ways else 1e30
 
 

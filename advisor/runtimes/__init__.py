@@ -2,6 +2,8 @@
 
 from advisor.errors import UnknownName
 from advisor.runtimes.accelerate import ACCELERATE
+from advisor.runtimes.deepspeed import DEEPSPEED
+from advisor.runtimes.flexgen import FLEXGEN
 from advisor.runtimes.ik_llama_cpp import IK_LLAMA_CPP
 from advisor.runtimes.ktransformers import KTRANSFORMERS
 from advisor.runtimes.llama_cpp import LLAMA_CPP
@@ -12,7 +14,8 @@ from advisor.runtimes.sglang import SGLANG
 from advisor.runtimes.vllm import VLLM
 
 RUNTIMES = (
-    LLAMA_CPP, OLLAMA, LM_STUDIO, IK_LLAMA_CPP, KTRANSFORMERS, VLLM, SGLANG, ACCELERATE,
+    LLAMA_CPP, OLLAMA, LM_STUDIO, IK_LLAMA_CPP, KTRANSFORMERS, VLLM, SGLANG, ACCELERATE, DEEPSPEED,
+    FLEXGEN,
 )  # fmt: skip
 """In the order pages and tables show them."""
 
@@ -31,6 +34,8 @@ def runtime(name: str) -> Runtime:
 
 __all__ = [
     "ACCELERATE",
+    "DEEPSPEED",
+    "FLEXGEN",
     "IK_LLAMA_CPP",
     "KTRANSFORMERS",
     "LLAMA_CPP",

@@ -24,6 +24,8 @@ NAMES = {
     "sglang": "SGLang",
     "ktransformers": "KTransformers",
     "accelerate": "Transformers",
+    "deepspeed": "DeepSpeed",
+    "flexgen": "FlexGen",
 }
 """Runtimes by the keys of the table, as sentences name them."""
 

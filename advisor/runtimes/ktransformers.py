@@ -35,7 +35,8 @@ from advisor.placement import (
 )
 from advisor.runtimes.formats import becomes_of
 from advisor.runtimes.runtime import Runtime
-from advisor.runtimes.serving import ACTIVATIONS, prompt_step, served, token_step
+from advisor.runtimes.serving import prompt_step, served, token_step
+from advisor.runtimes.streaming import ACTIVATIONS
 from advisor.schedule import Flow, Phases, Route, Schedule, Stage, alone
 from advisor.units import Array
 from advisor.workload import Workload

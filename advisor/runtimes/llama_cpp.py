@@ -396,7 +396,7 @@ def read_beside(model: Model, machine: Machine) -> Array:
 
     Around the ends of each piece that lies in one place, the kernel reads ahead; measured with
     8 MiB and with 128 KiB of it, a piece takes as long as one that is two windows longer, and never
-    longer than all experts twice (data/measurements/own.csv).
+    longer than all experts twice (our own runs, November 2026).
     """
     experts = model.architecture.experts
     if experts is None or machine.disk is None:

@@ -25,12 +25,10 @@ from advisor.placement import (
     weight_bytes,
 )
 from advisor.runtimes.parallel import Parallel, cache_share, chunks, parallel, representative
-from advisor.units import GIB, Array
+from advisor.runtimes.streaming import ACTIVATIONS, each_of, kernels, unpacked_weights
+from advisor.schedule import Kernels
+from advisor.units import Array
 from advisor.workload import Workload
-
-ACTIVATIONS = 1.0 * GIB
-"""Workspace of the kernels and of one prompt chunk on each GPU; assumed [B]."""
-
 
 SIXTEEN_BITS = ("f16", "bf16", "f32")
 """Cache types that are kept as the model's own 16 bits; all others become fp8."""
@@ -172,7 +170,7 @@ def held_load(
 ) -> Load:
     """What one GPU of a group reads and computes of what lies on it."""
     load = step_load(model, placement, vram(representative(machine, how, at)), step)
-    return _each(load, how.tensor)
+    return _all_start(load, how.tensor)
 
 
 def outside_load(model: Model, placement: Placement, how: Parallel, at: int, step: Step) -> Load:
@@ -181,10 +179,10 @@ def outside_load(model: Model, placement: Placement, how: Parallel, at: int, ste
     own = {part: share * group for part, share in placement.weights[RAM].items()}
     alone = replace(placement, weights={RAM: own}, kv={}, output={})
     load = step_load(model, alone, RAM, step)
-    return _each(load.times(1.0 / how.tensor), how.tensor)
+    return each_of(load, how.tensor)
 
 
-def _each(load: Load, tensor: int) -> Load:
+def _all_start(load: Load, tensor: int) -> Load:
     """All GPUs that share layers start the kernels of every layer."""
     return replace(
         load,
@@ -200,6 +198,13 @@ def group_weights(model: Model, placement: Placement, how: Parallel, at: int) ->
     shares = placement.weights[RAM].items()
     whole: Array = sum((share * group) @ model.held[part] for part, share in shares)
     return whole / how.tensor
+
+
+def group_kernels(model: Model, how: Parallel, at: int, step: Step) -> Kernels:
+    """How one GPU of a group computes its layers; the first group samples for all."""
+    share = float(np.mean(chunks(model, how.pipeline)[at])) / how.tensor
+    sequences = step.sequences if at == 0 else 0.0
+    return kernels(model, sequences, unpacked_weights(model) * share)
 
 
 def prompt_step(work: Workload) -> Step:

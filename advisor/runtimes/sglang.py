@@ -22,6 +22,7 @@ from advisor.runtimes.parallel import Parallel, exchanges, parallel, representat
 from advisor.runtimes.runtime import Runtime
 from advisor.runtimes.serving import (
     Room,
+    group_kernels,
     group_weights,
     held_load,
     outside_load,
@@ -103,7 +104,8 @@ def _group(
     here = held_load(model, placement, machine, how, at, step)
     outside = outside_load(model, placement, how, at, step)
     moved = group_weights(model, placement, how, at)
-    yield alone(Flow(route=Route.RESIDENT, load=here + outside, device=device))
+    own = group_kernels(model, how, at, step)
+    yield alone(Flow(route=Route.RESIDENT, load=here + outside, device=device, kernels=own))
     yield alone(Flow(route=Route.STREAMED, moved=moved, device=device, transfer=Transfer.PINNED))
 
 

@@ -1,44 +1,73 @@
 """What runtimes share that compute everything on the GPU and stream what does not lie there."""
 
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
 import numpy as np
 
+from advisor.architecture import Group
 from advisor.errors import Refusal
 from advisor.machine import Machine
 from advisor.model import LAYERED, Floats, Model
 from advisor.placement import (
+    DISK,
+    RAM,
     Load,
     Location,
     Placement,
     Settings,
     Step,
     Strategy,
+    Tier,
     all_of,
     layers_that_fit,
     step_load,
     vram,
 )
+from advisor.schedule import Kernels
 from advisor.units import GIB, Array
-from advisor.workload import Workload
+from advisor.workload import KV_BYTES_PER_VALUE, Workload
 
 ACTIVATIONS = 1.0 * GIB
 """Workspace of the kernels and of one prompt chunk; assumed [B]."""
+WORKSPACE_VALUES = 13.0
+"""Values of 16 bits for each prompt token and hidden unit that are alive within a layer: queries,
+keys, values, outputs and the feed-forward part's inside (FlexGen's cost model, peak memory;
+https://github.com/FMInference/FlexLLMGen/blob/004ffef/experimental/cost_model.py, 2024-10-27)."""
+HEAD = 128
+"""Size of an attention head, to count heads by; nearly all published models have it."""
+NUMBERS = {"f32": "fp32", "fp8": "fp8", "fp4": "fp4"}
+"""Type that a framework multiplies a class of formats in; 16 bits for all others."""
+
+
+def needs_one_machine(machine: Machine, name: str) -> None:
+    """Refuses machines without a GPU, and several of them.
+
+    Raises:
+        Refusal: it is such a one.
+    """
+    if not machine.gpus:
+        raise Refusal(f"{name} streams to a GPU, and this machine has none.")
+    if machine.nodes > 1:
+        raise Refusal(f"{name} is modelled inside one machine.")
 
 
 def first_layers(model: Model, count: Array) -> Floats:
-    """1 for the first `count` layers, else 0, shape (..., layers)."""
-    return (np.arange(model.layers) < np.asarray(count, dtype=float)[..., None]).astype(float)
+    """1 for the first `count` layers, a part for the one at the edge, shape (..., layers)."""
+    index = np.arange(model.layers)
+    return np.clip(np.asarray(count, dtype=float)[..., None] - index, 0.0, 1.0)
 
 
 def layers_kept(
     model: Model, machine: Machine, work: Workload, settings: Settings, usable: float, buffered: int
 ) -> Array:
-    """Layers whose weights stay on the GPU beside the whole cache, embedding and head.
+    """Layers whose weights stay on the GPUs beside the whole cache, embedding and head.
 
     Where all would fit, none does: the comparison is then with all of them outside.
 
     Args:
         model: the model.
-        machine: with one GPU at least; the first one is filled.
+        machine: with one GPU at least.
         work: sets the size of the cache.
         settings: a number of layers given wins.
         usable: share of VRAM that the runtime fills.
@@ -47,11 +76,16 @@ def layers_kept(
     if settings.gpu_layers is not None:
         return np.asarray(np.clip(settings.gpu_layers, 0, model.layers), dtype=float)
     cache = np.sum(model.kv_bytes(work.context, work.kv_type), axis=-1) * work.users
-    fixed = ACTIVATIONS + model.embedding + model.output + cache
-    budget = machine.gpus[0].memory.value * usable - fixed
+    fixed = len(machine.gpus) * ACTIVATIONS + model.embedding + model.output + cache
+    budget = gpu_memory(machine) * usable - fixed
     room = budget - buffered * float(np.max(model.layer_bytes))
     kept = layers_that_fit(model.layer_bytes[::-1], room)
     return np.where(budget >= model.layer_bytes.sum(), 0.0, kept)
+
+
+def gpu_memory(machine: Machine) -> Array:
+    """VRAM of all GPUs [B]."""
+    return np.asarray(sum((gpu.memory.value for gpu in machine.gpus), start=np.zeros(())))
 
 
 def on_one_gpu(
@@ -65,34 +99,97 @@ def on_one_gpu(
     buffered: int,
     cache: Floats | None = None,
 ) -> Placement:
-    """First layers, cache, embedding and head on GPU 0; other layers at `rest`.
+    """First layers, cache, embedding and head on the GPUs, which share each layer evenly; other
+    layers at `rest`.
+
+    Raises:
+        Refusal: on a machine without a GPU.
+    """
+    kept = first_layers(model, layers)
+    passing = np.where(layers < model.layers, buffered * float(np.max(model.layer_bytes)), 0.0)
+    return shared_by_gpus(
+        model,
+        machine,
+        strategy,
+        kept,
+        {rest: 1.0 - kept},
+        usable=usable,
+        workspace=ACTIVATIONS + passing / max(len(machine.gpus), 1),
+        cache=cache,
+    )
+
+
+def shared_by_gpus(
+    model: Model,
+    machine: Machine,
+    strategy: Strategy,
+    kept: Floats,
+    outside: dict[Location, Floats],
+    *,
+    usable: float,
+    workspace: Array,
+    cache_outside: Mapping[Location, Array] | None = None,
+    tables: Location | None = None,
+    cache: Floats | None = None,
+) -> Placement:
+    """Every GPU has an equal part of each layer that is kept; the rest lies outside.
+
+    Args:
+        model: the model.
+        machine: with one GPU at least.
+        strategy: which of the three placements.
+        kept: share of each layer on the GPUs, shape (..., layers).
+        outside: share of each layer elsewhere, shape (..., layers).
+        usable: share of VRAM that the runtime fills.
+        workspace: VRAM of each GPU for computing, and for what passes through [B].
+        cache_outside: share of the cache elsewhere than on the GPUs.
+        tables: where embedding and head lie; None for the GPUs.
+        cache: what is allocated of each layer's cache for one user; None for the tokens [B].
 
     Raises:
         Refusal: on a machine without a GPU.
     """
     if not machine.gpus:
         raise Refusal("It computes on a GPU, and this machine has none.")
-    kept = first_layers(model, layers)
-    everywhere = np.ones_like(kept)
-    passing = np.where(layers < model.layers, buffered * float(np.max(model.layer_bytes)), 0.0)
-    reserve = machine.gpus[0].memory.value * (1 - usable) + ACTIVATIONS + passing
+    devices = [vram(device) for device in range(len(machine.gpus))]
+    part = 1.0 / len(devices)
+    away = {
+        place: np.ones(model.layers) * np.asarray(share)[..., None]
+        for place, share in (cache_outside or {}).items()
+        if np.any(share)
+    }
+    at_home = np.ones_like(kept) - sum(away.values(), start=np.zeros(model.layers))
     return Placement(
         strategy=strategy,
-        gpu_layers=layers,
+        gpu_layers=np.asarray(np.sum(kept, axis=-1)),
         cpu_moe=np.zeros(()),
-        weights={vram(0): all_of(kept), rest: all_of(1.0 - kept)},
-        kv={vram(0): everywhere},
-        embedding=vram(0),
-        output={vram(0): np.ones(())},
-        buffers={vram(0): reserve},
+        weights={
+            **{device: all_of(kept * part) for device in devices},
+            **{place: all_of(share) for place, share in outside.items()},
+        },
+        kv=dict.fromkeys(devices, at_home * part) | away,
+        embedding=tables or devices[0],
+        output=dict.fromkeys(devices, part) if tables is None else {tables: np.ones(())},
+        buffers={
+            device: gpu.memory.value * (1 - usable) + workspace
+            for device, gpu in zip(devices, machine.gpus, strict=True)
+        },
         cache=cache,
     )
+
+
+def prompt_workspace(model: Model, work: Workload) -> Array:
+    """VRAM that one prompt takes in a layer: activations, and scores of all heads [B]."""
+    tokens = np.maximum(np.asarray(work.fresh, dtype=float), 1.0)
+    heads = max(model.architecture.attention_values) / (2 * HEAD)
+    activations = 2.0 * WORKSPACE_VALUES * model.architecture.hidden * tokens
+    return np.asarray(activations + 2.0 * heads * tokens**2)
 
 
 def gpu_load(
     model: Model, placement: Placement, location: Location, work: Workload, *, prefill: bool
 ) -> Load:
-    """What the GPU reads and computes of the layers that lie at a location, for all users."""
+    """What the GPU reads and computes of the parts that lie at a location, for all users."""
     users = np.asarray(work.users, dtype=float)
     step = Step(
         tokens=np.maximum(work.fresh, 1) * users if prefill else users,
@@ -103,7 +200,113 @@ def gpu_load(
     return step_load(model, placement, location, step)
 
 
+def whole_load(model: Model, placement: Placement, work: Workload, *, prefill: bool) -> Load:
+    """What the GPUs together read and compute in a step, wherever it was brought from."""
+    places = dict.fromkeys((*placement.weights, *placement.kv, *placement.output))
+    return together(gpu_load(model, placement, place, work, prefill=prefill) for place in places)
+
+
+def together(loads: Iterable[Load]) -> Load:
+    """All of several loads, one at least."""
+    first, *others = loads
+    return sum(others, start=first)
+
+
+def without_cache(load: Load, share: Array) -> Load:
+    """The same step where another processor attends to a share of the cache, 0 to 1."""
+    kept = 1.0 - np.asarray(share)
+    return replace(load, kv=load.kv * kept, attention_flops=load.attention_flops * kept)
+
+
+def cache_share(placement: Placement, place: Location) -> Array:
+    """Share of the cache that lies at a place, 0 to 1."""
+    return np.asarray(np.mean(placement.kv.get(place, np.zeros(1)), axis=-1))
+
+
+def kernels(model: Model, sequences: Array, unpacked: Array = 0.0) -> Kernels:
+    """How a framework computes a step of a model.
+
+    Args:
+        model: sets the type that matrices are multiplied in.
+        sequences: that get a token from the step.
+        unpacked: values that are unpacked first.
+    """
+    number = NUMBERS.get(model.decode_class, "fp16")
+    return Kernels(number=number, sequences=sequences, unpacked=unpacked)
+
+
+def each_of(load: Load, gpus: int) -> Load:
+    """What each of several GPUs that share every layer reads and computes; all start every kernel.
+
+    Args:
+        load: of all of them together.
+        gpus: how many.
+    """
+    return replace(
+        load.times(1.0 / gpus),
+        layers=load.layers,
+        expert_layers=load.expert_layers,
+        state_layers=load.state_layers,
+    )
+
+
+REPEATED = 0.4
+"""What repeating keys and values for grouped heads adds to attending to them: a copy written and
+read in 16 bits beside ten bytes for each value."""
+
+
+def attended_bytes(model: Model, load: Load) -> Array:
+    """Cache that a framework's attention reads in 16 bits, repeated for each query head [B].
+
+    Two FLOPs and two bytes for each value attended to; a model whose query heads share keys and
+    values has them repeated first (Transformers, `repeat_kv`).
+    """
+    grouped = np.sum(model.architecture.attention_values) > np.sum(model.kv_values)
+    return load.attention_flops * (1.0 + REPEATED * float(grouped))
+
+
+def packed_cache(work: Workload) -> bool:
+    """The cache is kept in a format that is unpacked before it is used."""
+    return KV_BYTES_PER_VALUE[work.kv_type] < 1.0
+
+
+def packed_weights(model: Model) -> bool:
+    """The weights are kept in a format that is unpacked before it is used."""
+    return model.decode_class not in ("f16", "f32", "fp8")
+
+
+def stored_weights(model: Model) -> float:
+    """Weights in the matrices of all layers, each expert's counted."""
+    experts = model.architecture.experts
+    used = experts.used / experts.total if experts else 1.0
+    return sum(
+        float(np.sum(work)) / 2.0 / (used if group is Group.ROUTED_EXPERTS else 1.0)
+        for group, work in model.flops.items()
+    )
+
+
+def unpacked_weights(model: Model) -> float:
+    """Weights that a step unpacks once: all of them where they are packed."""
+    return stored_weights(model) if packed_weights(model) else 0.0
+
+
 def layer_weights(model: Model, placement: Placement, location: Location) -> Array:
     """All weights of the layers at a location: whole layers are moved, unused experts too [B]."""
     shares = placement.weights.get(location, {})
     return np.asarray(sum(shares[group] @ model.held[group] for group in LAYERED if shares))
+
+
+def moved_weights(model: Model, placement: Placement, location: Location) -> Array:
+    """Weights that each step brings from a location: its layers, and tables that lie there [B]."""
+    tables = model.output * placement.output.get(location, 0.0)
+    return layer_weights(model, placement, location) + tables
+
+
+def outside_gpus(placement: Placement) -> tuple[Location, ...]:
+    """RAM and the drive, as far as weights lie there."""
+    return tuple(place for place in (RAM, DISK) if place in placement.weights)
+
+
+def on_gpus(placement: Placement) -> tuple[Location, ...]:
+    """The GPUs that hold anything."""
+    return tuple(place for place in placement.locations if place.tier is Tier.VRAM)

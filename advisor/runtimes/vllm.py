@@ -35,6 +35,7 @@ from advisor.runtimes.parallel import Parallel, chunks, exchanges, parallel, rep
 from advisor.runtimes.runtime import Runtime
 from advisor.runtimes.serving import (
     Room,
+    group_kernels,
     group_weights,
     held_load,
     outside_load,
@@ -44,7 +45,8 @@ from advisor.runtimes.serving import (
     token_step,
     weight_room,
 )
-from advisor.schedule import Flow, Phases, Route, Schedule, Stage, Transfer
+from advisor.runtimes.streaming import kernels
+from advisor.schedule import Flow, Kernels, Phases, Route, Schedule, Stage, Transfer
 from advisor.units import GIB, Array
 from advisor.workload import Workload
 
@@ -102,9 +104,16 @@ def _sooner(
 def read_in_place(
     model: Model, machine: Machine, work: Workload, settings: Settings, room: Room
 ) -> Placement:
-    """Weights that do not fit stay in RAM: experts of the first layers, else whole first layers."""
+    """Weights that do not fit stay in RAM: experts of the first layers, else whole first layers.
+
+    A number of layers that is given keeps so many, the last ones, whole.
+    """
     base = placed(model, machine, work, Strategy.CPU_OFFLOAD, replace(settings, gpu_layers=0), room)
     how = parallel(model, machine)
+    if settings.gpu_layers is not None:
+        count = np.asarray(settings.gpu_layers, dtype=float) / how.pipeline
+        last = [_last(group, count) for group in chunks(model, how.pipeline)]
+        return _with(model, base, how, last, only_experts=False)
     experts = model.held[Group.ROUTED_EXPERTS]
     dense = model.layer_bytes - experts
     only_experts = model.has_experts and all(
@@ -114,19 +123,23 @@ def read_in_place(
     moved = experts if only_experts else model.layer_bytes
     stays = dense if only_experts else np.zeros(model.layers)
     kept = [
-        _last(group, moved / how.tensor, weight_room(model, machine, work, room, how, at)
-              - group @ stays / how.tensor)
+        _fitting(group, moved / how.tensor, weight_room(model, machine, work, room, how, at)
+                 - group @ stays / how.tensor)
         for at, group in enumerate(chunks(model, how.pipeline))
     ]  # fmt: skip
     return _with(model, base, how, kept, only_experts=only_experts)
 
 
-def _last(group: Floats, held: Floats, budget: Array) -> Floats:
+def _fitting(group: Floats, held: Floats, budget: Array) -> Floats:
     """1 for the last layers of a group that fit; none where all would, as everywhere."""
     count = layers_that_fit(held[group > 0], np.asarray(budget, dtype=float))
-    count = np.where(count >= group.sum(), 0.0, count)
+    return _last(group, np.where(count >= group.sum(), 0.0, count))
+
+
+def _last(group: Floats, count: Array) -> Floats:
+    """1 for so many last layers of a group, shape (..., layers)."""
     rank = np.cumsum(group[::-1])[::-1] * group
-    return np.asarray(group * (rank <= count[..., None]))
+    return np.asarray(group * (rank <= np.asarray(count)[..., None]))
 
 
 def _with(
@@ -202,8 +215,8 @@ def _group(
     read = np.asarray(placement.zero_copy, dtype=float)
     moved = group_weights(model, placement, how, at) * (1.0 - read)
 
-    def resident(load: Load) -> Flow:
-        return Flow(route=Route.RESIDENT, load=load, device=device, alike=how.tensor)
+    def resident(load: Load, own: Kernels) -> Flow:
+        return Flow(route=Route.RESIDENT, load=load, device=device, kernels=own, alike=how.tensor)
 
     def streamed(size: Array, transfer: Transfer) -> Flow:
         return Flow(
@@ -211,11 +224,12 @@ def _group(
         )
 
     copied = streamed(moved, Transfer.PINNED)
-    yield Stage(flows=(resident(here + outside.times(1.0 - read)), copied))
+    own = group_kernels(model, how, at, step)
+    yield Stage(flows=(resident(here + outside.times(1.0 - read), own), copied))
     if np.any(read > 0):
         computed = replace(outside, weights=np.zeros(()), experts=np.zeros(())).times(read)
         over = streamed(outside.weights * read, Transfer.ZERO_COPY)
-        yield Stage(flows=(resident(computed), over))
+        yield Stage(flows=(resident(computed, kernels(model, 0.0)), over))
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
@@ -250,7 +264,7 @@ def _offload(model: Model, placement: Placement, how: Parallel) -> Iterable[str]
         if np.any(placement.cpu_moe):
             yield "--cpu-offload-params experts"
         return
-    layers = model.layers // how.pipeline
+    layers = math.ceil(model.layers / how.pipeline)
     offloaded = math.ceil((model.layers - int(placement.gpu_layers)) / how.pipeline)
     group, within = grouping(layers, offloaded)
     yield (

@@ -21,6 +21,7 @@ if st.session_state.setdefault("link_choices", chosen) != chosen:
     st.session_state["link_problems"] = ()
 if wanted.problem:
     markup.notice(wanted.problem, "warning")
+st.session_state["last_asked"] = wanted.picked, chosen
 try:
     found = answer(chosen, wanted.picked, machine_panel.calibrated_at())
 except AdvisorError as error:

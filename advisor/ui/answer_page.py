@@ -9,7 +9,18 @@ from advisor import wording
 from advisor.errors import AdvisorError, Refusal
 from advisor.machine import Kind
 from advisor.reports.document import ReportDocument
-from advisor.ui import charts, diagnosing, machine_panel, markup, saving, tables, understood
+from advisor.ui import (
+    charts,
+    diagnosing,
+    machine_panel,
+    markup,
+    renting,
+    runtime_table,
+    saving,
+    tables,
+    together,
+    understood,
+)
 from advisor.ui.answering import Answer
 from advisor.ui.cards import cards
 from advisor.ui.choices import Choices
@@ -44,8 +55,11 @@ def show(answer: Answer, problems: Iterable[str]) -> None:
     _charts(answer)
     st.subheader("Bigger GPUs, cheapest month first", anchor="bigger-gpus")
     tables.upgrades(answer)
+    renting.task_file(answer)
     st.subheader("Runtimes for this, fastest first", anchor="runtimes")
-    tables.runtimes(answer)
+    runtime_table.runtimes(answer)
+    together.users_together(answer)
+    together.in_place_or_streamed(answer)
     _how_sure(answer)
 
 

@@ -1,11 +1,14 @@
 """The answer to a set of choices, computed once for each set."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import streamlit as st
 
+from advisor import crossover
 from advisor.advice import Advice, advise
 from advisor.assemble import machine, this_machine
+from advisor.crossover import Crossover
 from advisor.machine import Machine
 from advisor.models import Found
 from advisor.offers import MoneyInputs
@@ -37,6 +40,12 @@ class Answer:
     money: MoneyInputs
     advice: Advice
     document: ReportDocument
+
+    @cached_property
+    def crossovers(self) -> tuple[Crossover | None, Crossover | None]:
+        """In place beside streamed, by users and by prompt, worked out when first asked for."""
+        estimates, settings = self.advice.estimates, self.choices.settings()
+        return crossover.by_users(estimates, settings), crossover.by_prompt(estimates, settings)
 
 
 def _key(picked: Picked) -> str:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, fields
 from urllib.parse import urlencode
 
 from advisor import catalog
+from advisor.assemble import MIXED, MachineInputs
 from advisor.assemble import NO_GPU as NAMED_NONE
-from advisor.assemble import MachineInputs
 from advisor.offers import MoneyInputs
 from advisor.placement import Settings
 from advisor.ui import given
@@ -32,6 +32,7 @@ class Choices:
     gpu: str | None = None
     mygpu: str | None = None
     gpus: int = 1
+    gpu2: str | None = None
     cpu: str | None = None
     ram: float | None = None
     pool: float | None = None
@@ -128,9 +129,13 @@ class Choices:
         """What was said about the machine; for this machine what was typed over."""
         gpu = self.mygpu if self.this_machine else self.gpu
         generation, lanes = self._link()
+        mixed = ""
+        if self.gpu2 not in (None, NONE):
+            counted = f"{self.gpus}x {gpu}" if self.gpus > 1 else gpu
+            mixed = f"{counted}{MIXED}{self.gpu2}"
         return MachineInputs(
-            gpu=None if gpu in (None, AS_SEEN) else NAMED_NONE if gpu == NO_GPU else gpu,
-            gpu_count=self.gpus,
+            gpu=None if gpu in (None, AS_SEEN) else NAMED_NONE if gpu == NO_GPU else mixed or gpu,
+            gpu_count=1 if mixed else self.gpus,
             vram_gb=None if self.pool is None else self.pool * _usable_share(gpu),
             cpu=self.cpu,
             ram_gb=self.pool if self.pool is not None else self.ram,

@@ -167,6 +167,10 @@ def _machine() -> tuple[Field, ...]:
             help="Choose one to see what this machine would do with it.",
         ),
         _limited("gpus", "GPUs", (1, 8), 1, 1),
+        Pick(
+            key="gpu2", label="And a GPU of another kind", kind="GPU", options=(NONE, *gpus),
+            default=NONE, help="A second card beside the first, as many have it after an upgrade.",
+        ),
         Pick(key="cpu", label="Processor", kind="CPU", options=hosts, default=DEFAULT_HOST),
         _limited("ram", "RAM (GB)", limits["ram_gb"][:2], 64, 8),
         _limited(

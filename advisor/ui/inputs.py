@@ -46,7 +46,7 @@ def _another_machine() -> dict[str, Any]:
         return {"gpu": gpu, **pair("pool", "ramspeed"), **_drive()}
     values: dict[str, Any] = {"gpu": gpu}
     if gpu != NO_GPU:
-        values |= pair("gpus", "link")
+        values |= {**pair("gpus", "link"), "gpu2": ask("gpu2")}
     values["cpu"] = ask("cpu")
     return {**values, **pair("ram", "ramspeed"), **_drive()}
 

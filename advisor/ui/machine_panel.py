@@ -14,7 +14,8 @@ from advisor.machine import Figure, Kind, Machine
 from advisor.ui import markup, probing
 
 REMEMBERED = 600  # seconds until the drivers are asked again
-_JOB, _RESULT = "probe_job", "probe_result"
+JOB, RESULT = "probe_job", "probe_result"
+"""Where a session keeps the job that it started, and how it ended."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,9 +94,9 @@ def measure(where: str) -> None:
         icon=":material/speed:",
         width="stretch",
     ):
-        st.session_state[_JOB] = prober().start()
+        st.session_state[JOB] = prober().start()
         st.rerun()
-    if message := st.session_state.get(_RESULT):
+    if message := st.session_state.get(RESULT):
         markup.notice(message)
 
 
@@ -103,10 +104,10 @@ def measure(where: str) -> None:
 def _watch(where: str) -> None:
     job = prober().job
     if job is None or not job.running:
-        if job is not None and st.session_state.pop(_JOB, None) is job:
-            st.session_state[_RESULT] = job.summary()
+        if job is not None and st.session_state.pop(JOB, None) is job:
+            st.session_state[RESULT] = job.summary()
         st.rerun()
-    mine = st.session_state.get(_JOB) is job
+    mine = st.session_state.get(JOB) is job
     st.progress(min(job.share, 1.0), text=f"Measuring the {job.doing or 'machine'}")
     if mine:
         st.button("Stop", key=f"stop_{where}", on_click=job.cancel, width="stretch")

@@ -6,20 +6,26 @@ The thread never touches Streamlit; it fills the job, and the pages look at it.
 import os
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from advisor import calibration
+from advisor.calibration import ENGINE
 from advisor.errors import AdvisorError
 from advisor.measurement import Measurement
 from advisor.probes import parts
 from advisor.probes.progress import Step
-from advisor.wording import rate
+from advisor.wording import quantity
 
 SWITCH = "ADVISOR_PROBES"
-PARTS = (("ram", "RAM"), ("disk", "drive"))
-"""What is measured, and what it is called."""
-LONGEST = 45.0
-"""After which a job is stopped, whatever it does [s]."""
+LABELS = {"ram": "RAM", "disk": "drive", "gpu": "GPU", "engine": "llama.cpp"}
+"""What the parts that are measured are called."""
+HEADS = {**LABELS, "disk": "Drive"}
+"""The same at the beginning of a line."""
+SHORT = ("ram", "disk")
+"""Parts that matter on every machine."""
+GRACE = 2.0
+"""Times its planned time and as many tens of seconds, after which a job is stopped."""
 UNSTEADY = 0.25
 """Half the range of the repeats over their median, from which other programs were at work."""
 NAMES = {
@@ -27,7 +33,19 @@ NAMES = {
     "disk_read_direct": "Drive, direct",
     "disk_read_mmap": "Drive, memory map",
     "disk_read_buffered": "Drive, page cache",
+    "h2d_pinned": "To the GPU, pinned",
+    "h2d_pageable": "To the GPU, pageable",
+    "d2h_pinned": "From the GPU, pinned",
+    "d2h_pageable": "From the GPU, pageable",
+    "device_read": "GPU memory",
+    "zero_copy_read": "RAM read by the GPU",
+    "ram_read_while_copying": "RAM while copies run",
+    "h2d_while_reading": "To the GPU while RAM is read",
+    "pcie_generation": "PCIe generation",
+    "pcie_width": "PCIe lanes",
 }
+ENGINE_NAMES = {"read": "{} weights", "plain": "{} as stored", "prompt": "prompt in {}"}
+"""Figures of llama.cpp for one storage type or format."""
 
 
 def switched_off() -> bool:
@@ -35,25 +53,81 @@ def switched_off() -> bool:
     return os.environ.get(SWITCH, "").casefold() in ("off", "0", "no", "false")
 
 
+def title(name: str) -> str:
+    """What a measured figure is called."""
+    base, _, place = name.partition("_gpu")
+    if place.isdigit() and base in NAMES:
+        return f"{NAMES[base]} {int(place) + 1}"
+    if name.startswith("ram_read_node"):
+        return f"RAM of node {name.removeprefix('ram_read_node')}"
+    if name.startswith(ENGINE):
+        return f"llama.cpp, {_engine(name.removeprefix(ENGINE))}"
+    return NAMES.get(name, name.replace("_", " "))
+
+
+def _engine(name: str) -> str:
+    """What llama.cpp was timed at, storage types as its own files write them."""
+    what, _, kind = name.partition("_")
+    if what in ENGINE_NAMES and kind:
+        return ENGINE_NAMES[what].format(kind.upper())
+    return f"each {name.replace('_', ' ')}" if name.endswith("layer") else name.replace("_", " ")
+
+
 @dataclass
 class Job:
     """A measurement under way, or its result.
 
     Attributes:
-        share: done, 0 to 1.
+        parts: what is measured, in order.
+        full: with more repeats and whole curves.
+        steps: how far each part is that was begun.
         doing: what is measured now.
         found: what was measured.
-        failures: why a part could not be, one sentence each.
+        troubles: why a part could not be, one sentence for each.
+        failures: the same, and why nothing was saved.
         running: the thread still works.
+        saved: what was found is kept.
     """
 
-    share: float = 0.0
+    parts: tuple[str, ...] = SHORT
+    full: bool = False
+    steps: dict[str, Step] = field(default_factory=dict)
     doing: str = ""
     found: tuple[Measurement, ...] = ()
+    troubles: dict[str, str] = field(default_factory=dict)
     failures: tuple[str, ...] = ()
     running: bool = True
+    saved: bool = False
     _cancelled: threading.Event = field(default_factory=threading.Event)
     _started: float = field(default_factory=time.monotonic)
+
+    def planned(self, part: str) -> float:
+        """Time for a part [s]."""
+        return (parts.FULL if self.full else parts.QUICK)[part]
+
+    @property
+    def whole(self) -> float:
+        """Time for all of it [s]."""
+        return sum(self.planned(part) for part in self.parts)
+
+    @property
+    def longest(self) -> float:
+        """After which it is stopped, whatever it does [s]."""
+        return GRACE * (self.whole + 10.0)
+
+    @property
+    def share(self) -> float:
+        """Done of the whole, 0 to 1."""
+        done = sum(step.share * self.planned(part) for part, step in list(self.steps.items()))
+        return done / self.whole
+
+    @property
+    def seconds_left(self) -> float:
+        """About [s]."""
+        steps = dict(self.steps)
+        return sum(
+            steps[part].seconds_left if part in steps else self.planned(part) for part in self.parts
+        )
 
     def cancel(self) -> None:
         """Stop at the next repeat."""
@@ -67,7 +141,7 @@ class Job:
     @property
     def too_long(self) -> bool:
         """Its time is up."""
-        return time.monotonic() - self._started > LONGEST
+        return time.monotonic() - self._started > self.longest
 
     def stopping(self) -> bool:
         """For the probes, which ask between repeats."""
@@ -78,14 +152,16 @@ class Job:
         if self.cancelled:
             return "Stopped; nothing was changed."
         figures = [
-            f"{NAMES.get(one.name, one.name)} {rate(one.value)} "
+            f"{title(one.name)} {quantity(one.value, one.unit)} "
             f"(repeats within {100 * one.spread:.0f} %)"
             for one in self.found
         ]
-        measured = f"Measured and saved: {', '.join(figures)}." if figures else ""
+        how = "Measured and saved" if self.saved else "Measured"
+        measured = f"{how}: {', '.join(figures)}." if figures else ""
         if any(one.spread > UNSTEADY for one in self.found):
             measured += " The machine was busy; measure again when it rests."
-        late = f"It was stopped after {LONGEST:.0f} s." if self.too_long and not figures else ""
+        late = f"It was stopped after {self.longest:.0f} s." if self.too_long else ""
+        late = "" if figures else late
         return " ".join(part for part in (measured, late, *self.failures) if part)
 
 
@@ -96,22 +172,28 @@ class Prober:
         self._lock = threading.Lock()
         self.job: Job | None = None
 
-    def start(self) -> Job:
-        """A new job, or the one that runs."""
+    def start(self, chosen: Sequence[str] = SHORT, *, full: bool = False) -> Job:
+        """A new job, or the one that runs.
+
+        Args:
+            chosen: keys of `parts.QUICK`.
+            full: with more repeats and whole curves.
+        """
         with self._lock:
             if self.job is None or not self.job.running:
-                self.job = Job()
+                self.job = Job(parts=tuple(chosen), full=full)
                 threading.Thread(target=_work, args=(self.job,), daemon=True).start()
             return self.job
 
 
 def _work(job: Job) -> None:
     try:
-        for number, (part, doing) in enumerate(PARTS):
-            job.doing = doing
-            _measure(job, part, number / len(PARTS))
+        for part in job.parts:
+            job.doing = LABELS.get(part, part)
+            _measure(job, part)
         if job.found and not job.cancelled:
             calibration.save(job.found)
+            job.saved = True
     except AdvisorError as error:
         job.failures = (*job.failures, str(error))
     except Exception as error:  # noqa: BLE001 - a thread's error would be lost, and the page wait
@@ -120,14 +202,19 @@ def _work(job: Job) -> None:
         job.running = False
 
 
-def _measure(job: Job, part: str, start: float) -> None:
-    """One probe; what it cannot do is noted, so that the other still counts."""
+def _measure(job: Job, part: str) -> None:
+    """One probe; what it cannot do is noted, so that the others still count."""
 
     def progress(step: Step) -> None:
-        job.share = start + step.share / len(PARTS)
+        job.steps[part] = step
 
+    if job.cancelled:
+        return
+    progress(Step(share=0.0, seconds_left=job.planned(part)))
     try:
-        found = parts.measure(part, parts.QUICK[part], progress, job.stopping)
+        found = parts.measure(part, job.planned(part), progress, job.stopping)
         job.found = (*job.found, *found)
     except AdvisorError as error:
+        job.troubles[part] = str(error)
         job.failures = (*job.failures, str(error))
+    progress(Step(share=1.0, seconds_left=0.0))

@@ -29,7 +29,7 @@ def store() -> ReportStore:
 def base() -> str:
     """Address of the Advise page."""
     url = (st.context.url or LOCAL).split("?")[0]
-    return url.removesuffix("reports").rstrip("/") + "/"
+    return url.removesuffix("reports").removesuffix("calibrate").rstrip("/") + "/"
 
 
 def save_button(answer: Answer) -> None:

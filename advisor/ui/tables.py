@@ -1,4 +1,4 @@
-"""Tables of the Advise page: bigger GPUs, cheaper changes, runtimes and their commands."""
+"""Tables of the Advise page: bigger GPUs and cheaper changes."""
 
 import math
 import re
@@ -10,19 +10,14 @@ from markupsafe import Markup
 
 from advisor.advice import Upgrade
 from advisor.compare import decode_tps
-from advisor.estimate import Estimate
-from advisor.remarks import remarks
-from advisor.reports.compose import TITLES
 from advisor.ui.answering import Answer
 from advisor.ui.markup import block, joined, show, table, two_lines
 from advisor.wording import (
     hours,
-    memory,
     money,
     money_per_hour,
     number,
     range_of,
-    seconds,
     tokens_per_second,
 )
 from advisor.wording import short as shortened
@@ -101,58 +96,3 @@ def what_ifs(answer: Answer) -> None:
         for one in found[:7]
     )  # fmt: skip
     show(block("oa-list", joined(rows)))
-
-
-def runtimes(answer: Answer) -> None:
-    """Every runtime and placement, fastest first, and what to type."""
-    ordered = sorted(answer.advice.estimates, key=_rank)
-    ready = [one for one in ordered if bool(one.fits)]
-    others = [one for one in ordered if not bool(one.fits)]
-    if ready:
-        show(_runtime_table(ready))
-        with st.expander("Commands to paste"):
-            _commands(ready)
-    if others:
-        with st.expander(f"{len(others)} that do not fit, or cannot be", expanded=not ready):
-            show(_runtime_table(others))
-
-
-def _runtime_table(found: Sequence[Estimate]) -> Markup:
-    headings = ("Runtime", "Placement", "Speed", "First token", "Bound by")
-    rows = (_runtime_row(one) for one in found)
-    return table(headings, rows, label="Runtimes, fastest first", numeric=(2, 3))
-
-
-def _commands(ready: Sequence[Estimate]) -> None:
-    """A command for each, with what is to be known of it; notes on a runtime once."""
-    noted: set[str] = set()
-    for one in ready:
-        title = f"{one.runtime}: {TITLES[one.strategy]}, for {one.how.version}"
-        show(block("oa-strong", title))
-        st.code(one.command, language=one.how.language, wrap_lines=True)
-        notes = () if one.runtime in noted else one.how.notes
-        noted.add(one.runtime)
-        for sentence in (*remarks(one), *notes):
-            show(block("oa-soft", sentence, "p"))
-
-
-def _rank(one: Estimate) -> tuple[bool, float]:
-    return not bool(one.fits), -decode_tps(one)
-
-
-def _runtime_row(one: Estimate) -> Sequence[object]:
-    name = two_lines(one.runtime, one.becomes)
-    if one.refusal:
-        return name, TITLES[one.strategy], "not possible", "", block("oa-soft", one.refusal)
-    if not bool(one.fits):
-        short = f"{memory(float(one.missing))} short"
-        return name, TITLES[one.strategy], "does not fit", "", block("oa-soft", short)
-    decode, first = one.decode, one.first_token
-    speeds = range_of(float(decode.low), float(decode.high)) if decode else ""
-    return (
-        name,
-        TITLES[one.strategy],
-        two_lines(tokens_per_second(decode_tps(one)), speeds),
-        seconds(float(first.value)) if first else "",
-        one.bottleneck,
-    )

@@ -1,0 +1,73 @@
+"""A machine that was measured elsewhere and imported, with what a person types over."""
+
+from advisor import assemble, catalog, named_machines
+from advisor.assemble import MachineInputs
+from advisor.calibration import Calibration
+from advisor.errors import InputError, UnknownName
+from advisor.fingerprint import Fingerprint
+from advisor.machine import Machine
+from advisor.measurement import Measurement
+from advisor.probes.gpu_facts import GpuFacts
+from advisor.probes.host import HostFacts
+from advisor.units import GIB
+
+
+def named_machine(
+    name: str, overrides: MachineInputs | None = None, measured: Calibration | None = None
+) -> Machine:
+    """A machine of `named_machines`, or this one.
+
+    Args:
+        name: "this", or as it was imported.
+        overrides: what was typed over.
+        measured: instead of what is kept about it.
+
+    Raises:
+        UnknownName: no such machine, or a part typed over that the catalogue does not hold.
+        InputError: nobody said how much RAM it has.
+        StoreError: its file cannot be read.
+    """
+    inputs = overrides or MachineInputs()
+    if name.casefold() == named_machines.THIS:
+        return assemble.this_machine(inputs, measured)
+    found = named_machines.probed(name)
+    parts = found.fingerprint or Fingerprint(cpu="", cores=0, memory=0, gpus=())
+    if not parts.memory and inputs.ram_gb is None:
+        raise InputError(
+            f"How much RAM {name} has was not in the file that was imported; say it (--ram-gb on "
+            "the command line), and its GPU and processor as well."
+        )
+    known = named_machines.measured(name) if measured is None else measured
+    return assemble.seen_machine(_host(parts, found.latest), _cards(parts), known, inputs)
+
+
+def _host(parts: Fingerprint, latest: dict[str, Measurement]) -> HostFacts:
+    return HostFacts(
+        name=parts.cpu,
+        cores=parts.cores or _cores(parts.cpu, latest),
+        sockets=parts.sockets,
+        instruction_sets=frozenset(parts.instruction_sets),
+        memory_total=parts.memory or int(assemble.TYPICAL_RAM_GIB * GIB),
+        memory_available=parts.memory,
+        llc=None,
+        numa_nodes=1,
+        os="",
+        notes=(),
+    )
+
+
+def _cores(cpu: str, latest: dict[str, Measurement]) -> int:
+    """Of the catalogue's row; else the most threads that the RAM was read with."""
+    try:
+        return catalog.find_host(cpu).cores
+    except UnknownName:
+        ram = latest.get("ram_read")
+        return max([1, *(point.threads for point in ram.curve)], default=1) if ram else 1
+
+
+def _cards(parts: Fingerprint) -> tuple[GpuFacts, ...]:
+    sizes = (*parts.gpu_memory, *(0 for _ in parts.gpus))
+    return tuple(
+        GpuFacts(name=name, vendor="", memory_total=size or None)
+        for name, size in zip(parts.gpus, sizes, strict=False)
+    )

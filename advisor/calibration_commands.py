@@ -1,0 +1,171 @@
+"""`calibration`: what was measured on this machine and others, listed, carried and forgotten."""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from advisor import named_machines
+from advisor.calibration import Calibration
+from advisor.errors import InputError, StoreError
+from advisor.fingerprint import Fingerprint, fingerprint
+from advisor.measurement import Measurement
+from advisor.named_machines import THIS
+from advisor.probed import Probed, imported, to_json
+from advisor.units import GIB
+from advisor.wording import memory, moment, quantity
+
+Adder = Callable[..., argparse.ArgumentParser]
+Printer = Callable[[argparse.Namespace, object, Callable[[], str]], None]
+STANDARD_INPUT = "-"
+
+
+def add(commands: Any, command: Adder, answer: Printer) -> None:
+    """Put the actions among the commands.
+
+    Args:
+        commands: of the command line.
+        command: adds one that knows `--json`.
+        answer: prints a record or its text.
+    """
+
+    def run(action: Callable[[argparse.Namespace], tuple[object, str]]) -> Any:
+        def run(args: argparse.Namespace) -> None:
+            record, text = action(args)
+            answer(args, record, lambda: text)
+
+        return run
+
+    actions = commands.add_parser(
+        "calibration", help="measurements of this machine and of others"
+    ).add_subparsers(required=True, metavar="ACTION")
+    command(actions, "list", run(_list), "machines that were measured")
+    for name, action, text in (
+        ("show", _show, "every figure of one, with its history"),
+        ("export", _export, "write one as JSON, for another computer to import"),
+        ("delete", _delete, "forget one"),
+    ):
+        one = command(actions, name, run(action), text)
+        one.add_argument("name", metavar="NAME", help=f"as listed; {THIS} is this machine")
+        if action is _export:
+            one.add_argument("-o", "--output", type=Path, help="else standard output")
+    _add_import(command(actions, "import", run(_import), "keep what was measured elsewhere"))
+
+
+def _add_import(one: argparse.ArgumentParser) -> None:
+    one.add_argument("file", metavar="FILE", help="of `calibration export` or `probe --json`; or -")
+    one.add_argument("--name", required=True, help="how to call that machine")
+    one.add_argument("--cpu", default="", help="where the file does not say it")
+    one.add_argument("--gpu", action="append", default=[], help="the same; once for each")
+    one.add_argument("--ram-gb", type=float, default=0.0, metavar="GIB", help="the same")
+
+
+def _list(_: argparse.Namespace) -> tuple[object, str]:
+    records = [_record(name) for name in (THIS, *named_machines.names())]
+    return records, "\n".join(map(_line, records))
+
+
+def _record(name: str) -> dict[str, Any]:
+    """One machine in the list; a damaged one with what is wrong."""
+    try:
+        found, known = named_machines.probed(name), named_machines.measured(name)
+    except StoreError as error:
+        return {"name": name, "fingerprint": None, "figures": 0, "measured_at": None,
+                "note": str(error)}  # fmt: skip
+    return {
+        "name": name,
+        "fingerprint": None if found.fingerprint is None else asdict(found.fingerprint),
+        "figures": len(known.measurements),
+        "measured_at": max((one.when for one in found.history), default=None),
+        "note": " ".join((known.stale, *known.notes)).strip(),
+    }
+
+
+def _line(one: dict[str, Any]) -> str:
+    when = one["measured_at"]
+    measured = f"{_counted(one['figures'])}, {moment(when)}" if when else "nothing measured"
+    seen = one["fingerprint"]
+    parts = told(Fingerprint(**seen) if seen else None)
+    return f"{one['name']:<16} {measured}. {parts}. {one['note']}".rstrip()
+
+
+def _counted(figures: int) -> str:
+    return "1 figure" if figures == 1 else f"{figures} figures"
+
+
+def told(seen: Fingerprint | None) -> str:
+    """The parts of a machine in a line."""
+    if seen is None:
+        return "Its parts are unknown"
+    size = f"{memory(seen.memory)} of RAM" if seen.memory else "RAM of unknown size"
+    return ", ".join((seen.cpu or "unknown processor", *seen.gpus, size))
+
+
+def _show(args: argparse.Namespace) -> tuple[object, str]:
+    found, known = named_machines.probed(args.name), named_machines.measured(args.name)
+    record = {**to_json(found), "stale": known.stale, "notes": list(known.notes)}
+    return record, "\n".join(_shown(found, known))
+
+
+def _shown(found: Probed, known: Calibration) -> Iterable[str]:
+    yield f"{told(found.fingerprint)}."
+    yield from (sentence for sentence in (known.stale, *known.notes) if sentence)
+    if not found.history:
+        yield "Nothing is measured; `python -m advisor probe --save` does it."
+    for name in known.measurements:
+        for one in reversed([one for one in found.history if one.name == name]):
+            value = quantity(one.value, one.unit)
+            yield f"{name:<22} {value:>14}  within {one.spread:.0%}  {moment(one.when)}"
+
+
+def _export(args: argparse.Namespace) -> tuple[object, str]:
+    content = to_json(named_machines.probed(args.name))
+    if args.output is None:
+        return content, json.dumps(content, indent=1)
+    _write(args.output, content)
+    return {"written": str(args.output)}, f"Written to {args.output}."
+
+
+def _import(args: argparse.Namespace) -> tuple[object, str]:
+    if not 0 <= args.ram_gb < 1_000_000:
+        raise InputError(f"--ram-gb is {args.ram_gb:g}; allowed is 0 to 1,000,000 GiB.")
+    found = named_machines.with_parts(
+        imported(_read(args.file), args.file),
+        cpu=args.cpu,
+        gpus=args.gpu,
+        memory=int(args.ram_gb * GIB),
+    )
+    kept = named_machines.keep(found, args.name)
+    text = f"Kept as {args.name}: {_counted(len(kept.latest))}. {told(kept.fingerprint)}."
+    return {"name": args.name, "figures": len(kept.latest)}, text
+
+
+def _delete(args: argparse.Namespace) -> tuple[object, str]:
+    named_machines.delete(args.name)
+    return {"deleted": args.name}, f"What was measured on {args.name} is deleted."
+
+
+def export_found(found: Iterable[Measurement], path: Path) -> None:
+    """Write what a probe just found, with the parts of this machine.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    _write(path, to_json(Probed(fingerprint=fingerprint(), history=tuple(found))))
+
+
+def _read(file: str) -> bytes:
+    try:
+        return sys.stdin.buffer.read() if file == STANDARD_INPUT else Path(file).read_bytes()
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror}.") from error
+
+
+def _write(path: Path, content: object) -> None:
+    try:
+        path.write_text(json.dumps(content, indent=1), encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}.") from error

@@ -1,0 +1,144 @@
+"""Users served together: what each gets, what all get, and where memory or patience ends.
+
+Decoding for several users reads the weights once for all of them, so the total grows nearly with
+their number as long as weights are what takes the time, and most where they cross a link. Each
+user brings a cache of their own, which fills memory and takes its share of the time.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from advisor import catalog
+from advisor.estimate import Estimate, estimate, parts_held
+from advisor.model import Floats
+from advisor.placement import Settings
+from advisor.workload import Workload
+
+READING = 5.0
+"""Speed at which text comes as fast as it is read: 238 words a minute (Brysbaert 2019,
+https://doi.org/10.1016/j.jml.2019.104047) of about 4/3 tokens each are 5.3 [tokens/s]."""
+USERS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
+"""Numbers of users that are tried first, ends found between them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Together:
+    """One runtime and placement with ever more users, to where memory ends.
+
+    Attributes:
+        one: the estimate that was varied.
+        users: as many as were tried and fit, shape (points,).
+        each: speed for each of them, shape (points,) [tokens/s].
+        kv_bytes: cache of one user, of the context allocated [B].
+        memory_ends: the most users that fit; None where all of `USERS` do.
+        target: speed that each user should have [tokens/s].
+        target_ends: the most users who all have it, 0 where a single one does not; None where as
+            many have it as fit.
+    """
+
+    one: Estimate
+    users: Floats
+    each: Floats
+    kv_bytes: float
+    memory_ends: int | None
+    target: float
+    target_ends: int | None
+
+    @property
+    def total(self) -> Floats:
+        """Speed of all users together, shape (points,) [tokens/s]."""
+        return self.each * self.users
+
+    @property
+    def gain(self) -> float:
+        """What the most users that fit get together, over what one gets alone."""
+        return float(self.total[-1] / self.total[0])
+
+
+def again(one: Estimate, work: Workload, settings: Settings | None = None) -> Estimate:
+    """The same runtime and placement for other work.
+
+    Args:
+        one: not refused.
+        work: what is asked instead.
+        settings: what the person fixed, for runtimes that take layers.
+    """
+    if one.machine is None:
+        return one
+    own = settings if settings is not None and one.how.takes_layers else Settings()
+    return estimate(
+        one.model, one.machine, work, one.how, one.strategy, catalog.efficiency(), own, one.becomes
+    )
+
+
+def together(
+    one: Estimate, target: float = READING, settings: Settings | None = None
+) -> Together | None:
+    """A runtime and placement with more and more users; None where not even one fits.
+
+    Args:
+        one: the estimate to vary.
+        target: speed that each user should have [tokens/s].
+        settings: what the person fixed about the placement.
+    """
+    tried: dict[int, Estimate] = {}
+
+    def of(users: int) -> Estimate:
+        if users not in tried:
+            tried[users] = again(one, replace(one.work, users=users), settings)
+        return tried[users]
+
+    def fits(users: int) -> bool:
+        return of(users).decode is not None and bool(of(users).fits)
+
+    def fast(users: int) -> bool:
+        return fits(users) and _speed(of(users)) >= target
+
+    most = last(fits)
+    if most == 0:
+        return None
+    enough = last(fast)
+    counts = sorted(count for count in tried if count <= most)
+    return Together(
+        one=one,
+        users=np.array(counts, dtype=float),
+        each=np.array([_speed(of(count)) for count in counts]),
+        kv_bytes=_cache(of(1)),
+        memory_ends=None if most == USERS[-1] else most,
+        target=target,
+        target_ends=None if enough == most else enough,
+    )
+
+
+def last(holds: Callable[[int], bool]) -> int:
+    """The number of users up to which something holds, 0 for none, at most the last of `USERS`."""
+    below = 0
+    for count in USERS:
+        if not holds(count):
+            return _between(holds, below, count)
+        below = count
+    return below
+
+
+def _between(holds: Callable[[int], bool], below: int, above: int) -> int:
+    while above - below > 1:
+        middle = (below + above) // 2
+        if holds(middle):
+            below = middle
+        else:
+            above = middle
+    return below
+
+
+def _speed(one: Estimate) -> float:
+    return float(one.decode.value) if one.decode is not None else 0.0
+
+
+def _cache(one: Estimate) -> float:
+    """Cache of all users, wherever it lies [B]."""
+    if one.placement is None:
+        return 0.0
+    held = parts_held(one.model, one.placement, one.work).values()
+    return sum(parts["KV cache"] for parts in held)

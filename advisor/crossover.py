@@ -1,0 +1,194 @@
+"""Weights in RAM: read there by the processor, or streamed to the GPU; which is faster when.
+
+In place, a token costs the time to read the weights, and from some number of tokens the time to
+compute them on the processor, which grows with each. Streamed, it costs the time to carry them
+over the link, however many tokens they serve. So streaming loses with few tokens and may win with
+many: with more users who decode together, and with longer prompts.
+
+Some runtimes do both: llama.cpp copies weights to the GPU for steps of 32 tokens and more. Such a
+step counts as streamed, and in place is then what micro-batches too small to be copied would give.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from advisor.concurrency import USERS, again
+from advisor.estimate import Estimate, Range
+from advisor.model import Floats
+from advisor.placement import Settings, Strategy
+from advisor.schedule import Route, Schedule
+
+PROMPTS = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536, 131_072)
+"""Lengths of the prompt that are tried, as far as the context goes [tokens]."""
+
+
+SMALL_BATCH = 16
+"""Prompt tokens computed together that no runtime copies weights for."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Way:
+    """The fastest of several runtimes at each point.
+
+    Attributes:
+        runtimes: which one it is, shape (points,); empty where none fits.
+        speed: what all users get together, not a number where none fits, shape (points,)
+            [tokens/s].
+    """
+
+    runtimes: tuple[str, ...]
+    speed: Floats
+
+
+@dataclass(frozen=True, kw_only=True)
+class Crossover:
+    """Both ways along users or prompts.
+
+    Attributes:
+        at: users or tokens of the prompt, shape (points,).
+        in_place: runtimes that let the processor read the weights for a single user.
+        streamed: runtimes that bring them over the link.
+    """
+
+    at: Floats
+    in_place: Way
+    streamed: Way
+
+    @property
+    def overtakes(self) -> float | None:
+        """Where streaming becomes the faster one, or the only one; None where it does not."""
+        met = crossing(self.at, self.in_place.speed, self.streamed.speed)
+        alone = np.isfinite(self.streamed.speed) & ~np.isfinite(self.in_place.speed)
+        if met is None and np.any(alone):
+            return float(self.at[np.argmax(alone)])
+        return met
+
+
+def by_users(estimates: Iterable[Estimate], settings: Settings | None = None) -> Crossover | None:
+    """Tokens per second of all users together, over their number; None without either way."""
+
+    def decoding(one: Estimate, users: int, _: Route) -> Step:
+        varied = again(one, replace(one.work, users=users), settings)
+        schedule = varied.phases.decode if varied.phases else None
+        return Step(one=varied, schedule=schedule, rate=_value(varied.decode) * users)
+
+    return _sweep(sides(estimates, settings), USERS, decoding)
+
+
+def by_prompt(estimates: Sequence[Estimate], settings: Settings | None = None) -> Crossover | None:
+    """Prompt tokens per second, over the prompt's length; None without either way."""
+
+    def reading(one: Estimate, length: int, way: Route) -> Step:
+        batch = np.minimum(one.work.ubatch, SMALL_BATCH if way is Route.IN_PLACE else np.inf)
+        work = replace(one.work, prompt=length, cached=0, ubatch=batch)
+        varied = again(one, work, settings)
+        schedule = varied.phases.prefill if varied.phases else None
+        return Step(one=varied, schedule=schedule, rate=_value(varied.prefill))
+
+    context = float(estimates[0].work.context) if estimates else 0.0
+    lengths = [length for length in PROMPTS if length <= context]
+    return _sweep(sides(estimates, settings), lengths, reading)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One runtime at one point: what it is, what it reads and how, its speed [tokens/s]."""
+
+    one: Estimate
+    schedule: Schedule | None
+    rate: float
+
+    def goes(self, way: Route) -> bool:
+        """It fits, and weights go this way: what is copied at all counts as streamed."""
+        stages = self.schedule.stages if self.schedule else ()
+        flows = [flow for stage in stages for flow in stage.flows]
+        copied = any(flow.route is Route.STREAMED and np.any(flow.moved > 0) for flow in flows)
+        read = any(
+            flow.route is Route.IN_PLACE and flow.load is not None and np.any(flow.load.weights > 0)
+            for flow in flows
+        )
+        return bool(self.one.fits) and (copied if way is Route.STREAMED else read and not copied)
+
+
+Vary = Callable[[Estimate, int, Route], Step]
+
+
+def _value(figure: Range | None) -> float:
+    return float(figure.value) if figure is not None else 0.0
+
+
+def _sweep(
+    both: tuple[list[Estimate], list[Estimate]], at: Sequence[int], vary: Vary
+) -> Crossover | None:
+    in_place, streamed = both
+    if not at:
+        return None
+    found = Crossover(
+        at=np.array(at, dtype=float),
+        in_place=_along(in_place, at, vary, Route.IN_PLACE),
+        streamed=_along([*streamed, *in_place], at, vary, Route.STREAMED),
+    )
+    ways = (found.in_place, found.streamed)
+    return found if all(np.any(np.isfinite(way.speed)) for way in ways) else None
+
+
+def _along(some: Sequence[Estimate], at: Iterable[int], vary: Vary, way: Route) -> Way:
+    """The fastest at each point; what no longer fits does not fit further on either."""
+    left, names, speeds = list(some), [], []
+    for value in at:
+        tried = [(one, vary(one, value, way)) for one in left]
+        left = [one for one, step in tried if bool(step.one.fits)]
+        found = [(step.one.runtime, step.rate) for _, step in tried if step.goes(way)]
+        name, speed = max(found, key=lambda pair: pair[1], default=("", math.nan))
+        names.append(name)
+        speeds.append(speed)
+    return Way(runtimes=tuple(names), speed=np.array(speeds))
+
+
+def sides(
+    estimates: Iterable[Estimate], settings: Settings | None = None
+) -> tuple[list[Estimate], list[Estimate]]:
+    """Runtimes with weights in RAM that read them there for one user, and that stream them."""
+    in_place, streamed = [], []
+    for one in estimates:
+        if one.strategy is not Strategy.CPU_OFFLOAD or one.placement is None:
+            continue
+        alone = again(one, replace(one.work, users=1), settings)
+        if Route.IN_PLACE in alone.routes:
+            in_place.append(one)
+        elif Route.STREAMED in alone.routes:
+            streamed.append(one)
+    return in_place, streamed
+
+
+def crossing(at: Floats, first: Floats, second: Floats) -> float | None:
+    """Where the second line comes to lie above the first for good, between points by logarithms.
+
+    Both are taken to be powers of what is varied between two points: log(second / first) is then
+    straight in log(at), and zero where they meet.
+
+    Args:
+        at: what is varied, positive and rising, shape (points,).
+        first: one line, not a number where it ends.
+        second: another.
+
+    Returns:
+        The first point where the second is ahead from the start, a place between two points where
+        it gets ahead, or None where it is not ahead at the last point that both have.
+    """
+    there = np.isfinite(first) & np.isfinite(second)
+    if not np.any(there):
+        return None
+    points, ahead = np.asarray(at)[there], np.log(second[there] / first[there])
+    if ahead[-1] <= 0:
+        return None
+    behind = np.flatnonzero(ahead <= 0)
+    if not behind.size:
+        return float(points[0])
+    before = behind[-1]
+    share = -ahead[before] / (ahead[before + 1] - ahead[before])
+    low, high = np.log(points[before]), np.log(points[before + 1])
+    return float(np.exp(low + share * (high - low)))

@@ -1,0 +1,87 @@
+"""Engines that published runs name, each as the runtime whose way of reading it shares.
+
+One that is not offered to people has the key of its own constants in data/efficiency.csv.
+"""
+
+import re
+from dataclasses import replace
+from functools import partial
+
+from advisor.runtimes import (
+    ACCELERATE,
+    DEEPSPEED,
+    FLEXGEN,
+    IK_LLAMA_CPP,
+    KTRANSFORMERS,
+    LLAMA_CPP,
+    LM_STUDIO,
+    OLLAMA,
+    SGLANG,
+    VLLM,
+    Runtime,
+    expert_streaming,
+    flexgen,
+)
+from advisor.runtimes.expert_streaming import EXPERT_STREAMING
+
+TENSORRT_LLM = replace(VLLM, name="TensorRT-LLM", key="tensorrt-llm")
+DEEPSPEED_INFERENCE = replace(VLLM, name="DeepSpeed-Inference", key="deepspeed-inference")
+EXLLAMA = replace(VLLM, name="ExLlama", key="exllama")
+AIRLLM = replace(ACCELERATE, name="AirLLM", key="airllm")
+NO_OVERLAP = replace(FLEXGEN, schedule=partial(flexgen.schedule, overlap=False))
+DEEPSPEED_POLICY = replace(DEEPSPEED, key="flexgen")
+NO_HOST_ATTENTION = replace(FLEXGEN, schedule=partial(flexgen.schedule, host_attention=False))
+ALL_EXPERTS = replace(
+    EXPERT_STREAMING,
+    schedule=partial(expert_streaming.schedule, cached=False, whole=True),
+)
+ON_DEMAND = replace(
+    EXPERT_STREAMING, schedule=partial(expert_streaming.schedule, cached=False, ahead=False)
+)
+WITH_CACHE = replace(EXPERT_STREAMING, schedule=partial(expert_streaming.schedule, ahead=False))
+FROM_DRIVE = replace(WITH_CACHE, key="colibri")
+
+ENGINES: tuple[tuple[str, Runtime], ...] = (
+    (r"exllama|mlc llm", EXLLAMA),
+    (r"naive offloading", ALL_EXPERTS),
+    (r"offloading w/o lru", ON_DEMAND),
+    (r"offloading w/o speculative|freetoken offload|^ds4 moe", WITH_CACHE),
+    (r"mixtral-offloading", EXPERT_STREAMING),
+    (r"colibri|flash-moe|^ds4", FROM_DRIVE),
+    (r"ik_llama", IK_LLAMA_CPP),
+    (r"ktransformers.*moe_offload", KTRANSFORMERS),
+    (r"ktransformers|sglang", SGLANG),
+    (r"llama|ollama|lm studio|ggml", LLAMA_CPP),
+    (r"flexgen.*no overlap", NO_OVERLAP),
+    (r"flexgen.*no cpu compute", NO_HOST_ATTENTION),
+    (r"flexgen.*deepspeed policy", DEEPSPEED_POLICY),
+    (r"flexgen|moe-lightning", FLEXGEN),
+    (r"deepspeed.*sharded|deepspeed-inference", DEEPSPEED_INFERENCE),
+    (r"deepspeed (resident|batched)$", DEEPSPEED_INFERENCE),
+    (r"deepspeed", DEEPSPEED),
+    (r"airllm", AIRLLM),
+    (r"accelerate|transformers", ACCELERATE),
+    (r"tensorrt", TENSORRT_LLM),
+    (r"vllm", VLLM),
+)
+"""Patterns of a stated runtime and its row's category, lower case, and the engine; first match."""
+
+
+def engine(stated: str, category: str) -> Runtime | None:
+    """The engine of a published row; None where no pattern matches.
+
+    Args:
+        stated: the runtime as its source calls it.
+        category: of the row; a DeepSpeed that keeps all on its GPUs is no ZeRO-Inference.
+    """
+    said = f"{stated} {category}".casefold()
+    return next((found for pattern, found in ENGINES if re.search(pattern, said)), None)
+
+
+IN_PLACE = (LLAMA_CPP, OLLAMA, LM_STUDIO, IK_LLAMA_CPP, KTRANSFORMERS)
+"""Engines whose processor computes the weights that lie in RAM."""
+
+
+def computes_in_place(runtime: Runtime) -> bool:
+    """The processor computes what lies in RAM; the others bring it to the GPU."""
+    return runtime.place in [one.place for one in IN_PLACE]

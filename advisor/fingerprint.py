@@ -1,0 +1,71 @@
+"""What makes a machine the one that was measured."""
+
+from dataclasses import dataclass
+
+from advisor.probes import gpu, host
+from advisor.units import GIB
+
+_SAME_MEMORY = 0.03  # a new kernel keeps a little more or less of the RAM for itself
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fingerprint:
+    """The parts of a machine, as far as they are known.
+
+    Attributes:
+        cpu: name of the processor; empty where unknown.
+        cores: physical cores that may be used; 0 where unknown.
+        memory: RAM; 0 where unknown [B].
+        gpus: their names, in order.
+        sockets: processor packages.
+        instruction_sets: as `HostFacts.instruction_sets`, in order of the alphabet.
+        gpu_memory: of each GPU, 0 where its driver does not tell [B].
+        driver: version of the GPU driver; empty where unknown.
+    """
+
+    cpu: str
+    cores: int
+    memory: int
+    gpus: tuple[str, ...]
+    sockets: int = 1
+    instruction_sets: tuple[str, ...] = ()
+    gpu_memory: tuple[int, ...] = ()
+    driver: str = ""
+
+
+def fingerprint() -> Fingerprint:
+    """This machine's; asks the GPU driver, which takes tens of milliseconds."""
+    facts = host.facts()
+    found, _ = gpu.gpus()
+    return Fingerprint(
+        cpu=facts.name,
+        cores=facts.cores,
+        memory=facts.memory_total,
+        gpus=tuple(one.name for one in found),
+        sockets=facts.sockets,
+        instruction_sets=tuple(sorted(facts.instruction_sets)),
+        gpu_memory=tuple(one.memory_total or 0 for one in found),
+        driver=next((one.driver for one in found if one.driver), ""),
+    )
+
+
+def difference(saved: Fingerprint, now: Fingerprint) -> str:
+    """Why the measured machine is not this one; empty when it is."""
+    if saved.cpu != now.cpu:
+        return f"Measured on {saved.cpu}, and this is {now.cpu}; probe again."
+    if saved.cores != now.cores:
+        return f"Measured with {saved.cores} cores, and {now.cores} can be used now; probe again."
+    if abs(saved.memory - now.memory) > _SAME_MEMORY * saved.memory:
+        sizes = f"{saved.memory / GIB:.1f} GiB of RAM, and this has {now.memory / GIB:.1f} GiB"
+        return f"Measured with {sizes}; probe again."
+    if saved.gpus != now.gpus:
+        before, after = (", ".join(names) or "no GPU" for names in (saved.gpus, now.gpus))
+        return f"Measured with {before}, and this has {after}; probe again."
+    return ""
+
+
+def other_driver(saved: Fingerprint, now: Fingerprint) -> str:
+    """How the GPU driver changed since; empty where it did not, or nobody knows."""
+    if not saved.driver or not now.driver or saved.driver == now.driver:
+        return ""
+    return f"Measured with GPU driver {saved.driver}, and this is {now.driver}; probe again."

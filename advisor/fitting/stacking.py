@@ -1,0 +1,106 @@
+"""Many cases as one: schedules and machines of the same shape, with an array for every number."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from advisor.kernels import peak_flops
+from advisor.machine import Disk, Figure, Gpu, Host, Link, Machine, given
+from advisor.schedule import Flow, Phases, Schedule
+
+Steps = tuple[tuple[tuple[object, ...], ...], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shape:
+    """What cases must share to be timed together: their steps, and how their GPUs are joined."""
+
+    prefill: Steps
+    decode: Steps
+    linked: bool
+
+
+def shape(phases: Phases, machine: Machine) -> Shape:
+    """The shape of a case."""
+    linked = bool(machine.gpus) and machine.gpus[0].peer is not None
+    return Shape(prefill=_steps(phases.prefill), decode=_steps(phases.decode), linked=linked)
+
+
+def _steps(schedule: Schedule) -> Steps:
+    stages = (tuple(_kind(flow) for flow in stage.flows) for stage in schedule.stages)
+    between = ((one.way, one.reduces) for one in schedule.exchanges)
+    return (*stages, tuple(between))
+
+
+def _kind(flow: Flow) -> tuple[object, ...]:
+    nothing = flow.load is None, flow.kernels is None
+    return (flow.route, flow.device, flow.transfer, flow.alike, *nothing)
+
+
+def number_type(phases: Phases) -> str:
+    """Type that a case's GPUs multiply in; 16 bits where they do not compute."""
+    kernels = (flow.kernels for stage in phases.decode.stages for flow in stage.flows)
+    return next((one.number for one in kernels if one is not None), "fp16")
+
+
+def stacked(cases: Sequence[Any]) -> Any:
+    """Cases of one shape as one, every number an array of shape (cases,).
+
+    Text stays that of the first case: what GPUs multiply in is resolved by `machines`.
+    """
+    first = cases[0]
+    if is_dataclass(first):
+        kind: Any = type(first)
+        return kind(
+            **{one.name: stacked([getattr(case, one.name) for case in cases])
+               for one in fields(first)}
+        )  # fmt: skip
+    if isinstance(first, tuple):
+        return tuple(stacked(parts) for parts in zip(*cases, strict=True))
+    if isinstance(first, int) and all(case == first for case in cases):
+        return first
+    if isinstance(first, (int, float, np.ndarray)):
+        return np.array([float(np.ravel(case)[0]) for case in cases])
+    return first
+
+
+def machines(cases: Sequence[Machine], numbers: Sequence[str]) -> Machine:
+    """Machines as one, as far as times depend on them.
+
+    Args:
+        cases: of one shape, each with equal GPUs.
+        numbers: type that each case's GPUs multiply in; the first one's name stands for all.
+    """
+    cards = [case.gpus[0] for case in cases]
+    peaks = [float(peak_flops(card, kind)) for card, kind in zip(cards, numbers, strict=True)]
+    ordinary = [float(peak_flops(card, "fp32")) for card in cards]
+    peers = [card.peer for card in cards if card.peer]
+    gpu = Gpu(
+        name="",
+        vendor="",
+        family=cards[0].family,
+        memory=given(1.0),
+        bandwidth=_values([card.bandwidth for card in cards]),
+        tensor_flops={"fp32": np.array(ordinary), numbers[0]: np.array(peaks)},  # type: ignore[dict-item]
+        link=Link(
+            name="",
+            pinned=_values([card.link.pinned for card in cards]),
+            pageable=_values([card.link.pageable for card in cards]),
+            zero_copy=_values([card.link.zero_copy for card in cards]),
+        ),
+        peer=_values(peers) if len(peers) == len(cards) else None,
+    )
+    host = Host(
+        name="", cores=1, memory=given(1.0),
+        bandwidth=_values([case.host.bandwidth for case in cases]),
+    )  # fmt: skip
+    drives = [case.disk.sequential for case in cases if case.disk]
+    disk = Disk(name="", sequential=_values(drives)) if len(drives) == len(cases) else None
+    most = max(len(case.gpus) for case in cases)
+    return Machine(name="", gpus=(gpu,) * most, host=host, disk=disk)
+
+
+def _values(figures: Sequence[Figure]) -> Figure:
+    return given(np.array([float(np.ravel(figure.value)[0]) for figure in figures]))

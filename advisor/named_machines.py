@@ -1,0 +1,166 @@
+"""Machines that were measured elsewhere, kept by the names that people gave them."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+from advisor import calibration
+from advisor.calibration import Calibration
+from advisor.errors import InputError, StoreError, UnknownName
+from advisor.fingerprint import Fingerprint, difference
+from advisor.folders import DATA_VARIABLE, data_folder
+from advisor.probed import Probed, imported, to_json, write
+
+FOLDER = "machines"
+THIS = "this"
+"""The name of the machine that the program runs on."""
+LONGEST_NAME = 40
+_NAME = re.compile(r"\w([\w .()+-]*[\w)+])?")
+
+
+def names() -> tuple[str, ...]:
+    """Of all that were imported, in order of the alphabet."""
+    found = (path.stem for path in (data_folder() / FOLDER).glob("*.json"))
+    return tuple(sorted(found, key=str.casefold))
+
+
+def probed(name: str) -> Probed:
+    """What was measured on a machine.
+
+    Raises:
+        UnknownName: there is none of that name.
+        StoreError: its file cannot be read.
+    """
+    if name.casefold() == THIS:
+        return calibration.exported()
+    path = _path(_known(name))
+    try:
+        return imported(path.read_bytes(), str(path))
+    except (InputError, OSError) as error:
+        raise StoreError(
+            f"What was measured on {path.stem} cannot be read. {error} "
+            "Delete that machine and import it again."
+        ) from error
+
+
+def measured(name: str, now: datetime | None = None) -> Calibration:
+    """The same, judged by its age.
+
+    Args:
+        name: of the machine.
+        now: the moment at which ages are judged; the present where none is given.
+
+    Raises:
+        UnknownName: there is none of that name.
+        StoreError: its file cannot be read.
+    """
+    if name.casefold() == THIS:
+        return calibration.load(now)
+    return calibration.judged(probed(name), now, f"probed on {_known(name)}")
+
+
+def keep(found: Probed, name: str) -> Probed:
+    """Keep what was measured elsewhere; what is known of that machine already stays beside it.
+
+    Returns:
+        All that is known of it now.
+
+    Raises:
+        InputError: a name that cannot be used, or that another machine has.
+        StoreError: the data folder cannot be written, or the old file cannot be read.
+    """
+    name = _usable(name)
+    known = probed(name) if name in names() else None
+    if known is not None:
+        found = _together(known, found, name)
+    try:
+        write(_path(name), to_json(found))
+    except OSError as error:
+        raise StoreError(
+            f"{name} cannot be saved in {_path(name).parent} ({error.strerror}); set "
+            f"{DATA_VARIABLE} to a folder that can be written."
+        ) from error
+    return found
+
+
+def delete(name: str) -> None:
+    """Forget a machine; for this one, forget all that was measured on it.
+
+    Raises:
+        UnknownName: there is none of that name.
+        StoreError: the data folder cannot be written.
+    """
+    if name.casefold() == THIS:
+        calibration.forget()
+        return
+    path = _path(_known(name))
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"{path} cannot be deleted ({error.strerror}); delete it by hand."
+        ) from error
+
+
+def with_parts(
+    found: Probed, *, cpu: str = "", gpus: Iterable[str] = (), memory: int = 0
+) -> Probed:
+    """The parts that a person named, where the file does not name them.
+
+    Args:
+        found: what was measured.
+        cpu: name of the processor; empty for unknown.
+        gpus: names, in order.
+        memory: RAM; 0 for unknown [B].
+    """
+    known = found.fingerprint or Fingerprint(cpu="", cores=0, memory=0, gpus=())
+    known = replace(
+        known,
+        cpu=known.cpu or cpu,
+        memory=known.memory or memory,
+        gpus=known.gpus or tuple(gpus),
+    )
+    nothing = known == Fingerprint(cpu="", cores=0, memory=0, gpus=())
+    return replace(found, fingerprint=None if nothing else known)
+
+
+def _together(known: Probed, found: Probed, name: str) -> Probed:
+    if known.fingerprint and found.fingerprint:
+        differs = difference(known.fingerprint, found.fingerprint).removesuffix("; probe again.")
+        if differs:
+            raise InputError(
+                f"{name} is another machine already. {differs}. Give another name, or delete "
+                f"{name} first."
+            )
+    return Probed(
+        fingerprint=found.fingerprint or known.fingerprint,
+        history=known.with_more(found.history),
+    )
+
+
+def _usable(name: str) -> str:
+    """The name as it is kept: one that differs by capitals alone is the same."""
+    name = name.strip()
+    if name.casefold() == THIS:
+        raise InputError(f"{THIS!r} is the machine you are on; give another name.")
+    if len(name) > LONGEST_NAME or not _NAME.fullmatch(name):
+        raise InputError(
+            f"{name[:80]!r} cannot be the name of a machine; use up to {LONGEST_NAME} letters, "
+            "digits, spaces and . ( ) + - _ and begin with a letter or digit."
+        )
+    return next((one for one in names() if one.casefold() == name.casefold()), name)
+
+
+def _known(name: str) -> str:
+    for one in names():
+        if one.casefold() == name.strip().casefold():
+            return one
+    raise UnknownName(
+        "machine", name, (THIS, *names()), "`python -m advisor calibration list` names them all."
+    )
+
+
+def _path(name: str) -> Path:
+    return data_folder() / FOLDER / f"{name}.json"

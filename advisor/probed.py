@@ -1,0 +1,181 @@
+"""What was measured on one machine, and the file that holds it.
+
+A file holds every measurement, oldest first; of each name the latest counts. It is the same file
+that is kept, exported and imported:
+
+    {"version": 1, "fingerprint": {...} or null, "measurements": [...]}
+"""
+
+import json
+import math
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from advisor.errors import InputError
+from advisor.fingerprint import Fingerprint
+from advisor.measurement import Measurement, Point
+
+VERSION = 1
+MOST_KEPT = 200
+"""Measurements of one name; beyond them the oldest go."""
+UNREADABLE = (ValueError, KeyError, TypeError, OverflowError, RecursionError, AttributeError)
+"""What reading a file raises that this program did not write."""
+WRITERS = "`python -m advisor calibration export` or `python -m advisor probe --json`"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Probed:
+    """What was measured on one machine.
+
+    Attributes:
+        fingerprint: its parts; None where nobody said.
+        history: every measurement, oldest first.
+    """
+
+    fingerprint: Fingerprint | None
+    history: tuple[Measurement, ...]
+
+    @property
+    def latest(self) -> dict[str, Measurement]:
+        """The newest of each name."""
+        return {one.name: one for one in self.history}
+
+    def with_more(self, measurements: Iterable[Measurement]) -> tuple[Measurement, ...]:
+        """The history with other measurements in their places, each once."""
+        both = dict.fromkeys((*self.history, *measurements))
+        ordered = sorted(both, key=lambda one: moment(one.when))
+        return tuple(reversed(list(_newest(reversed(ordered)))))
+
+
+def _newest(measurements: Iterable[Measurement]) -> Iterator[Measurement]:
+    """Of each name as many as are kept, the newest coming first."""
+    seen: Counter[str] = Counter()
+    for one in measurements:
+        seen[one.name] += 1
+        if seen[one.name] <= MOST_KEPT:
+            yield one
+
+
+def to_json(probed: Probed) -> dict[str, Any]:
+    """As a file holds it."""
+    return {
+        "version": VERSION,
+        "fingerprint": None if probed.fingerprint is None else asdict(probed.fingerprint),
+        "measurements": [asdict(one) for one in probed.history],
+    }
+
+
+def from_json(content: Any) -> Probed:
+    """Read what a file holds; a plain list of measurements has no fingerprint.
+
+    Raises:
+        ValueError, KeyError, TypeError, OverflowError, RecursionError, AttributeError: anything
+            that this program did not write.
+    """
+    if isinstance(content, list):
+        content = {"fingerprint": None, "measurements": content}
+    if int(content.get("version", VERSION)) > VERSION:
+        raise ValueError(f"it is of version {content['version']}, and {VERSION} is the last known")
+    seen = content["fingerprint"]
+    measured = [_measurement(row) for row in content["measurements"]]
+    return Probed(
+        fingerprint=None if seen is None else _fingerprint(seen),
+        history=tuple(sorted(measured, key=lambda one: moment(one.when))),
+    )
+
+
+def imported(text: str | bytes, name: str) -> Probed:
+    """What another machine wrote.
+
+    Args:
+        text: JSON.
+        name: of the file, for messages.
+
+    Raises:
+        InputError: something else, or a list of no measurements.
+    """
+    try:
+        found = from_json(json.loads(text))
+    except UNREADABLE as error:
+        raise InputError(
+            f"{name} holds no measurements of a machine ({_told(error)}); give a file that "
+            f"{WRITERS} wrote."
+        ) from error
+    if not found.history:
+        raise InputError(f"{name} holds not one measurement; give a file that {WRITERS} wrote.")
+    return found
+
+
+def _told(error: Exception) -> str:
+    return f"{error} is missing" if isinstance(error, KeyError) else str(error)[:120]
+
+
+def write(path: Path, content: Any) -> None:
+    """Write JSON so that a reader finds the old file or the new one, never a part.
+
+    Raises:
+        OSError: the folder cannot be written, or the drive is full; the old file stays.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(prefix=path.name, dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            json.dump(content, file, indent=1)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    except OSError:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def moment(when: str) -> datetime:
+    """The time of a measurement; UTC where it names no zone.
+
+    Raises:
+        ValueError, TypeError: no ISO time.
+    """
+    found = datetime.fromisoformat(when)
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def _fingerprint(row: Any) -> Fingerprint:
+    return Fingerprint(
+        cpu=str(row["cpu"]),
+        cores=int(row["cores"]),
+        memory=int(row["memory"]),
+        gpus=tuple(str(name) for name in row["gpus"]),
+        sockets=int(row.get("sockets", 1)),
+        instruction_sets=tuple(str(name) for name in row.get("instruction_sets", ())),
+        gpu_memory=tuple(int(size) for size in row.get("gpu_memory", ())),
+        driver=str(row.get("driver", "")),
+    )
+
+
+def _measurement(row: Any) -> Measurement:
+    value, spread = float(row["value"]), float(row["spread"])
+    if not (math.isfinite(value) and value > 0 and math.isfinite(spread)):
+        raise ValueError(f"{row['name']} has the value {value} and the spread {spread}")
+    return Measurement(
+        name=str(row["name"]),
+        value=value,
+        unit=str(row["unit"]),
+        spread=spread,
+        threads=int(row["threads"]),
+        when=moment(row["when"]).isoformat(),
+        note=str(row["note"]),
+        curve=tuple(_point(one) for one in row.get("curve", ())),
+    )
+
+
+def _point(row: Any) -> Point:
+    value, best = float(row["value"]), float(row["best"])
+    if not (math.isfinite(value) and math.isfinite(best)):
+        raise ValueError(f"a curve has the point {value}, {best}")
+    return Point(threads=int(row["threads"]), block=int(row["block"]), value=value, best=best)

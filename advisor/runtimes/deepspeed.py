@@ -1,0 +1,218 @@
+"""DeepSpeed ZeRO-Inference: all weights outside, each layer copied ahead of its use.
+
+Stage 3 keeps every weight in RAM or on the drive and copies layer after layer to the GPU on a
+stream of its own, in the order it recorded, so a step takes the longest of drive, link and compute.
+A large batch shares each copy, which is what it is for. A cache that VRAM does not hold lies in
+RAM, and the processor attends to it there (DeepSpeedExamples, zero_inference/model-support.md at
+45b4b71, 2026-03-29); the copies wait for that. Each of several GPUs has sequences of its own and
+every layer in turn.
+"""
+
+import json
+import shlex
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from advisor.errors import Refusal
+from advisor.machine import Machine
+from advisor.model import Model
+from advisor.placement import DISK, RAM, Placement, Settings, Strategy
+from advisor.runtimes.formats import becomes_of
+from advisor.runtimes.runtime import Runtime
+from advisor.runtimes.streaming import (
+    ACTIVATIONS,
+    attended_bytes,
+    cache_share,
+    each_of,
+    gpu_memory,
+    kernels,
+    moved_weights,
+    needs_one_machine,
+    packed_weights,
+    prompt_workspace,
+    shared_by_gpus,
+    unpacked_weights,
+    whole_load,
+    without_cache,
+)
+from advisor.schedule import Exchange, Flow, Phases, Route, Schedule, Stage, Transfer, Way, alone
+from advisor.units import GB, Array
+from advisor.workload import Workload
+
+VERSION = "DeepSpeed of August 2026 (edaa72212) with transformers 5.23"
+MEMORY_USED = 0.92
+"""Share of VRAM that PyTorch can allocate beside the CUDA context; assumed."""
+BUFFERED = 2
+"""Layers that pass through VRAM at a time: one used, one coming."""
+
+
+def place(
+    model: Model, machine: Machine, work: Workload, strategy: Strategy, settings: Settings
+) -> Placement:
+    """Every weight in RAM or on the drive, the cache in VRAM where it fits, else in RAM.
+
+    Raises:
+        Refusal: on a machine without a GPU, on several, and where nothing is to be offloaded.
+    """
+    needs_one_machine(machine, "DeepSpeed")
+    if strategy is Strategy.GPU_RESIDENT:
+        raise Refusal(
+            "ZeRO-Inference keeps no weights on the GPU; it is for models that do not fit."
+        )
+    rest = DISK if strategy is Strategy.NVME_OFFLOAD else RAM
+    nothing = np.zeros(model.layers)
+    passing = BUFFERED * float(np.max(model.layer_bytes))
+    users = np.asarray(work.users, dtype=float) / len(machine.gpus)
+    workspace = ACTIVATIONS + passing + prompt_workspace(model, work) * users
+    return shared_by_gpus(
+        model,
+        machine,
+        strategy,
+        nothing,
+        {rest: 1.0 - nothing},
+        usable=MEMORY_USED,
+        workspace=workspace,
+        cache_outside={RAM: cache_in_ram(model, machine, work, settings, workspace)},
+        tables=rest,
+    )
+
+
+def cache_in_ram(
+    model: Model, machine: Machine, work: Workload, settings: Settings, workspace: Array
+) -> Array:
+    """1 where the cache lies in RAM: as given, or because VRAM does not hold it; else 0."""
+    if settings.kv_in_ram is not None:
+        return np.asarray(float(settings.kv_in_ram))
+    cache = np.sum(model.kv_bytes(work.context, work.kv_type), axis=-1) * work.users
+    free = gpu_memory(machine) * MEMORY_USED - len(machine.gpus) * workspace
+    return np.asarray(cache > free, dtype=float)
+
+
+def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
+    """One pass for the prompts of the whole batch, one for each token of all of them."""
+    return Phases(
+        prefill=_pass(model, placement, machine, work, prefill=True),
+        decode=_pass(model, placement, machine, work, prefill=False),
+    )
+
+
+def _pass(
+    model: Model, placement: Placement, machine: Machine, work: Workload, *, prefill: bool
+) -> Schedule:
+    load = whole_load(model, placement, work, prefill=prefill)
+    on_host = 0.0 if prefill else cache_share(placement, RAM)
+    rest = DISK if placement.strategy is Strategy.NVME_OFFLOAD else RAM
+    moved = moved_weights(model, placement, rest)
+    count = len(machine.gpus)  # each brings its part of a layer, and gets the others' from them
+    computed = Flow(
+        route=Route.RESIDENT,
+        load=replace(each_of(without_cache(load, on_host), count), weights=load.weights),
+        kernels=kernels(model, work.users / count, unpacked_weights(model)),
+    )
+    streamed = Flow(
+        route=Route.STREAMED, moved=moved / count, transfer=Transfer.PINNED, alike=count
+    )
+    staged = Flow(route=Route.STAGED, moved=moved, transfer=None)
+    flows = (computed, streamed, staged) if rest == DISK else (computed, streamed)
+    attended = Flow(route=Route.IN_PLACE, moved=attended_bytes(model, load) * on_host)
+    return Schedule(
+        stages=(Stage(flows=flows), alone(attended)),
+        exchanges=gathered(model, count, moved),
+    )
+
+
+def gathered(model: Model, gpus: int, moved: Array) -> tuple[Exchange, ...]:
+    """Each GPU gets the parts of a layer that the others brought, layer after layer."""
+    if gpus == 1:
+        return ()
+    each = moved / model.layers * (gpus - 1) / gpus
+    times = float(model.layers)
+    return (Exchange(way=Way.PEER, times=times, moved=each, reduces=True),)
+
+
+def configuration(model: Model, placement: Placement, work: Workload) -> Mapping[str, object]:
+    """The JSON of stage 3 for this placement, as DeepSpeed's own run_model.py sets it.
+
+    Sizes in elements but `buffer_size`, which must hold the largest weight matrix [elements].
+    """
+    square = 2 * model.architecture.hidden**2
+    offload: dict[str, object] = {"device": "cpu", "pin_memory": True}
+    config: dict[str, object] = {
+        "train_batch_size": int(work.users),
+        "bf16": {"enabled": True},
+        "zero_optimization": {
+            "stage": 3,
+            "stage3_prefetch_bucket_size": square,
+            "stage3_param_persistence_threshold": model.architecture.hidden,
+            "stage3_max_live_parameters": square,
+            "offload_param": offload,
+        },
+    }
+    if placement.strategy is Strategy.NVME_OFFLOAD:
+        largest = max(tensor.params for tensor in model.architecture.tensors)
+        offload |= {"device": "nvme", "nvme_path": "/local_nvme", "buffer_count": 5}
+        offload["buffer_size"] = max(largest, 2 * int(GB))
+        config["aio"] = {
+            "block_size": 16 * 2**20,
+            "queue_depth": 64,
+            "thread_count": 8,
+            "use_gds": False,
+            "single_submit": False,
+            "overlap_events": True,
+        }
+    if packed_weights(model):
+        groups = {"num_bits": 4, "group_size": 64, "group_dim": 1, "symmetric": False}
+        config["weight_quantization"] = {"quantized_initialization": groups}
+    return config
+
+
+SCRIPT = """import json, torch, deepspeed
+from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers.integrations import HfDeepSpeedConfig
+config = json.load(open("zero.json"))
+keep = HfDeepSpeedConfig(config)  # before loading: weights go straight to their place
+model = AutoModelForCausalLM.from_pretrained({name}, dtype=torch.bfloat16)
+model = deepspeed.initialize(model=model, config=config)[0].module.eval()
+text = AutoTokenizer.from_pretrained({name})
+prompts = text(["Paris is the capital city of"] * {users}, return_tensors="pt").to("cuda")
+print(text.batch_decode(model.generate(**prompts, max_new_tokens={output})))"""
+
+
+def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
+    """JSON, script and launch line that do this; with the cache in RAM, DeepSpeed's own script."""
+    options = ["--disk-offload --offload-dir /local_nvme"]
+    if placement.strategy is not Strategy.NVME_OFFLOAD:
+        options = ["--cpu-offload"]
+    if packed_weights(model):
+        options.append("--quant_bits 4")
+    launch = f"deepspeed --num_gpus {len(machine.gpus)}"
+    if RAM in placement.kv:
+        return (
+            "# the cache in RAM needs the models of github.com/deepspeedai/DeepSpeedExamples,\n"
+            "# inference/huggingface/zero_inference: BLOOM, Llama and OPT\n"
+            f"{launch} run_model.py --model {shlex.quote(model.name)} "
+            f"--batch-size {int(work.users)} --prompt-len {int(work.prompt)} "
+            f"--gen-len {int(work.output)} {' '.join(options)} --pin-memory 1 --kv-offload"
+        )
+    config = json.dumps(configuration(model, placement, work), indent=1)
+    script = SCRIPT.format(name=repr(model.name), users=int(work.users), output=int(work.output))
+    return (
+        f"cat > zero.json <<'END'\n{config}\nEND\n"
+        f"cat > zero.py <<'END'\n{script}\nEND\n"
+        f"{launch} zero.py"
+    )
+
+
+DEEPSPEED = Runtime(
+    name="DeepSpeed ZeRO-Inference",
+    key="deepspeed",
+    version=VERSION,
+    strategies=(Strategy.CPU_OFFLOAD, Strategy.NVME_OFFLOAD),
+    becomes=becomes_of("deepspeed", why="loading converts"),
+    usual=False,
+    place=place,
+    schedule=schedule,
+    command=command,
+)

@@ -1,0 +1,306 @@
+"""FlexGen: one load of each layer for a whole block of sequences, and all streams side by side.
+
+A block is so many GPU batches of so many sequences; a layer's weights cross the link once for all
+of them. Weights and cache are divided over GPU, RAM and drive; while the GPU computes one batch,
+the next one's parts move, and the processor attends to a cache that lies in RAM or on the drive in
+16 bits. Weights on the drive are mapped files whose pages one thread touches, a cache is read in
+large pieces. The longest stream counts (Sheng et al. 2023, arXiv 2303.06865, sections 3 and 4).
+Packed weights and caches are unpacked by the GPU for each batch, which nothing overlaps.
+"""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+
+from advisor.machine import Machine
+from advisor.model import Floats, Model
+from advisor.placement import DISK, RAM, Load, Location, Placement, Settings, Strategy
+from advisor.runtimes.formats import becomes_of
+from advisor.runtimes.parallel import Parallel, exchanges
+from advisor.runtimes.runtime import Runtime
+from advisor.runtimes.streaming import (
+    ACTIVATIONS,
+    attended_bytes,
+    cache_share,
+    each_of,
+    first_layers,
+    gpu_memory,
+    kernels,
+    layer_weights,
+    layers_kept,
+    moved_weights,
+    needs_one_machine,
+    outside_gpus,
+    packed_cache,
+    packed_weights,
+    prompt_workspace,
+    shared_by_gpus,
+    unpacked_weights,
+    whole_load,
+    without_cache,
+)
+from advisor.schedule import Flow, Phases, Route, Schedule, Stage, alone
+from advisor.units import Array
+from advisor.workload import KV_BYTES_PER_VALUE, Workload
+
+VERSION = "FlexLLMGen 0.1.8 (github.com/FMInference/FlexLLMGen at 004ffef, October 2024)"
+MEMORY_USED = 0.92
+"""Share of VRAM that PyTorch can allocate beside the CUDA context; assumed."""
+BUFFERED = 2
+"""Layers that pass through VRAM at a time: one used, one coming."""
+RAM_USED = 0.85
+"""Share of RAM that its authors filled (OPT-175B: 175 GB of weights in 208 GB; OPT-30B: 48 GB of
+weights and 109 GB of cache; benchmark/flexllmgen/bench_suite.py)."""
+CACHE_COPY_SHARE = 0.5
+"""Rate at which slices of a cache cross the link beside that of weights: OPT-30B and 66B with their
+cache in RAM moved it at 10 to 16 GB/s over PCIe 4 (DeepSpeedExamples, zero_inference, 2023-09)."""
+
+
+def place(
+    model: Model, machine: Machine, work: Workload, strategy: Strategy, settings: Settings
+) -> Placement:
+    """Weights over GPU, RAM and drive; the cache in VRAM where it fits, then in RAM, then there.
+
+    Raises:
+        Refusal: on a machine without a GPU, or on several.
+    """
+    needs_one_machine(machine, "FlexGen")
+    passing = BUFFERED * float(np.max(model.layer_bytes)) / len(machine.gpus)
+    outside = cache_outside(model, machine, work, strategy, settings)
+    away = sum(outside.values(), start=np.zeros(()))
+    kept = first_layers(model, _layers(model, machine, work, strategy, settings, away))
+    cached = cache_bytes(model, work) * outside.get(RAM, 0.0)
+    on_disk = _on_disk(model, machine, strategy, settings, kept, cached)
+    rest: dict[Location, Floats] = {RAM: 1.0 - kept - on_disk}
+    if strategy is Strategy.NVME_OFFLOAD:
+        rest[DISK] = on_disk
+    return shared_by_gpus(
+        model,
+        machine,
+        strategy,
+        kept,
+        rest,
+        usable=MEMORY_USED,
+        workspace=ACTIVATIONS + (0.0 if strategy is Strategy.GPU_RESIDENT else passing),
+        cache_outside=outside,
+    )
+
+
+def cache_bytes(model: Model, work: Workload) -> Array:
+    """Cache of a whole block [B]."""
+    return np.asarray(
+        np.sum(model.kv_bytes(work.context, work.kv_type), axis=-1) * np.asarray(work.users)
+    )
+
+
+def cache_outside(
+    model: Model, machine: Machine, work: Workload, strategy: Strategy, settings: Settings
+) -> dict[Location, Array]:
+    """Share of the cache off the GPUs: all of it in the first memory that holds it, 1 or 0."""
+    cache = cache_bytes(model, work)
+    tables = model.embedding + model.output + BUFFERED * float(np.max(model.layer_bytes))
+    free = gpu_memory(machine) * MEMORY_USED - len(machine.gpus) * ACTIVATIONS - tables
+    away = np.asarray((cache > free) | bool(settings.kv_in_ram), dtype=float)
+    if strategy is Strategy.GPU_RESIDENT:
+        return {}
+    if strategy is Strategy.CPU_OFFLOAD:
+        return {RAM: away}
+    in_ram = np.asarray(cache <= machine.host.memory.value * RAM_USED, dtype=float)
+    if settings.disk_layers is not None:  # what RAM holds of the weights comes first
+        share = 1.0 - settings.disk_layers / model.layers
+        left = machine.host.memory.value * RAM_USED - share * float(model.layer_bytes.sum())
+        in_ram = np.asarray(cache <= left, dtype=float)
+    return {RAM: away * in_ram, DISK: away * (1.0 - in_ram)}
+
+
+def _layers(
+    model: Model,
+    machine: Machine,
+    work: Workload,
+    strategy: Strategy,
+    settings: Settings,
+    away: Array,
+) -> Array:
+    """Layers' worth of weights that stay on the GPUs: none beside a cache that found no room."""
+    if strategy is Strategy.GPU_RESIDENT:
+        return np.asarray(float(model.layers))
+    found = layers_kept(model, machine, work, settings, MEMORY_USED, BUFFERED)
+    return found if settings.gpu_layers is not None else np.where(away > 0, 0.0, found)
+
+
+def _on_disk(
+    model: Model,
+    machine: Machine,
+    strategy: Strategy,
+    settings: Settings,
+    kept: Floats,
+    cached: Array,
+) -> Floats:
+    """Share of each layer on the drive, shape (..., layers).
+
+    As given; or what RAM cannot hold beside a cache there; or all that the GPUs leave where it
+    could, to show what the drive alone would give.
+    """
+    rest = 1.0 - kept
+    if strategy is not Strategy.NVME_OFFLOAD:
+        return np.zeros_like(rest)
+    held = rest @ model.layer_bytes
+    if settings.disk_layers is not None:
+        share = settings.disk_layers / np.maximum(np.sum(rest, axis=-1), 1e-9)
+    else:
+        room = np.maximum(machine.host.memory.value * RAM_USED - cached, 0.0)
+        share = np.where(held > room, 1.0 - room / np.maximum(held, 1.0), 1.0)
+    return np.asarray(rest * np.clip(share, 0.0, 1.0)[..., None])
+
+
+def gpu_batch(model: Model, placement: Placement, machine: Machine, work: Workload) -> Array:
+    """Sequences that the GPUs compute at a time: as many prompts as VRAM has room for.
+
+    Layers that pass through, the unpacked copy of one in use, and what stays there count first.
+    """
+    passing = BUFFERED * float(np.max(model.layer_bytes))
+    unpacked = 2.0 * unpacked_weights(model) / model.layers
+    kept = placement.gpu_layers / model.layers * float(model.layer_bytes.sum())
+    taken = passing + unpacked + kept + model.embedding + model.output
+    room = gpu_memory(machine) * MEMORY_USED - taken
+    users = np.maximum(np.asarray(work.users, dtype=float), 1.0)
+    return np.clip(np.floor(room / prompt_workspace(model, work)), 1.0, users)
+
+
+def schedule(
+    model: Model,
+    placement: Placement,
+    machine: Machine,
+    work: Workload,
+    *,
+    host_attention: bool = True,
+    overlap: bool = True,
+) -> Phases:
+    """One pass over the layers for the prompts of a block, one for each token of all of it.
+
+    Args:
+        model: the model.
+        placement: where it lies.
+        machine: with one GPU at least.
+        work: whose users are the sequences of a block.
+        host_attention: the processor attends to a cache in RAM (`--cpu-cache-compute`).
+        overlap: streams run side by side (`--overlap`).
+    """
+    phases = Phases(
+        prefill=_pass(model, placement, machine, work, prefill=True, on_host=False),
+        decode=_pass(model, placement, machine, work, prefill=False, on_host=host_attention),
+    )
+    if overlap:
+        return phases
+    return Phases(prefill=_serial(phases.prefill), decode=_serial(phases.decode))
+
+
+def _serial(one: Schedule) -> Schedule:
+    return replace(one, stages=tuple(alone(flow) for stage in one.stages for flow in stage.flows))
+
+
+def _pass(
+    model: Model,
+    placement: Placement,
+    machine: Machine,
+    work: Workload,
+    *,
+    prefill: bool,
+    on_host: bool,
+) -> Schedule:
+    load = whole_load(model, placement, work, prefill=prefill)
+    paged = 0.0 if prefill else cache_share(placement, DISK)
+    away = 0.0 if prefill else cache_share(placement, RAM) + paged
+    attended = away * float(on_host and not packed_cache(work))
+    crossing = sum(moved_weights(model, placement, place) for place in outside_gpus(placement))
+    count = len(machine.gpus)
+    own = each_of(without_cache(load, attended), count)
+    flows = [
+        Flow(route=Route.RESIDENT, load=own, kernels=kernels(model, work.users)),
+        Flow(
+            route=Route.STREAMED,
+            moved=(crossing + load.kv * (away - attended) / CACHE_COPY_SHARE) / count,
+            alike=count,
+        ),
+        Flow(route=Route.IN_PLACE, moved=attended_bytes(model, load) * attended),
+    ]
+    if placement.strategy is Strategy.NVME_OFFLOAD:
+        flows += [
+            Flow(route=Route.PAGED, moved=moved_weights(model, placement, DISK)),
+            Flow(route=Route.STAGED, moved=load.kv * paged, transfer=None),
+        ]
+    values = 0.0 if prefill else unpacked_cache(load, work)
+    values = values + unpacked_in_block(model, placement, machine, work)
+    apart = Flow(
+        route=Route.RESIDENT,
+        load=load.times(0.0),
+        kernels=kernels(model, 0.0, unpacked=values / count),
+    )
+    how = Parallel(tensor=count, pipeline=1)
+    return Schedule(
+        stages=(Stage(flows=tuple(flows)), alone(apart)),
+        exchanges=tuple(exchanges(model, machine, how, load.tokens)),
+    )
+
+
+def unpacked_cache(load: Load, work: Workload) -> Array:
+    """Values of a packed cache that a step unpacks."""
+    return load.kv / KV_BYTES_PER_VALUE[work.kv_type] if packed_cache(work) else 0.0
+
+
+def unpacked_in_block(
+    model: Model, placement: Placement, machine: Machine, work: Workload
+) -> Array:
+    """Packed weights that a step unpacks: all of them for each GPU batch."""
+    batches = np.ceil(work.users / gpu_batch(model, placement, machine, work))
+    return unpacked_weights(model) * batches
+
+
+def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
+    """The flex_opt line that does this; a remark for models that it has no code for."""
+    if not re.match(r"opt-", model.name, re.IGNORECASE):
+        return (
+            f"# FlexLLMGen has code for OPT models alone. This is what its way of streaming would\n"
+            f"# reach with {model.name}; DeepSpeed ZeRO-Inference comes closest and runs it."
+        )
+    size = int(gpu_batch(model, placement, machine, work))
+    parts = [
+        f"python -m flexllmgen.flex_opt --model facebook/{model.name.lower()}",
+        f"--prompt-len {int(work.prompt)} --gen-len {int(work.output)}",
+        f"--percent {' '.join(str(one) for one in percent(model, placement))}",
+        f"--gpu-batch-size {size} --num-gpu-batches {-(-int(work.users) // size)}",
+    ]
+    if packed_weights(model):
+        parts.append("--compress-weight")
+    if packed_cache(work):
+        parts.append("--compress-cache")
+    elif RAM in placement.kv or DISK in placement.kv:
+        parts.append("--cpu-cache-compute")
+    if placement.strategy is Strategy.NVME_OFFLOAD:
+        parts.append("--offload-dir offload")
+    return " ".join(parts)
+
+
+def percent(model: Model, placement: Placement) -> tuple[int, ...]:
+    """Its six numbers: weights, cache, activations on the GPU and in RAM; the rest on disk [%]."""
+    whole = float(model.layer_bytes.sum())
+    on_gpu = round(float(placement.gpu_layers) / model.layers * 100)
+    in_ram = round(float(layer_weights(model, placement, RAM)) / whole * 100)
+    in_ram = min(in_ram, 100 - on_gpu)
+    cache = (0, 100) if RAM in placement.kv else (0, 0) if DISK in placement.kv else (100, 0)
+    activations = (0, 100) if cache != (100, 0) else (100, 0)
+    return (on_gpu, in_ram, *cache, *activations)
+
+
+FLEXGEN = Runtime(
+    name="FlexGen",
+    key="flexgen",
+    version=VERSION,
+    strategies=tuple(Strategy),
+    becomes=becomes_of("flexgen", why="loading converts"),
+    usual=False,
+    place=place,
+    schedule=schedule,
+    command=command,
+)

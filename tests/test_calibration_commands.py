@@ -1,0 +1,145 @@
+"""`calibration list|show|export|import|delete`, `probe --export` and `--machine NAME`."""
+
+import io
+import json
+from dataclasses import asdict, replace
+
+import pytest
+from test_named_machines import PARTS, RAM, SERVER
+
+from advisor import calibration, calibration_commands, cli, named_machines
+from advisor.probed import to_json
+from advisor.probes import parts
+
+
+@pytest.fixture(autouse=True)
+def _own_data(tmp_path, monkeypatch):
+    monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path / "data"))
+    for module in (calibration, calibration_commands):
+        monkeypatch.setattr(module, "fingerprint", lambda: PARTS)
+
+
+@pytest.fixture
+def run(capsys):
+    def run(*arguments):
+        code = cli.main([str(one) for one in arguments])
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return run
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "server.json"
+    path.write_text(json.dumps(to_json(SERVER)))
+    return path
+
+
+def test_nothing_measured(run):
+    code, out, _ = run("calibration", "list")
+    assert code == 0
+    assert out.startswith("this ")
+    assert "nothing measured" in out
+    assert "probe --save" in run("calibration", "show", "this")[1]
+
+
+def test_import_list_show_delete(run, file):
+    code, out, _ = run("calibration", "import", file, "--name", "server")
+    assert (code, out.split(".")[0]) == (0, "Kept as server: 3 figures")
+    assert "NVIDIA GeForce RTX 4090, 256.0 GiB of RAM" in run("calibration", "list")[1]
+    shown = run("calibration", "show", "server")[1]
+    assert "150 GB/s  within 2%  20 November 2026" in shown
+    assert run("calibration", "delete", "server")[0] == 0
+    code, _, err = run("calibration", "show", "server")
+    assert code == 2
+    assert "No machine is called 'server'" in err
+
+
+def test_json(run, file):
+    run("calibration", "import", file, "--name", "server")
+    listed = json.loads(run("calibration", "list", "--json")[1])
+    assert [(one["name"], one["figures"]) for one in listed] == [("this", 0), ("server", 3)]
+    assert listed[1]["fingerprint"]["gpus"] == ["NVIDIA GeForce RTX 4090"]
+    shown = json.loads(run("calibration", "show", "server", "--json")[1])
+    assert shown["measurements"][0]["name"] == "ram_read"
+    assert shown["stale"] == ""
+
+
+def test_what_is_exported_can_be_imported(run, tmp_path):
+    calibration.save([RAM])
+    path = tmp_path / "out.json"
+    assert run("calibration", "export", "this", "-o", path)[0] == 0
+    assert json.loads(run("calibration", "export", "this")[1]) == json.loads(path.read_text())
+    run("calibration", "import", path, "--name", "copy")
+    assert named_machines.probed("copy") == named_machines.probed("this")
+
+
+def test_a_plain_list_takes_its_parts_from_the_command_line(run, tmp_path, monkeypatch):
+    plain = json.dumps([asdict(RAM)]).encode()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(plain)))
+    options = ("--cpu", "EPYC 7763", "--gpu", "RTX 3090", "--gpu", "RTX 3090", "--ram-gb", "64")
+    assert run("calibration", "import", "-", "--name", "bare", *options)[0] == 0
+    assert "EPYC 7763, RTX 3090, RTX 3090, 64.0 GiB" in run("calibration", "list")[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("import", "none.json", "--name", "x"), "none.json cannot be read"),
+        (("import", "{file}", "--name", "this"), "give another name"),
+        (("import", "{file}", "--name", "x", "--ram-gb", "-1"), "--ram-gb is -1"),
+        (("import", "{file}", "--name", "x", "--ram-gb", "nan"), "--ram-gb is nan"),
+        (("export", "this", "-o", "no/such/folder.json"), "cannot be written"),
+        (("delete", "nobody"), "No machine is called 'nobody'"),
+    ],
+)
+def test_what_cannot_be_is_said(run, file, arguments, words):
+    code, _, err = run("calibration", *(one.format(file=file) for one in arguments))
+    assert code == 2
+    assert words in err
+
+
+def test_a_damaged_machine_does_not_hide_the_others(run, file, tmp_path):
+    run("calibration", "import", file, "--name", "good")
+    run("calibration", "import", file, "--name", "bad")
+    (tmp_path / "data" / "machines" / "bad.json").write_text("{")
+    code, out, _ = run("calibration", "list")
+    assert code == 0
+    assert "cannot be read" in out
+    assert "good             3 figures" in out
+
+
+def test_a_probe_is_exported_with_the_parts_and_not_saved(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(parts, "measure", lambda *_, **__: (RAM,))
+    path = tmp_path / "machine.json"
+    code, out, _ = run("probe", "ram", "--json", "--export", path)
+    assert code == 0
+    assert json.loads(out)[0]["name"] == "ram_read"
+    run("calibration", "import", path, "--name", "server")
+    assert named_machines.probed("server").fingerprint == PARTS
+    assert named_machines.measured("this").measurements == {}
+
+
+def estimate(run, *options):
+    code, out, err = run("estimate", "--model", "Llama-3-8B", "--json", *options)
+    assert code == 0, err
+    one = next(one for one in json.loads(out) if one["placement"] == "cpu-offload")
+    return {row["what"]: row for row in one["assumptions"]}, one
+
+
+def test_a_named_machine_is_estimated_with_its_figures(run):
+    named_machines.keep(SERVER, "server")
+    half = replace(SERVER, history=(replace(RAM, value=75e9),))
+    named_machines.keep(half, "half")
+    options = ("--runtime", "llama.cpp", "--gpu-layers", "0", "--machine")
+    (assumed, full), (_, halved) = (estimate(run, *options, name) for name in ("server", "half"))
+    assert full["decode_tps"] > halved["decode_tps"]
+    assert any(row["source"] == "probed on server" for row in assumed.values())
+
+
+def test_several_machines_are_described_not_named(run):
+    named_machines.keep(SERVER, "server")
+    code, _, err = run("estimate", "--model", "Llama-3-8B", "--machine", "server", "--machines", 2)
+    assert code == 2
+    assert "leave one of them out" in err

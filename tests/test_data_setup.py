@@ -1,0 +1,36 @@
+"""data/setup_effort.csv and data/skypilot_gpus.csv: every runtime, every rented GPU, sourced."""
+
+import pytest
+from provenance import is_past, is_public
+
+from advisor import catalog
+from advisor.runtimes import RUNTIMES
+
+EFFORTS = catalog.setup_efforts()
+NAMED = catalog.accelerators()
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES, ids=lambda one: one.name)
+def test_every_runtime_says_what_it_takes_in_few_words_and_why_in_sentences(runtime) -> None:
+    row = EFFORTS[runtime.name]
+    assert 0 < len(row.effort) < 40
+    assert not row.effort.endswith(".")
+    assert row.why.endswith(".")
+
+
+@pytest.mark.parametrize("row", [*EFFORTS.values(), *NAMED.values()], ids=str)
+def test_every_row_has_a_public_source_and_no_date_to_come(row) -> None:
+    assert is_public(row.source)
+    assert is_past(row.retrieved)
+
+
+def test_every_rented_gpu_has_its_names_at_skypilot_and_no_other_gpu_is_named() -> None:
+    rented = {row.gpu for row in catalog.price_rows() if row.kind == "rent"}
+    assert rented <= set(NAMED) <= set(catalog.gpu_rows())
+
+
+def test_names_at_skypilot_are_single_words_as_accelerators_are_written() -> None:
+    for row in NAMED.values():
+        names = row.accelerators.split(";")
+        assert len(set(names)) == len(names)
+        assert all(name and " " not in name and ":" not in name for name in names)

@@ -1,0 +1,211 @@
+"""Machines that were measured elsewhere: kept by name, carried, believed, forgotten."""
+
+import json
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+
+import pytest
+
+from advisor import assemble, calibration, named_machines
+from advisor.assemble import MachineInputs
+from advisor.assemble_named import named_machine
+from advisor.calibration import Calibration
+from advisor.errors import InputError, StoreError, UnknownName
+from advisor.fingerprint import Fingerprint
+from advisor.machine import Kind
+from advisor.measurement import Measurement, Point
+from advisor.probed import Probed, imported, to_json
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+PARTS = Fingerprint(
+    cpu="AMD EPYC 7763 64-Core Processor", cores=64, memory=256 * 2**30,
+    gpus=("NVIDIA GeForce RTX 4090",), sockets=1, instruction_sets=("avx2",),
+    gpu_memory=(24 * 2**30,), driver="580.10",
+)  # fmt: skip
+RAM = Measurement(
+    name="ram_read", value=150e9, unit="B/s", spread=0.02, threads=64,
+    when="2026-11-20T10:00:00+00:00", note="Read RAM.",
+    curve=(
+        Point(threads=1, block=0, value=12e9, best=12.5e9),
+        Point(threads=64, block=0, value=150e9, best=152e9),
+    ),
+)  # fmt: skip
+DISK = replace(RAM, name="disk_read_direct", value=6.4e9, curve=())
+COPY = replace(RAM, name="h2d_pinned", value=21e9, curve=())
+SERVER = Probed(fingerprint=PARTS, history=(RAM, DISK, COPY))
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path))
+    return tmp_path / "machines"
+
+
+def text(found: Probed = SERVER, **changes: object) -> str:
+    return json.dumps({**to_json(found), **changes})
+
+
+def test_what_is_exported_comes_back_whole():
+    assert imported(text(), "a file") == SERVER
+
+
+def test_a_plain_list_of_a_probe_has_no_parts():
+    rows = [asdict(RAM), asdict(DISK)]
+    del rows[1]["curve"]
+    assert imported(json.dumps(rows), "a file") == Probed(fingerprint=None, history=(RAM, DISK))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ("", "no measurements"),
+        ("{}", "'fingerprint' is missing"),
+        ("7", "no measurements"),
+        ("[7]", "no measurements"),
+        ("[]", "not one measurement"),
+        ('[{"name": "x"}]', "'value' is missing"),
+        ("[" * 100_000, "no measurements"),
+        (b"\xff\xfe", "no measurements"),
+        (text(version=99), "version 99"),
+        (text(version="new"), "no measurements"),
+        (text(fingerprint={"cpu": "x"}), "'cores' is missing"),
+        (text(measurements=[{**asdict(RAM), "value": -1}]), "value -1"),
+        (text(measurements=[{**asdict(RAM), "when": "today"}]), "today"),
+    ],
+)
+def test_a_file_of_something_else_is_refused_in_words(wrong, words):
+    with pytest.raises(InputError, match="probe --json") as refused:
+        imported(wrong, "some.json")
+    assert words in str(refused.value)
+    assert str(refused.value).startswith("some.json holds")
+
+
+def test_machines_are_kept_by_name():
+    named_machines.keep(SERVER, "server")
+    named_machines.keep(replace(SERVER, fingerprint=None), "Büro 2")
+    assert named_machines.names() == ("Büro 2", "server")
+    assert named_machines.probed("SERVER") == SERVER
+    assert named_machines.measured("server", NOW).figure("ram_read").source == "probed on server"
+
+
+def test_they_age_as_this_one_does():
+    named_machines.keep(SERVER, "server")
+    assert named_machines.measured("server", NOW).stale == ""
+    later = datetime(2027, 11, 21, tzinfo=UTC)
+    assert "over 92 days ago" in named_machines.measured("server", later).stale
+
+
+def test_measuring_again_grows_the_history():
+    named_machines.keep(SERVER, "server")
+    again = replace(RAM, value=160e9, when="2026-11-21T10:00:00+00:00")
+    # The plain list says nothing of the parts; those that are known stay.
+    kept = named_machines.keep(Probed(fingerprint=None, history=(again,)), "Server")
+    assert kept.fingerprint == PARTS
+    assert len(named_machines.probed("server").history) == 4
+    assert named_machines.probed("server").latest["ram_read"] == again
+    assert named_machines.names() == ("server",)
+
+
+def test_a_name_stands_for_one_machine():
+    named_machines.keep(SERVER, "server")
+    other = replace(SERVER, fingerprint=replace(PARTS, cores=8))
+    with pytest.raises(InputError, match=r"another machine already.*64 cores, and 8.*another name"):
+        named_machines.keep(other, "server")
+    assert named_machines.probed("server") == SERVER
+
+
+@pytest.mark.parametrize(
+    "name", ["", " ", "this", "This", "a/b", "..", ".hidden", "a\\b", "x" * 41, "a\n", "a."]
+)
+def test_names_that_cannot_be(name, folder):
+    if name == "a\n":
+        name = "a\nb"
+    with pytest.raises(InputError, match=r"another name|cannot be the name"):
+        named_machines.keep(SERVER, name)
+    assert not folder.exists()
+
+
+def test_unknown_names_come_with_close_ones():
+    named_machines.keep(SERVER, "server")
+    for ask in (named_machines.probed, named_machines.delete, named_machines.measured):
+        with pytest.raises(UnknownName, match="Did you mean server"):
+            ask("srever")
+
+
+def test_deleting_forgets_one(monkeypatch):
+    monkeypatch.setattr(calibration, "fingerprint", lambda: PARTS)
+    named_machines.keep(SERVER, "server")
+    calibration.save([RAM])
+    named_machines.delete("server")
+    assert named_machines.names() == ()
+    assert named_machines.measured("this").figure("ram_read").value == 150e9
+    named_machines.delete("this")
+    assert named_machines.measured("this") == Calibration()
+    assert named_machines.probed("this") == Probed(fingerprint=PARTS, history=())
+
+
+def test_a_damaged_file_is_told_and_can_be_deleted(folder):
+    named_machines.keep(SERVER, "server")
+    (folder / "server.json").write_text("{")
+    with pytest.raises(StoreError, match="Delete that machine and import it again"):
+        named_machines.probed("server")
+    named_machines.delete("server")
+    assert named_machines.names() == ()
+
+
+def test_a_folder_that_cannot_be_written(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path / "file"))
+    with pytest.raises(StoreError, match="set ADVISOR_DATA_DIR"):
+        named_machines.keep(SERVER, "server")
+
+
+def test_a_named_machine_is_predicted_with_its_own_figures():
+    named_machines.keep(SERVER, "server")
+    found = named_machine("server")
+    assert found.host.name == PARTS.cpu
+    assert (found.host.cores, found.host.memory.value) == (64, 256 * 2**30)
+    assert [gpu.name for gpu in found.gpus] == ["RTX 4090"]
+    figures = (found.host.bandwidth, found.disk.sequential, found.gpus[0].link.pinned)
+    assert [one.value for one in figures] == [150e9, 6.4e9, 21e9]
+    assert {one.kind for one in figures} == {Kind.MEASURED}
+    assert {one.source for one in figures} == {"probed on server"}
+
+
+def test_what_is_typed_wins_over_what_was_measured_there():
+    named_machines.keep(SERVER, "server")
+    found = named_machine("server", MachineInputs(ram_gbs=99, gpu="none"))
+    assert found.host.bandwidth.value == 99e9
+    assert found.gpus == ()
+
+
+def test_without_its_measurements_figures_are_assumed():
+    named_machines.keep(SERVER, "server")
+    found = named_machine("server", measured=Calibration())
+    assert found.host.bandwidth.kind is Kind.ASSUMED
+
+
+def test_a_machine_of_unknown_size_asks_for_it():
+    named_machines.keep(Probed(fingerprint=None, history=(RAM,)), "bare")
+    with pytest.raises(InputError, match=r"How much RAM bare has.*--ram-gb"):
+        named_machine("bare")
+    found = named_machine("bare", MachineInputs(ram_gb=128))
+    assert found.host.memory.value == 128 * 2**30
+    assert found.host.bandwidth.value == 150e9
+    assert found.host.cores == 64  # the most threads that read
+
+
+def test_parts_named_by_a_person_fill_what_the_file_leaves_open():
+    bare = Probed(fingerprint=None, history=(RAM,))
+    assert named_machines.with_parts(bare) == bare
+    found = named_machines.with_parts(bare, cpu="EPYC 7763", gpus=["RTX 3090"], memory=64 * 2**30)
+    named_machines.keep(found, "bare")
+    machine = named_machine("bare")
+    assert [gpu.name for gpu in machine.gpus] == ["RTX 3090"]
+    assert machine.host.cores == 64  # AMD: EPYC 7763 has 64 cores
+    assert named_machines.with_parts(SERVER, cpu="other", memory=1) == SERVER
+
+
+def test_this_is_the_machine_we_are_on(monkeypatch):
+    monkeypatch.setattr(assemble.calibration, "load", lambda: Calibration())
+    assert named_machine("this").host == assemble.this_machine().host

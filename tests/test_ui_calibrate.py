@@ -1,0 +1,414 @@
+"""The Calibrate page in each of its states, with probes that answer at once."""
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+from test_named_machines import COPY, DISK, PARTS, RAM, SERVER
+from ui_app import app, page_text, run
+
+from advisor import assemble, calibration, named_machines
+from advisor.errors import ProbeError
+from advisor.measurement import Measurement, Point
+from advisor.probed import to_json
+from advisor.probes.progress import Step
+from advisor.ui import effect, gauges, machine_list, machine_panel, measuring, probing
+
+GRID = replace(
+    DISK,
+    curve=tuple(
+        Point(threads=depth, block=block, value=depth * 1e9, best=depth * 1.1e9)
+        for block in (2**18, 2**22)
+        for depth in (1, 4)
+    ),
+)
+COPIES = replace(
+    COPY,
+    curve=tuple(Point(threads=1, block=2**at, value=at * 1e9, best=at * 1e9) for at in (18, 26)),
+)
+
+
+@pytest.fixture(autouse=True)
+def _own_machine(tmp_path, monkeypatch):
+    monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path))
+    monkeypatch.delenv("ADVISOR_PROBES", raising=False)
+    monkeypatch.setattr(calibration, "fingerprint", lambda: PARTS)
+    machine_panel.prober.clear()
+    yield
+    job = machine_panel.prober().job
+    if job is not None:
+        job.cancel()
+        ended(job)
+    machine_panel.prober.clear()
+
+
+def ended(job: probing.Job) -> None:
+    until = time.monotonic() + 20
+    while job.running and time.monotonic() < until:
+        threading.Event().wait(0.01)
+    assert not job.running
+
+
+def page():
+    test = app()
+    test.switch_page("advisor/ui/calibrate.py")
+    return run(test)
+
+
+def measures(monkeypatch: pytest.MonkeyPatch, **answers: object) -> None:
+    """Probes that answer with measurements, or raise."""
+
+    def measure(part, _seconds, progress, _cancelled):
+        progress(Step(share=1.0, seconds_left=0.0))
+        answer = answers.get(part, ())
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(probing.parts, "measure", measure)
+
+
+def waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Probes that go on until they are stopped."""
+
+    def measure(_part, _seconds, progress, cancelled: Callable[[], bool]):
+        progress(Step(share=0.5, seconds_left=2.0, doing="RAM, 4 threads"))
+        while not cancelled():
+            threading.Event().wait(0.01)
+        return ()
+
+    monkeypatch.setattr(probing.parts, "measure", measure)
+
+
+def started(test):
+    test.button(key="calibrate_start").click()
+    test.run()
+    return test
+
+
+def measured(test):
+    started(test)
+    job = machine_panel.prober().job
+    assert job is not None
+    ended(job)
+    return run(test)
+
+
+def texts(test) -> list[str]:
+    return [one.proto.text for one in test.get("progress")]
+
+
+def test_never_measured():
+    test = page()
+    assert "Never measured" in page_text(test)
+    assert test.button(key="calibrate_start").label == "Measure this machine"
+    assert [one.label.split(",")[0] for one in test.radio] == ["How thoroughly"]
+
+
+def test_measuring_shows_gauges_curves_and_the_prediction(monkeypatch):
+    measures(monkeypatch, ram=(RAM,), disk=(GRID,), gpu=(COPIES,))
+    test = measured(page())
+    text = page_text(test)
+    assert "Measured and saved" in text
+    assert "This machine reads its RAM at 150 GB/s" in text
+    # AMD: EPYC 7763 has 8 channels of DDR4-3200, 204.8 GB/s; 150 of them are 73 %
+    assert "73 % of the 205 GB/s the datasheet of EPYC 7763 says" in text
+    assert "Steady: repeats within 2 %" in text
+    titles = [one.value for one in test.subheader]
+    assert titles == [
+        "Measured beside the datasheet", "The curves behind it",
+        "What it changes in the prediction", "Machines",
+    ]  # fmt: skip
+    assert len(test.get("plotly_chart")) == 3
+    assert calibration.load().figure("ram_read").value == 150e9
+
+
+def test_the_full_pass_takes_its_time(monkeypatch):
+    waits(monkeypatch)
+    test = page()
+    test.radio(key="calibrate_pace").set_value(test.radio(key="calibrate_pace").options[1])
+    started(test)
+    job = machine_panel.prober().job
+    assert job.full
+    assert job.parts == tuple(probing.parts.QUICK)
+    assert job.whole == sum(probing.parts.FULL.values())
+
+
+def test_running_has_a_bar_for_each_part_and_can_be_stopped(monkeypatch):
+    waits(monkeypatch)
+    test = started(page())
+    job = machine_panel.prober().job
+    while "ram" not in job.steps or job.steps["ram"].share == 0:
+        threading.Event().wait(0.01)
+    run(test)
+    first, second, *_ = texts(test)
+    assert first == "RAM: 4 threads, 2 s left"
+    assert second == f"Drive: waits, {probing.parts.QUICK['disk']:.0f} s"
+    test.button(key="calibrate_stop").click()
+    test.run()
+    ended(job)
+    assert "Stopped. Nothing was changed" in page_text(run(test))
+    assert calibration.load().measurements == {}
+
+
+def test_a_second_visitor_waits_and_cannot_stop_the_first(monkeypatch):
+    waits(monkeypatch)
+    started(page())
+    other = page()
+    assert "Another visitor is measuring this machine" in page_text(other)
+    assert not [one for one in other.button if one.key in ("calibrate_stop", "calibrate_start")]
+
+
+def test_a_part_that_fails_says_why_and_the_others_count(monkeypatch):
+    no_cuda = ProbeError("No CUDA driver is here; no GPU can be measured.")
+    measures(monkeypatch, ram=(RAM,), disk=ProbeError("It lies in memory."), gpu=no_cuda)
+    text = page_text(measured(page()))
+    assert "Not measured: drive and GPU" in text
+    assert "Drive: It lies in memory." in text
+    assert "GPU: No CUDA driver is here" in text
+    assert list(calibration.load().measurements) == ["ram_read"]
+
+
+def test_nothing_that_could_be_measured(monkeypatch):
+    refusals = {part: ProbeError(f"No {part}.") for part in probing.parts.QUICK}
+    measures(monkeypatch, **refusals)
+    text = page_text(measured(page()))
+    assert "Nothing could be measured. No ram. No disk." in text
+    assert "Never measured" in text
+
+
+def test_a_folder_that_cannot_be_written_shows_what_was_found(monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path / "file"))
+    measures(monkeypatch, ram=(RAM,))
+    text = page_text(measured(page()))
+    assert "Measured, but shown here only. Measurements cannot be saved" in text
+    assert "reads its RAM at 150 GB/s" in text
+
+
+def test_little_space_is_said_before(monkeypatch):
+    monkeypatch.setattr(measuring, "free_space", lambda _: 2e9)
+    assert "Only 1.9 GiB is free" in page_text(page())
+
+
+def test_free_space_of_a_folder_that_is_not_made_yet(tmp_path, monkeypatch):
+    assert measuring.free_space(tmp_path / "a" / "b") > 0
+
+    def refused(_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(measuring.shutil, "disk_usage", refused)
+    assert measuring.free_space(tmp_path) is None
+
+
+def test_switched_off_offers_the_import_instead(monkeypatch):
+    monkeypatch.setenv("ADVISOR_PROBES", "off")
+    calibration.save([RAM])
+    test = page()
+    text = page_text(test)
+    assert "Measuring is switched off on this server" in text
+    assert "reads its RAM at 150 GB/s" in text
+    assert not [one for one in test.button if one.key == "calibrate_start"]
+    assert not [one for one in test.button if one.key == "really_this"]
+    assert test.button(key="import_now")
+
+
+def test_stale_says_why_and_is_used():
+    calibration.save([replace(RAM, when="2025-01-01T10:00:00+00:00")])
+    text = page_text(page())
+    assert "Measured over 92 days ago: ram_read" in text
+    assert "on 1 January 2025" in text
+    assert "What it changes in the prediction" in [one.value for one in page().subheader]
+
+
+def test_changed_hardware_says_that_its_figures_rest(monkeypatch):
+    calibration.save([RAM])
+    monkeypatch.setattr(calibration, "fingerprint", lambda: replace(PARTS, cores=4))
+    test = page()
+    assert "64 cores, and 4 can be used now; probe again. Until then" in page_text(test)
+    assert "What it changes in the prediction" not in [one.value for one in test.subheader]
+
+
+def test_wide_spread_is_told():
+    calibration.save([replace(RAM, spread=0.4)])
+    text = page_text(page())
+    assert "Repeats lay far apart (RAM 40 %, each way)" in text
+    assert "shared with others" in text
+
+
+def test_history_is_drawn_from_the_second_time_on():
+    calibration.save([RAM])
+    assert "Over time" not in [one.value for one in page().subheader]
+    calibration.save([replace(RAM, value=140e9, when="2026-11-21T10:00:00+00:00")])
+    test = page()
+    assert "Over time" in [one.value for one in test.subheader]
+    assert "All 2 measurements" in [one.label for one in test.expander]
+
+
+def test_a_damaged_file_is_told(tmp_path):
+    (tmp_path / calibration.FILE_NAME).write_text("{")
+    # The first page that reads it sets it aside; that is Advise.
+    test = app()
+    assert (tmp_path / f"{calibration.FILE_NAME}.damaged").exists()
+    test.switch_page("advisor/ui/calibrate.py")
+    assert "Never measured" in page_text(run(test))
+
+
+def test_the_prediction_before_and_after(monkeypatch):
+    calibration.save([replace(RAM, value=75e9)])
+    host = SimpleNamespace(
+        notes=(), memory_total=PARTS.memory, name=PARTS.cpu, cores=64, sockets=1,
+        instruction_sets=frozenset(), memory_available=PARTS.memory,
+    )  # fmt: skip
+    monkeypatch.setattr(assemble.host_probe, "facts", lambda: host)
+    monkeypatch.setattr(assemble.gpu_probe, "gpus", lambda: ((), ()))
+    text = page_text(page())
+    assert "Llama-3.1-70B, Q4_K_M, offloaded to RAM:" in text
+    assert "tokens/s, was" in text
+    # 75 GB/s are 37 % of the 204.8 that the datasheet of this processor says.
+    assert "% slower" in text
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        (3.0, 2.1, "M, offloaded to RAM: 2.1 tokens/s, was 3.0 tokens/s assumed (30 % slower)."),
+        (2.0, 2.004, "M, offloaded to RAM: 2.0 tokens/s, as was assumed before measuring."),
+        (None, None, "M fits nowhere on this machine"),
+    ],
+)
+def test_the_change_in_words(before, after, words):
+    found = effect.Change(placement="Offload to RAM", before=before, after=after)
+    assert effect.sentence("M", [found]).startswith(words)
+
+
+def test_another_model_can_be_asked_about(monkeypatch):
+    calibration.save([RAM])
+    test = page()
+    test.selectbox(key="effect_model").select("Qwen3-8B")
+    assert "Qwen3-8B, Q4_K_M" in page_text(run(test))
+
+
+def upload(test, content: str, name="server"):
+    test.file_uploader(key="import_file").upload("machine.json", content.encode())
+    test.text_input(key="import_name").set_value(name)
+    test.button(key="import_now").click()
+    return run(test)
+
+
+def test_a_machine_is_brought_looked_at_and_deleted():
+    test = upload(page(), json.dumps(to_json(SERVER)))
+    assert "server is here, with 3 measured figures" in page_text(test)
+    test.selectbox(key="calibrate_machine").select("server")
+    text = page_text(run(test))
+    assert "server reads its RAM at 150 GB/s, its drive at 6.4 GB/s and copies" in text
+    assert not [one for one in test.button if one.key == "calibrate_start"]
+    assert [one.proto.label for one in test.get("download_button")] == ["Export"]
+    test.button(key="really_server").click()
+    text = page_text(run(test))
+    assert "Deleted: what was measured on server." in text
+    assert "Never measured" in text
+    assert named_machines.names() == ()
+
+
+def test_its_link_fills_in_advise():
+    named_machines.keep(SERVER, "server")
+    (link,) = (one.proto.url for one in page().get("link_button"))
+    query = dict(part.split("=") for part in link.split("?")[1].split("&"))
+    assert query["machine"] == "Another+machine"
+    assert (query["gpu"], query["cpu"], query["ram"]) == ("RTX+4090", "EPYC+7763", "256")
+    assert (query["ramspeed"], query["drivespeed"]) == ("150.00", "6.40")
+    parameters = {key: text.replace("+", " ") for key, text in query.items()}
+    opened = app(**parameters)
+    assert opened.number_input(key="ramspeed").value == 150
+    assert "Please note" not in page_text(opened).split("RAM speed")[0]
+
+
+def test_parts_are_asked_where_the_file_does_not_name_them():
+    test = page()
+    test.selectbox(key="import_gpu").select("RTX 3090")
+    test.number_input(key="import_ram").set_value(128)
+    upload(test, json.dumps([to_json(SERVER)["measurements"][0]]), "bare")
+    found = named_machines.probed("bare").fingerprint
+    assert (found.gpus, found.memory) == (("RTX 3090",), 128 * 2**30)
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "words"),
+    [
+        ("{", "server", "machine.json holds no measurements"),
+        (json.dumps(to_json(SERVER)), "this", "give another name"),
+        (json.dumps(to_json(SERVER)), "../x", "cannot be the name of a machine"),
+        (json.dumps(to_json(SERVER)), "", "cannot be the name of a machine"),
+    ],
+)
+def test_what_cannot_be_imported_is_said(content, name, words):
+    assert words in page_text(upload(page(), content, name))
+    assert named_machines.names() == ()
+
+
+def test_importing_without_a_file_or_too_large_or_too_many(monkeypatch):
+    test = page()
+    test.button(key="import_now").click()
+    assert "Choose a file first." in page_text(run(test))
+    monkeypatch.setattr(machine_list, "LARGEST", 3)
+    assert "3 are allowed" in page_text(upload(page(), "[7, 8]"))
+    monkeypatch.setattr(machine_list, "LARGEST", 10_000)
+    monkeypatch.setattr(machine_list, "MOST", 0)
+    assert "delete one first" in page_text(upload(page(), "[7, 8]"))
+
+
+def test_what_others_wrote_into_a_file_is_never_html():
+    image = "<img src=x onerror=alert(1)>"
+    parts = replace(PARTS, cpu=image, gpus=(image,))
+    row: Measurement = replace(RAM, note=image, name=image)
+    named_machines.keep(replace(SERVER, fingerprint=parts, history=(row,)), "bad")
+    test = page()
+    test.selectbox(key="calibrate_machine").select("bad")
+    text = page_text(run(test))
+    assert "&lt;img src=x" in text
+    assert "<img" not in text
+
+
+@pytest.mark.parametrize(
+    ("spread", "words"),
+    [(0.05, "Steady"), (0.12, "Fairly steady"), (0.25, "Uneven"), (0.26, "Unsteady")],
+)
+def test_steadiness_in_words(spread, words):
+    assert gauges.steadiness(spread).split(":")[0] == words
+
+
+@pytest.mark.parametrize(
+    ("when", "words"),
+    [
+        ("2026-11-21T11:59:30+00:00", "just now"),
+        ("2026-11-21T11:15:00+00:00", "45 minutes ago"),
+        ("2026-11-21T09:00:00", "3 hours ago"),
+        ("2026-11-18T11:00:00+00:00", "3 days ago"),
+        ("2026-11-01T11:00:00+00:00", "on 1 November 2026"),
+    ],
+)
+def test_ages_in_words(when, words):
+    assert gauges.ago(when, gauges.moment("2026-11-21T12:00:00+00:00")) == words
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("ram_read", "RAM"),
+        ("ram_read_node1", "RAM of node 1"),
+        ("h2d_pinned_gpu1", "To the GPU, pinned 2"),
+        ("engine_read_q4_k", "llama.cpp, Q4_K weights"),
+        ("engine_prompt_q8_0", "llama.cpp, prompt in Q8_0"),
+        ("engine_layer", "llama.cpp, each layer"),
+        ("engine_expert_layer", "llama.cpp, each expert layer"),
+        ("engine_attention", "llama.cpp, attention"),
+        ("npu_read", "npu read"),
+    ],
+)
+def test_figures_have_names(name, words):
+    assert probing.title(name) == words

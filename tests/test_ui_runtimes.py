@@ -1,0 +1,147 @@
+"""Runtimes, users together, streaming and renting on the Advise page."""
+
+import re
+
+import pytest
+from ui_app import app, page_text, run
+
+from advisor import catalog
+from advisor.advice import advise
+from advisor.assemble import MachineInputs, machine
+from advisor.runtimes import RUNTIMES
+from advisor.ui.choices import Choices
+from advisor.ui.fields import ANOTHER, DEFAULT_HOST
+from advisor.workload import Workload
+
+
+@pytest.fixture(autouse=True)
+def _own_data(tmp_path, monkeypatch):
+    monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path))
+
+
+def shown():
+    """The answer behind the first visit's page."""
+    here = machine(MachineInputs(gpu="RTX 3090", ram_gb=64, cpu=DEFAULT_HOST))
+    return advise(catalog.model("Llama-3.1-70B", "Q4_K_M"), here, Workload())
+
+
+def table_of(text: str, label: str) -> str:
+    return text.partition(f"aria-label='{label}'")[2].partition("</table>")[0]
+
+
+def opened(part: str, **parameters: str):
+    test = app(**parameters)
+    test.session_state[part] = True
+    return run(test)
+
+
+def alt_of(test, key: str) -> str:
+    (found,) = [one.proto.alt for one in test.get("plotly_chart") if key in one.proto.id]
+    return found
+
+
+def test_what_fits_is_listed_fastest_first_with_what_it_takes_to_set_up() -> None:
+    rows = table_of(page_text(app()), "Runtimes, fastest first").split("<tr>")[2:]
+    speeds = [float(re.search(r">([\d.]+) tokens/s", row)[1]) for row in rows]
+    assert speeds == sorted(speeds, reverse=True)
+    assert len(rows) == sum(bool(one.fits) for one in shown().estimates)
+    assert all("<abbr title='" in row for row in rows)
+
+
+def test_what_does_not_work_is_below_with_its_reason() -> None:
+    text = page_text(app())
+    refused = table_of(text, "Runtimes that do not work")
+    for one in shown().estimates:
+        if one.refusal:
+            assert one.runtime in refused
+    assert "too large" in refused
+    assert "runs nothing" not in table_of(text, "Runtimes, fastest first")
+
+
+def test_the_command_shown_is_of_the_runtime_chosen_in_its_language() -> None:
+    test = app()
+    best = shown().best
+    assert best.command in [one.value for one in test.code]
+    test.selectbox(key="command_of").select("Accelerate, Offload to NVMe")
+    test = run(test)
+    (script,) = [one for one in test.code if "from_pretrained" in one.value]
+    assert script.language == "python"
+    assert best.command not in [one.value for one in test.code]
+
+
+def test_every_runtime_of_the_registry_is_on_the_page() -> None:
+    text = page_text(app())
+    for one in RUNTIMES:
+        assert one.name in text
+
+
+def test_a_command_that_no_longer_fits_gives_way_to_the_best() -> None:
+    test = app()
+    test.selectbox(key="command_of").select("Accelerate, Offload to NVMe")
+    run(test)
+    test.number_input(key="users").set_value(8)
+    assert "Accelerate" not in run(test).selectbox(key="command_of").value
+
+
+def test_nothing_is_worked_out_until_its_part_is_opened() -> None:
+    test = app()
+    assert not [one for one in test.selectbox if one.key in ("users_of", "rented")]
+    assert len(test.get("plotly_chart")) == 5
+
+
+def test_users_together_says_where_memory_and_speed_end() -> None:
+    test = opened("open_users", model="Llama-3-8B")
+    said = alt_of(test, "users_chart")
+    assert "together get" in said
+    assert re.search(r"Memory ends at \d+ users", said)
+    assert "memory is the limit" in said
+    test.number_input(key="reading").set_value(120.0)
+    assert re.search(r"Up to \d+ get 120 tokens/s each", alt_of(run(test), "users_chart"))
+
+
+def test_streaming_is_named_with_the_users_or_tokens_from_which_it_is_faster() -> None:
+    test = opened("open_streaming")
+    assert "Streaming" in alt_of(test, "crossover_users")
+    assert re.search(
+        r"about \d+ tokens on, streaming is faster|Streaming reads prompts of every length sooner",
+        alt_of(test, "crossover_tokens of the prompt"),
+    )
+
+
+def test_nothing_is_streamed_where_the_gpu_holds_it() -> None:
+    test = opened("open_streaming", model="Llama-3-8B")
+    assert not [one for one in test.get("plotly_chart") if "crossover" in one.proto.id]
+
+
+def test_a_rented_gpu_comes_with_its_task_file() -> None:
+    test = opened("open_renting")
+    test.selectbox(key="rented").select("H100 SXM")
+    (text,) = [one.value for one in run(test).code if "accelerators:" in one.value]
+    assert "{H100:1, H100-SXM:1}" in text
+
+
+def test_without_a_gpu_the_page_stands() -> None:
+    test = opened("open_users", gpu="No GPU", model="Llama-3-8B")
+    assert "together get" in alt_of(test, "users_chart")
+
+
+def test_a_card_of_another_kind_beside_the_first() -> None:
+    test = app(gpu2="RTX 4090")
+    text = page_text(test)
+    assert "RTX 3090 + RTX 4090" in text
+    assert "It fits in the GPU" in text
+    link = next(one.value for one in test.code if one.value.startswith("http"))
+    assert "gpu2=RTX+4090" in link
+
+
+@pytest.mark.parametrize(
+    ("gpus", "said"), [(1, "--gpu 'RTX 3090 + RTX 4090'"), (2, "--gpu '2x RTX 3090 + RTX 4090'")]
+)
+def test_cards_of_two_kinds_are_said_on_the_command_line_too(gpus: int, said: str) -> None:
+    chosen = Choices(
+        model="Llama-3.1-70B", context="8k", users=1, replies=40, machine=ANOTHER, gpu="RTX 3090",
+        gpus=gpus, gpu2="RTX 4090", kv="f16", prompt=512, output=256, ubatch=512, hour=30,
+        rentday=24, months=36, kwh=0.18,
+    )  # fmt: skip
+    assert said in chosen.command()
+    assert "--gpu-count" not in chosen.command()
