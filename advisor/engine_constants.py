@@ -5,6 +5,7 @@ keeps its form, and with it what changes when cores, RAM or the mixture of types
 """
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -23,6 +24,8 @@ CLOSE = 0.9
 expected of any program."""
 USUAL_HEAD = 128
 """Values of a head where its size is not known."""
+HEADS = r"[1-9]\d*_[1-9]\d*"
+"""Head size and heads that share a key."""
 KNOWN = 0.5
 """Least share of a token's bytes whose types were timed."""
 
@@ -80,7 +83,11 @@ def attending(rates: Mapping[str, Figure], model: Model) -> Figure | None:
         rates: by head size and g, "128_4".
         model: its head size decides which are nearest, and its g lies between theirs.
     """
-    timed = {tuple(map(int, name.split("_"))): figure for name, figure in rates.items()}
+    timed = {
+        tuple(map(int, name.split("_"))): figure
+        for name, figure in rates.items()
+        if re.fullmatch(HEADS, name)
+    }
     cached = sum(one.key_values + one.value_values for one in model.architecture.cache)
     if not timed or not cached:
         return None

@@ -134,6 +134,13 @@ def test_attention_depends_on_heads(model: str, rate: float) -> None:
     assert took == pytest.approx(1.0, rel=1e-6)
 
 
+def test_names_that_no_probe_writes_count_for_nothing() -> None:
+    model = catalog.model("Llama-3.1-8B", "Q8_0")
+    odd = {"": timed(1e9), "128": timed(1e9), "0_0": timed(1e9), "x_4": timed(1e9)}
+    assert attending(odd, model) is None
+    assert attending({**odd, "128_4": timed(40e9)}, model) == timed(40e9)
+
+
 def test_prompts_are_computed_as_fast_as_they_were_timed() -> None:
     model = catalog.model("Llama-3.1-8B", "Q6_K")
     took = seconds(model, host(), flops=100e9, tokens=128.0)
