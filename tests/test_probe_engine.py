@@ -101,7 +101,7 @@ def test_the_formula_is_found_again() -> None:
     assert found["engine_layer"].value == pytest.approx(LAYER, rel=1e-6)
     assert found["engine_layer"].unit == "s"
     assert found["engine_expert_layer"].value == pytest.approx(EXPERT_LAYER, rel=1e-6)
-    for heads in ("128_4", "64_8", "128_1", "64_1"):
+    for heads in ("128_4", "64_4", "64_8", "128_1", "64_1"):
         one = found[f"engine_attention_{heads}"]
         assert (one.value, one.unit) == (pytest.approx(ATTENTION, rel=1e-6), "FLOP/s")
 

@@ -19,9 +19,10 @@ PROMPT = 128
 """Tokens of a prompt that is timed."""
 SHALLOW, DEEP = 16, 1280
 """Tokens in the cache while tokens are timed; those of the deep one fill it in a second or two."""
-HEADS = ((128, 32, 8), (64, 32, 4), (128, 16, 16), (64, 16, 16))
+HEADS = ((128, 32, 8), (64, 32, 8), (64, 32, 4), (128, 16, 16), (64, 16, 16))
 """Head size, query heads and key heads of the samples that attend: small and usual heads, with keys
-shared by several heads and of their own."""
+shared by several heads and of their own. Small heads are timed with as many key heads as small
+models have: a token's keys lie side by side, and one head's are fetched from between the others."""
 CACHES = 4
 """Bytes that a token reads, in last-level caches: few of them are left from the token before."""
 LEAST_BYTES, MOST_BYTES = int(256 * MIB), int(1024 * MIB)

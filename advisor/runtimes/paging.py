@@ -3,7 +3,7 @@
 What every token reads is scanned in a cycle and keeps its pages first; experts take what cache is
 left, and are hit in proportion, since each token picks others.
 
-The two constants are what the rows of data/measurements/own.csv with `read_gb` say, where real
+The constants are what the rows of data/measurements/own.csv with `read_gb` say, where real
 llama.cpp was watched under memory caps (`python -m benchmarks.engine`); a test fits them again.
 """
 
@@ -27,14 +27,20 @@ class Rereading:
 
     Attributes:
         found: share of a scan that the cache still has, though it cannot hold all of it.
-        windows: of read-ahead that come in beside each piece that lies in one place.
+        jumps: of a scan in each layer, whose matrices are not computed in the order in which the
+            file has them: after each, one window of read-ahead is waited for.
+        windows: of read-ahead that come in beside each piece of an expert.
+        most: of all experts, however much would come in beside; some of it pushes out what will be
+            needed.
     """
 
     found: float
+    jumps: float
     windows: float
+    most: float
 
 
-WATCHED = Rereading(found=0.14, windows=2.0)
+WATCHED = Rereading(found=0.14, jumps=3.0, windows=2.5, most=1.35)
 CORNER = 64
 """How sharply a scan stops reading again when the cache holds all of it: rows with 0.98 of it in
 the cache read as much as those with half of it, and those with all of it nothing."""
@@ -45,8 +51,8 @@ class Reread:
     """Bytes that a step brings in again [B].
 
     Attributes:
-        scanned: one after the other.
-        pieces: of experts, wherever they lie.
+        scanned: one after the other, read ahead while it is computed.
+        pieces: waited for: what lies after a jump, and experts wherever they lie.
     """
 
     scanned: Array
@@ -81,10 +87,12 @@ def reread(
     hit = np.clip(left / np.maximum(experts_held, 1.0), 0.0, 1.0)
     beside = read_beside(model, machine, constants.windows)
     experts = np.minimum(
-        load.experts * (1.0 + beside), np.maximum(2.0 * experts_held, load.experts)
+        load.experts * (1.0 + beside), np.maximum(constants.most * experts_held, load.experts)
     )
     scanned = dense * missed_share(cache / np.maximum(dense, 1.0), constants.found)
-    return Reread(scanned=scanned, pieces=experts * (1.0 - hit))
+    ahead = machine.disk.read_ahead.value if machine.disk else 0.0
+    waited = np.minimum(scanned, constants.jumps * load.layers * ahead)
+    return Reread(scanned=scanned - waited, pieces=waited + experts * (1.0 - hit))
 
 
 def missed_share(cached: Array, found: float = WATCHED.found) -> Array:

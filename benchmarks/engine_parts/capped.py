@@ -1,7 +1,7 @@
 """A process whose memory, page cache included, is capped by a control group of its own."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -40,10 +40,17 @@ def capped(size: int) -> Iterator[Path]:
         folder.rmdir()
 
 
-def inside(folder: Path, command: tuple[str, ...]) -> tuple[str, ...]:
+def inside(folder: Path, command: Sequence[str]) -> tuple[str, ...]:
     """The command, begun in a control group."""
     enter = 'echo $$ > "$0/cgroup.procs" && exec "$@"'
     return ("/bin/sh", "-c", enter, str(folder), *command)
+
+
+def cached(folder: Path) -> int:
+    """Pages of files that a control group holds [B]."""
+    lines = (folder / "memory.stat").read_text(encoding="ascii").splitlines()
+    sizes = dict(line.split() for line in lines)
+    return int(sizes["file"] if "file" in sizes else sizes["cache"])
 
 
 def _folder() -> tuple[Path, str] | None:

@@ -1,152 +1,110 @@
 """Decode speed of models in RAM: probe and engine in turns, medians compared."""
 
-import json
 import os
 import statistics
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from advisor import calibration, catalog
 from advisor.assemble import this_machine
-from advisor.estimate import Range, estimate
+from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine
-from advisor.measurement import Measurement
 from advisor.model import Model
 from advisor.placement import Strategy
 from advisor.probes import engine, host, ram
 from advisor.probes.engine_job import Job
-from advisor.probes.engine_xllamacpp import asked
 from advisor.probes.synthetic_model import Synthetic, write
 from advisor.runtimes import LLAMA_CPP
 from advisor.workload import Workload
+from benchmarks.engine_parts import talk
 from benchmarks.engine_parts.models import CONTEXTS, Target
+from benchmarks.engine_parts.readings import Readings, Run
 
-ROOT = Path(__file__).parent.parent.parent
-RAM_SECONDS, ENGINE_SECONDS, TOKENS, TOKEN_SECONDS = 1.5, 60.0, 16, 1.5
+TOKENS, TOKEN_SECONDS = 16, 1.5
+RAM_SECONDS, ENGINE_SECONDS, FEW = 2.5, 20.0, 3
+"""Time for the probes, and how many targets lie between two of them: the speed of a shared machine
+drifts within minutes."""
 VOCAB = 1000
 
 
-@dataclass(kw_only=True)
-class Readings:
-    """What was read in all rounds.
-
-    Attributes:
-        probes: by name, a measurement of each round.
-        tokens: by target and depth, the seconds of a token in each round [s].
-    """
-
-    probes: dict[str, list[Measurement]] = field(default_factory=dict)
-    tokens: dict[tuple[str, int], list[float]] = field(default_factory=dict)
-
-
-def read(targets: list[Target], rounds: int, quantile: float, folder: Path) -> Readings:
-    """Probe, then every target, again and again.
+def read(
+    targets: Sequence[Target], found: Readings, quantile: float, folder: Path,
+    over: Callable[[], bool],
+) -> None:  # fmt: skip
+    """Every target once, those first that were timed least, and the probes before each few.
 
     Args:
         targets: to run.
-        rounds: how often.
+        found: what was read before, to which this is added.
         quantile: of a round's tokens that stands for the round; 0.5 for the median.
         folder: for model files and caches.
+        over: asked before each whether to stop.
     """
-    found = Readings()
-    for number in range(rounds):
-        for one in (*ram.measure(RAM_SECONDS), *engine.measure(ENGINE_SECONDS)):
-            found.probes.setdefault(one.name, []).append(one)
-        for target in targets:
-            times = _timed(target, folder, fill=number == 0)
-            for depth, seconds in times.items():
-                one_round = float(np.quantile(seconds, quantile))
-                found.tokens.setdefault((target.name, depth), []).append(one_round)
-        print(f"engine: round {number + 1} of {rounds} is done.", file=sys.stderr)
-    return found
+    least_first = sorted(targets, key=lambda one: len(found.of(one.name, max(CONTEXTS))))
+    for number, target in enumerate(least_first):
+        if over():
+            return
+        if number % FEW == 0:
+            found.probes.extend((*ram.measure(RAM_SECONDS), *engine.measure(ENGINE_SECONDS)))
+        found.runs.extend(_timed(target, quantile, folder))
+        found.keep()
 
 
-def _timed(target: Target, folder: Path, *, fill: bool) -> dict[int, list[float]]:
-    """Seconds of tokens at each depth."""
-    deep, name = max(CONTEXTS), target.name.replace(" ", "-")
-    if fill:
+def _timed(target: Target, quantile: float, folder: Path) -> tuple[Run, ...]:
+    """One run at each depth, the deep one with a cache that its twin filled."""
+    shallow, deep = CONTEXTS
+    name = target.name.replace(" ", "-")
+    if not (folder / name).exists():
         with _kept(target.twin, folder, TOKEN_SECONDS / 100) as ask:
             ask({"depth": deep, "save": name})
     with _kept(target.synthetic, folder, TOKEN_SECONDS) as ask:
-        shallow = ask({"depth": min(CONTEXTS)})
-        return {min(CONTEXTS): shallow, deep: ask({"depth": deep, "slot": name})}
+        both = ask({"depth": shallow}), ask({"depth": deep, "slot": name})
+    return tuple(
+        Run(
+            target=target.name,
+            depth=depth,
+            seconds=float(np.quantile(one.seconds, quantile)),
+            prompt=one.prompt,
+        )
+        for depth, one in zip(CONTEXTS, both, strict=True)
+    )
 
 
-@contextmanager
-def _kept(synthetic: Synthetic, folder: Path, seconds: float) -> Iterator:  # type: ignore[type-arg]
-    """A process with the model loaded, and how to ask it; gone when the block ends."""
+def _kept(synthetic: Synthetic, folder: Path, seconds: float) -> AbstractContextManager[talk.Ask]:
+    """How to ask a process that has a model loaded."""
     path = folder / f"model-{os.getpid()}.gguf"
     with path.open("wb") as file:
         write(file, synthetic)
-    threads = host.facts().cores
     job = Job(
-        path=path, threads=threads, vocab=VOCAB, depths=CONTEXTS, tokens=TOKENS, seconds=seconds
-    )
-    command = (
-        *(sys.executable, "-m", "benchmarks.engine_parts.kept"),
-        json.dumps(asked(job) | {"slots": f"{folder}/"}),
-    )
-    log = folder / "log"
-    with log.open("w", encoding="utf-8") as said, subprocess.Popen(
-        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, text=True,
-        env={**os.environ, "GGML_NO_BACKTRACE": "1"},
-    ) as process:  # fmt: skip
-
-        def answer() -> dict[str, list[float]]:
-            line = process.stdout.readline() if process.stdout else ""
-            if not line:
-                words = log.read_text(encoding="utf-8", errors="replace")[-1000:]
-                raise SystemExit(f"engine: llama.cpp ended with code {process.wait()}: {words}")
-            found: dict[str, list[float]] = json.loads(line)
-            return found
-
-        def ask(what: dict[str, object]) -> list[float]:
-            if process.stdin:
-                process.stdin.write(json.dumps(what) + "\n")
-                process.stdin.flush()
-            times = answer()["token_seconds"]
-            if "save" in what:
-                answer()
-            return times
-
-        try:
-            answer()
-            path.unlink()
-            yield ask
-        finally:
-            process.kill()
-            path.unlink(missing_ok=True)
+        path=path, threads=host.facts().cores, vocab=VOCAB, depths=CONTEXTS, tokens=TOKENS,
+        seconds=seconds,
+    )  # fmt: skip
+    return talk.loaded(job, folder)
 
 
 def calibrated(found: Readings) -> Machine:
     """This machine with the medians of its probes saved; no GPU, which no target uses."""
-    calibration.save(
-        replace(
-            readings[0],
-            value=statistics.median(one.value for one in readings),
-            spread=_spread([one.value for one in readings]),
-        )
-        for readings in found.probes.values()
-    )
+    calibration.save(found.medians())
     return replace(this_machine(), gpus=())
 
 
-def predicted(model: Model, machine: Machine, depth: int) -> Range:
-    """Decode speed at a depth, all weights in RAM."""
+def predicted(model: Model, machine: Machine, depth: int) -> Estimate:
+    """A model with all its weights in RAM, after a prompt of so many tokens."""
     work = Workload(prompt=depth, output=TOKENS, context=depth + TOKENS)
     table = catalog.efficiency()
-    one = estimate(model, machine, work, LLAMA_CPP, Strategy.CPU_OFFLOAD, table)
-    if one.decode is None:
-        raise SystemExit(f"engine: {one.refusal}")
-    return one.decode
+    return estimate(model, machine, work, LLAMA_CPP, Strategy.CPU_OFFLOAD, table)
 
 
-def _spread(values: list[float]) -> float:
-    """Half the range over the median."""
-    return (max(values) - min(values)) / (2 * statistics.median(values))
+def rates(runs: Sequence[Run]) -> list[float]:
+    """Tokens per second of each run."""
+    return [1.0 / one.seconds for one in runs]
+
+
+def prompt_rate(runs: Sequence[Run]) -> float | None:
+    """Median speed of the prompt over runs; None where none was timed [tokens/s]."""
+    found = [one.prompt for one in runs if one.prompt is not None]
+    return statistics.median(found) if found else None
