@@ -103,8 +103,8 @@ def fitted(runs: Sequence[Watched]) -> Rereading:
     """The constants that these runs give.
 
     What is found comes from what dense models read, by least squares of its share of what a token
-    needs; the windows and the most from what models with experts read, by that of its logarithm. The jumps come
-    from the times of scans, by least squares of their logarithm.
+    needs; the windows and the most from what models with experts read, by that of its logarithm;
+    the jumps from the times of scans, by that of theirs.
     """
     dense = [one for one in runs if not one.row.experts]
     routed = [one for one in runs if one.row.experts]
