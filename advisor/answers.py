@@ -93,11 +93,14 @@ def advice_answer(advice: Advice) -> Json:
     return {
         "title": advice.title,
         "verdict": advice.verdict,
+        "runtime": advice.chosen.name if advice.chosen else None,
         "estimates": [estimate_answer(one) for one in advice.estimates],
         "upgrades": [
             {
                 "gpu": one.gpu,
                 "count": one.count,
+                "runtime": one.estimate.runtime,
+                "format": one.estimate.model.format,
                 "holds_all": one.holds_all,
                 **_range("decode_tps", one.estimate.decode),
                 "usd_per_month": one.offer.monthly if one.offer else None,

@@ -80,6 +80,7 @@ class MachineInputs:
         pcie_lanes: its lanes.
         disk: catalogue name of the drive.
         disk_gbs: sustained sequential read, used as it is [GB/s].
+        bridge: an NVLink bridge joins two cards of a kind.
         machines: machines alike, joined by a network.
         network_gbs: sustained rate between them, one way [GB/s].
 
@@ -101,6 +102,7 @@ class MachineInputs:
     pcie_lanes: int | None = None
     disk: str | None = None
     disk_gbs: Array | None = None
+    bridge: bool = False
     machines: int = 1
     network_gbs: float | None = None
 
@@ -330,7 +332,20 @@ def _gpus(inputs: MachineInputs) -> tuple[Gpu, ...]:
     most = LIMITS["gpu_count"][1]
     if not 1 <= len(found) * inputs.gpu_count <= most:
         raise InputError(f"{inputs.gpu} is {len(found)} GPUs; a machine may have 1 to {most}.")
-    return tuple(found) * inputs.gpu_count
+    cards = tuple(found) * inputs.gpu_count
+    return _bridged(cards) if inputs.bridge else cards
+
+
+def _bridged(cards: tuple[Gpu, ...]) -> tuple[Gpu, ...]:
+    """Two cards of a kind with a bridge between them.
+
+    Raises:
+        InputError: others than two alike, or a card that takes no bridge.
+    """
+    if len(cards) != 2 or cards[0].name != cards[1].name:
+        named = " + ".join(card.name for card in cards)
+        raise InputError(f"An NVLink bridge joins two cards of a kind; this is {named}.")
+    return tuple(catalog.bridged(card) for card in cards)
 
 
 def _gpu(inputs: MachineInputs, name: str) -> Gpu:

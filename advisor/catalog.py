@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache, lru_cache
 
 from advisor.architecture import Architecture, ArchitectureFacts
@@ -38,6 +39,12 @@ def gpu_rows() -> Mapping[str, GpuRow]:
 def gpu_links() -> Mapping[str, GpuLinkRow]:
     """Links that GPUs have to others of their kind, by GPU."""
     return {row.gpu: row for row in read(DATA / "gpu_links.csv", GpuLinkRow)}
+
+
+@cache
+def gpu_bridges() -> Mapping[str, GpuLinkRow]:
+    """What a bridge between two cards of a kind carries, by the name of the GPU."""
+    return {row.gpu: row for row in read(DATA / "gpu_bridges.csv", GpuLinkRow)}
 
 
 @cache
@@ -101,6 +108,12 @@ def find_model(name: str) -> ArchitectureFacts:
         UnknownName: with close names.
     """
     return find("model", name, model_rows(), "`data/models.csv` lists those it knows.")
+
+
+def repository(name: str) -> str:
+    """The unquantized checkpoint on Hugging Face; the name itself of a model from elsewhere."""
+    row = model_rows().get(name)
+    return row.hf_id if row and row.hf_id else name
 
 
 @cache
@@ -193,12 +206,24 @@ def gpu_of(row: GpuRow) -> Gpu:
         link=_link(row),
         board_power=row.board_power_w,
         unified=row.unified,
-        peer=_peer(row),
+        peer=_peer(gpu_links().get(row.name)),
     )
 
 
-def _peer(row: GpuRow) -> Figure | None:
-    own = gpu_links().get(row.name)
+def bridged(gpu: Gpu) -> Gpu:
+    """A card with a bridge to its twin.
+
+    Raises:
+        InputError: a card that takes none, or whose bridge is not known.
+    """
+    row = gpu_bridges().get(gpu.name)
+    if row is None:
+        known = ", ".join(gpu_bridges())
+        raise InputError(f"No NVLink bridge is known for {gpu.name}; there is one for {known}.")
+    return replace(gpu, peer=_peer(row))
+
+
+def _peer(own: GpuLinkRow | None) -> Figure | None:
     if own is None:
         return None
     reached = efficiency().row("peer_link_share")

@@ -7,7 +7,7 @@ from advisor.errors import Refusal
 from advisor.estimate import Estimate, estimate, whole_bytes
 from advisor.machine import Machine
 from advisor.model import Model
-from advisor.placement import Settings
+from advisor.placement import Settings, Strategy
 from advisor.runtimes import RUNTIMES, Runtime
 from advisor.workload import Workload
 
@@ -54,11 +54,16 @@ def _in_runtime(
             )
             for strategy in runtime.strategies
         ]
-    own = settings if runtime.takes_layers else Settings()
+    own = own_settings(runtime, settings)
     return [
         estimate(model, machine, work, runtime, strategy, catalog.efficiency(), own, becomes.reason)
         for strategy in runtime.strategies
     ]
+
+
+def own_settings(runtime: Runtime, settings: Settings | None) -> Settings:
+    """What a person fixed, as far as a runtime can be told it."""
+    return settings if settings is not None and runtime.takes_layers else Settings()
 
 
 def as_run(asked: Model, runtime: Runtime, machine: Machine) -> Model:
@@ -69,6 +74,17 @@ def as_run(asked: Model, runtime: Runtime, machine: Machine) -> Model:
     """
     form = runtime.becomes(asked.format, machine).format
     return asked if form == asked.format else catalog.in_format(asked.architecture, form)
+
+
+def lacks(runtime: Runtime, strategy: Strategy) -> str:
+    """Why a runtime has no estimate of a placement; empty where it has one."""
+    if strategy in runtime.strategies:
+        return ""
+    return {
+        Strategy.GPU_RESIDENT: f"{runtime.name} always leaves a part outside the GPU.",
+        Strategy.CPU_OFFLOAD: f"{runtime.name} leaves nothing in RAM.",
+        Strategy.NVME_OFFLOAD: f"{runtime.name} does not run a model from the drive.",
+    }[strategy]
 
 
 def usable(estimates: Iterable[Estimate]) -> list[Estimate]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from advisor.efficiency import Efficiency
 from advisor.errors import InputError
-from advisor.kernels import host_attention_seconds, kernel_seconds
+from advisor.kernels import host_attention_seconds, host_kernel_seconds, kernel_seconds
 from advisor.machine import Disk, Figure, Gpu, Host, Link, Machine
 from advisor.placement import Load
 from advisor.schedule import Exchange, Flow, Route, Schedule, Stage, Transfer, Way
@@ -106,7 +106,7 @@ def cpu_seconds(
     flops: Array = host.cores * constants.value("core_flops", matrices(host))
     flops = flops * np.where(several, constants.value("socket_flop_share"), 1.0)
     attention = host.cores * np.where(
-        np.asarray(load.tokens) >= BATCH,
+        np.asarray(load.each) >= BATCH,
         constants.value("core_batch_attention_flops"),
         constants.value("core_attention_flops"),
     )
@@ -119,7 +119,7 @@ def cpu_seconds(
 
 
 BATCH = 16
-"""Tokens in a step from which attention multiplies matrices; below, each head reads for itself."""
+"""Tokens of a sequence from which attention multiplies matrices; below, each reads for itself."""
 SATURATION = 2.5
 """How sharply speed stops growing with cores where RAM is the limit: published sweeps over threads
 reach 0.7 of either limit where both are equal (EPYC 7773X, DeepSeek-R1, 2 to 64 threads)."""
@@ -222,6 +222,8 @@ def _computed(flow: Flow, machine: Machine, constants: Efficiency) -> FlowTime:
     if flow.load is None:
         return FlowTime(moving=host_attention_seconds(flow.moved, machine.host, constants))
     if flow.route is not Route.RESIDENT:
+        if flow.kernels is not None:
+            return FlowTime(moving=host_kernel_seconds(flow.load, machine.host, constants))
         return cpu_seconds(flow.load, machine.host, constants, repacked=flow.repacked)
     gpu = machine.gpus[flow.device]
     if flow.kernels is None:

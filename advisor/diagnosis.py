@@ -26,7 +26,7 @@ from advisor.causes.table import CauseRow, row_for
 from advisor.compare import decode_tps
 from advisor.errors import InputError
 from advisor.estimate import Estimate, Range
-from advisor.runtimes import RUNTIMES
+from advisor.runtimes import ASIDE, RUNTIMES
 
 LIMITS = {"measured": (1e-4, 100_000.0), "measured prompt": (1e-3, 10_000_000.0)}
 """Slowest and fastest speed that is believed [tokens/s]."""
@@ -118,7 +118,7 @@ def measurable(estimates: Iterable[Estimate]) -> list[Estimate]:
     What fits comes before what does not (which Windows may run all the same), runtimes in their
     usual order, of each the fastest placement first.
     """
-    order = [runtime.name for runtime in RUNTIMES]
+    order = [runtime.name for runtime in (*RUNTIMES, *ASIDE)]
     timed = [one for one in estimates if one.decode is not None]
     return sorted(
         timed, key=lambda one: (not bool(one.fits), order.index(one.runtime), -decode_tps(one))

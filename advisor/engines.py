@@ -21,33 +21,43 @@ from advisor.runtimes import (
     Runtime,
     expert_streaming,
     flexgen,
+    sglang,
 )
 from advisor.runtimes.expert_streaming import EXPERT_STREAMING
 
 TENSORRT_LLM = replace(VLLM, name="TensorRT-LLM", key="tensorrt-llm")
 DEEPSPEED_INFERENCE = replace(VLLM, name="DeepSpeed-Inference", key="deepspeed-inference")
+VLLM_V0 = replace(VLLM, schedule=sglang.schedule)
+"""Before 0.8 it copied each layer just before its use, as SGLang does (PR 15354)."""
 EXLLAMA = replace(VLLM, name="ExLlama", key="exllama")
 AIRLLM = replace(ACCELERATE, name="AirLLM", key="airllm")
 NO_OVERLAP = replace(FLEXGEN, schedule=partial(flexgen.schedule, overlap=False))
 DEEPSPEED_POLICY = replace(DEEPSPEED, key="flexgen")
 NO_HOST_ATTENTION = replace(FLEXGEN, schedule=partial(flexgen.schedule, host_attention=False))
+MIXTRAL_OFFLOADING = replace(EXPERT_STREAMING, key="mixtral-offloading")
 ALL_EXPERTS = replace(
-    EXPERT_STREAMING,
+    MIXTRAL_OFFLOADING,
     schedule=partial(expert_streaming.schedule, cached=False, whole=True),
 )
 ON_DEMAND = replace(
-    EXPERT_STREAMING, schedule=partial(expert_streaming.schedule, cached=False, ahead=False)
+    MIXTRAL_OFFLOADING, schedule=partial(expert_streaming.schedule, cached=False, ahead=False)
 )
-WITH_CACHE = replace(EXPERT_STREAMING, schedule=partial(expert_streaming.schedule, ahead=False))
-FROM_DRIVE = replace(WITH_CACHE, key="colibri")
+NOT_AHEAD = replace(MIXTRAL_OFFLOADING, schedule=partial(expert_streaming.schedule, ahead=False))
+WITH_CACHE = replace(NOT_AHEAD, key=EXPERT_STREAMING.key)
+BY_CORES = replace(
+    EXPERT_STREAMING,
+    key="colibri",
+    schedule=partial(expert_streaming.schedule, ahead=False, by_cores=True),
+)
 
 ENGINES: tuple[tuple[str, Runtime], ...] = (
     (r"exllama|mlc llm", EXLLAMA),
     (r"naive offloading", ALL_EXPERTS),
     (r"offloading w/o lru", ON_DEMAND),
-    (r"offloading w/o speculative|freetoken offload|^ds4 moe", WITH_CACHE),
-    (r"mixtral-offloading", EXPERT_STREAMING),
-    (r"colibri|flash-moe|^ds4", FROM_DRIVE),
+    (r"offloading w/o speculative", NOT_AHEAD),
+    (r"mixtral-offloading", MIXTRAL_OFFLOADING),
+    (r"freetoken offload|^ds4|flash-moe", WITH_CACHE),
+    (r"colibri", BY_CORES),
     (r"ik_llama", IK_LLAMA_CPP),
     (r"ktransformers.*moe_offload", KTRANSFORMERS),
     (r"ktransformers|sglang", SGLANG),
@@ -62,6 +72,7 @@ ENGINES: tuple[tuple[str, Runtime], ...] = (
     (r"airllm", AIRLLM),
     (r"accelerate|transformers", ACCELERATE),
     (r"tensorrt", TENSORRT_LLM),
+    (r"vllm.*\bv0\b", VLLM_V0),
     (r"vllm", VLLM),
 )
 """Patterns of a stated runtime and its row's category, lower case, and the engine; first match."""

@@ -15,6 +15,7 @@ Every message says what is wrong, the value, what is allowed and what to do next
 
 import difflib
 from collections.abc import Iterable
+from functools import lru_cache
 
 
 class AdvisorError(Exception):
@@ -38,7 +39,7 @@ class UnknownName(InputError):
     def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
         self.kind = kind
         self.name = name
-        self.close = close_names(name, known)
+        self.close = close_names(name, tuple(known))
         meant = f" Did you mean {_either(self.close)}?" if self.close else ""
         super().__init__(f"No {kind} is called {name[:80]!r}.{meant}{' ' + hint if hint else ''}")
 
@@ -79,7 +80,8 @@ class StoreError(AdvisorError):
     """A report that cannot be saved, found or read."""
 
 
-def close_names(name: str, known: Iterable[str], limit: int = 3) -> tuple[str, ...]:
+@lru_cache(maxsize=1024)
+def close_names(name: str, known: tuple[str, ...], limit: int = 3) -> tuple[str, ...]:
     """Known names that look like `name`, best first, compared without case."""
     by_folded = {one.casefold(): one for one in known}
     found = difflib.get_close_matches(name.casefold()[:80], by_folded, n=limit, cutoff=0.5)

@@ -139,7 +139,8 @@ class Estimate:
     def _rate(self, amount: Array, time: StepTime | None, constant: str) -> Range | None:
         if time is None or self.machine is None or self.constants is None:
             return None
-        factor = np.exp(spread(time, self.machine, self.constants, constant))
+        known = spread(time, self.machine, self.constants, constant)
+        factor = np.exp(np.hypot(known, self.how.unfitted))
         rate = amount / time.total
         return Range(value=rate, low=rate / factor, high=rate * factor)
 

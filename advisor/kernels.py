@@ -6,6 +6,8 @@ the longer of both: HF Transformers, DeepSpeed and TensorRT-LLM all grow linearl
 https://github.com/huggingface/transformers-bloom-inference, 2022-09).
 """
 
+import numpy as np
+
 from advisor.efficiency import Efficiency
 from advisor.machine import Gpu, Host
 from advisor.placement import Load
@@ -54,6 +56,15 @@ def peak_flops(gpu: Gpu, number: str) -> Array:
     """
     kinds = (number, "fp16", "fp32") if number != "fp4" else ("fp4", "fp8", "fp16", "fp32")
     return next((gpu.tensor_flops[kind] for kind in kinds if kind in gpu.tensor_flops), 1.0)
+
+
+def host_kernel_seconds(load: Load, host: Host, constants: Efficiency) -> Array:
+    """The processor's cores compute experts in an engine of their own [s].
+
+    t = max( W / S , W / (cores r) ) + K / (share_a S): simple loops unpack so many bytes a core.
+    """
+    slower = np.minimum(host.bandwidth.value, host.cores * constants.value("engine_core_rate"))
+    return load.weights / slower + host_attention_seconds(load.kv, host, constants)
 
 
 def host_attention_seconds(cache: Array, host: Host, constants: Efficiency) -> Array:

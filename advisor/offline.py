@@ -16,9 +16,10 @@ from advisor.efficiency import Scope
 from advisor.errors import Refusal
 from advisor.machine import Machine
 from advisor.model import Model
-from advisor.placement import RAM, Settings, Strategy, Tier, needed_bytes, weight_bytes
+from advisor.placement import RAM, Settings, Strategy, Tier, kv_bytes, needed_bytes, weight_bytes
 from advisor.runtimes import ACCELERATE, DEEPSPEED, VLLM, Runtime
 from advisor.runtimes.expert_streaming import EXPERT_STREAMING
+from advisor.runtimes.streaming import ACTIVATIONS
 from advisor.units import GB, GIB
 from advisor.workload import Workload
 
@@ -36,10 +37,17 @@ DRIVE_FOR_CACHE = 0.65e12
 on a drive of 1.5 TB beside weights [B]."""
 THROUGHPUT = ("deepspeed", "flexgen", "tensorrt-llm")
 """Engines for throughput: a batch that is not stated was as large as memory allowed."""
+SERVER = "tensorrt-llm"
+"""Engine whose published runs fill it with requests: its batch is no guess."""
 ON_TRANSFORMERS = (ACCELERATE.place, DEEPSPEED.place)
 """Engines on Transformers, which kept the logits of whole prompts until version 4.45."""
 LOGITS = 6.0
 """Bytes of each such logit: 16 bits, and 32 for the softmax [B]."""
+
+
+CACHE_COPIES = 2.0
+"""Room that their cache takes beside its size: each step joins old and new to a longer one, in
+memory that was not yet taken (OPT-6.7B and 30B on a T4, batches of FlexGen's authors)."""
 
 
 USUAL_RAM_GIB = 256.0
@@ -65,15 +73,25 @@ def form(row: Mapping[str, str], runtime: Runtime) -> str | None:
     return next((name for pattern, name in FORMS if re.search(pattern, said)), None)
 
 
+USUAL_ACTIVE = 0.05
+"""Share of its weights that a large mixture of experts uses for a token: DeepSeek-R1 37 of 671
+billion, GLM-5.2 40 of 744, Qwen3.5 17 of 397, Kimi K2 32 of 1000."""
+
+
+def has_experts(row: Mapping[str, str], runtime: Runtime) -> bool:
+    """The model is a mixture of experts: it ran where only these do."""
+    return runtime.place is EXPERT_STREAMING.place or text(row, "category") == "moe_offload"
+
+
 def file_bytes(row: Mapping[str, str]) -> float | None:
     """Size of the file where it stands beside the format [B]; None where it does not."""
     found = re.search(r"\(~?(\d+(?:\.\d+)?) GB\)", text(row, "quant"))
     return float(found.group(1)) * GB if found else None
 
 
-def settings(row: Mapping[str, str], category: str, model: Model) -> Settings:
+def settings(row: Mapping[str, str], category: str, model: Model, runtime: Runtime) -> Settings:
     """Shares of the tiers and the place of the cache, as far as a row states them."""
-    on_gpu, on_disk = number(row, "fraction_gpu"), number(row, "fraction_disk")
+    on_gpu, on_disk = tiers(row, category, model, runtime)
     cache_said = category == "kv_offload" or "kv_offload=cpu" in text(row, "other_metric")
     said = text(row, "runtime").casefold()
     offloaded = re.search(r"cpu[-_]offload[-_]gb[ =](\d+)", said)
@@ -83,14 +101,51 @@ def settings(row: Mapping[str, str], category: str, model: Model) -> Settings:
         gpu_layers=None if on_gpu is None else on_gpu * model.layers,
         disk_layers=None if on_disk is None else on_disk * model.layers,
         kv_in_ram=True if cache_said else None,
-        zero_copy=re.search(r"uva|uvm|zero.copy|cpu[-_]offload[-_]gb", said) is not None,
+        zero_copy=runtime.schedule is VLLM.schedule
+        and re.search(r"uva|uvm|zero.copy|cpu[-_]offload[-_]gb", said) is not None,
     )
+
+
+def tiers(
+    row: Mapping[str, str], category: str, model: Model, runtime: Runtime
+) -> tuple[float | None, float | None]:
+    """Shares of the weights on GPUs and on the drive; None for what a row leaves open.
+
+    Accelerate fills GPU, RAM and drive in turn with a map of its own (`device_map="auto"`); papers
+    that compare it put every layer on the drive (FlexLLMGen at 004ffef, benchmark/hf_ds/hf_opt.py).
+    """
+    on_gpu, on_disk = number(row, "fraction_gpu"), number(row, "fraction_disk")
+    if on_gpu is not None or on_disk is not None:
+        return on_gpu, on_disk
+    said = text(row, "other_metric")
+    on_gpus = re.findall(r"gpu\d+_gb=(\d+(?:\.\d+)?)", said)
+    in_ram = re.search(r"cpu_gb=(\d+(?:\.\d+)?)", said)
+    if on_gpus and in_ram:
+        share = min(sum(map(float, on_gpus)) * GB / model.file_bytes, 1.0)
+        rest = 1.0 - share - float(in_ram.group(1)) * GB / model.file_bytes
+        return share, max(rest, 0.0)
+    if runtime.place is ACCELERATE.place and category == "nvme":
+        return (None, None) if "device_map" in text(row, "runtime") else (0.0, 1.0)
+    return None, None
+
+
+TASKS = ((r"helm synthetic reasoning", 256.0, 50.0), (r"helm summarization", 1984.0, 64.0))
+"""Tasks that papers name in place of lengths, their longest prompt and what is generated, as
+batches are filled up to (arXiv 2411.11217, table 3) [tokens]."""
+
+
+def lengths(row: Mapping[str, str]) -> tuple[float | None, float | None]:
+    """Prompt and output of a row, stated or by its task; None where it is not said [tokens]."""
+    said = text(row, "other_metric").casefold()
+    task = next((sizes for words, *sizes in TASKS if re.search(words, said)), (None, None))
+    return number(row, "prompt_len") or task[0], number(row, "gen_len") or task[1]
 
 
 def workload(row: Mapping[str, str], runtime: Runtime) -> Workload:
     """The request of a row, for one user."""
-    prompt = max(number(row, "prompt_len") or USUAL_PROMPT, padded(row), 1.0)
-    output = max(number(row, "gen_len") or USUAL_OUTPUT, 1.0)
+    sent, generated = lengths(row)
+    prompt = max(sent or USUAL_PROMPT, padded(row), 1.0)
+    output = max(generated or USUAL_OUTPUT, 1.0)
     return Workload(
         prompt=prompt, output=output, context=prompt + output, kv_type=kv_type(row, runtime)
     )
@@ -128,13 +183,14 @@ def batch(
     stated = number(row, "batch")
     if stated:
         return stated
-    lengths = number(row, "prompt_len") and number(row, "gen_len")
-    if not (lengths or runtime.key in THROUGHPUT or text(row, "category") == "batched"):
+    if not (all(lengths(row)) or runtime.key in THROUGHPUT or text(row, "category") == "batched"):
         return 1.0
 
     plain = runtime.place in ON_TRANSFORMERS
     if plain and chosen.kv_in_ram is None:
         chosen = replace(chosen, kv_in_ram=False)  # the cache bounds the batch unless it moves
+    if plain and chosen.gpu_layers is None:
+        chosen = replace(chosen, gpu_layers=0.0)  # weights that stay would take its room
 
     def fits(users: float) -> bool:
         return _fits(model, machine, replace(work, users=users), runtime, strategy, chosen)
@@ -144,6 +200,14 @@ def batch(
     found = max(float(np.floor(found * reached)), 1.0)
     notes.append(f"the batch is not stated: {found:g}, as many as memory allows, stand in")
     return found
+
+
+def guessed_batch(model: Model) -> float:
+    """What a range is wider by where nobody stated the batch, as the logarithm of a factor."""
+    table = catalog.efficiency()
+    if model.has_experts:
+        return table.value("spread_guessed_experts")
+    return table.value("spread_guessed")
 
 
 def kept_where_all_fits(
@@ -181,18 +245,60 @@ def _fits(
         placement = runtime.place(model, machine, work, strategy, chosen)
     except Refusal:
         return False
-    logits = LOGITS * model.architecture.vocab * work.fresh * work.users
-    kept = logits / len(machine.gpus) if runtime.place in ON_TRANSFORMERS else 0.0
+    plain = runtime.place in ON_TRANSFORMERS
+    logits = LOGITS * model.architecture.vocab * work.fresh * work.users * plain
+    beyond = logits / max(len(machine.gpus), 1) - ACTIVATIONS * plain
     weights = float(weight_bytes(model, placement, RAM))
     limits = {
-        Tier.VRAM: min(float(gpu.memory.value) for gpu in machine.gpus) - kept,
+        Tier.VRAM: min(float(gpu.memory.value) for gpu in machine.gpus) - beyond,
         Tier.RAM: max(float(machine.host.memory.value) * RAM_USED, weights),
         Tier.DISK: DRIVE_FOR_CACHE + model.file_bytes,
     }
+    twice = (CACHE_COPIES - 1.0) * plain
     return all(
-        float(needed_bytes(model, placement, place, work)) <= limits[place.tier]
+        float(
+            needed_bytes(model, placement, place, work)
+            + twice * kv_bytes(model, placement, place, work)
+        )
+        <= limits[place.tier]
         for place in placement.locations
     )
+
+
+DRIVES = (
+    (r"\bhdd\b|hard dis", "7200 rpm HDD (typical)"),
+    (r"sata", "SATA SSD (typical)"),
+    (r"optane", "Intel Optane P5800X"),
+    (r"9100 ?pro|t705", "Samsung 9100 PRO"),
+    (r"sn850x", "WD_BLACK SN850X"),
+    (r"990 ?pro", "Samsung 990 PRO"),
+    (r"980 ?pro", "Samsung 980 PRO"),
+    (r"2x? nvme.*raid|two drives", "RAID 0, 2x NVMe PCIe 4.0 (theory)"),
+    (r"gen ?5|pcie ?5(\.0)? nvme", "NVMe PCIe 5.0 x4 (typical)"),
+    (r"gen ?3|pcie ?3(\.0)? nvme", "NVMe PCIe 3.0 x4 (typical)"),
+)
+"""Words beside a processor or in a note, and the drive they mean."""
+OLD_DRIVE, SINCE = "NVMe PCIe 3.0 x4 (typical)", "2024"
+"""The usual drive of runs before a year."""
+
+
+def drive(row: Mapping[str, str]) -> tuple[float | None, str | None]:
+    """Rate of a row's drive [GB/s] and its name in the catalogue; None for what is not said."""
+    rate = number(row, "disk_gbs")
+    said = " ".join(text(row, name) for name in ("cpu", "other_metric", "source_note")).casefold()
+    told = re.search(r"\bdisk ~(\d+(?:\.\d+)?)", said)
+    if rate is None and told:
+        rate = float(told.group(1))
+    named = next((name for words, name in DRIVES if re.search(words, said)), None)
+    old = text(row, "category") == "nvme" and "" < text(row, "date") < SINCE
+    return rate, named or (OLD_DRIVE if old else None)
+
+
+def experts_kept(row: Mapping[str, str]) -> tuple[float | None, bool]:
+    """Share of experts that a row says are on the GPU, and whether they are the most asked for."""
+    found = re.search(r"gpu_expert_ratio=(\d(?:\.\d+)?)", text(row, "other_metric"))
+    frequent = "frequency" in text(row, "runtime").casefold()
+    return (float(found.group(1)) if found else None), frequent
 
 
 def ram_gib(row: Mapping[str, str], runtime: Runtime, notes: list[str]) -> float:

@@ -70,6 +70,7 @@ def add_machine(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("machine (none given: this one)")
     group.add_argument("--machine", metavar="NAME", help="one that `calibration list` names")
     _add(group, MACHINE)
+    group.add_argument("--nvlink", action="store_true", help="a bridge joins two cards of a kind")
     split = parser.add_argument_group("placement")
     split.add_argument("--runtime", metavar="NAME", help="one runtime only")
     split.add_argument("--gpu-layers", type=float, metavar="N", help="repeating layers on the GPU")
@@ -125,9 +126,9 @@ def machine_of(args: argparse.Namespace) -> Machine:
         InputError: a number out of range, an unknown name.
         StoreError: what was measured on the named machine cannot be read.
     """
-    inputs = MachineInputs(**_given(args, MACHINE))
-    for name in ("gpu_count", "vram_gb"):
-        if getattr(args, name) is not None and args.gpu is None:
+    inputs = MachineInputs(**_given(args, MACHINE), bridge=args.nvlink)
+    for name in ("gpu_count", "vram_gb", "nvlink"):
+        if getattr(args, name) and args.gpu is None:
             option = name.replace("_", "-")
             raise InputError(f"--{option} describes a GPU; say which with --gpu NAME.")
     if args.machine is not None:

@@ -82,6 +82,9 @@ class Settings:
         load_mode: how llama.cpp brings the file in, a key of `LOAD_MODES` (`-lm`).
         zero_copy: kernels read weights in RAM over the link (vLLM's `uva`) rather than have them
             copied ahead; None for the faster.
+        gpu_experts: share of each layer's routed experts on the GPU, of runtimes that divide them;
+            None for as many as fit.
+        most_asked: those on the GPU are the ones that tokens ask for most often.
 
     Layers may be fractions, for runtimes that divide each layer and for published shares.
     """
@@ -94,6 +97,8 @@ class Settings:
     kv_in_ram: bool | None = None
     load_mode: str = "auto"
     zero_copy: bool | None = None
+    gpu_experts: Array | None = None
+    most_asked: bool = False
 
     def __post_init__(self) -> None:
         if self.load_mode not in LOAD_MODES:
@@ -123,6 +128,10 @@ class Placement:
         embedding_shares: per location, the share of the token table, where several divide it; all
             of it lies at `embedding` where this is empty.
         zero_copy: 1 where kernels read what lies in RAM over the link, else 0.
+        answered: share of requests for routed experts that those in VRAM answer, where they are
+            the most asked ones; None for as many as their share.
+        limits: per location, what the runtime is told it may hold of weights; empty for runtimes
+            that are told otherwise [B].
     """
 
     strategy: Strategy
@@ -138,6 +147,8 @@ class Placement:
     load_mode: str = "auto"
     embedding_shares: Mapping[Location, Array] = field(default_factory=dict)
     zero_copy: Array = 0.0
+    answered: Array | None = None
+    limits: Mapping[Location, Array] = field(default_factory=dict)
 
     @property
     def locations(self) -> tuple[Location, ...]:
@@ -170,6 +181,7 @@ class Load:
 
     Attributes:
         tokens: computed in the step, all sequences together [tokens].
+        each: of one sequence, which attend to one cache [tokens].
         weights: weight bytes read [B]; `experts` of them belong to routed experts.
         experts: routed expert bytes read [B].
         kv: cache bytes read [B].
@@ -182,6 +194,7 @@ class Load:
     """
 
     tokens: Array
+    each: Array
     weights: Array
     experts: Array
     kv: Array
@@ -208,8 +221,8 @@ class Load:
         return self._with(lambda name: mine.get(name, 0.0))
 
     def _with(self, amount: Callable[[str], Array]) -> "Load":
-        names = (one.name for one in fields(self) if one.name != "tokens")
-        return Load(tokens=self.tokens, **{name: amount(name) for name in names})
+        names = (one.name for one in fields(self) if one.name not in ("tokens", "each"))
+        return Load(tokens=self.tokens, each=self.each, **{name: amount(name) for name in names})
 
 
 def weight_bytes(model: Model, placement: Placement, location: Location) -> Array:
@@ -289,6 +302,7 @@ def step_load(model: Model, placement: Placement, location: Location, step: Step
     kept = model.kv_bytes(step.depth, step.kv_type)
     return Load(
         tokens=step.tokens,
+        each=np.asarray(step.tokens) / np.maximum(step.sequences, 1.0),
         weights=np.asarray(sum(by_group.values())) + head * model.output,
         experts=by_group.get(Group.ROUTED_EXPERTS, 0.0),
         kv=np.sum(cache * kept, axis=-1) * step.sequences,

@@ -7,6 +7,7 @@ with a typical part, and a row that cannot be predicted says why.
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -18,11 +19,13 @@ from advisor.cells import whole as _int
 from advisor.describe.outline import outline
 from advisor.engines import computes_in_place, engine
 from advisor.errors import AdvisorError, InputError, UnknownName
-from advisor.estimate import Estimate, estimate
+from advisor.estimate import Estimate, Range, estimate
 from advisor.machine import Machine
 from advisor.model import Model, scaled
 from advisor.placement import Settings, Strategy
+from advisor.records import HostRow
 from advisor.runtimes import KTRANSFORMERS, LLAMA_CPP, VLLM, Runtime
+from advisor.stated_gpus import stated_gpus
 from advisor.units import GB, GIB, Array
 from advisor.workload import Workload
 
@@ -69,6 +72,7 @@ class Case:
         backend: the runtime's way to the GPU, where it was stated.
         build: age or fork of the runtime, as `efficiency.Scope` names it.
         notes: what stands in for what was not stated.
+        guessed: the batch was not stated, and memory decided it.
     """
 
     model: Model
@@ -81,6 +85,7 @@ class Case:
     backend: str
     build: str
     notes: tuple[str, ...]
+    guessed: bool = False
 
     @property
     def steps(self) -> Array:
@@ -109,12 +114,13 @@ def answer(row: Mapping[str, str]) -> dict[str, object]:
     if written.decode is None or read.prefill is None or read.first_token is None:
         raise InputError(written.refusal)
     users, output = float(case.work.users), case.work.output
+    low, high = _range(case, written.decode)
     reply = read.first_token.value + case.steps / written.decode.value
     return {
         "id": row.get("id", ""),
         "tg_tps": _number(written.decode.value),
-        "tg_low": _number(written.decode.low),
-        "tg_high": _number(written.decode.high),
+        "tg_low": _number(low),
+        "tg_high": _number(high),
         "tg_tps_total": _number(written.decode.value * users),
         "e2e_tps_total": _number(users * output / reply),
         "pp_tps": _number(read.prefill.value),
@@ -123,6 +129,14 @@ def answer(row: Mapping[str, str]) -> dict[str, object]:
         "bottleneck": written.bottleneck,
         "note": "; ".join(case.notes),
     }
+
+
+def _range(case: Case, found: Range) -> tuple[Array, Array]:
+    """The 80 % interval of a speed, wider where the batch had to be guessed."""
+    if not case.guessed:
+        return found.low, found.high
+    half = np.hypot(np.log(found.high / found.value), offline.guessed_batch(case.model))
+    return found.value * np.exp(-half), found.value * np.exp(half)
 
 
 def _estimated(case: Case, work: Workload) -> Estimate:
@@ -149,18 +163,23 @@ def understood(row: Mapping[str, str]) -> Case:
         inputs = replace(inputs, ram_gb=_ram_gib(row, category, notes))
     else:
         inputs = replace(inputs, ram_gb=offline.ram_gib(row, runtime, notes))
+    if strategy is Strategy.GPU_RESIDENT and strategy not in runtime.strategies:
+        notes.append(f"{runtime.name} keeps no weights on the GPU: RAM holds them")
+        strategy = Strategy.CPU_OFFLOAD
     if _text(row, "gpu").casefold() == NO_GPU:
         runtime, strategy = _without_gpu(runtime, strategy, notes)
     where = machine(inputs)
     if computes_in_place(runtime):
         chosen = _settings(row, category, model)
         prompt, work = _work(row)
+        guessed = False
     else:
-        chosen = offline.settings(row, category, model)
+        chosen = offline.settings(row, category, model, runtime)
         asked = offline.workload(row, runtime)
         chosen = offline.kept_where_all_fits(model, where, asked, runtime, chosen)
         users = offline.batch(row, model, where, asked, runtime, strategy, chosen, notes)
         prompt = work = replace(asked, users=users)
+        guessed = users > 1 and not _float(row, "batch") and runtime.key != offline.SERVER
     return Case(
         model=model,
         machine=where,
@@ -172,6 +191,7 @@ def understood(row: Mapping[str, str]) -> Case:
         backend=_backend(row),
         build=_build(row),
         notes=tuple(notes),
+        guessed=guessed,
     )
 
 
@@ -185,9 +205,10 @@ def _model(row: Mapping[str, str], runtime: Runtime, notes: list[str]) -> Model:
     except AdvisorError:
         if not params:
             raise
-        arch = outline(
-            name, params * 1e9, _scaled(_float(row, "active_params_b"), 1e9), _int(row, "n_layers")
-        )
+        active = _float(row, "active_params_b")
+        if active is None and offline.has_experts(row, runtime):
+            active = offline.USUAL_ACTIVE * params
+        arch = outline(name, params * 1e9, _scaled(active, 1e9), _int(row, "n_layers"))
         notes.append(f"{name} is not in the catalogue: its size and depth stand in")
     form = None
     if not computes_in_place(runtime):
@@ -251,12 +272,13 @@ def _without_gpu(
 
 
 def _machine_inputs(row: Mapping[str, str], notes: list[str]) -> MachineInputs:
-    gpu = NO_GPU if _text(row, "category") == "cpu" else _gpu(row, notes)
+    gpu, count = (NO_GPU, 1) if _text(row, "category") == "cpu" else stated_gpus(row, notes)
     cpu = _known_cpu(row, notes)
     gen = _int(row, "pcie_gen")
+    disk_gbs, disk = offline.drive(row)
     return MachineInputs(
         gpu=gpu,
-        gpu_count=max(_int(row, "gpu_count") or 1, 1),
+        gpu_count=count,
         cpu=cpu,
         ram_gbs=_ram_gbs(row, cpu),
         ram_channels=_float(row, "ram_channels"),
@@ -265,7 +287,8 @@ def _machine_inputs(row: Mapping[str, str], notes: list[str]) -> MachineInputs:
         pcie_gbs=_float(row, "h2d_gbs"),
         pcie_gen=gen,
         pcie_lanes=_int(row, "pcie_lanes"),
-        disk_gbs=_float(row, "disk_gbs"),
+        disk=disk,
+        disk_gbs=disk_gbs,
     )
 
 
@@ -287,18 +310,6 @@ def _ram_gib(row: Mapping[str, str], category: str, notes: list[str]) -> float:
     return USUAL_RAM_GIB
 
 
-def _gpu(row: Mapping[str, str], notes: list[str]) -> str:
-    stated = _text(row, "gpu")
-    if not stated or stated.casefold() == NO_GPU:
-        return NO_GPU
-    try:
-        return catalog.find_gpu(stated).name
-    except UnknownName:
-        first = catalog.find_gpu(re.split(r"\+|\(|,", stated)[0].strip())
-        notes.append(f"GPU {stated!r} is taken as {first.name}")
-        return first.name
-
-
 STAND_INS = (
     (r"\(gcp\)|\(aws\)|azure|cloud|vcpu", "Cloud VM, 16 vCPU (typical)"),
     (r"workstation", "HEDT quad-channel DDR4-3200 (typical)"),
@@ -318,9 +329,8 @@ def _known_cpu(row: Mapping[str, str], notes: list[str]) -> str | None:
     stated = _text(row, "cpu")
     if not stated:
         return None
-    try:
-        found = catalog.find_host(stated)
-    except UnknownName:
+    found = _host_called(stated)
+    if found is None:
         kinds = (name for words, name in STAND_INS if re.search(words, stated.casefold()))
         name = next(kinds, TYPICAL_HOST)
         notes.append(f"CPU {stated!r} is not in the catalogue: {name} stands in")
@@ -342,10 +352,17 @@ def ram_peak(row: Mapping[str, str]) -> bool:
 
 
 def _catalogue_peak(cpu: str) -> float:
+    found = _host_called(cpu)
+    return (found.bandwidth_gbs if found else None) or np.inf
+
+
+@lru_cache(maxsize=1024)
+def _host_called(cpu: str) -> HostRow | None:
+    """The catalogue's row of a processor; None where it has none. Many rows name the same."""
     try:
-        return catalog.find_host(cpu).bandwidth_gbs or np.inf
+        return catalog.find_host(cpu)
     except UnknownName:
-        return np.inf
+        return None
 
 
 def _ram_gbs(row: Mapping[str, str], cpu: str | None) -> float | None:
@@ -371,9 +388,12 @@ def _settings(row: Mapping[str, str], category: str, model: Model) -> Settings:
         layers = round(share * model.layers)
     if category == "moe_offload" and moe is None and (layers is None or layers >= model.layers):
         moe = float(model.layers)
+    kept, frequent = offline.experts_kept(row)
     return Settings(
         gpu_layers=layers,
         cpu_moe=moe,
+        gpu_experts=kept,
+        most_asked=frequent,
         head_first=layers is None,
         kv_in_ram="-nkvo" in _text(row, "source_note"),
         load_mode="none" if category == "moe_offload" else "auto",

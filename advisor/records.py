@@ -35,7 +35,9 @@ class GpuRow:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GpuLinkRow:
-    """One row of data/gpu_links.csv: a GPU and its own link to others of its kind, one way."""
+    """One row of data/gpu_links.csv, a GPU and its own link to others of its kind, one way, or of
+    data/gpu_bridges.csv, a GPU and the bridge that can be put on two of them.
+    """
 
     gpu: str
     peer_gbs: float

@@ -8,13 +8,21 @@ import numpy as np
 from advisor import catalog
 from advisor.estimate import Estimate, estimate
 from advisor.placement import RAM, Settings, Strategy, weight_bytes
-from advisor.runtimes import ACCELERATE, KTRANSFORMERS, LLAMA_CPP, OLLAMA, SGLANG, VLLM
+from advisor.runtimes import (
+    ACCELERATE,
+    KTRANSFORMERS,
+    LLAMA_CPP,
+    LLAMA_CPP_TENSOR,
+    OLLAMA,
+    SGLANG,
+    VLLM,
+)
 from advisor.runtimes.accelerate import MEMORY_USED
 from advisor.runtimes.device_map import HEAD, device_map
 from advisor.runtimes.llama_cpp import READ_IN
 from advisor.runtimes.ollama import default_context
 from advisor.runtimes.serving import sequences_that_fit, served
-from advisor.wording import number, seconds, tokens_per_second
+from advisor.wording import number, range_of, seconds, tokens_per_second
 
 
 def remarks(one: Estimate) -> tuple[str, ...]:
@@ -49,6 +57,7 @@ def _speed(one: Estimate) -> str:
 def _llama_cpp(one: Estimate) -> Iterable[str]:
     if one.placement is None or one.machine is None or not one.machine.gpus:
         return
+    yield from _divided(one)
     yield from _own_fit(one)
     split = one.strategy is Strategy.CPU_OFFLOAD and one.placement.gpu_layers
     if not split or one.placement.load_mode in READ_IN:
@@ -66,6 +75,24 @@ def _llama_cpp(one: Estimate) -> Iterable[str]:
             f"{seconds(then)} in place of {seconds(now)}. It fails where the system cannot lock "
             "so much."
         )
+
+
+def _divided(one: Estimate) -> Iterable[str]:
+    """What `-sm tensor` would give where several GPUs hold the whole model."""
+    if one.machine is None or one.strategy is not Strategy.GPU_RESIDENT:
+        return
+    if len(one.machine.gpus) < 2 or one.machine.nodes > 1:
+        return
+    found = _again(replace(one, how=LLAMA_CPP_TENSOR), Settings())
+    if found is None or found.decode is None:
+        return
+    speeds = range_of(float(found.decode.low), float(found.decode.high))
+    options = found.command.partition(" -sm ")[2].removesuffix(" --fit off")
+    yield (
+        f"Split by layers, the GPUs take turns. With -sm {options} in place of -sm layer and -ts "
+        f"they work at once: {_speed(found)}, {speeds}, which is experimental and rests on few "
+        "published runs. Prompts may be slower over PCI Express."
+    )
 
 
 WORTH_NAMING = 0.95

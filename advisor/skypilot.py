@@ -2,47 +2,170 @@
 
 SkyPilot asks the clouds that a person has keys for and takes the cheapest that has such a GPU. The
 fields are those of https://docs.skypilot.co/en/latest/reference/yaml-spec.html, read 2026-11-21.
-A variable without a value must be given at launch (sky/task.py of 0.14.1). llama.cpp is compiled on
-the machine, for the CUDA that is there (its docs/build.md); setup runs at every launch, so that it
+A variable without a value must be given at launch (sky/task.py of 0.14.1). What runs is the command
+that was predicted, with the model taken from Hugging Face. Setup runs at every launch, so that it
 skips what is done.
 """
 
 import math
 import re
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from advisor import catalog
-from advisor.advice import Upgrade
 from advisor.errors import Refusal
 from advisor.estimate import Estimate
 from advisor.placement import Strategy, Tier
-from advisor.runtimes.llama_cpp import LLAMA_CPP
-from advisor.runtimes.llama_cpp_command import arguments
+from advisor.runtimes import LLAMA_CPP, OLLAMA, SGLANG, VLLM
+from advisor.runtimes.serving import checkpoint
 from advisor.units import GIB
+from advisor.upgrades import Upgrade
 
 VERSION = "SkyPilot 0.14.1"
 SYSTEM_DISK = 100
 """Room beside the model for the system, drivers and the build; assumed [GiB]."""
 SYSTEM_RAM = 8
 """RAM beside the model's; assumed [GiB]."""
-REPOSITORY = "GGUF_REPOSITORY"
-"""The variable that names where the model is downloaded from, which the advisor cannot know."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """How a runtime gets onto a rented machine and serves there.
+
+    Attributes:
+        variable: names where the model is downloaded from, which the advisor cannot always know.
+        port: that it listens on.
+        setup: shell lines that install it.
+        run: shell lines that serve an estimate.
+    """
+
+    variable: str
+    port: int
+    setup: tuple[str, ...]
+    run: Callable[[Estimate], tuple[str, ...]]
+
+
+GGUF, CHECKPOINT = "GGUF_REPOSITORY", "MODEL_REPOSITORY"
+"""Variables for a repository with GGUF files, and for one with a checkpoint."""
+
+
+def _llama_cpp(one: Estimate) -> tuple[str, ...]:
+    """llama-server downloads the file itself (`-hf`)."""
+    file = shlex.quote(f"{one.model.name}-{one.model.format}.gguf")
+    source = f'llama.cpp/build/bin/llama-server -hf "${GGUF}:{_form(one)}"'
+    return (_changed(one.command, f"llama-server -m {file}", source),)
+
+
+def _ollama(one: Estimate) -> tuple[str, ...]:
+    """The server in the background, then the model under a name of its own, then waiting."""
+    serve, _, create, _ = one.command.splitlines()
+    source = f"hf.co/${GGUF}:{_form(one)}"
+    file = f"./{one.model.name}-{one.model.format}.gguf"
+    return (
+        f"{serve} &",
+        "until ollama list; do sleep 1; done",
+        f'ollama pull "{source}"',
+        _changed(create, file, f"'\"{source}\"'"),
+        "wait",
+    )
+
+
+def _served(one: Estimate) -> tuple[str, ...]:
+    """Servers of checkpoints download them themselves."""
+    named = f" {shlex.quote(checkpoint(one.model))} "
+    return (ENVIRONMENT, _changed(one.command, named, f' "${CHECKPOINT}" '))
+
+
+def _changed(command: str, old: str, new: str) -> str:
+    """A command with the model named otherwise.
+
+    Raises:
+        Refusal: it does not name the model so.
+    """
+    if command.count(old) != 1:
+        raise Refusal("This command cannot be made into a task file.")
+    return command.replace(old, new)
+
+
+def _form(one: Estimate) -> str:
+    return re.sub(r"[^\w.-]", "", one.model.format)
+
+
+ENVIRONMENT = ". ~/serving/bin/activate"
+FRESH = "[ -d ~/serving ] || (pip install uv && uv venv --python 3.12 --seed ~/serving)"
+"""A new environment of Python, as the guides of vLLM and SGLang advise."""
+
+RECIPES = {
+    LLAMA_CPP.name: Recipe(
+        variable=GGUF,
+        port=8080,
+        setup=(  # for the CUDA that is there (llama.cpp, docs/build.md)
+            "sudo apt-get update && sudo apt-get install -y cmake build-essential libssl-dev",
+            "[ -d llama.cpp ] || git clone --depth 1 https://github.com/ggml-org/llama.cpp",
+            "cmake -S llama.cpp -B llama.cpp/build -DGGML_CUDA=ON",
+            "cmake --build llama.cpp/build --config Release -j --target llama-server",
+        ),
+        run=_llama_cpp,
+    ),
+    OLLAMA.name: Recipe(
+        variable=GGUF,
+        port=11434,
+        setup=(  # the installer starts a service of its own (ollama, docs/linux.mdx)
+            "curl -fsSL https://ollama.com/install.sh | sh",
+            "sudo systemctl disable --now ollama || true",
+        ),
+        run=_ollama,
+    ),
+    VLLM.name: Recipe(
+        variable=CHECKPOINT,
+        port=8000,
+        setup=(  # vllm, docs/getting_started/installation/gpu.cuda.inc.md
+            FRESH,
+            ENVIRONMENT,
+            f"uv pip install vllm=={VLLM.version.rpartition(' ')[2]} --torch-backend=auto",
+            "vllm download-kernels",
+        ),
+        run=_served,
+    ),
+    SGLANG.name: Recipe(
+        variable=CHECKPOINT,
+        port=30000,
+        setup=(  # https://docs.sglang.io/docs/, read 2026-11-21
+            FRESH,
+            ENVIRONMENT,
+            f"uv pip install sglang=={SGLANG.version.rpartition(' ')[2]} --prerelease=allow",
+        ),
+        run=_served,
+    ),
+}
+"""By the name of the runtime."""
 
 
 def task(upgrade: Upgrade) -> str:
     """The file as text, to save as `task.yaml`.
 
     Raises:
-        Refusal: a GPU that SkyPilot has no name for, or a runtime other than llama.cpp.
+        Refusal: a GPU that SkyPilot has no name for, or a runtime that no file is written for.
     """
     one = upgrade.estimate
-    if one.runtime != LLAMA_CPP.name or one.placement is None or one.machine is None:
-        raise Refusal("Task files are written for llama.cpp alone.")
+    recipe = RECIPES.get(one.runtime)
+    if recipe is None:
+        raise Refusal(
+            f"Task files are written for {', '.join(RECIPES)}. For {one.runtime}, rent the GPU "
+            "and type its command there."
+        )
     name = _plain(f"{one.model.name}-{upgrade.name}")
+    known = _known(one, recipe)
+    given = "" if known else f" --env {recipe.variable}=OWNER/NAME"
     return "\n".join(
         (
-            f"# {VERSION}; start: sky launch -c {name} task.yaml --env {REPOSITORY}=OWNER/NAME",
-            "# OWNER/NAME is a repository on Hugging Face with the model as GGUF.",
-            f"# use it: ssh -L 8080:localhost:8080 {name}, then http://localhost:8080",
+            f"# {VERSION}, {one.how.version}",
+            f"# start: sky launch -c {name} task.yaml{given}",
+            *(() if known else (f"# OWNER/NAME is a repository on Hugging Face {_with(one)}.",)),
+            "# a repository with terms to accept also takes --secret HF_TOKEN",
+            f"# use it: ssh -L {recipe.port}:localhost:{recipe.port} {name}, "
+            f"then http://localhost:{recipe.port}",
             f"# stop paying: sky down {name}",
             f"name: {name}",
             "",
@@ -52,19 +175,27 @@ def task(upgrade: Upgrade) -> str:
             *([f"  memory: {_ram(one)}+"] if one.strategy is not Strategy.GPU_RESIDENT else []),
             "",
             "envs:",
-            f"  {REPOSITORY}:",
+            f"  {recipe.variable}:{f' {known}' if known else ''}",
             "",
             "setup: |",
-            "  sudo apt-get update && sudo apt-get install -y cmake build-essential libssl-dev",
-            "  [ -d llama.cpp ] || git clone --depth 1 https://github.com/ggml-org/llama.cpp",
-            "  cmake -S llama.cpp -B llama.cpp/build -DGGML_CUDA=ON",
-            "  cmake --build llama.cpp/build --config Release -j --target llama-server",
+            *(f"  {line}" for line in recipe.setup),
             "",
             "run: |",
-            f"  {_serve(one)}",
+            *(f"  {line}" for line in recipe.run(one)),
             "",
         )
     )
+
+
+def _known(one: Estimate, recipe: Recipe) -> str:
+    """The repository, where the advisor knows it; else empty."""
+    named = checkpoint(one.model)
+    return named if recipe.variable == CHECKPOINT and "/" in named else ""
+
+
+def _with(one: Estimate) -> str:
+    gguf = RECIPES[one.runtime].variable == GGUF
+    return "with the model as GGUF" if gguf else f"with the model in {one.model.format}"
 
 
 def accelerators(upgrade: Upgrade) -> str:
@@ -88,13 +219,3 @@ def _plain(text: str) -> str:
 def _ram(one: Estimate) -> int:
     """RAM for what stays outside the GPU, and for the system [GiB]."""
     return math.ceil(sum(float(size) for size in one.held[Tier.RAM]) / GIB) + SYSTEM_RAM
-
-
-def _serve(one: Estimate) -> str:
-    """The line that was predicted, with the model downloaded by llama-server itself."""
-    if one.placement is None or one.machine is None:
-        return ""
-    options = arguments(one.model, one.placement, one.machine, one.work)
-    form = re.sub(r"[^\w.-]", "", one.model.format)
-    source = f'-hf "${REPOSITORY}:{form}"'
-    return " ".join(["llama.cpp/build/bin/llama-server", source, *options])

@@ -6,15 +6,17 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor import catalog
-from advisor.advice import Advice, first_choice
+from advisor.advice import Advice
 from advisor.compare import as_run, decode_tps
+from advisor.errors import Refusal
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine
 from advisor.model import Floats, Model
 from advisor.money import monthly_cost_of_use
 from advisor.offers import MoneyInputs
 from advisor.placement import DISK, Settings, Strategy, weight_bytes
-from advisor.runtimes import LLAMA_CPP
+from advisor.runtimes import LLAMA_CPP, Runtime
+from advisor.upgrades import first_choice
 from advisor.workload import Workload
 
 
@@ -33,17 +35,25 @@ class LayerSweep:
     fits: npt.NDArray[np.bool_]
 
 
-def speed_by_layers(asked: Model, machine: Machine, work: Workload) -> LayerSweep | None:
-    """llama.cpp with each number of layers on the GPU; None without a GPU."""
-    if not machine.gpus:
+def speed_by_layers(
+    asked: Model, machine: Machine, work: Workload, runtime: Runtime = LLAMA_CPP
+) -> LayerSweep | None:
+    """Speed with each number of layers on the GPU.
+
+    None without a GPU, and for runtimes that are not told how many or do not take the model.
+    """
+    if not machine.gpus or not runtime.takes_layers:
         return None
-    model = as_run(asked, LLAMA_CPP, machine)
+    try:
+        model = as_run(asked, runtime, machine)
+    except Refusal:
+        return None
     layers = np.arange(model.layers + 1, dtype=float)
     found = estimate(
         model,
         machine,
         work,
-        LLAMA_CPP,
+        runtime,
         Strategy.CPU_OFFLOAD,
         catalog.efficiency(),
         Settings(gpu_layers=layers),

@@ -1,21 +1,30 @@
-"""Changes short of a bigger GPU: a smaller format, a lighter cache, faster memory."""
+"""Changes short of a bigger GPU: a smaller format, a lighter cache, faster memory or link.
+
+All in the runtime that runs the best placement now.
+"""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 
 from advisor import catalog
-from advisor.compare import as_run, decode_tps
-from advisor.estimate import Estimate, estimate
-from advisor.machine import Machine
+from advisor.compare import as_run, decode_tps, own_settings
+from advisor.errors import Refusal, UnknownName
+from advisor.estimate import BOUND_BY, Estimate, estimate
+from advisor.machine import Gpu, Link, Machine
 from advisor.model import Model
 from advisor.placement import Settings, Strategy
-from advisor.runtimes import LLAMA_CPP
+from advisor.runtimes import Runtime
+from advisor.schedule import Route
 from advisor.wording import memory as memory_words
 from advisor.workload import Workload
 
 SMALLER_FORMATS = ("Q6_K", "Q5_K_M", "Q4_K_M", "IQ4_XS", "Q3_K_M", "IQ3_XXS", "Q2_K")
-"""Formats to suggest below the one chosen, largest first."""
+"""GGUF formats to suggest below the one chosen, largest first."""
+FEW_FORMATS = ("FP8", "bnb-int8", "AWQ")
+"""Those of other files, with whole steps between them."""
+NEAR, ANY_STEP = 0.6, 0.2
+"""Least share of the size now that a suggested format has: the next steps of many, or of few."""
 WORTH_NAMING = 1.02
 """A change must be this many times faster to be shown."""
 
@@ -48,18 +57,19 @@ def what_ifs(
     best: Estimate | None,
     settings: Settings | None = None,
 ) -> tuple[WhatIf, ...]:
-    """Changes of format, cache and memory that make the best placement faster, by gain.
+    """Changes of format, cache, memory and link that make the best placement faster, by gain.
 
     A split that the person fixed stays: undoing it is no gain of the change.
     """
     if best is None:
         return ()
     now = decode_tps(best)
-    fastest = partial(_fastest, settings)
+    fastest = partial(_fastest, best.how, own_settings(best.how, settings))
     tried = [
-        *_smaller_formats(asked, machine, work, fastest),
-        *_smaller_cache(asked, machine, work, fastest),
+        *_smaller_formats(machine, work, best, fastest),
+        *_smaller_cache(asked, machine, work, best.how, fastest),
         *_faster_memory(asked, machine, work, best, fastest),
+        *_faster_link(asked, machine, work, best, fastest),
     ]
     found = [
         WhatIf(change=change, cost=cost, decode=speed, gain=speed / now)
@@ -69,28 +79,47 @@ def what_ifs(
     return tuple(sorted(found, key=lambda one: one.gain, reverse=True))
 
 
-def _fastest(settings: Settings | None, asked: Model, machine: Machine, work: Workload) -> float:
+def _fastest(
+    runtime: Runtime, settings: Settings, asked: Model, machine: Machine, work: Workload
+) -> float:
     """Speed of the first placement that fits: each is slower than the one before it [tokens/s]."""
-    model = as_run(asked, LLAMA_CPP, machine)
-    for strategy in Strategy:
-        one = estimate(model, machine, work, LLAMA_CPP, strategy, catalog.efficiency(), settings)
+    try:
+        model = as_run(asked, runtime, machine)
+    except Refusal:
+        return 0.0
+    for strategy in runtime.strategies:
+        one = estimate(model, machine, work, runtime, strategy, catalog.efficiency(), settings)
         if not one.refusal and bool(one.fits):
             return decode_tps(one)
     return 0.0
 
 
-def _smaller_formats(asked: Model, machine: Machine, work: Workload, fastest: Fastest) -> Tried:
-    for name in SMALLER_FORMATS:
-        smaller = catalog.in_format(asked.architecture, name)
-        if 0.6 * asked.file_bytes < smaller.file_bytes < 0.97 * asked.file_bytes:
-            change = f"{name} instead of {asked.format}"
+def _smaller_formats(machine: Machine, work: Workload, best: Estimate, fastest: Fastest) -> Tried:
+    """Formats that the runtime takes as they are."""
+    now = best.model
+    steps = [(name, NEAR) for name in SMALLER_FORMATS]
+    for name, least in (*steps, *((name, ANY_STEP) for name in FEW_FORMATS)):
+        smaller = _in_format(now, best.how, machine, name)
+        if smaller and least * now.file_bytes < smaller.file_bytes < 0.97 * now.file_bytes:
+            change = f"{name} instead of {now.format}"
             yield change, "free, some quality", fastest(smaller, machine, work)
 
 
-def _smaller_cache(asked: Model, machine: Machine, work: Workload, fastest: Fastest) -> Tried:
-    if work.kv_type in ("f16", "bf16", "f32"):
-        lighter = replace(work, kv_type="q8_0")
-        yield "KV cache in q8_0", "free", fastest(asked, machine, lighter)
+def _in_format(model: Model, runtime: Runtime, machine: Machine, form: str) -> Model | None:
+    """The model in a format that the runtime takes as it is; None where it does not."""
+    try:
+        taken = runtime.becomes(form, machine).format == form
+        return catalog.in_format(model.architecture, form) if taken else None
+    except Refusal:
+        return None
+
+
+def _smaller_cache(
+    asked: Model, machine: Machine, work: Workload, runtime: Runtime, fastest: Fastest
+) -> Tried:
+    if work.kv_type in ("f16", "bf16", "f32") and runtime.light_cache:
+        lighter = replace(work, kv_type=runtime.light_cache)
+        yield f"KV cache in {runtime.light_cache}", "free", fastest(asked, machine, lighter)
     shorter = max(float(work.context) / 2, float(work.prompt) + float(work.output))
     if shorter < float(work.context):
         less = replace(work, context=shorter)
@@ -100,7 +129,7 @@ def _smaller_cache(asked: Model, machine: Machine, work: Workload, fastest: Fast
 def _faster_memory(
     asked: Model, machine: Machine, work: Workload, best: Estimate, fastest: Fastest
 ) -> Tried:
-    if best.bottleneck == "RAM bandwidth" and not machine.unified:
+    if best.bottleneck == BOUND_BY[Route.IN_PLACE] and not machine.unified:
         figure = machine.host.bandwidth
         host = replace(machine.host, bandwidth=replace(figure, value=figure.value * 1.25))
         faster = replace(machine, host=host)
@@ -110,3 +139,26 @@ def _faster_memory(
         larger = replace(machine, host=replace(machine.host, memory=enough))
         change = f"{memory_words(float(enough.value))} of RAM, to hold the model"
         yield change, "your price", fastest(asked, larger, work)
+
+
+def _faster_link(
+    asked: Model, machine: Machine, work: Workload, best: Estimate, fastest: Fastest
+) -> Tried:
+    """The whole link of the card, where a slot gives it less."""
+    if best.bottleneck != BOUND_BY[Route.STREAMED] or machine.unified:
+        return
+    links = [_own_link(gpu) for gpu in machine.gpus]
+    gpus = tuple(replace(gpu, link=link) for gpu, link in zip(machine.gpus, links, strict=True))
+    if gpus != machine.gpus:
+        faster = replace(machine, gpus=gpus)
+        change = f"a slot with {links[0].name}, as the card can"
+        yield change, "your price", fastest(asked, faster, work)
+
+
+def _own_link(gpu: Gpu) -> Link:
+    """What the card can do; what it has where that is not less, or not known."""
+    try:
+        own = catalog.gpu(gpu.name).link
+    except UnknownName:
+        return gpu.link
+    return own if float(own.pinned.value) > float(gpu.link.pinned.value) else gpu.link

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from advisor.accuracy import text
+from advisor.accuracy.__main__ import table
+from advisor.accuracy.coverage import COVERAGE
 from advisor.accuracy.floor import noise_floor
 from advisor.accuracy.ledger import Ledger, ledger
 from advisor.accuracy.point import Point
@@ -29,7 +31,7 @@ def found() -> Ledger:
 
 @pytest.fixture(scope="module")
 def resident(found: Ledger) -> list[Point]:
-    return [one for one in found.points if one.regime.startswith("resident")]
+    return [one for one in found.points if one.regime.startswith("resident") and one.peers]
 
 
 def point(measured: float, predicted: float, half_width: float = 0.2, **more: object) -> Point:
@@ -101,6 +103,10 @@ def test_it_covers_the_published_rows_and_names_their_source(found: Ledger) -> N
     assert all(one.measured > 0 and one.predicted > 0 for one in found.points)
     assert {one.regime for one in found.points} <= {one.name for one in REGIMES}
     assert found.scores[-1].rows == sum(one.rows for one in found.scores[:-1])
+
+
+def test_the_shipped_record_is_what_the_command_writes(found: Ledger) -> None:
+    assert COVERAGE.read_text(encoding="utf-8") == table(found.scores)
 
 
 def test_no_figure_is_counted_twice(found: Ledger) -> None:

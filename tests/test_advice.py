@@ -6,11 +6,21 @@ from functools import cache
 import pytest
 
 from advisor import catalog
-from advisor.advice import COUNTS, WORTHWHILE, Advice, Upgrade, advise, first_choice
+from advisor.advice import Advice, advise
 from advisor.assemble import MachineInputs, machine
 from advisor.compare import decode_tps, usable
 from advisor.offers import MoneyInputs
 from advisor.placement import Settings, Strategy
+from advisor.runtimes import (
+    ACCELERATE,
+    DEEPSPEED,
+    KTRANSFORMERS,
+    LLAMA_CPP,
+    RUNTIMES,
+    VLLM,
+    Runtime,
+)
+from advisor.upgrades import COUNTS, WORTHWHILE, Upgrade, first_choice
 from advisor.wording import tokens_per_second
 from advisor.workload import Workload
 
@@ -227,6 +237,95 @@ def test_what_ifs_keep_the_split_that_the_person_fixed() -> None:
     model, said = SITUATIONS["offloads"]
     here = machine(MachineInputs(**said))
     fixed = Settings(gpu_layers=0.0)
-    found = advise(catalog.model(model, "Q4_K_M"), here, Workload(), settings=fixed)
+    asked = catalog.model(model, "Q4_K_M")
+    found = advise(asked, here, Workload(), settings=fixed, chosen=LLAMA_CPP)
     assert all(one.gain < 1.1 for one in found.what_ifs if "KV cache" in one.change)
     assert not any("context" in one.change for one in found.what_ifs)
+
+
+@cache
+def of(runtime: Runtime, situation: str) -> Advice:
+    model, said = SITUATIONS[situation]
+    here = machine(MachineInputs(**said))
+    return advise(catalog.model(model, "Q4_K_M"), here, Workload(), chosen=runtime)
+
+
+@pytest.mark.parametrize("situation", ["offloads", "has experts", "is unified"])
+@pytest.mark.parametrize("runtime", RUNTIMES, ids=lambda one: one.key)
+def test_the_runtime_chosen_is_carried_through_everything(runtime, situation) -> None:
+    found = of(runtime, situation)
+    assert {one.runtime for one in found.estimates} == {one.name for one in RUNTIMES}
+    assert found.best is None or found.best.how is runtime
+    assert all(one.estimate.how is runtime for one in found.upgrades)
+    assert found.best is None or all(
+        decode_tps(one.estimate) >= WORTHWHILE * decode_tps(found.best) for one in found.upgrades
+    )
+    if found.best is None:
+        assert found.verdict.startswith(f"{runtime.name} does not run it here")
+    else:
+        assert runtime.name in found.verdict
+    for strategy in Strategy:
+        assert all(one.how is runtime for one in found.meant(strategy))
+        assert found.meant(strategy) or found.why_not(strategy).startswith(runtime.name)
+
+
+def test_upgrades_are_in_the_format_that_the_runtime_takes() -> None:
+    for one in of(VLLM, "offloads").upgrades:
+        assert one.estimate.model.format == "AWQ"
+    for one in of(ACCELERATE, "offloads").upgrades:
+        assert one.estimate.model.format == "BF16"
+
+
+def test_a_runtime_that_holds_nothing_in_the_gpu_is_upgraded_with_its_rest_in_ram() -> None:
+    found = of(DEEPSPEED, "offloads")
+    assert not any(one.holds_all for one in found.upgrades)
+    assert "always leaves a part outside the GPU" in found.why_not(Strategy.GPU_RESIDENT)
+
+
+def test_a_faster_runtime_is_named_beside_the_one_chosen() -> None:
+    found = of(ACCELERATE, "offloads")
+    first = usable(found.estimates)[0]
+    assert found.verdict.startswith("With Accelerate, ")
+    assert found.verdict.endswith(
+        f"{first.runtime} would give {tokens_per_second(decode_tps(first))} here."
+    )
+
+
+def test_a_runtime_that_cannot_says_why_and_what_could() -> None:
+    """It is for models with experts, and a dense model has none."""
+    found = of(KTRANSFORMERS, "offloads")
+    assert found.best is None
+    assert "does not run it here. KTransformers is for models with experts" in found.verdict
+    assert "would give" in found.verdict
+
+
+def test_changes_are_those_that_the_runtime_can_be_told() -> None:
+    fp8 = {one.change for one in of(VLLM, "offloads").what_ifs}
+    assert "KV cache in q8_0" not in fp8
+    # Weights of 16 bits are all that Transformers offloads: no smaller format is offered.
+    assert not any("instead of" in one.change for one in of(ACCELERATE, "offloads").what_ifs)
+    asked = catalog.model("Llama-3.1-70B", "BF16")
+    here = machine(MachineInputs(gpu="RTX 4090", ram_gb=256))
+    found = advise(asked, here, Workload(), chosen=VLLM)
+    changes = {one.change for one in found.what_ifs}
+    assert {"FP8 instead of BF16", "AWQ instead of BF16"} <= changes
+    assert not any("Q4_K_M" in one for one in changes)
+
+
+def test_a_narrow_slot_is_named_where_weights_cross_it() -> None:
+    """A 4090 has PCIe 4 x16; over 4 lanes a quarter of it streams at a quarter of the speed."""
+    asked = catalog.model("Llama-3.1-70B", "Q4_K_M")
+    slots = {
+        lanes: advise(
+            asked,
+            machine(MachineInputs(gpu="RTX 4090", ram_gb=64, pcie_gen=4, pcie_lanes=lanes)),
+            Workload(),
+            chosen=VLLM,
+        )
+        for lanes in (4, 16)
+    }
+    named = [one for one in slots[4].what_ifs if one.change.startswith("a slot with PCIe 4 x16")]
+    assert slots[16].best is not None
+    assert named[0].decode == pytest.approx(decode_tps(slots[16].best))
+    assert 3 < named[0].gain <= 4.01
+    assert not any("a slot with" in one.change for one in slots[16].what_ifs)

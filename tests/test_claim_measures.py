@@ -83,9 +83,9 @@ def test_what_vllm_pins_are_the_layers_off_the_gpu() -> None:
 
 
 def test_streaming_half_of_it_is_about_one_token_a_second() -> None:
-    # 19.4 GB over 24.5 GB/s are 0.8 s, so 1.26 tokens/s at most
+    # 20 GB over 24.5 GB/s are 0.8 s, so 1.2 tokens/s at most
     speed = value("decode", runtime="vLLM", format="AWQ")
-    assert 0.8 < speed < 1.26
+    assert 0.8 < speed < 1.2
     assert value("link_share", runtime="vLLM", format="AWQ") > 0.9
     assert value("link_share", gpu_layers=40) == 0
 

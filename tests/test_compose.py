@@ -15,6 +15,7 @@ from advisor.placement import Strategy
 from advisor.reports import export
 from advisor.reports.compose import card_of, document
 from advisor.reports.document import ReportDocument, from_json, to_json
+from advisor.runtimes import KTRANSFORMERS, VLLM, Runtime
 from advisor.workload import Workload
 
 HOSTILE = '<script>alert("1")</script> =cmd|"/C calc"!A0 | `rm` \u202e'
@@ -116,3 +117,18 @@ def test_a_hostile_model_name_is_only_text(situation: str) -> None:
     assert not any(
         line.startswith(("=", "+", "-", "@")) for line in export.csv(report).splitlines()
     )
+
+
+@pytest.mark.parametrize("runtime", [VLLM, KTRANSFORMERS], ids=lambda one: one.key)
+def test_a_report_is_of_the_runtime_that_was_asked_about(runtime: Runtime) -> None:
+    """Its cards, charts and upgrades; a dense model leaves KTransformers with none of them."""
+    asked = catalog.model("Llama-3.1-70B", "Q4_K_M")
+    here = machine(MachineInputs(gpu="RTX 3090", ram_gb=64))
+    advice = advise(asked, here, Workload(), chosen=runtime)
+    made = document(advice, here, Workload(), MoneyInputs(), inputs={})
+    assert made.runtime == runtime.name
+    assert made.layer_sweep is None, "it is not told a number of layers"
+    assert bool(made.memory) == bool(made.token_time) == (runtime is VLLM)
+    assert len({card.runtime for card in made.placements}) > 5, "the others stay to compare with"
+    assert from_json(json.loads(json.dumps(to_json(made)))) == made
+    assert runtime.name in export.html(made)

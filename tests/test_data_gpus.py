@@ -162,7 +162,7 @@ def test_ratios_between_cards() -> None:
 
 
 def test_links_between_gpus_are_sourced_and_of_known_gpus() -> None:
-    for row in catalog.gpu_links().values():
+    for row in (*catalog.gpu_links().values(), *catalog.gpu_bridges().values()):
         assert row.gpu in ROWS
         assert is_public(row.source)
         assert is_past(row.source_date)

@@ -7,7 +7,7 @@ from advisor.catalog import model
 from advisor.compare import as_run
 from advisor.errors import Refusal
 from advisor.placement import Settings, Tier
-from advisor.runtimes import RUNTIMES, VLLM, Runtime
+from advisor.runtimes import DEEPSPEED, RUNTIMES, VLLM, Runtime
 from advisor.workload import Workload
 
 TEXT = (Path(__file__).parent.parent / "docs" / "runtimes.md").read_text(encoding="utf-8")
@@ -64,6 +64,11 @@ def test_who_joins_machines_is_said() -> None:
         except Refusal:
             joined = False
         assert joined == (ROWS[one.name][5] != "no"), one.name
+
+
+def test_what_is_for_training_is_said_in_both_places() -> None:
+    assert any("ZeRO-Infinity" in note and "for training" in note for note in DEEPSPEED.notes)
+    assert "ZeRO-Infinity is for training" in TEXT
 
 
 def test_what_is_noted_of_swap_space_is_in_the_docs() -> None:

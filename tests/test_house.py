@@ -17,7 +17,8 @@ PACKAGE = ROOT / "advisor"
 LAYERS = """
     app
     __main__
-    cli calibration_commands ui
+    cli ui
+    commands
     claims
     accuracy
     fitting
@@ -26,9 +27,10 @@ LAYERS = """
     diagnosis
     sweeps causes crossover skypilot
     advice
+    upgrades
     what_ifs offers remarks
     compare predict concurrency
-    offline engines
+    offline engines stated_gpus
     models assemble assemble_named
     calibrated
     calibration named_machines fingerprint probed estimate engine_constants

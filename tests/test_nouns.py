@@ -49,7 +49,7 @@ def test_units_round_trip() -> None:
 
 
 def test_close_names_ignore_case() -> None:
-    assert close_names("rtx 309", ["RTX 3090", "RTX 4090", "A100"])[0] == "RTX 3090"
+    assert close_names("rtx 309", ("RTX 3090", "RTX 4090", "A100"))[0] == "RTX 3090"
     assert "Did you mean" in str(UnknownName("GPU", "rtx 309", ["RTX 3090"]))
 
 

@@ -77,7 +77,7 @@ def test_half_of_70b_streamed_over_a_pinned_link_gives_about_one_token() -> None
     # 20.7 GB over 24 GB/s = 0.86 s, hidden behind nothing: the GPU needs 0.05 s.
     model = catalog.model("Llama-3.1-70B", "AWQ")
     one = run(model, server(90), VLLM, Strategy.CPU_OFFLOAD, Settings(gpu_layers=40.0))
-    assert 0.8 < speed(one) < 24.5 / 18.2  # 40 layers in AWQ are 18.2 GB; no link gives more
+    assert 0.8 < speed(one) < 1.25
     assert one.bottleneck == "the link to the GPU"
     assert one.step is not None
     assert float(one.step.hidden) > 0.02, "computing beside the copy is hidden, not free"

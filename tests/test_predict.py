@@ -124,10 +124,46 @@ def test_loose_names_mean_the_same(gpu: str) -> None:
     assert answer(row(model="meta-llama/Llama-3.1-70B-Instruct")) == answer(ROW)
 
 
-def test_of_several_gpus_the_first_stands_in_and_the_note_says_so() -> None:
-    found = answer(row(gpu="RTX 4090 + RTX 5090"))
-    assert found["tg_tps"] == answer(ROW)["tg_tps"]
-    assert found["note"] == "GPU 'RTX 4090 + RTX 5090' is taken as RTX 4090"
+@pytest.mark.parametrize(
+    ("stated", "count", "names", "note"),
+    [
+        ("RTX 3090 + RTX 3060 12GB", "2", ["RTX 3090", "RTX 3060 12GB"], ""),
+        ("RTX 3090+RTX 3060 12GB", "", ["RTX 3090", "RTX 3060 12GB"], ""),
+        ("RTX 4090, RTX 3090 and A6000", "3", ["RTX 4090", "RTX 3090", "RTX A6000"], ""),
+        ("2x 4090 + 3090 (x8/x8/x4)", "3", ["RTX 4090", "RTX 4090", "RTX 3090"], ""),
+        ("2x RTX 3090", "2", ["RTX 3090", "RTX 3090"], ""),
+        ("RTX 4090 + RTX 3090", "4", ["RTX 4090", "RTX 3090"], "names 2 GPUs where gpu_count is 4"),
+        ("RTX 4090 + iGPU", "1", ["RTX 4090"], "iGPU in 'RTX 4090 + iGPU' is no GPU"),
+        ("RTX 3090 + iGPU", "2", ["RTX 3090", "RTX 3090"], "is no GPU of the catalogue"),
+        ("Radeon 8060S (Ryzen AI Max+ 395)", "1", ["Radeon 8060S (Ryzen AI Max+ 395)"], ""),
+    ],
+)
+def test_cards_of_different_kinds_are_read_one_by_one(
+    stated: str, count: str, names: list[str], note: str
+) -> None:
+    case = understood(row(gpu=stated, gpu_count=count))
+    assert [gpu.name for gpu in case.machine.gpus] == names
+    assert any(note in one for one in case.notes) if note else case.notes == ()
+
+
+def test_a_second_smaller_card_takes_layers_from_the_processor() -> None:
+    """40 GiB of weights: 24 GiB hold half of them, 36 GiB most, 48 GiB all."""
+    open_split = row(gpu_count="", ngl="")
+    cards = {
+        "RTX 3090": "partial",
+        "RTX 3090 + RTX 3060 12GB": "partial",
+        "2x RTX 3090": "resident",
+    }
+    small, both, large = (
+        answer({**open_split, "gpu": gpu, "category": category})["tg_tps"]
+        for gpu, category in cards.items()
+    )
+    assert small < both < large
+
+
+def test_of_unknown_cards_the_first_decides() -> None:
+    with pytest.raises(AdvisorError, match="No GPU is called"):
+        answer(row(gpu="Nonsense 9 + RTX 3090"))
 
 
 def test_an_unknown_model_is_stood_in_for_and_the_note_says_so() -> None:

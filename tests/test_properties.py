@@ -87,11 +87,19 @@ def test_more_context_never_needs_less_memory(
 
 
 @few
-@given(models, st.integers(1, 64), st.integers(1, 64))
-def test_more_users_are_slower_each_and_faster_together(name: str, one: int, other: int) -> None:
+@given(
+    models,
+    st.sampled_from([Strategy.GPU_RESIDENT, Strategy.CPU_OFFLOAD]),
+    st.integers(1, 31),  # from 32 on, llama.cpp copies weights to the GPU for a step
+    st.integers(1, 31),
+)
+def test_more_users_are_slower_each_and_faster_together(
+    name: str, strategy: Strategy, one: int, other: int
+) -> None:
     few_users, many = sorted((one, other))
+    chosen = None if strategy is Strategy.GPU_RESIDENT else Settings(gpu_layers=0)
     each = [
-        tps(answer(name, LLAMA_CPP, Strategy.GPU_RESIDENT, work=Workload(users=users)))
+        tps(answer(name, LLAMA_CPP, strategy, work=Workload(users=users), chosen=chosen))
         for users in (few_users, many)
     ]
     assert each[1] <= each[0] * (1 + 1e-9)

@@ -99,3 +99,19 @@ def test_what_accelerate_does_unlimited_is_said() -> None:
     # 23.2 GB: the table and the head of 2.1 GB each, and 11 layers of 1.7 GB.
     assert "11 layers" in said(one)
     assert "the output head on the drive" in said(one)
+
+
+def test_two_cards_at_once_are_named_with_their_range() -> None:
+    resident = run(LLAMA_CPP, strategy=Strategy.GPU_RESIDENT, gpu="RTX 3090", gpu_count=2)
+    assert "With -sm tensor -fa on in place of -sm layer and -ts they work at once" in said(
+        resident
+    )
+    alone = run(LLAMA_CPP, "Llama-3.1-8B", strategy=Strategy.GPU_RESIDENT)
+    assert "-sm tensor" not in said(alone)
+
+
+def test_packed_caches_that_cannot_be_divided_are_not_recommended() -> None:
+    work = Workload(kv_type="q5_1")
+    one = run(LLAMA_CPP, strategy=Strategy.GPU_RESIDENT, gpu="RTX 3090", gpu_count=2, work=work)
+    assert bool(one.fits)
+    assert "-sm tensor" not in said(one)

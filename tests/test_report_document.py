@@ -107,7 +107,8 @@ def test_reports_of_the_first_format_stay_readable(data: dict[str, Any]) -> None
     assert document.placements[0].missing_bytes == 19 * 2**30
     assert document.placements[1].decode_tps == 2.93
     assert document.cost_curves[1].y[-1] == 290.2
-    assert json.loads(json.dumps(to_json(document))) == data
+    later = {"runtime": ""}  # fields that reports had not yet
+    assert json.loads(json.dumps(to_json(document))) == data | later
 
 
 def test_keys_of_a_later_version_are_left_out(data: dict[str, Any]) -> None:

@@ -2,9 +2,14 @@
 
 import importlib.util
 import json
+import os
 import re
-from collections.abc import Mapping
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,10 +18,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor import catalog
+from advisor.architecture import Group
+from advisor.assemble import MachineInputs, machine
 from advisor.describe.config import facts_from_config
+from advisor.machine import Machine
 from advisor.model import Model
+from advisor.models import from_file
+from advisor.placement import DISK, RAM, Location, Placement, Settings, Strategy, Tier, vram
+from advisor.runtimes.accelerate import ACCELERATE, ACTIVATIONS, MEMORY_USED, SYSTEM_RAM
 from advisor.runtimes.device_map import HEAD, NORM, TABLE, blocks, blocks_that_fit, device_map
 from advisor.tensors import build
+from advisor.workload import Workload
 
 needs_transformers = pytest.mark.skipif(
     any(importlib.util.find_spec(name) is None for name in ("accelerate", "transformers", "torch")),
@@ -43,6 +55,7 @@ CONFIGS: Mapping[str, Mapping[str, Any]] = {
 
 LIMITS = [(0.2, 0.3), (0.4, 0.3), (0.5, 10.0), (0.8, 0.05), (0.97, 10.0), (2.0, 10.0), (0.05, 0.5)]
 """Shares of the model's size that one GPU and RAM may hold."""
+SHORT = Workload(prompt=16, output=4, context=64)
 
 
 @cache
@@ -94,9 +107,16 @@ def their_map(kind: str, limits: Mapping[int | str, int]) -> dict[str, int | str
         clean_result=False,
         offload_buffers=True,
     )
+    return by_blocks(kind, found)
+
+
+def by_blocks(kind: str, found: Mapping[str, int | str]) -> dict[str, int | str]:
+    """A map of modules, for every block in them."""
+    model = theirs(kind)
     whole: dict[str, int | str] = {}
     for module, device in found.items():
-        names = [name for name, _ in model.named_modules() if f"{name}.".startswith(f"{module}.")]
+        inside = f"{module}." if module else ""
+        names = [name for name, _ in model.named_modules() if f"{name}.".startswith(inside)]
         blocks_there = {block_of(name) for name in names if name.count(".") <= 2}
         whole |= dict.fromkeys(blocks_there - {None}, device)  # type: ignore[arg-type]
     return whole
@@ -136,6 +156,119 @@ def test_two_gpus_are_filled_one_after_the_other(kind: str, monkeypatch: Any) ->
     expected = their_map(kind, {0: gpu, 1: gpu, "cpu": ram})
     assert device_map(model, [gpu, gpu], ram) == expected
     assert {0, 1} <= set(expected.values())
+
+
+def machine_for(model: Model, gpus: Sequence[float], ram: float) -> Machine:
+    """GPUs and RAM that leave such shares of a model's size to its weights."""
+    base = machine(MachineInputs(gpu="RTX 3090", gpu_count=len(gpus), ram_gb=64))
+    cache = float(np.sum(model.kv_bytes(SHORT.context, SHORT.kv_type)))
+    sizes = [(share * model.file_bytes + cache + ACTIVATIONS) / MEMORY_USED for share in gpus]
+    cards = [
+        replace(gpu, memory=replace(gpu.memory, value=size))
+        for gpu, size in zip(base.gpus, sizes, strict=True)
+    ]
+    memory = replace(base.host.memory, value=(ram * model.file_bytes + SYSTEM_RAM) / MEMORY_USED)
+    return replace(base, gpus=tuple(cards), host=replace(base.host, memory=memory))
+
+
+def key(place: Location) -> int | str:
+    """What Accelerate calls a location."""
+    return {Tier.VRAM: place.device, Tier.RAM: "cpu", Tier.DISK: "disk"}[place.tier]
+
+
+def lies(model: Model, found: Placement) -> dict[str, int | str]:
+    """The place of each block in a placement, which has none of its own for the final norm."""
+    layers = {
+        str(layer): key(place)
+        for place, shares in found.weights.items()
+        for layer in np.flatnonzero(shares[Group.NORMS])
+    }
+    heads = [key(place) for place, share in found.output.items() if float(share)]
+    return {TABLE: key(found.embedding), **layers, HEAD: heads[0]}
+
+
+@needs_transformers
+@pytest.mark.parametrize("strategy", Strategy)
+@pytest.mark.parametrize("shares", LIMITS, ids=str)
+@pytest.mark.parametrize("kind", CONFIGS)
+def test_the_placement_is_what_the_printed_limits_give(
+    kind: str, shares: tuple[float, float], strategy: Strategy
+) -> None:
+    model = ours(kind)
+    where = machine_for(model, shares[:1], shares[1])
+    found = ACCELERATE.place(model, where, SHORT, strategy, Settings())
+    limits = {key(place): int(size) for place, size in found.limits.items()}
+    theirs = their_map(kind, limits)
+    theirs.pop(NORM)
+    assert lies(model, found) == theirs
+    printed = ACCELERATE.command(model, found, where, SHORT)
+    assert all(f'"{size // 2**20}MiB"' in printed for size in limits.values())
+
+
+@needs_transformers
+@pytest.mark.parametrize("strategy", Strategy)
+@pytest.mark.parametrize("shares", [(0.3, 0.4, 0.2), (0.2, 0.2, 2.0), (0.7, 0.6, 1.0)], ids=str)
+@pytest.mark.parametrize("kind", CONFIGS)
+def test_several_gpus_hold_what_transformers_gives_them(
+    kind: str, shares: tuple[float, float, float], strategy: Strategy, monkeypatch: Any
+) -> None:
+    """`device_map="auto"` balances GPUs first, so its own function is asked, not Accelerate's."""
+    from transformers.integrations import accelerate
+
+    monkeypatch.setattr(accelerate, "get_max_memory", lambda limits: dict(limits))
+    model = ours(kind)
+    where = machine_for(model, shares[:2], shares[2])
+    found = ACCELERATE.place(model, where, SHORT, strategy, Settings())
+    limits = {key(place): int(size) for place, size in found.limits.items()}
+    whole = accelerate._get_device_map(theirs(kind), "auto", limits, None)
+    assert lies(model, found).items() <= by_blocks(kind, whole).items()
+
+
+@needs_transformers
+@pytest.mark.parametrize("shares", [(0.4, 1.0), (0.3, 0.3)], ids=str)
+@pytest.mark.parametrize("kind", ["llama", "mistral", "mixtral", "gemma"])
+def test_the_snippet_runs_as_printed(
+    kind: str, shares: tuple[float, float], tmp_path: Path
+) -> None:
+    """Without a GPU its share goes to the CPU; what neither holds comes from the drive."""
+    saved(kind, tmp_path / "tiny")
+    model = from_file(tmp_path / "tiny", "BF16-hf").model
+    where = machine_for(model, shares[:1], shares[1])
+    strategy = Strategy.NVME_OFFLOAD if sum(shares) < 1 else Strategy.CPU_OFFLOAD
+    found = ACCELERATE.place(model, where, SHORT, strategy, Settings())
+    snippet = ACCELERATE.command(model, found, where, SHORT)
+    gpu, ram = (int(found.limits[place]) // 2**20 for place in (vram(0), RAM))
+    of_both = snippet.replace(f'0: "{gpu}MiB", "cpu": "{ram}MiB"', f'"cpu": "{gpu + ram}MiB"')
+    of_both = of_both.replace("'tiny'", "'./tiny'")
+    assert of_both.count("cpu") == snippet.count("cpu")
+    whole = "{'': 'cpu'}"  # a model on one device has no map
+    shown = f"\nprint(sorted(set(getattr(model, 'hf_device_map', {whole}).values())))"
+    done = subprocess.run(
+        [sys.executable, "-c", of_both + shown], cwd=tmp_path, capture_output=True, text=True,
+        env={**os.environ, "HF_HUB_OFFLINE": "1"}, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    on_drive = found.weights.keys() >= {DISK}
+    assert done.stdout.splitlines()[-1] == ("['cpu', 'disk']" if on_drive else "['cpu']")
+
+
+def saved(kind: str, folder: Path) -> None:
+    """A model of a few MB with random weights, and a tokenizer of a few words."""
+    import torch
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordLevel
+    from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedTokenizerFast
+
+    small = {name: value for name, value in CONFIGS[kind].items() if name != "head_dim"}
+    heads = min(small["num_key_value_heads"], 4)
+    small |= {"hidden_size": 256, "intermediate_size": 1024, "head_dim": 32}
+    small |= {"num_attention_heads": 8, "num_key_value_heads": heads}
+    chosen = AutoConfig.for_model(kind, num_hidden_layers=8, vocab_size=4096, **small)
+    torch.manual_seed(0)
+    AutoModelForCausalLM.from_config(chosen, dtype=torch.bfloat16).save_pretrained(folder)
+    words = {"[UNK]": 0, "Paris": 1, "is": 2, "the": 3, "capital": 4, "city": 5, "of": 6}
+    made = Tokenizer(WordLevel(words, unk_token="[UNK]"))
+    PreTrainedTokenizerFast(tokenizer_object=made, unk_token="[UNK]").save_pretrained(folder)
 
 
 def test_by_hand() -> None:

@@ -17,6 +17,7 @@ from advisor.estimate import Estimate, estimate
 from advisor.placement import RAM, Settings, Strategy, vram
 from advisor.predict import answer
 from advisor.runtimes import KTRANSFORMERS
+from advisor.schedule import Route
 from advisor.workload import Workload
 
 
@@ -49,6 +50,41 @@ def test_published_speeds_that_nothing_rests_on(ids: Iterable[str]) -> None:
     found = [abs(error) for error in errors(ids)]
     assert median(found) < 0.15
     assert max(found) < 0.25
+
+
+def test_long_prompts_are_read_about_as_fast_as_published() -> None:
+    # From 8,192 tokens on; computed in RAM they would take five to thirty times as long.
+    rows = {row["id"]: row for row in measured("offload_papers.csv")}
+    for number in (25, 26, 28, 29, 31, 32, 34, 35):
+        row = rows[f"KTR-{number:03d}"]
+        assert 0.5 < float(str(answer(row)["pp_tps"])) / float(row["pp_tps"]) < 2.0
+
+
+def test_experts_are_copied_for_a_long_prompt_of_a_native_format_alone() -> None:
+    def routes(prompt: int, form: str) -> set[Route]:
+        asked = Workload(prompt=prompt, context=8192)
+        one = run("Qwen3-235B-A22B", form, asked, gpu="RTX 5090", cpu="2x EPYC 9355")
+        return {route for route in Route if float(one.prompt.parts.get(route, 0.0)) > 0}
+
+    assert routes(1000, "FP8") == {Route.RESIDENT, Route.IN_PLACE}
+    assert routes(4000, "FP8") == {Route.RESIDENT, Route.STREAMED}
+    assert routes(4000, "Q4_K+FP8") == {Route.RESIDENT, Route.IN_PLACE}
+
+
+def test_two_gpus_share_each_layer() -> None:
+    one, two = (
+        run("Qwen3-235B-A22B", "FP8", gpu="RTX 5090", gpu_count=count, cpu="2x EPYC 9355")
+        for count in (1, 2)
+    )
+    for each in (one, two):
+        shares = [each.placement.weights[vram(at)][Group.ROUTED_EXPERTS][0] for at in range(2)
+                  if vram(at) in each.placement.weights]  # fmt: skip
+        kept = each.placement.weights[RAM][Group.ROUTED_EXPERTS][0]
+        assert sum(shares) + kept == pytest.approx(1.0)
+    assert two.placement.weights[vram(1)][Group.ATTENTION][0] == 0.5
+    assert float(two.decode.value) > float(one.decode.value)
+    assert "--tensor-parallel-size 2" in two.command
+    assert "--tensor-parallel-size" not in one.command
 
 
 def test_published_speeds_that_the_constants_rest_on() -> None:
@@ -114,3 +150,39 @@ def test_every_option_is_in_the_release() -> None:
             one = run("Qwen3-30B-A3B", form, Workload(kv_type=kv_type), gpu="RTX 4090",
                       cpu="Xeon Platinum 8480+")  # fmt: skip
             assert flags(shlex.split(one.command)) - {"-m"} <= listed("ktransformers")
+
+
+def share_rows(kind: str) -> tuple[str, ...]:
+    """Rows that state the share of experts on the GPU, placed evenly or by how often they are
+    asked for."""
+    return tuple(
+        row["id"]
+        for row in measured("offload_papers.csv")
+        if row["category"] == "moe_offload"
+        and "gpu_expert_ratio" in row["other_metric"]
+        and kind in row["runtime"]
+    )
+
+
+@pytest.mark.parametrize("kind", ["uniform", "frequency"])
+def test_a_share_of_experts_that_is_stated_is_used(kind: str) -> None:
+    # Nothing rests on these rows: Qwen3-Next-80B-A3B on 4 RTX 4090, of which one is counted.
+    found = [abs(error) for error in errors(share_rows(kind))]
+    assert len(found) == 10
+    assert median(found) < 0.2
+
+
+def test_the_most_asked_experts_answer_more_than_their_share() -> None:
+    where = machine(MachineInputs(ram_gb=1024, gpu="RTX 4090", cpu="EPYC 9355"))
+    speeds = []
+    for most_asked in (False, True):
+        chosen = Settings(gpu_experts=0.2, most_asked=most_asked)
+        one = estimate(
+            catalog.model("Qwen3-30B-A3B", "FP8"), where, Workload(), KTRANSFORMERS,
+            Strategy.CPU_OFFLOAD, catalog.efficiency(), chosen,
+        )  # fmt: skip
+        assert one.placement is not None
+        assert one.decode is not None
+        assert one.placement.weights[vram(0)][Group.ROUTED_EXPERTS] == pytest.approx(0.2)
+        speeds.append(float(one.decode.value))
+    assert speeds[1] > speeds[0]

@@ -1,9 +1,11 @@
 """Where each runtime puts the bytes, what it refuses, and the command it is told."""
 
 import json
+import math
 import re
 import shlex
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -36,7 +38,6 @@ from advisor.runtimes import (
     Runtime,
     runtime,
 )
-from advisor.runtimes.deepspeed import configuration
 from advisor.runtimes.llama_cpp import crossings
 from advisor.runtimes.paging import WATCHED
 from advisor.schedule import Route, Transfer, Way
@@ -424,7 +425,7 @@ def test_the_zero_inference_command_writes_its_json_and_a_script_that_is_python(
     assert offload["device"] == "nvme"
     # The largest matrix of a 70B is the embedding: 128,256 x 8192 = 1.05e9 values.
     assert offload["buffer_size"] >= 128_256 * 8192
-    assert config["train_batch_size"] == 2
+    assert config["train_micro_batch_size_per_gpu"] == 2
     assert config["aio"]["overlap_events"] is True
     compile(parts[1], "zero.py", "exec")
     assert text.endswith("deepspeed --num_gpus 1 zero.py")
@@ -445,13 +446,45 @@ def test_a_cache_in_ram_needs_deepspeeds_own_script(rig: Machine) -> None:
         assert option in text
 
 
-def test_the_deepspeed_configuration_passes_its_own_classes(rig: Machine) -> None:
-    config = pytest.importorskip("deepspeed.runtime.zero.config", reason="DeepSpeed is not there")
+@pytest.mark.parametrize("form", ["BF16", "bnb-nf4"])
+@pytest.mark.parametrize(("users", "gpus"), [(1, 1), (3, 2), (1, 4)])
+def test_the_printed_deepspeed_json_is_what_its_own_classes_take(
+    form: str, users: int, gpus: int
+) -> None:
+    config = pytest.importorskip(
+        "deepspeed.runtime.config", reason="DeepSpeed is not installed (requirements-oracles.txt)"
+    )
+    several = machine(MachineInputs(gpu="RTX 3090", gpu_count=gpus, ram_gb=64))
     for strategy in DEEPSPEED.strategies:
-        model = catalog.model("Llama-3.1-70B", "BF16")
-        found = place(DEEPSPEED, rig, strategy, form="BF16")
-        written = configuration(model, found, WORK)
-        config.DeepSpeedZeroConfig(**written["zero_optimization"])
+        text = command(DEEPSPEED, several, strategy, form, Workload(users=users))
+        written = json.loads(text.split("END'\n")[1].split("\nEND")[0])
+        world = SimpleNamespace(
+            get_model_parallel_rank=lambda: 0,
+            get_data_parallel_world_size=lambda: gpus,
+            get_slice_parallel_world_size=lambda: 1,
+        )
+        read = config.DeepSpeedConfig(written, world)
+        assert read.train_micro_batch_size_per_gpu == math.ceil(users / gpus)
+        assert read.zero_config.offload_param.device == written["zero_optimization"][
+            "offload_param"]["device"]  # fmt: skip
+        if strategy is Strategy.NVME_OFFLOAD:
+            assert read.aio_config == written["aio"]
+        if form == "bnb-nf4":
+            packed = read.weight_quantization_config.quantized_initialization
+            assert packed["num_bits"] == 4
+
+
+@pytest.mark.parametrize("users", [1, 64])
+def test_the_deepspeed_launcher_takes_what_is_printed(rig: Machine, users: int) -> None:
+    runner = pytest.importorskip(
+        "deepspeed.launcher.runner", reason="DeepSpeed is not installed (requirements-oracles.txt)"
+    )
+    text = command(DEEPSPEED, rig, Strategy.CPU_OFFLOAD, "BF16", Workload(users=users))
+    words = shlex.split(text.splitlines()[-1], comments=True)
+    read = runner.parse_args(words[1:])
+    assert words[0] == "deepspeed"
+    assert read.num_gpus == 1
+    assert read.user_script.endswith(".py")
 
 
 def test_flexgen_runs_opt_and_says_so_of_others(rig: Machine) -> None:

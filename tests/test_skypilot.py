@@ -1,43 +1,130 @@
 """The task file for a rented GPU: fields that SkyPilot knows, the command that was predicted."""
 
+import os
 import re
+import shlex
+import subprocess
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 
 import pytest
 
 from advisor import catalog, skypilot
-from advisor.advice import Upgrade, advise
+from advisor.advice import advise
 from advisor.assemble import MachineInputs, machine
 from advisor.errors import Refusal
 from advisor.estimate import estimate
 from advisor.placement import Strategy
-from advisor.runtimes import LLAMA_CPP, VLLM
+from advisor.runtimes import LLAMA_CPP, OLLAMA, RUNTIMES, SGLANG, VLLM, Runtime
 from advisor.units import GIB
+from advisor.upgrades import Upgrade
 from advisor.workload import Workload
 
 yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
 
-FOUND = advise(
-    catalog.model("Llama-3.1-70B", "Q4_K_M"),
-    machine(MachineInputs(gpu="RTX 3090", ram_gb=64)),
-    Workload(),
-).upgrades
-RENTED = [one for one in FOUND if one.offer is not None and one.offer.kind == "rent"]
+SERVERS = (LLAMA_CPP, OLLAMA, VLLM, SGLANG)
+
+
+@cache
+def rented(runtime: Runtime, form: str = "Q4_K_M") -> tuple[Upgrade, ...]:
+    found = advise(
+        catalog.model("Llama-3.1-70B", form),
+        machine(MachineInputs(gpu="RTX 3090", ram_gb=64)),
+        Workload(),
+        chosen=runtime,
+    ).upgrades
+    return tuple(one for one in found if one.offer is not None and one.offer.kind == "rent")
+
+
+RENTED = rented(LLAMA_CPP)
 
 
 def upgrade(**changes: object) -> Upgrade:
     return replace(RENTED[0], **changes)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("one", RENTED, ids=lambda one: one.name)
-def test_every_rented_gpu_has_a_file_with_the_fields_that_tasks_have(one: Upgrade) -> None:
+@pytest.mark.parametrize("runtime", SERVERS, ids=lambda one: one.key)
+def test_every_rented_gpu_has_a_file_with_the_fields_that_tasks_have(runtime: Runtime) -> None:
+    assert rented(runtime)
+    for one in rented(runtime):
+        read = yaml.safe_load(skypilot.task(one))
+        assert set(read) == {"name", "resources", "envs", "setup", "run"}
+        assert set(read["resources"]) <= {"accelerators", "disk_size", "memory"}
+        assert re.fullmatch(r"[a-z]([-a-z0-9]*[a-z0-9])?", read["name"])
+        asked = read["resources"]["accelerators"]
+        for name in [asked] if isinstance(asked, str) else list(asked):
+            assert name.endswith(f":{one.count}")
+
+
+@pytest.mark.parametrize("runtime", SERVERS, ids=lambda one: one.key)
+@pytest.mark.parametrize("form", ["Q4_K_M", "BF16"])
+def test_skypilot_itself_takes_the_files(runtime: Runtime, form: str) -> None:
+    sky = pytest.importorskip(
+        "sky", reason="SkyPilot is not installed (requirements-oracles.txt)",
+        exc_type=ImportError,
+    )  # fmt: skip
+    for one in rented(runtime, form):
+        read = yaml.safe_load(skypilot.task(one))
+        given = [(name, "owner/name") for name in read["envs"]]
+        task = sky.Task.from_yaml_config(read, env_overrides=given)
+        assert task.run.strip() == yaml.safe_load(skypilot.task(one))["run"].strip()
+
+
+@pytest.mark.parametrize("runtime", SERVERS, ids=lambda one: one.key)
+def test_the_shell_can_read_what_is_set_up_and_run(runtime: Runtime) -> None:
+    for one in (rented(runtime)[0], rented(runtime, "BF16")[-1]):
+        read = yaml.safe_load(skypilot.task(one))
+        for part in ("setup", "run"):
+            done = subprocess.run(["bash", "-n"], input=read[part], text=True, check=False)
+            assert done.returncode == 0
+
+
+def ran(script: str, **variables: str) -> str:
+    """What the programs of a script are called with, by stand-ins that say it."""
+    named = ("ollama", "vllm", "python", "curl", "until", "sleep")
+    said = "; ".join(f'{name}() {{ printf "%s|" {name} "$@"; echo; }}' for name in named[:3])
+    script = script.replace(". ~/serving/bin/activate", "")
+    done = subprocess.run(
+        ["bash", "-c", f"{said}\n{script}"], env={**os.environ, **variables},
+        capture_output=True, text=True, check=True, cwd=variables["HERE"],
+    )  # fmt: skip
+    return done.stdout
+
+
+@pytest.mark.parametrize("runtime", [VLLM, SGLANG], ids=lambda one: one.key)
+def test_servers_of_checkpoints_are_called_with_the_words_of_the_command(
+    runtime: Runtime, tmp_path: Path
+) -> None:
+    one = rented(runtime)[0]
     read = yaml.safe_load(skypilot.task(one))
-    assert set(read) == {"name", "resources", "envs", "setup", "run"}
-    assert set(read["resources"]) <= {"accelerators", "disk_size", "memory"}
-    assert re.fullmatch(r"[a-z]([-a-z0-9]*[a-z0-9])?", read["name"])
-    asked = read["resources"]["accelerators"]
-    for name in [asked] if isinstance(asked, str) else list(asked):
-        assert name.endswith(f":{one.count}")
+    found = ran(read["run"], MODEL_REPOSITORY="owner/name", HERE=str(tmp_path)).strip("|\n")
+    words = shlex.split(one.estimate.command)
+    words[words.index("Llama-3.1-70B-AWQ")] = "owner/name"
+    assert found.split("|") == words
+    assert "--env MODEL_REPOSITORY=OWNER/NAME" in skypilot.task(one)
+
+
+def test_an_unquantized_checkpoint_is_known() -> None:
+    one = rented(VLLM, "BF16")[0]
+    read = yaml.safe_load(skypilot.task(one))
+    assert read["envs"] == {"MODEL_REPOSITORY": "meta-llama/Llama-3.1-70B"}
+    assert "OWNER/NAME" not in skypilot.task(one)
+
+
+def test_ollama_pulls_the_model_and_gives_it_the_options_that_were_predicted(
+    tmp_path: Path,
+) -> None:
+    one = rented(OLLAMA)[0]
+    read = yaml.safe_load(skypilot.task(one))
+    found = ran(read["run"], GGUF_REPOSITORY="owner/name", HERE=str(tmp_path))
+    assert "ollama|pull|hf.co/owner/name:Q4_K_M|" in found
+    assert "ollama|create|llama-3.1-70b-q4_k_m|-f|Modelfile|" in found
+    assert (tmp_path / "Modelfile").read_text().splitlines() == [
+        "FROM hf.co/owner/name:Q4_K_M",
+        "PARAMETER num_ctx 8192",
+        "PARAMETER num_gpu 81",
+    ]
 
 
 def test_the_disk_holds_the_model_and_the_system() -> None:
@@ -78,7 +165,10 @@ def test_a_gpu_without_a_name_there_is_refused() -> None:
         skypilot.task(upgrade(gpu="RTX 3060 12GB"))
 
 
-def test_another_runtime_is_refused() -> None:
-    other = replace(RENTED[0].estimate, how=VLLM)
-    with pytest.raises(Refusal, match=r"llama\.cpp alone"):
-        skypilot.task(upgrade(estimate=other))
+@pytest.mark.parametrize(
+    "other", [one for one in RUNTIMES if one not in SERVERS], ids=lambda one: one.name
+)
+def test_a_runtime_without_a_file_is_refused_and_says_what_to_do(other: Runtime) -> None:
+    estimate = replace(RENTED[0].estimate, how=other)
+    with pytest.raises(Refusal, match=f"For {re.escape(other.name)}, rent the GPU and type"):
+        skypilot.task(upgrade(estimate=estimate))

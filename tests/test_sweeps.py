@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from advisor import catalog
-from advisor.advice import Advice, advise, first_choice
+from advisor.advice import Advice, advise
 from advisor.assemble import MachineInputs, machine
 from advisor.compare import compare, decode_tps
 from advisor.estimate import Estimate, estimate
@@ -15,6 +15,7 @@ from advisor.offers import MoneyInputs
 from advisor.placement import Settings, Strategy
 from advisor.runtimes import LLAMA_CPP
 from advisor.sweeps import cost_by_tokens, page_cache_for, speed_by_layers
+from advisor.upgrades import first_choice
 from advisor.workload import Workload
 
 WORK = Workload()

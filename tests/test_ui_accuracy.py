@@ -70,7 +70,7 @@ def test_regimes_stand_beside_the_best_public_formula():
         assert said in text
     # LLMcalc says 90 of 100: 10 %, and llmfit 120: 20 %.
     assert "10.0 %, LLMcalc" in text
-    assert "none answers most of them" in text
+    assert "none covers it" in text
 
 
 def test_it_says_how_far_sources_differ_and_how_figures_are_judged():

@@ -286,6 +286,14 @@ def test_the_change_in_words(before, after, words):
     assert effect.sentence("M", [found]).startswith(words)
 
 
+def test_the_change_is_of_the_runtime_chosen_on_advise() -> None:
+    calibration.save([RAM])
+    test = app(runtime="Ollama")
+    test.switch_page("advisor/ui/calibrate.py")
+    assert "Decode speed in Ollama, with the request last asked" in page_text(run(test))
+    assert "Decode speed in llama.cpp, with" in page_text(page())
+
+
 def test_another_model_can_be_asked_about(monkeypatch):
     calibration.save([RAM])
     test = page()

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from advisor.accuracy import published, splits
+from advisor.accuracy import frameworks, published, splits
 from advisor.accuracy.floor import Floor, noise_floor
 from advisor.accuracy.point import Point
 from advisor.accuracy.scoring import Score, scores
@@ -24,10 +24,11 @@ class Ledger:
 
 
 def ledger() -> Ledger:
-    """The ledger of the shipped measurements; the fit takes some seconds."""
+    """The ledger of the shipped measurements, which takes some seconds."""
     rows = published.read()
     points = (
         *published.points(rows),
         *splits.points(rows),
+        *frameworks.points(),
     )
     return Ledger(points=points, scores=scores(points), floor=noise_floor(rows))

@@ -10,19 +10,15 @@ import numpy as np
 from advisor import catalog
 from advisor.accuracy.facts import answers, facts_of
 from advisor.accuracy.point import Point
-from advisor.accuracy.regimes import DATASHEET, GENERATION, PROMPT, STATED, regime_of
+from advisor.accuracy.regimes import DATASHEET, DEEP, GENERATION, PROMPT, STATED, regime_of
 from advisor.errors import AdvisorError
 from advisor.estimate import IN_DECODE, IN_PROMPT
-from advisor.fitting.__main__ import IN_PROMPTS, MEASURED
-from advisor.fitting.parameters import PARAMETERS
-from advisor.fitting.solve import Fit, problem, solve
+from advisor.fitting.__main__ import MEASURED
+from advisor.fitting.left_out import GENERATED, READ, left_out
 from advisor.fitting.spreads import half_widths
 from advisor.fitting.stack import Stack, decoded, prompted
 from advisor.model import Floats
 from advisor.predict import Case, understood
-
-DEEP = 3000
-"""Tokens in the cache from which a row counts as deep context."""
 
 Row = Mapping[str, str]
 
@@ -82,17 +78,15 @@ def read() -> Published:
 
 def points(published: Published) -> Iterable[Point]:
     """Every row that the fit covers."""
-    names = tuple(name for name in PARAMETERS if name not in IN_PROMPTS)
-    generation = solve(problem(published.decode, names))
-    prompts = solve(problem(published.prompt, IN_PROMPTS, generation))
-    yield from _points(published, published.decode, generation, GENERATION)
-    yield from _points(published, published.prompt, prompts, PROMPT)
+    yield from _points(published, published.decode, GENERATED)
+    yield from _points(published, published.prompt, READ)
 
 
-def _points(published: Published, stack: Stack, fit: Fit, timed: str) -> Iterable[Point]:
-    widths = _half_widths(stack, fit, timed)
+def _points(published: Published, stack: Stack, timed: str) -> Iterable[Point]:
+    predicted = left_out(timed, stack.ids)
+    widths = _half_widths(stack, predicted, timed)
     for index, name in enumerate(stack.ids):
-        run, prompt = published.runs[name], timed == PROMPT
+        run, prompt = published.runs[name], timed == READ
         measured = float(run.row["pp_tps" if prompt else "tg_tps"])
         ram_peak = float(stack.ram[index])
         facts = facts_of(run.case, run.row["category"], ram_peak=ram_peak, prompt=prompt)
@@ -101,7 +95,7 @@ def _points(published: Published, stack: Stack, fit: Fit, timed: str) -> Iterabl
             regime=_regime(run.row, stack, index, timed),
             group=stack.groups[index],
             measured=measured,
-            predicted=measured * float(stack.seconds[index] / fit.predicted[index]),
+            predicted=measured * float(stack.seconds[index] / predicted[index]),
             half_width=float(widths[index]),
             peers=answers(facts),
         )
@@ -136,15 +130,15 @@ def point(
     )
 
 
-def _half_widths(stack: Stack, found: Fit, timed: str) -> Floats:
+def _half_widths(stack: Stack, predicted: Floats, timed: str) -> Floats:
     table = catalog.efficiency()
-    if timed == PROMPT:
+    if timed == READ:
         on_gpu = np.asarray(stack.on_gpu.layers) > 0
         ends = (table.value(IN_PROMPT, part) for part in ("resident", "in_place"))
         return np.asarray(np.where(on_gpu, *ends))
     return half_widths(
         stack,
-        found,
+        predicted,
         gpu=table.value(IN_DECODE, "resident"),
         thin=table.value("spread_thin"),
         cpu=table.value(IN_DECODE, "in_place"),
@@ -156,7 +150,7 @@ def _regime(row: Row, stack: Stack, index: int, timed: str) -> str:
     return regime_of(
         {
             "category": row["category"],
-            "timed": timed,
+            "timed": PROMPT if timed == READ else GENERATION,
             "deep": float(row["context_depth"] or 0) >= DEEP,
             "experts": bool(np.asarray(stack.on_gpu.expert_layers)[index]),
             "ram": STATED if row["ram_bw_gbs"] or row["ram_mts"] else DATASHEET,

@@ -3,14 +3,19 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-GENERATION, PROMPT = "generation", "prompt"
+from advisor.fitting.streams import BATCHED, EXPERTS, RESIDENT, STAGED, STREAMED
+
+GENERATION, PROMPT, BOTH = "generation", "prompt", "prompt and generation"
 """What is timed."""
 STATED, DATASHEET, INFERRED = "stated", "datasheet", "inferred"
 """Where the RAM rate of a run comes from: its source, the processor's datasheet, another run."""
 ALL = "all"
+DEEP = 3000
+"""Tokens in the cache from which a run counts as deep context."""
 
 Traits = Mapping[str, object]
-"""What a run is like: `category` as in its file, `timed`, `deep`, `experts`, `ram`."""
+"""What a run is like: `category` as in its file or a kind of frameworks' runs, `timed`, `deep`,
+`experts`, `ram`, `batch_stated`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +94,45 @@ REGIMES = (
         name="prompt, CPU alone",
         text="Reading a prompt with the processor.",
         traits={"category": "cpu", "timed": PROMPT},
+    ),
+    Regime(
+        name="batch not stated",
+        text="Runs of frameworks whose source does not say how many sequences ran together; the "
+        "one that the advisor takes stands in.",
+        traits={"batch_stated": False},
+    ),
+    Regime(
+        name="streamed from RAM",
+        text="Weights or cache copied from RAM to the GPU for each step of the whole batch, by "
+        "DeepSpeed, FlexGen, Accelerate, vLLM and others.",
+        traits={"category": STREAMED},
+    ),
+    Regime(
+        name="read from a drive",
+        text="Weights copied from a drive to the GPU for each step, by the same frameworks and by "
+        "engines that stream experts.",
+        traits={"category": STAGED},
+    ),
+    Regime(
+        name="experts streamed",
+        text="Routed experts copied to the GPU as a token asks for them, or kept there in part.",
+        traits={"category": EXPERTS},
+    ),
+    Regime(
+        name="batched",
+        text="Many sequences together in GPU memory, generation alone.",
+        traits={"category": BATCHED, "timed": GENERATION},
+    ),
+    Regime(
+        name="batched, end to end",
+        text="Many sequences together in GPU memory, prompts and answers in one time.",
+        traits={"category": BATCHED, "timed": BOTH},
+    ),
+    Regime(
+        name="resident, other engines",
+        text="Every weight in the memory of the GPU, one sequence, frameworks other than "
+        "llama.cpp.",
+        traits={"category": RESIDENT},
     ),
 )
 """In the order tables show them; the first whose traits a run has is its regime."""

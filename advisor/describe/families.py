@@ -84,7 +84,7 @@ def _family(config: Config) -> FamilyRow:
         )
     family = families().get(kind)
     if family is None:
-        close = close_names(kind, families())
+        close = close_names(kind, tuple(families()))
         hint = f" Known families with similar names: {', '.join(close)}." if close else ""
         raise Refusal(
             f"{config.name} is of the family {kind[:60]!r} (model_type), whose layers this program "

@@ -1,6 +1,7 @@
 """`python -m advisor.fitting`: refit data/efficiency.csv from data/measurements/.
 
-Rows of constants that are not fitted stay as they are. The result depends on these files alone.
+Rows of constants that are not fitted stay as they are. What fits without each group say of it goes
+to data/left_out.csv. The result depends on these files alone.
 """
 
 import csv
@@ -8,15 +9,17 @@ import io
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
+from pathlib import Path
 
 import numpy as np
 
 from advisor.efficiency import FACTOR, EfficiencyRow
+from advisor.fitting import left_out
 from advisor.fitting.parameters import PARAMETERS
 from advisor.fitting.solve import Fit, problem, solve
 from advisor.fitting.spreads import sources, spreads
 from advisor.fitting.stack import decoded, prompted
-from advisor.fitting.stream_table import stream_rows
+from advisor.fitting.stream_table import fitted, stream_rows
 from advisor.tables import DATA, read
 
 MEASURED = DATA / "measurements" / "llama_cpp.csv"
@@ -33,32 +36,43 @@ SPREADS = ("spread", "spread_thin", "spread_unmeasured", "spread_prompt", "sourc
 
 
 def main() -> int:
-    """Write the table anew; returns the exit code."""
-    TABLE.write_text(refitted(), encoding="utf-8")
-    sys.stdout.write(f"{TABLE.name}: written.\n")
+    """Write both tables anew; returns the exit code."""
+    for path, text in refitted().items():
+        path.write_text(text, encoding="utf-8")
+        sys.stdout.write(f"{path.name}: written.\n")
     return 0
 
 
-def refitted() -> str:
-    """The whole table as text, as the measurements have it."""
+def refitted() -> Mapping[Path, str]:
+    """Both files as text, as the measurements have them."""
     with MEASURED.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     decode, prompt = decoded(rows), prompted(rows)
     in_decode = tuple(name for name in PARAMETERS if name not in IN_PROMPTS)
     one = solve(problem(decode, in_decode))
     two = solve(problem(prompt, IN_PROMPTS, one))
-    fitted = {(name, one.runtime or None) for name, one in PARAMETERS.items()}
-    fitted |= {(name, None) for name in SPREADS}
+    anew = {(name, one.runtime or None) for name, one in PARAMETERS.items()}
+    anew |= {(name, None) for name in SPREADS}
     streams = {_key(row): row for row in stream_rows()}
     table = read(TABLE, EfficiencyRow)
-    kept = [row for row in table if (row.constant, row.runtime) not in fitted]
+    kept = [row for row in table if (row.constant, row.runtime) not in anew]
     found = [
         *_rows(one),
         *_rows(two),
         *_spread_rows(spreads(rows, decode, one, prompt, two)),
         *_source_rows(sources(decode)),
     ]
-    return _text([*(row for row in (*found, *kept) if _key(row) not in streams), *streams.values()])
+    constants = [row for row in (*found, *kept) if _key(row) not in streams]
+    runs, of_runs = fitted()
+    without = (
+        *left_out.rows(left_out.GENERATED, decode.ids, one.predicted),
+        *left_out.rows(left_out.READ, prompt.ids, two.predicted),
+        *left_out.rows(left_out.WHOLE, (run.row["id"] for run in runs.runs), of_runs.predicted),
+    )
+    return {
+        TABLE: _text([*constants, *streams.values()]),
+        left_out.LEFT_OUT: left_out.table(without),
+    }
 
 
 def _key(row: EfficiencyRow) -> tuple[str | None, ...]:

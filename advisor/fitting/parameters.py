@@ -93,7 +93,7 @@ PARAMETERS: Mapping[str, Parameter] = {
     "socket_share": Parameter(
         start=0.42,  # one socket's worth where pages are spread over both, less where they are not
         unit="share",
-        width=0.2,
+        width=0.1,  # published shares go from 0.2 to 0.8 by how pages were placed, which few tell
         note="share of the RAM rate of several sockets that one program reaches",
     ),
     "core_decode_rate": Parameter(

@@ -44,7 +44,7 @@ def spreads(
     few = others(decode) < ENOUGH
     gpu, unsure = _most(off[resident & ~few]), _most(off[resident & few])
     thin = float(np.sqrt(max(unsure**2 - gpu**2, 0.0)))
-    share = _cpu_share(decode, found)
+    share = _cpu_share(decode, found.predicted)
     told, untold = ~resident & decode.ram_given, ~resident & ~decode.ram_given
     cpu = _covering(lambda width: (1 - share[told]) * gpu + share[told] * width, off[told])
     more = _covering(
@@ -86,26 +86,26 @@ def others(stack: Stack) -> Floats:
 
 
 def half_widths(
-    stack: Stack, found: Fit, *, gpu: float, thin: float, cpu: float, more: float
+    stack: Stack, predicted: Floats, *, gpu: float, thin: float, cpu: float, more: float
 ) -> Floats:
     """Half width of each row's 80 % range, as a logarithm, shape (rows,).
 
     Args:
         stack: rows of generation.
-        found: their fit.
+        predicted: their time, each without its group, shape (rows,) [s].
         gpu: half width of the time on the GPU.
         thin: what is added to that, in squares, where few measured a GPU of its family.
         cpu: that of the time on the processor.
         more: what is added to that, in squares, where the RAM rate is not known.
     """
-    share = _cpu_share(stack, found)
+    share = _cpu_share(stack, predicted)
     own = np.where(stack.ram_given, cpu, np.hypot(cpu, more))
     here = np.where(others(stack) < ENOUGH, np.hypot(gpu, thin), gpu)
     return np.asarray((1 - share) * here + share * own)
 
 
-def _cpu_share(stack: Stack, found: Fit) -> Floats:
-    return np.asarray(np.clip(1.0 - _gpu_part(stack) / found.predicted, 0.0, 1.0))
+def _cpu_share(stack: Stack, predicted: Floats) -> Floats:
+    return np.asarray(np.clip(1.0 - _gpu_part(stack) / predicted, 0.0, 1.0))
 
 
 def _gpu_part(stack: Stack) -> Floats:

@@ -73,11 +73,24 @@ def machines(cases: Sequence[Machine], numbers: Sequence[str]) -> Machine:
         cases: of one shape, each with equal GPUs.
         numbers: type that each case's GPUs multiply in; the first one's name stands for all.
     """
-    cards = [case.gpus[0] for case in cases]
+    cards = [case.gpus[0] for case in cases if case.gpus]
+    gpu = _card(cards, numbers) if cards else None
+    host = Host(
+        name="", cores=np.array([case.host.cores for case in cases]),  # type: ignore[arg-type]
+        memory=given(1.0),
+        bandwidth=_values([case.host.bandwidth for case in cases]),
+    )  # fmt: skip
+    drives = [case.disk.sequential for case in cases if case.disk]
+    disk = Disk(name="", sequential=_values(drives)) if len(drives) == len(cases) else None
+    most = max(len(case.gpus) for case in cases)
+    return Machine(name="", gpus=(gpu,) * most if gpu else (), host=host, disk=disk)
+
+
+def _card(cards: Sequence[Gpu], numbers: Sequence[str]) -> Gpu:
     peaks = [float(peak_flops(card, kind)) for card, kind in zip(cards, numbers, strict=True)]
     ordinary = [float(peak_flops(card, "fp32")) for card in cards]
     peers = [card.peer for card in cards if card.peer]
-    gpu = Gpu(
+    return Gpu(
         name="",
         vendor="",
         family=cards[0].family,
@@ -92,14 +105,6 @@ def machines(cases: Sequence[Machine], numbers: Sequence[str]) -> Machine:
         ),
         peer=_values(peers) if len(peers) == len(cards) else None,
     )
-    host = Host(
-        name="", cores=1, memory=given(1.0),
-        bandwidth=_values([case.host.bandwidth for case in cases]),
-    )  # fmt: skip
-    drives = [case.disk.sequential for case in cases if case.disk]
-    disk = Disk(name="", sequential=_values(drives)) if len(drives) == len(cases) else None
-    most = max(len(case.gpus) for case in cases)
-    return Machine(name="", gpus=(gpu,) * most, host=host, disk=disk)
 
 
 def _values(figures: Sequence[Figure]) -> Figure:

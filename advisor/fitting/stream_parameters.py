@@ -7,7 +7,10 @@ PyTorch does, what FlexGen's authors fitted to their own T4 (experimental/cost_m
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from advisor.fitting.parameters import Parameter
+from advisor.model import Floats
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,18 +23,29 @@ class StreamParameter(Parameter):
         only: keys of the engines that have it; empty for all.
         absent: its value for the others.
         starts: expected values of engines that are known to differ, by key.
+        most: what it cannot exceed, whatever rows say: shares of what was measured to be all there
+            is.
     """
 
     only: tuple[str, ...] = ()
     absent: float = 0.0
     starts: Mapping[str, float] = field(default_factory=dict)
+    most: float = np.inf
+
+    def limited(self, value: Floats) -> Floats:
+        """A value that nears `most` smoothly, and is itself far below it."""
+        below: Floats = (1.0 + (value / self.most) ** SHARPNESS) ** (-1.0 / SHARPNESS)
+        return value * below
 
 
+SHARPNESS = 12
+"""How close to its limit a constant is what its terms say: at the limit, 6 % below."""
 RUNTIME = ("runtime",)
 STREAM_PARAMETERS: Mapping[str, StreamParameter] = {
     "link_share": StreamParameter(
         start=0.85,
         unit="share",
+        most=1.0,
         width=0.15,
         factors={RUNTIME: 0.15},
         only=("deepspeed", "flexgen", "vllm"),
@@ -41,8 +55,8 @@ STREAM_PARAMETERS: Mapping[str, StreamParameter] = {
     "host_copy": StreamParameter(
         start=13e9,
         unit="B/s",
-        width=0.4,
-        factors={RUNTIME: 0.7},
+        width=0.15,
+        factors={RUNTIME: 0.15},
         only=("accelerate", "airllm"),
         absent=1e15,
         starts={"airllm": 1.5e9},
@@ -51,9 +65,9 @@ STREAM_PARAMETERS: Mapping[str, StreamParameter] = {
     "disk_share": StreamParameter(
         start=0.95,
         unit="share",
+        most=1.0,
         width=0.1,
         factors={RUNTIME: 0.15},
-        starts={"colibri": 0.45},
         note="share of the drive's rate reading offload files",
     ),
     "fault_rate": StreamParameter(
@@ -69,9 +83,18 @@ STREAM_PARAMETERS: Mapping[str, StreamParameter] = {
         factors={RUNTIME: 0.3},
         note="share of RAM bandwidth at which a framework attends to a cache on the CPU",
     ),
+    "engine_core_rate": StreamParameter(
+        start=1e9,
+        unit="B/s",
+        width=0.5,
+        only=("colibri", "expert-streaming"),
+        absent=1e15,
+        note="weights that a core unpacks and multiplies in a streaming engine's own loops",
+    ),
     "gpu_read_share": StreamParameter(
         start=0.85,
         unit="share",
+        most=1.0,
         width=0.1,
         factors={RUNTIME: 0.1},
         note="share of GPU memory bandwidth reached reading weights",
@@ -111,7 +134,8 @@ STREAM_PARAMETERS: Mapping[str, StreamParameter] = {
         starts={
             "accelerate": 400e-6,
             "airllm": 400e-6,
-            "expert-streaming": 400e-6,
+            "deepspeed": 6e-3,
+            "mixtral-offloading": 400e-6,
             "deepspeed-inference": 200e-6,
             "exllama": 30e-6,
             "tensorrt-llm": 30e-6,
@@ -137,14 +161,16 @@ STREAM_PARAMETERS: Mapping[str, StreamParameter] = {
         unit="FLOP",
         width=0.7,
         factors={RUNTIME: 0.7},
-        starts={"exllama": 4.0, "expert-streaming": 300.0},
+        starts={"exllama": 4.0, "mixtral-offloading": 300.0},
         note="operations that unpack one value on the GPU",
     ),
     "unpack_bytes": StreamParameter(
         start=20.0,
         unit="B",
         width=0.5,
-        only=("flexgen",),
+        factors={RUNTIME: 0.3},
+        only=("deepspeed-inference", "flexgen"),
+        starts={"deepspeed-inference": 4.0},
         note="bytes that elementwise kernels move to unpack one value on the GPU",
     ),
     "token": StreamParameter(

@@ -60,9 +60,9 @@ class Task:
     def log_seconds(self, values: Floats, only: Marks | None = None) -> Floats:
         """Logarithm of predicted seconds, of all runs or of some, shape (runs,)."""
         constants = {}
-        for name in STREAM_PARAMETERS:
+        for name, parameter in STREAM_PARAMETERS.items():
             mine = [index for index, term in enumerate(self.terms) if term[0] == name]
-            constants[name] = np.exp(self.applies[:, mine] @ values[mine])
+            constants[name] = parameter.limited(np.exp(self.applies[:, mine] @ values[mine]))
         return np.log(self.streams.timed(constants, only))
 
     def slopes(self, values: Floats, active: Marks) -> tuple[Floats, Floats]:

@@ -1,6 +1,6 @@
 """What was fitted on runs of frameworks: rows of data/efficiency.csv, entries of a ledger."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -8,12 +8,13 @@ import numpy as np
 
 from advisor import catalog
 from advisor.cost import LAYERS, TOKEN
-from advisor.efficiency import EfficiencyRow, Scope
+from advisor.efficiency import Efficiency, EfficiencyRow, Scope
 from advisor.estimate import IN_DECODE
 from advisor.fitting.stream_parameters import RUNTIME, STREAM_PARAMETERS
 from advisor.fitting.stream_solve import StreamFit, solve, task
 from advisor.fitting.streams import (
     BATCHED,
+    EXPERTS,
     RESIDENT,
     STAGED,
     STREAMED,
@@ -23,11 +24,14 @@ from advisor.fitting.streams import (
     regime,
     teaches,
 )
+from advisor.offline import guessed_batch
+from advisor.runtimes.expert_streaming import EXPERT_STREAMING
 from advisor.schedule import Route
 
 SOURCE = "python -m advisor.fitting on data/measurements/offload_papers.csv"
 DATE = "2026-11"
 ON_GPU = (Route.RESIDENT, LAYERS, TOKEN)
+EVERYWHERE = (*ON_GPU, Route.IN_PLACE, Route.STREAMED, Route.STAGED)
 COVERED = 0.8
 
 
@@ -84,40 +88,70 @@ def _constants(streams: Streams, fit: StreamFit) -> Iterator[EfficiencyRow]:
         for key in sorted(set(parameter.only or streams.engines)):
             own = (name, key) if RUNTIME in parameter.factors else (name, "")
             factor = fit.values.get((name, key), 0.0)
-            value = float(np.exp(fit.values[name, ""] + factor))
+            value = float(parameter.limited(np.exp(fit.values[name, ""] + factor)))
             rows = fit.rows.get(own, 0)
             yield _row(name, key, "", value, parameter.unit, rows, parameter.note)
 
 
 def _spreads(streams: Streams, fit: StreamFit) -> Iterator[EfficiencyRow]:
-    """Half widths by part of the time, from what was left out."""
+    """Half widths by part of the time and by engine, from what was left out."""
     note = "80 % range, as the logarithm of a factor"
-    off, kinds = _off(streams, fit)
+    off = _off(streams, fit, stated=True)
     behind = catalog.efficiency().value("spread_unmeasured", Route.STREAMED)  # links are derived
-    streamed = float(np.sqrt(max(_most(off, kinds, STREAMED) ** 2 - behind**2, 0.01)))
+    streamed = float(np.sqrt(max(_most(off, STREAMED) ** 2 - behind**2, 0.01)))
     halves: tuple[tuple[str, float, str], ...] = (
         (Route.STREAMED, streamed, STREAMED),
-        (Route.STAGED, _most(off, kinds, STAGED), STAGED),
+        (Route.STAGED, _most(off, STAGED), STAGED),
     )
     for part, value, kind in halves:
-        yield _row(IN_DECODE, None, part, value, "share", kinds.count(kind), note)
-    resident = _most(off, kinds, BATCHED, RESIDENT)
-    count = kinds.count(BATCHED) + kinds.count(RESIDENT)
+        yield _row(IN_DECODE, None, part, value, "share", len(off[kind]), note)
+    resident = _most(off, BATCHED, RESIDENT)
+    count = len(off[BATCHED]) + len(off[RESIDENT])
     for key in sorted(set(streams.engines)):
-        for part in ON_GPU:
-            yield _row(IN_DECODE, key, part, resident, "share", count, note)
+        own = off.get(key, [])
+        for part in EVERYWHERE if own else ON_GPU:
+            value, rows = (_most(off, key), len(own)) if own else (resident, count)
+            yield _row(IN_DECODE, key, part, value, "share", rows, note)
+    yield from _guesses(streams, fit, resident)
 
 
-def _off(streams: Streams, fit: StreamFit) -> tuple[list[float], list[str]]:
-    """Logarithms of errors of runs left out that state their batch, and what kind each is."""
-    taught = [index for index, run in enumerate(streams.runs) if teaches(run)]
+def _guesses(streams: Streams, fit: StreamFit, stated: float) -> Iterator[EfficiencyRow]:
+    """What a range is wider by where nobody stated the batch: dense models, and those of experts.
+
+    Args:
+        streams: all runs.
+        fit: what each is predicted without its group.
+        stated: half width where it is stated.
+    """
+    off = _off(streams, fit, stated=False)
+    note = "range of runs whose batch is not stated, beside that of the others"
+    dense = [kind for kind in (STREAMED, STAGED, BATCHED, RESIDENT) if kind in off]
+    for name, kinds in (("spread_guessed", dense), ("spread_guessed_experts", [EXPERTS])):
+        value = float(np.sqrt(max(_most(off, *kinds) ** 2 - stated**2, 0.01)))
+        rows = sum(len(off[kind]) for kind in kinds)
+        yield _row(name, None, "", value, "share", rows, note)
+
+
+def _off(streams: Streams, fit: StreamFit, *, stated: bool) -> Mapping[str, list[float]]:
+    """Logarithms of errors of runs left out by their kind, and by the engine that streams experts.
+
+    Args:
+        streams: all runs.
+        fit: what each is predicted without its group.
+        stated: of runs that state their batch; else of the others.
+    """
+    found: dict[str, list[float]] = {}
     logs = np.abs(np.log(streams.seconds / fit.predicted))
-    return [float(logs[index]) for index in taught], [regime(streams.runs[i]) for i in taught]
+    for run, log in zip(streams.runs, logs.tolist(), strict=True):
+        if teaches(run) is stated:
+            found.setdefault(regime(run), []).append(log)
+            if run.case.runtime.place is EXPERT_STREAMING.place:
+                found.setdefault(run.case.runtime.key, []).append(log)
+    return found
 
 
-def _most(off: list[float], kinds: list[str], *wanted: str) -> float:
-    return float(np.quantile([one for one, kind in zip(off, kinds, strict=True) if kind in wanted],
-                             COVERED))  # fmt: skip
+def _most(off: Mapping[str, list[float]], *wanted: str) -> float:
+    return float(np.quantile([one for kind in wanted for one in off[kind]], COVERED))
 
 
 def _row(
@@ -165,8 +199,16 @@ def judged() -> Iterable[Judged]:
 def half_width(run: Run) -> float:
     """Half width of a run's range by what most of its time goes to, as a logarithm."""
     table = catalog.efficiency().bound(Scope(runtime=run.case.runtime.key))
+    own = _stated(run, table)
+    if teaches(run):
+        return own
+    return float(np.hypot(own, guessed_batch(run.case.model)))
+
+
+def _stated(run: Run, table: Efficiency) -> float:
+    """Half width where the batch is stated."""
     kind = regime(run)
-    if kind in (BATCHED, RESIDENT):
+    if kind in (BATCHED, RESIDENT) or run.case.runtime.place is EXPERT_STREAMING.place:
         return table.value(IN_DECODE, Route.RESIDENT)
     part = Route.STAGED if kind == STAGED else Route.STREAMED
     own = table.value(IN_DECODE, part)

@@ -20,6 +20,7 @@ from advisor.fitting.stacking import Shape, machines, number_type, shape, stacke
 from advisor.fitting.stream_parameters import STREAM_PARAMETERS
 from advisor.machine import Machine
 from advisor.model import Floats
+from advisor.offline import SERVER, lengths
 from advisor.predict import Case, understood
 from advisor.runtimes.expert_streaming import EXPERT_STREAMING
 from advisor.schedule import Phases
@@ -93,7 +94,7 @@ def _run(row: Mapping[str, str]) -> Run | None:
         case = understood(row)
     except AdvisorError:
         return None
-    if computes_in_place(case.runtime) or not case.machine.gpus:
+    if computes_in_place(case.runtime):
         return None
     how, work = case.runtime, case.work
     placement = how.place(case.model, case.machine, work, case.strategy, case.settings)
@@ -127,13 +128,13 @@ def _tokens_per_second(row: Mapping[str, str]) -> float | None:
 def counts_prompt(row: Mapping[str, str]) -> bool:
     """The rate counts prompts too: it states both lengths, and no rate of the prompt alone."""
     alone = "decode" in row["runtime"] or row["pp_tps"]
-    return bool(row["prompt_len"] and row["gen_len"] and not alone)
+    return all(lengths(row)) and not alone
 
 
 def teaches(run: Run) -> bool:
     """The row says enough to learn rates from: its batch, unless a server filled itself."""
     alone = bool(run.row["batch"] or run.row["seconds_per_token"])
-    return alone or run.case.runtime.key == "tensorrt-llm"
+    return alone or run.case.runtime.key == SERVER
 
 
 def regime(run: Run) -> str:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 import advisor
-from advisor.advice import Advice, Upgrade
+from advisor.advice import Advice
 from advisor.compare import usable
 from advisor.estimate import Assumption as Input
 from advisor.estimate import Estimate, Range, parts_held
@@ -22,7 +22,9 @@ from advisor.reports.document import (
     TimePart,
     UpgradeRow,
 )
+from advisor.runtimes import LLAMA_CPP
 from advisor.sweeps import CostLine, cost_by_tokens, speed_by_layers
+from advisor.upgrades import Upgrade
 from advisor.wording import number, rate, seconds
 from advisor.workload import Workload
 
@@ -70,12 +72,16 @@ def document(
         assumptions=_assumptions(advice),
         command=command,
         link=link,
+        runtime=advice.chosen.name if advice.chosen else "",
     )
 
 
 def card_of(advice: Advice, strategy: Strategy) -> Estimate | None:
-    """The estimate that stands for a placement: the fastest that fits, else the first possible."""
-    possible = [one for one in advice.placed(strategy) if not one.refusal]
+    """The estimate that stands for a placement: the fastest that fits, else the first possible.
+
+    Of the runtime chosen, where one was.
+    """
+    possible = [one for one in advice.meant(strategy) if not one.refusal]
     fitting = usable(possible)
     if fitting:
         return fitting[0]
@@ -150,13 +156,14 @@ def _times(one: Estimate) -> Iterable[TimePart]:
 
 
 def _layers(advice: Advice, machine: Machine, work: Workload) -> SweepSeries | None:
-    first = advice.estimates[0].model
-    sweep = speed_by_layers(first, machine, work)
+    runtime = advice.chosen or LLAMA_CPP
+    asked = next(one.model for one in advice.estimates if one.how is runtime)
+    sweep = speed_by_layers(asked, machine, work, runtime)
     if sweep is None:
         return None
     inside = np.flatnonzero(sweep.fits)
     return SweepSeries(
-        name="llama.cpp",
+        name=runtime.name,
         x_label="layers on the GPU",
         y_label="tokens/s",
         x=tuple(float(sweep.layers[one]) for one in inside),

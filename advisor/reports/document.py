@@ -219,6 +219,7 @@ class ReportDocument(Record):
         assumptions: every figure with its origin.
         command: the same comparison on the command line.
         link: address that reopens it; empty where there is none.
+        runtime: the one that was asked about; empty for any.
 
     Raises:
         InputError: a field of the wrong shape; the message names it.
@@ -238,6 +239,7 @@ class ReportDocument(Record):
     assumptions: tuple[Assumption, ...] = ()
     command: str = ""
     link: str = ""
+    runtime: str = ""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -7,6 +7,7 @@ from advisor.runtimes.flexgen import FLEXGEN
 from advisor.runtimes.ik_llama_cpp import IK_LLAMA_CPP
 from advisor.runtimes.ktransformers import KTRANSFORMERS
 from advisor.runtimes.llama_cpp import LLAMA_CPP
+from advisor.runtimes.llama_cpp_tensor import LLAMA_CPP_TENSOR
 from advisor.runtimes.lm_studio import LM_STUDIO
 from advisor.runtimes.ollama import OLLAMA
 from advisor.runtimes.runtime import Becomes, Runtime
@@ -18,6 +19,8 @@ RUNTIMES = (
     FLEXGEN,
 )  # fmt: skip
 """In the order pages and tables show them."""
+ASIDE = (LLAMA_CPP_TENSOR,)
+"""Further ways of theirs, which are said beside them and can be asked for by name."""
 
 
 def runtime(name: str) -> Runtime:
@@ -26,7 +29,7 @@ def runtime(name: str) -> Runtime:
     Raises:
         UnknownName: with close names.
     """
-    for one in RUNTIMES:
+    for one in (*RUNTIMES, *ASIDE):
         if name.casefold() in (one.name.casefold(), one.key):
             return one
     raise UnknownName("runtime", name, [one.name for one in RUNTIMES], "See README for the list.")
@@ -34,11 +37,13 @@ def runtime(name: str) -> Runtime:
 
 __all__ = [
     "ACCELERATE",
+    "ASIDE",
     "DEEPSPEED",
     "FLEXGEN",
     "IK_LLAMA_CPP",
     "KTRANSFORMERS",
     "LLAMA_CPP",
+    "LLAMA_CPP_TENSOR",
     "LM_STUDIO",
     "OLLAMA",
     "RUNTIMES",

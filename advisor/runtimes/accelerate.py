@@ -3,11 +3,16 @@
 Hooks move each module's weights from ordinary memory, or from a file through it, to the GPU just
 before its forward pass and drop them after (Accelerate's guide to big model inference, 2026-07-24:
 no prefetching yet). So every route adds to the time. Several GPUs hold the layers in turn, and one
-of them works at a time.
+of them works at a time. The output head is the last block and lies outside with the last layers,
+unless it is tied to the token table.
 """
+
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
 
 import numpy as np
 
+from advisor import catalog
 from advisor.machine import Machine
 from advisor.model import Floats, Model
 from advisor.placement import (
@@ -17,11 +22,13 @@ from advisor.placement import (
     Placement,
     Settings,
     Strategy,
+    Tier,
     all_of,
     over_gpus,
     vram,
     weight_bytes,
 )
+from advisor.runtimes.device_map import blocks, filled, room_needed
 from advisor.runtimes.formats import becomes_of
 from advisor.runtimes.runtime import Runtime
 from advisor.runtimes.streaming import (
@@ -29,81 +36,169 @@ from advisor.runtimes.streaming import (
     first_layers,
     gpu_load,
     kernels,
-    layer_weights,
-    layers_kept,
+    moved_weights,
     needs_one_machine,
-    on_gpus,
     outside_gpus,
     unpacked_weights,
 )
 from advisor.schedule import Flow, Phases, Route, Schedule, Stage, Transfer, alone
-from advisor.units import GIB, Array
+from advisor.units import GIB, MIB, Array
 from advisor.workload import Workload
 
 VERSION = "transformers 5.23 with accelerate 1.15"
 MEMORY_USED = 0.90
 """Share of free VRAM that `device_map="auto"` fills (accelerate, get_max_memory)."""
-BUFFERED = 1
-"""Layers that pass through VRAM at a time."""
 SYSTEM_RAM = 2 * GIB
 """RAM left to the system; assumed [B]."""
+
+
+Parts = Mapping[Location, Floats]
+"""Share of each block at each location, GPUs first, shape (..., blocks)."""
 
 
 def place(
     model: Model, machine: Machine, work: Workload, strategy: Strategy, settings: Settings
 ) -> Placement:
-    """`device_map` order: first layers to the GPUs, then to RAM, the rest to the offload folder.
+    """What `device_map="auto"` makes of the limits that the command gives it.
 
     Raises:
         Refusal: on a machine without a GPU, or on several.
     """
     needs_one_machine(machine, "Accelerate")
-    layers = (
-        np.asarray(float(model.layers))
-        if strategy is Strategy.GPU_RESIDENT
-        else layers_kept(model, machine, work, settings, MEMORY_USED, BUFFERED)
-    )
-    kept = first_layers(model, layers)
-    outside = {RAM: 1.0 - kept}
-    if strategy is Strategy.NVME_OFFLOAD:
-        on_disk = layers_on_disk(model, machine, settings, kept)
-        outside = {RAM: np.maximum(1.0 - kept - on_disk, 0.0), DISK: on_disk}
-    weights = {place: all_of(share) for place, share in outside.items()}
-    kv: dict[Location, Floats] = {}
-    buffers: dict[Location, Array] = {}
-    held = over_gpus(machine, np.ones_like(kept))  # caches lie with their layers, wherever those do
-    passing = np.where(layers < model.layers, BUFFERED * float(np.max(model.layer_bytes)), 0.0)
-    for device, part in enumerate(over_gpus(machine, (kept > 0).astype(float))):
-        weights[vram(device)] = all_of(part * kept)
-        kv[vram(device)] = held[device]
-        reserve = machine.gpus[device].memory.value * (1 - MEMORY_USED)
-        buffers[vram(device)] = reserve + ACTIVATIONS + (passing if device == 0 else 0.0)
+    limits = told(model, machine, work, strategy)
+    parts = mapped(model, limits)
+    stated = (settings.gpu_layers, settings.disk_layers) != (None, None)
+    if stated and strategy is not Strategy.GPU_RESIDENT:
+        parts = as_published(model, machine, settings, parts)
+        limits = {}
+    layers = {place: layer_shares(model, share) for place, share in parts.items()}
+    gpus = on_gpus(parts)
+    kept = sum((layers[place] for place in gpus), start=np.zeros(()))
+    through = passing(model, parts)
+    held = [place for place, share in layers.items() if place in gpus or np.any(parts[place])]
     return Placement(
         strategy=strategy,
-        gpu_layers=layers,
+        gpu_layers=np.asarray(np.sum(kept, axis=-1)),
         cpu_moe=np.zeros(()),
-        weights=weights,
-        kv=kv,
-        embedding=vram(0),
-        output={vram(0): np.ones(())},
-        buffers=buffers,
+        weights={place: all_of(layers[place]) for place in held},
+        kv={place: layers[place] + (1.0 - kept) * (place == gpus[0]) for place in gpus},
+        embedding=gpus[0],
+        output={place: parts[place][..., 0 if model.tied_copy else -1] for place in held},
+        buffers={
+            place: gpu.memory.value * (1 - MEMORY_USED) + ACTIVATIONS + through * (place == gpus[0])
+            for place, gpu in zip(gpus, machine.gpus, strict=True)
+        },
+        limits=limits,
     )
 
 
-def layers_on_disk(model: Model, machine: Machine, settings: Settings, kept: Floats) -> Floats:
-    """Share of each layer in the offload folder: as given, or the last ones that RAM cannot hold,
-    or all that the GPUs leave where RAM could hold them, shape (..., layers).
+def mapped(model: Model, limits: Mapping[Location, Array]) -> Parts:
+    """Where `device_map="auto"` puts each block under limits; a tied head lies with its table."""
+    *gpus, ram = limits.values()
+    number = np.arange(len(blocks(model).sizes))
+    edges = [np.zeros(()), *filled(model, gpus, ram), np.asarray(float(len(number)))]
+    return {
+        place: ((number >= start[..., None]) & (number < end[..., None])).astype(float)
+        for place, (start, end) in zip((*limits, DISK), pairwise(edges), strict=True)
+    }
 
-    The second is what Accelerate does; the third shows what the drive alone would give.
+
+def told(
+    model: Model, machine: Machine, work: Workload, strategy: Strategy
+) -> dict[Location, Array]:
+    """What `max_memory` lets each GPU and RAM hold of weights, in whole MiB [B].
+
+    Where the GPUs could hold everything, or RAM the rest, they get nothing: the comparison is then
+    with all of it outside. The table lies on the first GPU in any case, or none would compute.
     """
-    rest = 1.0 - kept
+    sizes = blocks(model).sizes
+    table = up(room_needed(sizes, keeps_room=True)[0])
+    gpus = rooms(model, machine, work, strategy)
+    gpus[0] = np.maximum(gpus[0], table)
+    if strategy is Strategy.GPU_RESIDENT:
+        gpus[-1] = np.maximum(gpus[-1], up(sizes.sum()))
+    else:
+        outside = filled(model, gpus, 0.0)[-2] < len(sizes)
+        gpus = [np.where(outside, gpus[0], table), *(room * outside for room in gpus[1:])]
+    beyond = filled(model, gpus, 0.0)[-2].astype(int)
+    rest = up(sizes.sum() - np.append(0.0, np.cumsum(sizes))[beyond])
+    ram = down(machine.host.memory.value * MEMORY_USED - SYSTEM_RAM)
+    drive = strategy is Strategy.NVME_OFFLOAD
+    cpu = np.where(rest <= ram, 0.0, ram) if drive else np.maximum(ram, rest)
+    return {**dict(zip(map(vram, range(len(gpus))), gpus, strict=True)), RAM: cpu}
+
+
+def rooms(model: Model, machine: Machine, work: Workload, strategy: Strategy) -> list[Floats]:
+    """VRAM of each GPU for weights, beside a workspace and the cache that it will hold [B].
+
+    The first GPU computes the layers that lie outside and holds their cache; before it is known how
+    many these are, it keeps room for the cache of all.
+    """
+    free = [gpu.memory.value * MEMORY_USED - ACTIVATIONS for gpu in machine.gpus]
+    cache = model.kv_bytes(work.context, work.kv_type) * np.asarray(work.users, float)[..., None]
+    resident = strategy is Strategy.GPU_RESIDENT
+    trial = {vram(at): room for at, room in enumerate(free)}
+    if resident:
+        trial[vram(len(free) - 1)] = np.asarray(np.inf)
+    parts = mapped(model, {**trial, RAM: np.zeros(())})
+    own = [np.sum(cache * layer_shares(model, parts[place]), axis=-1) for place in trial]
+    if not resident:
+        own[0] = np.sum(cache, axis=-1)
+    return [down(room - kept) for room, kept in zip(free, own, strict=True)]
+
+
+def down(size: Array) -> Floats:
+    """Whole MiB within a size, none of a negative one [B]."""
+    return np.asarray(np.maximum(np.floor(np.asarray(size) / MIB), 0.0) * MIB)
+
+
+def up(size: Array) -> Floats:
+    """Whole MiB that hold a size [B]."""
+    return np.asarray(np.ceil(np.asarray(size) / MIB) * MIB)
+
+
+def layer_shares(model: Model, share: Floats) -> Floats:
+    """Those of the repeating layers among the shares of all blocks, shape (..., layers)."""
+    return share[..., 1 : 1 + model.layers]
+
+
+def on_gpus(places: Iterable[Location]) -> list[Location]:
+    """The GPUs among locations."""
+    return [place for place in places if place.tier is Tier.VRAM]
+
+
+def passing(model: Model, parts: Parts) -> Array:
+    """The largest block outside the GPUs, which passes through the first of them [B]."""
+    outside = parts[RAM] + parts[DISK] > 0
+    return np.asarray(np.max(np.where(outside, blocks(model).sizes, 0.0), axis=-1))
+
+
+def as_published(model: Model, machine: Machine, settings: Settings, parts: Parts) -> Parts:
+    """Shares of the tiers as a run states them, parts of layers too; the head with the last layer.
+
+    Args:
+        model: the model.
+        machine: with one GPU at least; several share evenly.
+        settings: layers on the GPUs, layers on the drive, or both.
+        parts: where the blocks would lie by themselves, for what is not stated.
+    """
+    layers = {place: layer_shares(model, share) for place, share in parts.items()}
+    kept = sum((layers[place] for place in on_gpus(parts)), start=np.zeros(()))
+    if settings.gpu_layers is not None:
+        kept = first_layers(model, settings.gpu_layers)
+    disk = np.minimum(layers[DISK], 1.0 - kept)
     if settings.disk_layers is not None:
         before = model.layers - np.asarray(settings.disk_layers, dtype=float)
-        return np.minimum(1.0 - first_layers(model, before), rest)
-    room = np.asarray(machine.host.memory.value * MEMORY_USED - SYSTEM_RAM)[..., None]
-    taken = np.cumsum(rest * model.layer_bytes, axis=-1)
-    beyond = (taken > room) & (taken[..., -1:] > room)
-    return np.where(taken[..., -1:] > room, rest * beyond, rest)
+        disk = np.minimum(1.0 - first_layers(model, before), 1.0 - kept)
+    stated = dict(zip(on_gpus(parts), over_gpus(machine, kept), strict=True))
+    stated |= {RAM: 1.0 - kept - disk, DISK: disk}
+    ends = len(blocks(model).sizes) - 1 - model.layers
+
+    def with_ends(place: Location, share: Floats) -> Floats:
+        table = np.full_like(share[..., :1], float(place == vram(0)))
+        return np.concatenate((table, share, *[share[..., -1:]] * ends), axis=-1)
+
+    return {place: with_ends(place, share) for place, share in stated.items()}
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
@@ -128,12 +223,12 @@ def _pass(model: Model, placement: Placement, work: Workload, *, prefill: bool) 
 
     def copied(location: Location) -> Stage:
         route = Route.STAGED if location == DISK else Route.STREAMED
-        moved = layer_weights(model, placement, location)
+        moved = moved_weights(model, placement, location)
         return alone(Flow(route=route, moved=moved, transfer=Transfer.PAGEABLE))
 
     return Schedule(
         stages=(
-            *(computed(place, place.device) for place in on_gpus(placement)),
+            *(computed(place, place.device) for place in on_gpus(placement.locations)),
             *(
                 stage
                 for place in outside_gpus(placement)
@@ -143,23 +238,39 @@ def _pass(model: Model, placement: Placement, work: Workload, *, prefill: bool) 
     )
 
 
+SNIPPET = """from transformers import AutoModelForCausalLM, AutoTokenizer
+name = {name}
+model = AutoModelForCausalLM.from_pretrained(
+    name, dtype="bfloat16", device_map="auto",
+    max_memory={{{limits}}}, offload_folder="offload",
+)
+tokenizer = AutoTokenizer.from_pretrained(name)
+prompt = tokenizer("Paris is the capital city of", return_tensors="pt").to(model.device)
+print(tokenizer.decode(model.generate(**prompt, max_new_tokens={output})[0]))"""
+
+
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
     """The Python that does this."""
-    limits = {
-        str(place.device): max(int(float(weight_bytes(model, placement, place)) / GIB), 1)
-        for place in on_gpus(placement)
+    apple = machine.gpus[0].vendor == "Apple"
+    held = {
+        place: weight_bytes(model, placement, place) for place in (*on_gpus(placement.weights), RAM)
     }
-    cpu = int(machine.host.memory.value * MEMORY_USED / GIB)
-    if placement.strategy is Strategy.NVME_OFFLOAD:
-        cpu = int(float(weight_bytes(model, placement, RAM)) / GIB)
-    shares = ", ".join(f'{device}: "{size}GiB"' for device, size in limits.items())
-    return (
-        "from transformers import AutoModelForCausalLM\n"
-        "model = AutoModelForCausalLM.from_pretrained(\n"
-        f'    {model.name!r}, dtype="bfloat16", device_map="auto",\n'
-        f'    max_memory={{{shares}, "cpu": "{cpu}GiB"}}, offload_folder="offload",\n'
-        ")"
+    limits = ", ".join(
+        f'{named(place, apple=apple)}: "{int(up(size) / MIB)}MiB"'
+        for place, size in (placement.limits or held).items()
     )
+    return SNIPPET.format(
+        name=repr(catalog.repository(model.name)),
+        limits=limits,
+        output=int(work.output),
+    )
+
+
+def named(place: Location, *, apple: bool) -> str:
+    """What `max_memory` calls a location."""
+    if place == RAM:
+        return '"cpu"'
+    return '"mps"' if apple else str(place.device)
 
 
 ACCELERATE = Runtime(

@@ -9,12 +9,15 @@ every layer in turn.
 """
 
 import json
+import math
 import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
+from advisor import catalog
+from advisor.architecture import Group
 from advisor.errors import Refusal
 from advisor.machine import Machine
 from advisor.model import Model
@@ -41,11 +44,24 @@ from advisor.schedule import Exchange, Flow, Phases, Route, Schedule, Stage, Tra
 from advisor.units import GB, Array
 from advisor.workload import Workload
 
-VERSION = "DeepSpeed of August 2026 (edaa72212) with transformers 5.23"
+VERSION = "DeepSpeed 0.19.8 with transformers 5.23"
 MEMORY_USED = 0.92
 """Share of VRAM that PyTorch can allocate beside the CUDA context; assumed."""
 BUFFERED = 2
 """Layers that pass through VRAM at a time: one used, one coming."""
+LIVE = 1e9
+"""Weights that pass through VRAM at most: modules are fetched one by one, and dropped when so many
+are there (`stage3_max_live_parameters`, its default)."""
+
+
+NOTES = (
+    "It is no server: it takes a batch, answers it and ends. One conversation is faster in "
+    "anything that keeps layers on the GPU.",
+    "ZeRO-Infinity, which articles name beside it, is for training: it moves gradients and "
+    "optimizer states to RAM and drives as well. Serving has none of these.",
+)
+"""ZeRO-Infinity: arXiv 2104.07857; https://deepspeed.readthedocs.io/en/stable/zero3.html, read
+2026-11-21."""
 
 
 def place(
@@ -63,7 +79,7 @@ def place(
         )
     rest = DISK if strategy is Strategy.NVME_OFFLOAD else RAM
     nothing = np.zeros(model.layers)
-    passing = BUFFERED * float(np.max(model.layer_bytes))
+    passing = passing_bytes(model, len(machine.gpus))
     users = np.asarray(work.users, dtype=float) / len(machine.gpus)
     workspace = ACTIVATIONS + passing + prompt_workspace(model, work) * users
     return shared_by_gpus(
@@ -77,6 +93,25 @@ def place(
         cache_outside={RAM: cache_in_ram(model, machine, work, settings, workspace)},
         tables=rest,
     )
+
+
+def passing_bytes(model: Model, gpus: int) -> float:
+    """VRAM that weights pass through [B].
+
+    Several GPUs that fetch together need each layer's experts as one, since their tokens choose
+    others (`set_z3_leaf_modules`); else modules come one by one.
+    """
+    layers = BUFFERED * float(np.max(model.layer_bytes))
+    if gpus > 1 and model.has_experts:
+        return layers
+    return min(layers, 2.0 * (LIVE + largest_module(model)))
+
+
+def largest_module(model: Model) -> float:
+    """Weights of the largest matrix; each expert has its own."""
+    mixed = model.architecture.experts
+    each = {Group.ROUTED_EXPERTS: mixed.total} if mixed else {}
+    return max(one.params / each.get(one.group, 1) for one in model.architecture.tensors)
 
 
 def cache_in_ram(
@@ -108,7 +143,9 @@ def _pass(
     count = len(machine.gpus)  # each brings its part of a layer, and gets the others' from them
     computed = Flow(
         route=Route.RESIDENT,
-        load=replace(each_of(without_cache(load, on_host), count), weights=load.weights),
+        load=replace(
+            each_of(without_cache(load, on_host), count), weights=load.weights, layers=np.zeros(())
+        ),
         kernels=kernels(model, work.users / count, unpacked_weights(model)),
     )
     streamed = Flow(
@@ -117,8 +154,13 @@ def _pass(
     staged = Flow(route=Route.STAGED, moved=moved, transfer=None)
     flows = (computed, streamed, staged) if rest == DISK else (computed, streamed)
     attended = Flow(route=Route.IN_PLACE, moved=attended_bytes(model, load) * on_host)
+    hooks = Flow(
+        route=Route.RESIDENT,
+        load=replace(load.times(0.0), layers=load.layers),
+        kernels=kernels(model, 0.0),
+    )
     return Schedule(
-        stages=(Stage(flows=flows), alone(attended)),
+        stages=(Stage(flows=flows), alone(hooks), alone(attended)),
         exchanges=gathered(model, count, moved),
     )
 
@@ -132,7 +174,14 @@ def gathered(model: Model, gpus: int, moved: Array) -> tuple[Exchange, ...]:
     return (Exchange(way=Way.PEER, times=times, moved=each, reduces=True),)
 
 
-def configuration(model: Model, placement: Placement, work: Workload) -> Mapping[str, object]:
+def each_gpu(machine: Machine, work: Workload) -> int:
+    """Sequences of each GPU."""
+    return math.ceil(float(work.users) / len(machine.gpus))
+
+
+def configuration(
+    model: Model, placement: Placement, machine: Machine, work: Workload
+) -> Mapping[str, object]:
     """The JSON of stage 3 for this placement, as DeepSpeed's own run_model.py sets it.
 
     Sizes in elements but `buffer_size`, which must hold the largest weight matrix [elements].
@@ -140,7 +189,7 @@ def configuration(model: Model, placement: Placement, work: Workload) -> Mapping
     square = 2 * model.architecture.hidden**2
     offload: dict[str, object] = {"device": "cpu", "pin_memory": True}
     config: dict[str, object] = {
-        "train_batch_size": int(work.users),
+        "train_micro_batch_size_per_gpu": each_gpu(machine, work),
         "bf16": {"enabled": True},
         "zero_optimization": {
             "stage": 3,
@@ -157,7 +206,7 @@ def configuration(model: Model, placement: Placement, work: Workload) -> Mapping
         config["aio"] = {
             "block_size": 16 * 2**20,
             "queue_depth": 64,
-            "thread_count": 8,
+            "intra_op_parallelism": 8,
             "use_gds": False,
             "single_submit": False,
             "overlap_events": True,
@@ -192,12 +241,16 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
         return (
             "# the cache in RAM needs the models of github.com/deepspeedai/DeepSpeedExamples,\n"
             "# inference/huggingface/zero_inference: BLOOM, Llama and OPT\n"
-            f"{launch} run_model.py --model {shlex.quote(model.name)} "
-            f"--batch-size {int(work.users)} --prompt-len {int(work.prompt)} "
+            f"{launch} run_model.py --model {shlex.quote(catalog.repository(model.name))} "
+            f"--batch-size {each_gpu(machine, work)} --prompt-len {int(work.prompt)} "
             f"--gen-len {int(work.output)} {' '.join(options)} --pin-memory 1 --kv-offload"
         )
-    config = json.dumps(configuration(model, placement, work), indent=1)
-    script = SCRIPT.format(name=repr(model.name), users=int(work.users), output=int(work.output))
+    config = json.dumps(configuration(model, placement, machine, work), indent=1)
+    script = SCRIPT.format(
+        name=repr(catalog.repository(model.name)),
+        users=each_gpu(machine, work),
+        output=int(work.output),
+    )
     return (
         f"cat > zero.json <<'END'\n{config}\nEND\n"
         f"cat > zero.py <<'END'\n{script}\nEND\n"
@@ -215,4 +268,5 @@ DEEPSPEED = Runtime(
     place=place,
     schedule=schedule,
     command=command,
+    notes=NOTES,
 )

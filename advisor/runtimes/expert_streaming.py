@@ -1,11 +1,13 @@
 """Engines that bring routed experts to the processor as tokens ask for them.
 
 Dense parts and the cache stay with the processor that computes; of the experts, as many as fit are
-kept there too, and the others come over the link from RAM, or from a drive whose pages are read
-directly. Mixtral-offloading, colibri, flash-moe and ds4 are such engines; none is offered here,
-since each runs a few models of its own.
+kept there too. The others come over the link from RAM, or from a drive that is read directly, with
+RAM as one more cache. Some leave what is in RAM to the processor's cores (colibri), others bring it
+to the GPU (Mixtral-offloading, flash-moe, ds4); without a GPU the cores compute everything. None is
+offered here, since each runs a few models of its own.
 """
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -74,21 +76,28 @@ def place(
         embedding=home,
         output={home: np.ones(())},
         buffers={home: np.asarray(ACTIVATIONS)},
-        page_cache=_cache(model, machine, strategy),
+        page_cache=_in_ram(model, machine) if strategy is Strategy.NVME_OFFLOAD else 0.0,
     )
 
 
-def _cache(model: Model, machine: Machine, strategy: Strategy) -> Array:
-    """Memory that keeps experts near: VRAM beside the dense parts, and RAM beside a drive [B]."""
-    experts = float(np.sum(model.held[Group.ROUTED_EXPERTS]))
-    dense = model.file_bytes - experts
+def _experts(model: Model) -> float:
+    """All routed experts [B]."""
+    return float(np.sum(model.held[Group.ROUTED_EXPERTS]))
+
+
+def _in_ram(model: Model, machine: Machine) -> Array:
+    """RAM that keeps experts beside a drive [B]."""
+    dense = 0.0 if machine.gpus else model.file_bytes - _experts(model)
+    spare = np.maximum(machine.host.memory.value - SYSTEM_RAM - dense, 0.0)
+    return 0.0 if machine.unified else spare
+
+
+def _in_vram(model: Model, machine: Machine, strategy: Strategy) -> Array:
+    """VRAM that keeps experts beside the dense parts [B]."""
+    experts = _experts(model)
+    most = experts if strategy is Strategy.NVME_OFFLOAD else MOST_CACHED * experts
     near = sum((gpu.memory.value * VRAM_USED for gpu in machine.gpus), start=np.zeros(()))
-    spare = np.maximum(near - ACTIVATIONS - dense, 0.0)
-    if strategy is not Strategy.NVME_OFFLOAD:
-        return np.minimum(spare, MOST_CACHED * experts)
-    ram = machine.host.memory.value - SYSTEM_RAM - (0.0 if machine.gpus else dense)
-    shared = 0.0 if machine.unified else np.maximum(ram, 0.0)
-    return np.minimum(spare + shared, experts)
+    return np.clip(near - ACTIVATIONS - (model.file_bytes - experts), 0.0, most)
 
 
 def schedule(
@@ -100,6 +109,7 @@ def schedule(
     cached: bool = True,
     whole: bool = False,
     ahead: bool = True,
+    by_cores: bool = False,
 ) -> Phases:
     """One pass for the prompt and one for each token.
 
@@ -111,9 +121,25 @@ def schedule(
         cached: experts are kept near for tokens to come.
         whole: all experts of a layer are moved, not those that its tokens use.
         ahead: the next layer's experts are guessed and moved beside the compute.
+        by_cores: the processor's cores compute the experts that VRAM does not keep.
     """
-    step = partial(_pass, model, placement, machine, work, cached=cached, whole=whole, ahead=ahead)
-    return Phases(prefill=step(prefill=True), decode=step(prefill=False))
+    step = partial(_asked, model, placement, work)
+    one = partial(_pass, model, placement, machine, work)
+    ways = {"cached": cached, "whole": whole, "ahead": ahead, "by_cores": by_cores}
+    return Phases(prefill=one(step(prefill=True), **ways), decode=one(step(prefill=False), **ways))
+
+
+def _asked(model: Model, placement: Placement, work: Workload, *, prefill: bool) -> Load:
+    """What a step reads and computes, wherever it lies."""
+    users = np.asarray(work.users, dtype=float)
+    step = Step(
+        tokens=np.maximum(work.fresh, 1) * users if prefill else users,
+        sequences=users,
+        depth=(np.asarray(work.prompt) + work.cached) / 2 if prefill else work.decode_depth,
+        kv_type=work.kv_type,
+    )
+    places = dict.fromkeys((*placement.weights, *placement.kv))
+    return together(step_load(model, placement, place, step) for place in places)
 
 
 def _pass(
@@ -121,26 +147,24 @@ def _pass(
     placement: Placement,
     machine: Machine,
     work: Workload,
+    load: Load,
     *,
-    prefill: bool,
     cached: bool,
     whole: bool,
     ahead: bool,
+    by_cores: bool,
 ) -> Schedule:
-    users = np.asarray(work.users, dtype=float)
-    tokens = np.maximum(work.fresh, 1) * users if prefill else users
-    depth = (np.asarray(work.prompt) + work.cached) / 2 if prefill else work.decode_depth
-    asked = Step(tokens=tokens, sequences=users, depth=depth, kv_type=work.kv_type)
-    places = dict.fromkeys((*placement.weights, *placement.kv))
-    load = together(step_load(model, placement, place, asked) for place in places)
-    experts = float(np.sum(model.held[Group.ROUTED_EXPERTS]))
-    hit = hit_share(placement.page_cache / max(experts, 1.0)) if cached else 0.0
-    moved = (experts if whole else load.experts) * (1.0 - hit)
-    brought = _brought(placement, machine, moved)
-    computed = _computed(model, machine, work, load)
+    experts = max(_experts(model), 1.0)
+    near = _in_vram(model, machine, placement.strategy) / experts
+    kept = near + placement.page_cache / experts
+    hit, in_ram = (hit_share(one) if cached else np.zeros(()) for one in (near, kept))
+    asked = experts if whole else load.experts
+    cores = by_cores or not machine.gpus
+    computed = _computed(model, machine, work, load, beside=hit if by_cores else 1.0)
+    brought = _brought(placement, asked * (1.0 - hit), asked * (1.0 - in_ram), cores=cores)
     if ahead:
-        return Schedule(stages=(Stage(flows=(computed, brought)),))
-    return Schedule(stages=(alone(computed), alone(brought)))
+        return Schedule(stages=(Stage(flows=(*computed, *brought)),))
+    return Schedule(stages=tuple(alone(flow) for flow in (*computed, *brought)))
 
 
 def hit_share(cached: Array) -> Array:
@@ -152,19 +176,59 @@ def hit_share(cached: Array) -> Array:
     return np.asarray(np.clip(cached, 0.0, 1.0)) ** POPULARITY
 
 
-def _brought(placement: Placement, machine: Machine, moved: Array) -> Flow:
+def _brought(
+    placement: Placement, outside: Array, missed: Array, *, cores: bool
+) -> tuple[Flow, ...]:
+    """What crosses the link, and what the drive is read for.
+
+    Args:
+        placement: where all lies.
+        outside: experts that VRAM does not keep [B].
+        missed: experts that RAM does not keep either [B].
+        cores: they go no further than RAM.
+    """
     if placement.strategy is not Strategy.NVME_OFFLOAD:
-        return Flow(route=Route.STREAMED, moved=moved if machine.gpus else 0.0)
-    onward = Transfer.PINNED if machine.gpus else None
-    return Flow(route=Route.STAGED, moved=moved, transfer=onward)
+        return (Flow(route=Route.STREAMED, moved=outside * (not cores)),)
+    if cores:
+        return (Flow(route=Route.STAGED, moved=missed, transfer=None),)
+    over = Flow(route=Route.STREAMED, moved=outside - missed)
+    return (over, Flow(route=Route.STAGED, moved=missed, transfer=Transfer.PINNED))
 
 
-def _computed(model: Model, machine: Machine, work: Workload, load: Load) -> Flow:
+def _computed(
+    model: Model, machine: Machine, work: Workload, load: Load, *, beside: Array
+) -> tuple[Flow, ...]:
+    """What the GPU computes, and what the cores do, one after the other.
+
+    Args:
+        model: a mixture of experts.
+        machine: where.
+        work: what is asked.
+        load: all that a step computes.
+        beside: share of the experts asked for that the GPU computes.
+    """
     if not machine.gpus:
-        return Flow(route=Route.IN_PLACE, load=load)
-    used = sum(float(np.sum(part)) for part in model.flops.values()) / 2.0
+        return (Flow(route=Route.IN_PLACE, load=load, kernels=kernels(model, work.users)),)
+    experts = float(np.sum(model.flops[Group.ROUTED_EXPERTS]))
+    whole = sum(float(np.sum(part)) for part in model.flops.values())
+    used = (whole - experts * (1.0 - np.asarray(beside))) / 2.0
     packed = used if packed_weights(model) else 0.0
-    return Flow(route=Route.RESIDENT, load=load, kernels=kernels(model, work.users, packed))
+    own = kernels(model, work.users, packed)
+    there = load.routed.times(1.0 - np.asarray(beside))
+    on_gpu = Flow(route=Route.RESIDENT, load=_less(load, there), kernels=own)
+    if np.all(np.asarray(beside) >= 1.0):
+        return (on_gpu,)
+    return (on_gpu, Flow(route=Route.IN_PLACE, load=there, kernels=kernels(model, 0.0)))
+
+
+def _less(load: Load, part: Load) -> Load:
+    """A load without a part of its experts."""
+    return replace(
+        load,
+        weights=load.weights - part.weights,
+        experts=load.experts - part.experts,
+        expert_flops=load.expert_flops - part.expert_flops,
+    )
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:

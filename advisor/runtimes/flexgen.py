@@ -303,4 +303,5 @@ FLEXGEN = Runtime(
     place=place,
     schedule=schedule,
     command=command,
+    light_cache="q4_0",
 )

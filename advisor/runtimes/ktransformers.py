@@ -1,19 +1,23 @@
-"""KTransformers: attention and dense parts on the GPU, experts in RAM, computed there by the cores.
+"""KTransformers: attention and dense parts on the GPUs, experts in RAM, computed by the cores.
 
 kt-kernel gives SGLang kernels for experts on the processor, with AMX or AVX-512 where it has them.
 The cache, attention, dense and shared parts lie on the GPU with K experts of every layer; while the
 cores work through the experts in RAM that a token asks for, the GPU computes its own. It is for
 models with experts: without any there is nothing to leave in RAM.
 
+Several GPUs share each layer (tensor parallel). A long prompt in a native format is read layer by
+layer on the GPUs: all experts of a layer are copied there first, each GPU's part over its own link.
+
 Experts are taken to be asked for evenly, as with `--kt-expert-placement-strategy uniform`; the most
-asked ones on the GPU would do better (`frequency`, with statistics).
+asked ones on the GPU (`frequency`, with statistics) answer more requests than their share, as
+caches of experts do.
 
 Reference: kvcache-ai/ktransformers at 95009ea, 2026-08-21, kt-kernel/README.md; options as in the
 wheel of sglang-kt 0.7.2.
 """
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -33,11 +37,20 @@ from advisor.placement import (
     step_load,
     vram,
 )
+from advisor.runtimes.expert_streaming import hit_share
 from advisor.runtimes.formats import becomes_of
+from advisor.runtimes.parallel import (
+    Parallel,
+    cache_share,
+    exchanges,
+    parallel,
+    representative,
+    several,
+)
 from advisor.runtimes.runtime import Runtime
-from advisor.runtimes.serving import prompt_step, served, token_step
+from advisor.runtimes.serving import held_load, prompt_step, served, smallest, token_step
 from advisor.runtimes.streaming import ACTIVATIONS
-from advisor.schedule import Flow, Phases, Route, Schedule, Stage, alone
+from advisor.schedule import Flow, Phases, Route, Schedule, Stage, Transfer, alone
 from advisor.units import Array
 from advisor.workload import Workload
 
@@ -56,6 +69,13 @@ METHODS = {
 """`--kt-method` by the format of the experts."""
 FILES = {"Q4_K+FP8": "Q4_K_M", "Q8_0+FP8": "Q8_0"}
 """GGUF files that hold the experts of a mixed format."""
+NATIVE = ("FP8", "AWQ")
+"""Formats whose experts GPUs can compute as they lie in RAM, 4-bit checkpoints counted as AWQ."""
+LONG = 1024
+"""Prompt tokens from which they do (`--kt-gpu-prefill-token-threshold`; 1024 to 4096 are advised).
+"""
+CHUNK = 32768
+"""Prompt tokens computed together (`--chunked-prefill-size`); experts are copied for each chunk."""
 NOTES = (
     "It needs sglang-kt in place of SGLang: pip uninstall sglang, then "
     "pip install kt-kernel sglang-kt. Experts for AMX are converted first, with "
@@ -66,7 +86,7 @@ NOTES = (
 def place(
     model: Model, machine: Machine, work: Workload, strategy: Strategy, settings: Settings
 ) -> Placement:
-    """All but experts on the first GPU; of these as many as fit, alike in all layers.
+    """All but experts on the GPUs; of these as many as fit, alike in all layers.
 
     Raises:
         Refusal: a model without experts, a machine without a GPU or several machines, another
@@ -82,74 +102,131 @@ def place(
         raise Refusal("KTransformers keeps experts in RAM.")
     if machine.nodes > 1:
         raise Refusal("KTransformers runs on one machine.")
+    how = shared_by(model, machine)
     cache = model.kv_bytes(work.context, served(work).kv_type)
-    kept = experts_on_gpu(model, machine, work, cache)
     total = float(model.architecture.experts.total) if model.architecture.experts else 1.0
+    kept = experts_on_gpu(model, machine, work, cache)
+    if settings.gpu_experts is not None:
+        kept = np.asarray(settings.gpu_experts, dtype=float) * total
     everywhere = np.ones((*np.shape(kept), model.layers))
     share = np.asarray(kept)[..., None] / total * everywhere
-    weights: dict[Location, Mapping[Group, Floats]] = {
-        vram(0): {**all_of(everywhere), Group.ROUTED_EXPERTS: share},
-        RAM: {Group.ROUTED_EXPERTS: 1.0 - share},
-    }
-    unused = machine.gpus[0].memory.value * (1 - MEMORY_USED)
+    part = {**all_of(everywhere / how.tensor), Group.ROUTED_EXPERTS: share / how.tensor}
+    weights: dict[Location, Mapping[Group, Floats]] = {RAM: {Group.ROUTED_EXPERTS: 1.0 - share}}
+    cards = tuple(map(vram, range(how.tensor)))
+    passing = ACTIVATIONS + _copied_layer(model) / how.tensor
     return Placement(
         strategy=strategy,
         gpu_layers=np.full(np.shape(kept), float(model.layers)),
         cpu_moe=np.full(np.shape(kept), float(model.layers)),
-        weights=weights,
-        kv={vram(0): everywhere},
+        weights={**weights, **dict.fromkeys(cards, part)},
+        kv=dict.fromkeys(cards, everywhere * cache_share(model, how.tensor)),
         embedding=vram(0),
-        output={vram(0): np.ones(())},
-        buffers={vram(0): unused + ACTIVATIONS},
+        embedding_shares=dict.fromkeys(cards, 1.0 / how.tensor),
+        output=dict.fromkeys(cards, np.asarray(1.0 / how.tensor)),
+        buffers={
+            where: machine.gpus[where.device].memory.value * (1 - MEMORY_USED) + passing
+            for where in cards
+        },
         cache=cache,
+        answered=hit_share(kept / total) if settings.most_asked else None,
     )
+
+
+def shared_by(model: Model, machine: Machine) -> Parallel:
+    """The GPUs that share each layer; others stay idle."""
+    return replace(parallel(model, machine), pipeline=1)
+
+
+def _copied_layer(model: Model) -> float:
+    """Room for the experts of one layer, where GPUs compute them for a long prompt [B]."""
+    return float(np.max(model.held[Group.ROUTED_EXPERTS])) if model.format in NATIVE else 0.0
 
 
 def experts_on_gpu(model: Model, machine: Machine, work: Workload, cache: Floats) -> Array:
     """Experts of each layer that fit beside everything else (`--kt-num-gpu-experts`)."""
+    how = shared_by(model, machine)
     total = model.architecture.experts.total if model.architecture.experts else 1
     experts = model.held[Group.ROUTED_EXPERTS]
     dense = np.sum(model.layer_bytes - experts) + model.embedding + model.output
-    taken = ACTIVATIONS + dense + np.sum(cache, axis=-1) * np.asarray(work.users, dtype=float)
-    room = machine.gpus[0].memory.value * MEMORY_USED - taken
-    fitting = np.floor(room / (np.sum(experts) / total))
+    kept = np.sum(cache * cache_share(model, how.tensor), axis=-1) * np.asarray(work.users)
+    taken = ACTIVATIONS + (dense + _copied_layer(model)) / how.tensor + kept
+    room = smallest(machine, how, 0) * MEMORY_USED - taken
+    fitting = np.floor(room / (np.sum(experts) / total / how.tensor))
     return np.asarray(np.clip(fitting, 0, total - 1))
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
-    """One pass for the prompt and one for each token; the experts of both sides together."""
+    """A prompt and each token; the experts of both sides together, or copied for a long prompt."""
+    asked = prompt_step(served(work))
+    long = np.where(np.asarray(asked.tokens) > LONG, 1.0, 0.0) * (model.format in NATIVE)
     return Phases(
-        prefill=_pass(model, placement, prompt_step(served(work))),
-        decode=_pass(model, placement, token_step(served(work))),
+        prefill=_pass(model, placement, machine, asked, long),
+        decode=_pass(model, placement, machine, token_step(served(work)), 0.0),
     )
 
 
-def _pass(model: Model, placement: Placement, step: Step) -> Schedule:
-    """Attention and dense parts, then the experts of both sides at the same time."""
-    here = placement.weights[vram(0)]
-    share = here[Group.ROUTED_EXPERTS]
-    dense = {vram(0): {**here, Group.ROUTED_EXPERTS: np.zeros_like(share)}}
-    hot = {vram(0): {Group.ROUTED_EXPERTS: share}}
-    first = step_load(model, replace(placement, weights=dense), vram(0), step)
-    beside = replace(placement, weights=hot, kv={}, output={})
+def _pass(
+    model: Model, placement: Placement, machine: Machine, step: Step, copied: Array
+) -> Schedule:
+    """Attention and dense parts, then the experts of both sides at the same time.
+
+    Where experts are copied, they come first and those in RAM are computed on the GPUs too.
+
+    Args:
+        model: the model.
+        placement: where it lies.
+        machine: what with.
+        step: what is computed.
+        copied: 1 where the experts in RAM are copied to the GPUs, else 0.
+    """
+    how = shared_by(model, machine)
+    device = representative(machine, how, 0)
+    own = placement.weights[vram(device)]
+    share = own[Group.ROUTED_EXPERTS]
+    if placement.answered is not None:
+        share = np.asarray(placement.answered)[..., None] * np.ones_like(share) / how.tensor
+    cold = 1.0 - share * how.tensor
+    dense = replace(
+        placement, weights={vram(device): {**own, Group.ROUTED_EXPERTS: np.zeros_like(share)}}
+    )
+    hot, brought = (
+        held_load(model, _experts(placement, vram(device), part), machine, how, 0, step)
+        for part in (share, cold / how.tensor)
+    )
+    outside = step_load(model, _experts(placement, RAM, cold), RAM, step)
+    held: Array = placement.weights[RAM][Group.ROUTED_EXPERTS] @ model.held[Group.ROUTED_EXPERTS]
+    moved = copied * np.ceil(np.asarray(step.tokens) / CHUNK) * held / how.tensor
+    first = held_load(model, dense, machine, how, 0, step)
     return Schedule(
         stages=(
-            alone(Flow(route=Route.RESIDENT, load=first)),
+            alone(Flow(route=Route.RESIDENT, load=first, device=device)),
+            alone(_copy(moved, device)),
             Stage(
                 flows=(
-                    Flow(route=Route.IN_PLACE, load=step_load(model, placement, RAM, step)),
-                    Flow(route=Route.RESIDENT, load=step_load(model, beside, vram(0), step)),
+                    Flow(route=Route.IN_PLACE, load=outside.times(1.0 - copied)),
+                    Flow(route=Route.RESIDENT, load=hot + brought.times(copied), device=device),
                 )
             ),
         ),
-        crossings=2.0 * float(np.sum(model.expert_layers)),
+        crossings=2.0 * float(np.sum(model.expert_layers)) * (1.0 - copied),
+        exchanges=tuple(exchanges(model, machine, how, step.tokens)),
     )
+
+
+def _experts(placement: Placement, where: Location, share: Floats) -> Placement:
+    """Experts at one location, nothing else."""
+    return replace(placement, weights={where: {Group.ROUTED_EXPERTS: share}}, kv={}, output={})
+
+
+def _copy(moved: Array, device: int) -> Flow:
+    return Flow(route=Route.STREAMED, moved=moved, device=device, transfer=Transfer.PINNED)
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
     """The launch line that does this."""
     total = model.architecture.experts.total if model.architecture.experts else 1
-    share = float(np.ravel(placement.weights[vram(0)][Group.ROUTED_EXPERTS])[0])
+    how = shared_by(model, machine)
+    share = float(np.ravel(placement.weights[vram(0)][Group.ROUTED_EXPERTS])[0]) * how.tensor
     experts = FILES.get(model.format, model.format)
     checkpoint = model.format if model.format in ("BF16", "BF16-hf") else "FP8"
     parts = [
@@ -164,9 +241,17 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
         f"--kt-cpuinfer {machine.host.cores}",
         f"--kt-threadpool-count {machine.host.sockets}",
         f"--kt-num-gpu-experts {round(share * total)}",
+        *several(machine, how, ("--tensor-parallel-size", "--pipeline-parallel-size")),
+        *_layerwise(model),
         "--disable-shared-experts-fusion",
     ]
     return " ".join(parts)
+
+
+def _layerwise(model: Model) -> Iterable[str]:
+    if model.format in NATIVE:
+        yield f"--kt-gpu-prefill-token-threshold {LONG}"
+        yield f"--chunked-prefill-size {CHUNK}"
 
 
 KTRANSFORMERS = Runtime(
@@ -178,6 +263,7 @@ KTRANSFORMERS = Runtime(
     place=place,
     schedule=schedule,
     command=command,
+    light_cache="fp8",
     usual=False,
     notes=NOTES,
 )

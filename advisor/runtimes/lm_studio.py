@@ -83,6 +83,7 @@ LM_STUDIO = Runtime(
     place=place,
     schedule=llama_cpp.schedule,
     command=command,
+    light_cache="q8_0",
     takes_layers=True,
     notes=NOTES,
 )

@@ -39,6 +39,10 @@ class Runtime:
         schedule: how it reads it there.
         command: text to paste that does it.
         takes_layers: a person may fix how many layers lie on the GPU.
+        light_cache: the type of cache, of half the size or less, that it can be told to keep; empty
+            for none.
+        unfitted: further half width of its ranges, as the logarithm of a factor, where nothing is
+            fitted to it.
         usual: people meet it without looking for it; the cards prefer such a one.
         language: that the command is written in, for colouring.
         notes: what people should know beside the command, a sentence or two each.
@@ -54,6 +58,8 @@ class Runtime:
     command: Callable[[Model, Placement, Machine, Workload], str]
     build: str = ""
     takes_layers: bool = False
+    light_cache: str = ""
+    unfitted: float = 0.0
     usual: bool = True
     language: str = "bash"
     notes: tuple[str, ...] = ()

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from advisor import catalog
 from advisor.architecture import Group
 from advisor.errors import Refusal
 from advisor.machine import Machine
@@ -24,6 +25,7 @@ from advisor.placement import (
     vram,
     weight_bytes,
 )
+from advisor.runtimes.formats import kinds
 from advisor.runtimes.parallel import Parallel, cache_share, chunks, parallel, representative
 from advisor.runtimes.streaming import ACTIVATIONS, each_of, kernels, unpacked_weights
 from advisor.schedule import Kernels
@@ -37,6 +39,13 @@ SIXTEEN_BITS = ("f16", "bf16", "f32")
 def served(work: Workload) -> Workload:
     """What is asked, with the cache in a type that vLLM and SGLang keep."""
     return replace(work, kv_type="bf16" if work.kv_type in SIXTEEN_BITS else "fp8")
+
+
+def checkpoint(model: Model) -> str:
+    """The repository of an unquantized model, else the name and format of the one to be had."""
+    if "16-bit" in kinds(model.format):
+        return catalog.repository(model.name)
+    return f"{model.name}-{model.format}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,6 +22,7 @@ from advisor.runtimes.parallel import Parallel, exchanges, parallel, representat
 from advisor.runtimes.runtime import Runtime
 from advisor.runtimes.serving import (
     Room,
+    checkpoint,
     group_kernels,
     group_weights,
     held_load,
@@ -114,7 +115,7 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
     how = parallel(model, machine)
     parts = [
         "python -m sglang.launch_server",
-        f"--model-path {shlex.quote(f'{model.name}-{model.format}')}",
+        f"--model-path {shlex.quote(checkpoint(model))}",
         f"--context-length {int(work.context)}",
         f"--max-running-requests {int(work.users)}",
         f"--mem-fraction-static {static_share(machine):g}",
@@ -144,5 +145,6 @@ SGLANG = Runtime(
     place=place,
     schedule=schedule,
     command=command,
+    light_cache="fp8",
     notes=NOTES,
 )

@@ -18,7 +18,6 @@ from advisor.placement import (
     Settings,
     Step,
     Strategy,
-    Tier,
     all_of,
     layers_that_fit,
     step_load,
@@ -305,8 +304,3 @@ def moved_weights(model: Model, placement: Placement, location: Location) -> Arr
 def outside_gpus(placement: Placement) -> tuple[Location, ...]:
     """RAM and the drive, as far as weights lie there."""
     return tuple(place for place in (RAM, DISK) if place in placement.weights)
-
-
-def on_gpus(placement: Placement) -> tuple[Location, ...]:
-    """The GPUs that hold anything."""
-    return tuple(place for place in placement.locations if place.tier is Tier.VRAM)

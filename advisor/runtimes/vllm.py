@@ -35,6 +35,7 @@ from advisor.runtimes.parallel import Parallel, chunks, exchanges, parallel, rep
 from advisor.runtimes.runtime import Runtime
 from advisor.runtimes.serving import (
     Room,
+    checkpoint,
     group_kernels,
     group_weights,
     held_load,
@@ -236,7 +237,7 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
     """The serve line that does this, and the one for each further machine."""
     how = parallel(model, machine)
     parts = [
-        f"vllm serve {shlex.quote(f'{model.name}-{model.format}')}",
+        f"vllm serve {shlex.quote(checkpoint(model))}",
         f"--max-model-len {int(work.context)}",
         f"--max-num-seqs {int(work.users)}",
         f"--gpu-memory-utilization {MEMORY_USED}",
@@ -299,5 +300,6 @@ VLLM = Runtime(
     place=place,
     schedule=schedule,
     command=command,
+    light_cache="fp8",
     notes=NOTES,
 )

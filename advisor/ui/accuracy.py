@@ -8,8 +8,8 @@ from advisor.ui.judging import judged
 from advisor.ui.markup import block, show
 
 WAIT = (
-    "Fitting the model again without each source in turn, so that no figure is judged by what it "
-    "taught. This takes about ten seconds, once for as long as the server runs."
+    "Predicting every published figure anew from constants that do not know it. This takes some "
+    "seconds, once for as long as the server runs."
 )
 
 show(block("oa-title", "Accuracy", "h1"))

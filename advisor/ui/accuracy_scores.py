@@ -79,7 +79,8 @@ def _explained(name: str) -> Markup | str:
 def _best(score: Score) -> Markup | str:
     peer = score.best_peer
     if peer is None:
-        return "" if score.regime == ALL else "none answers most of them"
+        few = "none answers most of them" if score.peers else "none covers it"
+        return "" if score.regime == ALL else few
     return two_lines(f"{percent(peer.median, 1)}, {peer.name}", _beside(peer, score))
 
 

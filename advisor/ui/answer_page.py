@@ -6,8 +6,12 @@ from collections.abc import Iterable
 import streamlit as st
 
 from advisor import wording
+from advisor.accuracy.coverage import coverage_like
+from advisor.accuracy.text import percent
 from advisor.errors import AdvisorError, Refusal
 from advisor.machine import Kind
+from advisor.placement import Strategy
+from advisor.reports.compose import TITLES, card_of
 from advisor.reports.document import ReportDocument
 from advisor.ui import (
     charts,
@@ -97,18 +101,23 @@ def _charts(answer: Answer) -> None:
         _layers(answer.document)
     with right:
         _time(answer.document)
-        st.subheader("Faster, in order of gain", anchor="faster")
-        tables.what_ifs(answer)
+        if answer.advice.best is not None:
+            st.subheader("Faster, in order of gain", anchor="faster")
+            tables.what_ifs(answer)
         _cost(answer.document)
 
 
 def _memory(document: ReportDocument) -> None:
+    if not document.memory:
+        return
     st.subheader("Where the bytes are", anchor="bytes")
     draw(charts.memory_use(document.memory), key="memory", alt=_memory_alt(document))
     markup.show(charts.memory_keys())
 
 
 def _time(document: ReportDocument) -> None:
+    if not document.token_time:
+        return
     st.subheader("Where each token's time goes", anchor="time")
     alt = "Share of a token's time by route; each card's explanation has the numbers."
     draw(charts.token_time(document.token_time), key="time", alt=alt)
@@ -163,10 +172,26 @@ def _how_sure(answer: Answer) -> None:
     kinds = Counter(str(one.figure.kind.value) for one in best.assumptions) if best else Counter()
     rests = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
     sentences = (
-        "Each range should hold what you would measure four times in five.",
-        "The constants of the cost model are fitted to published llama.cpp runs; those of "
-        "streaming and drives are assumed, so their ranges are wider.",
+        *_fared(answer),
+        "A range should hold what you would measure four times in five.",
         f"The fastest placement rests on {sum(kinds.values())} figures: {rests}." if rests else "",
         "Each card opens its own.",
     )
     markup.show(block("oa-why", " ".join(filter(None, sentences)), "p"))
+
+
+def _fared(answer: Answer) -> Iterable[str]:
+    """How earlier predictions like those on the cards did, one sentence for each kind of run."""
+    shown = (card_of(answer.advice, strategy) for strategy in Strategy)
+    able = [one for one in shown if one is not None and bool(one.fits)]
+    rows = dict.fromkeys(row for one in able if (row := coverage_like(one)) is not None)
+    for row in rows:
+        runs = "measurement" if row.rows == 1 else "measurements"
+        yield (
+            f"Of {row.rows} {runs} like this ({row.regime}), each predicted without its "
+            f"own source, {row.held} fell within the range shown, and half within "
+            f"{percent(row.median_error)} of the prediction."
+        )
+    if any(coverage_like(one) is None for one in able):
+        names = dict.fromkeys(TITLES[one.strategy] for one in able if coverage_like(one) is None)
+        yield f"Nobody published runs like {' and '.join(names)} that say enough to be predicted."

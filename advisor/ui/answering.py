@@ -69,7 +69,9 @@ def answer(
     here = this_machine(inputs) if choices.this_machine else machine(inputs)
     found = picked.in_format(choices.form)
     work, money = choices.workload(), choices.money()
-    advice = advise(found.model, here, work, money=money, settings=choices.settings())
+    advice = advise(
+        found.model, here, work, money=money, settings=choices.settings(), chosen=choices.chosen()
+    )
     return Answer(
         choices=choices,
         found=found,

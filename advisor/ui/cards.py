@@ -5,7 +5,6 @@ from collections.abc import Iterable
 import streamlit as st
 from markupsafe import Markup
 
-from advisor.advice import Upgrade
 from advisor.compare import decode_tps, usable
 from advisor.estimate import Estimate, parts_held
 from advisor.placement import Strategy, Tier
@@ -16,6 +15,7 @@ from advisor.ui import reasons
 from advisor.ui.answering import Answer
 from advisor.ui.markup import block, joined, show
 from advisor.ui.preview import typing
+from advisor.upgrades import Upgrade
 from advisor.wording import UNKNOWN, memory, range_of, seconds, tokens_per_second
 
 PROMISED = 0.5
@@ -67,7 +67,7 @@ def _head(strategy: Strategy, badge: str, tone: str) -> Markup:
 
 
 def _refused(answer: Answer, strategy: Strategy) -> Iterable[Markup]:
-    reason = next((one.refusal for one in answer.advice.placed(strategy) if one.refusal), UNKNOWN)
+    reason = answer.advice.why_not(strategy) or UNKNOWN
     yield block("oa-speed oa-none", "not possible" if answer.machine.gpus else "no GPU")
     yield block("oa-why", reason, "p")
     if strategy is Strategy.GPU_RESIDENT:
@@ -184,7 +184,7 @@ def _remarks(answer: Answer, one: Estimate) -> Iterable[Markup]:
             remarks.append(f"{memory(cache)} of RAM keep parts of the file at hand.")
         remarks += _what_half_a_token_takes(one)
     if one.becomes:
-        remarks.append(f"{one.becomes}.")
+        remarks.append(f"{one.becomes[0].upper()}{one.becomes[1:]}.")
     if remarks:
         yield block("oa-ways", joined(block("", remark, "p") for remark in remarks))
 

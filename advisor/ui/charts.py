@@ -250,11 +250,15 @@ def money_at(point: tuple[float, float]) -> str:
 
 
 def best_cards(document: ReportDocument) -> list[PlacementCard]:
-    """Of each placement the fastest that fits, usual runtimes first, else one that says why not."""
+    """Of each placement the fastest that fits, usual runtimes first, else one that says why not.
+
+    Of the runtime that was asked about, where one was.
+    """
     usual = {one.name for one in RUNTIMES if one.usual}
     found = []
     for place in PLACEMENT_NAMES:
-        own = [card for card in document.placements if card.placement == place]
+        meant = (card for card in document.placements if document.runtime in ("", card.runtime))
+        own = [card for card in meant if card.placement == place]
         if own:
             found.append(
                 max(own, key=lambda one: (one.fits, one.runtime in usual, one.decode_tps or 0.0))

@@ -11,8 +11,9 @@ from advisor.assemble import MIXED, MachineInputs
 from advisor.assemble import NO_GPU as NAMED_NONE
 from advisor.offers import MoneyInputs
 from advisor.placement import Settings
+from advisor.runtimes import Runtime, runtime
 from advisor.ui import given
-from advisor.ui.fields import ANOTHER, AS_SEEN, AS_STORED, CONTEXTS, NO_GPU, NONE
+from advisor.ui.fields import ANOTHER, ANY, AS_SEEN, AS_STORED, CONTEXTS, NO_GPU, NONE, NVLINK
 from advisor.ui.fields import fields as form_fields
 from advisor.units import GIB
 from advisor.workload import Workload
@@ -33,6 +34,7 @@ class Choices:
     mygpu: str | None = None
     gpus: int = 1
     gpu2: str | None = None
+    bridge: str | None = None
     cpu: str | None = None
     ram: float | None = None
     pool: float | None = None
@@ -40,6 +42,7 @@ class Choices:
     drive: str | None = None
     drivespeed: float | None = None
     link: str | None = None
+    runtime: str = ANY
     kv: str
     prompt: int
     output: int
@@ -87,6 +90,10 @@ class Choices:
                 if key == "machine" or text != known[key].default_text
             },
         )
+
+    def chosen(self) -> Runtime | None:
+        """The runtime that the answer is of; None for any."""
+        return None if self.runtime == ANY else runtime(self.runtime)
 
     def workload(self) -> Workload:
         """What is asked of the model.
@@ -136,6 +143,7 @@ class Choices:
         return MachineInputs(
             gpu=None if gpu in (None, AS_SEEN) else NAMED_NONE if gpu == NO_GPU else mixed or gpu,
             gpu_count=1 if mixed else self.gpus,
+            bridge=self.bridge == NVLINK,
             vram_gb=None if self.pool is None else self.pool * _usable_share(gpu),
             cpu=self.cpu,
             ram_gb=self.pool if self.pool is not None else self.ram,
@@ -155,7 +163,8 @@ class Choices:
             "gpu-count": said.gpu_count if said.gpu_count > 1 else None,
             "ram-gb": said.ram_gb, "ram-gbs": said.ram_gbs, "disk-gbs": said.disk_gbs,
             "context": CONTEXTS[self.context], "prompt": self.prompt, "output": self.output,
-            "users": self.users, "kv-type": self.kv, "ubatch": self.ubatch,
+            "users": self.users, "runtime": None if self.runtime == ANY else self.runtime,
+            "kv-type": self.kv, "ubatch": self.ubatch,
             "gpu-layers": self.layers, "cpu-moe": self.experts, "cache-gb": self.cache,
         }  # fmt: skip
         words = (
@@ -163,7 +172,8 @@ class Choices:
             for name, value in options.items()
             if value is not None
         )
-        return " ".join(("python -m advisor advise", *words))
+        flags = ("--nvlink",) if said.bridge else ()
+        return " ".join(("python -m advisor advise", *words, *flags))
 
     def _link(self) -> tuple[int | None, int | None]:
         found = re.fullmatch(r"PCIe (\d+) x(\d+)", self.link or "")

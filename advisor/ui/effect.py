@@ -15,13 +15,12 @@ from advisor.errors import AdvisorError
 from advisor.estimate import Estimate
 from advisor.model import Model
 from advisor.reports.compose import TITLES
-from advisor.runtimes import runtime
+from advisor.runtimes import LLAMA_CPP, Runtime
 from advisor.ui.fields import fields
 from advisor.ui.markup import block, notice, show, table
 from advisor.wording import tokens_per_second
 from advisor.workload import Workload
 
-RUNTIME = "llama.cpp"
 SAME = 0.01
 """Change of a speed that nobody would notice."""
 
@@ -64,20 +63,29 @@ def asked() -> tuple[Model, Workload]:
     return models.find(name, form).model, Workload()
 
 
-def changes(model: Model, work: Workload, name: str, measured: Calibration) -> list[Change]:
-    """Each placement of llama.cpp with and without what was measured.
+def asked_of() -> Runtime:
+    """The runtime chosen on the Advise page; llama.cpp where none was."""
+    _, chosen = st.session_state.get("last_asked", (None, None))
+    return (chosen and chosen.chosen()) or LLAMA_CPP
+
+
+def changes(
+    model: Model, work: Workload, name: str, measured: Calibration, runtime: Runtime = LLAMA_CPP
+) -> list[Change]:
+    """Each placement of a runtime with and without what was measured.
 
     Args:
         model: in its format.
         work: the request.
         name: of the machine.
         measured: what was measured on it.
+        runtime: which.
 
     Raises:
         AdvisorError: a machine of which too little is known.
     """
     before, after = (
-        {one.strategy: one for one in _estimates(model, work, name, known)}
+        {one.strategy: one for one in _estimates(model, work, name, known, runtime)}
         for known in (Calibration(), measured)
     )
     return [
@@ -87,10 +95,10 @@ def changes(model: Model, work: Workload, name: str, measured: Calibration) -> l
 
 
 def _estimates(
-    model: Model, work: Workload, name: str, measured: Calibration
+    model: Model, work: Workload, name: str, measured: Calibration, runtime: Runtime
 ) -> Iterable[Estimate]:
     machine = named_machine(name, measured=measured)
-    return compare(model, machine, work, runtimes=[runtime(RUNTIME)])
+    return compare(model, machine, work, runtimes=[runtime])
 
 
 def _speed(one: Estimate) -> float | None:
@@ -106,16 +114,16 @@ def section(name: str, measured: Calibration) -> None:
     """
     st.subheader("What it changes in the prediction", anchor="effect")
     model, work = _chosen(*asked())
+    runtime = asked_of()
     try:
-        found = changes(model, work, name, measured)
+        found = changes(model, work, name, measured, runtime)
     except AdvisorError as error:
         notice(str(error), "warning")
         return
     show(block("oa-verdict", sentence(f"{model.name}, {model.format}", found), "p"))
     show(_table(found))
-    show(
-        block("oa-soft", f"Decode speed in {RUNTIME}, with the request last asked on Advise.", "p")
-    )
+    said = f"Decode speed in {runtime.name}, with the request last asked on Advise."
+    show(block("oa-soft", said, "p"))
 
 
 def _chosen(model: Model, work: Workload) -> tuple[Model, Workload]:

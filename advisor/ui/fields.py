@@ -5,11 +5,13 @@ from functools import cache
 
 from advisor import assemble, catalog, offers
 from advisor.errors import UnknownName
+from advisor.runtimes import ASIDE, RUNTIMES
 from advisor.workload import KV_BYTES_PER_VALUE, LIMITS
 
 THIS, ANOTHER = "This machine", "Another machine"
-NO_GPU, AS_SEEN, AUTO, NONE = "No GPU", "As seen", "Auto", "None"
+NO_GPU, AS_SEEN, AUTO, NONE, ANY = "No GPU", "As seen", "Auto", "None", "Any"
 AS_STORED = "As stored"
+PCI, NVLINK = "PCI Express", "NVLink bridge"
 DEFAULT_HOST = "Desktop DDR4-3200 dual-channel (typical)"
 CONTEXTS = {f"{2**power // 1024}k": 2**power for power in range(11, 21)}
 """Sizes of the context, as people write them [tokens]."""
@@ -171,6 +173,11 @@ def _machine() -> tuple[Field, ...]:
             key="gpu2", label="And a GPU of another kind", kind="GPU", options=(NONE, *gpus),
             default=NONE, help="A second card beside the first, as many have it after an upgrade.",
         ),
+        Pick(
+            key="bridge", label="Between the two", kind="link", options=(PCI, NVLINK),
+            default=PCI,
+            help="A bridge carries what the cards add up when they share layers.",
+        ),
         Pick(key="cpu", label="Processor", kind="CPU", options=hosts, default=DEFAULT_HOST),
         _limited("ram", "RAM (GB)", limits["ram_gb"][:2], 64, 8),
         _limited(
@@ -198,6 +205,12 @@ def _machine() -> tuple[Field, ...]:
 
 def _more() -> tuple[Field, ...]:
     return (
+        Pick(
+            key="runtime", label="Runtime", kind="runtime",
+            options=(ANY, *(one.name for one in (*RUNTIMES, *ASIDE))), default=ANY,
+            help="Cards, upgrades, changes and what to rent are then of it alone. Any: the fastest "
+            "that people usually meet.",
+        ),
         Pick(
             key="kv", label="KV cache", kind="KV type", options=tuple(KV_BYTES_PER_VALUE),
             default="f16", help="Format of the cache. q8_0 takes half of f16.",

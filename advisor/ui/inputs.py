@@ -47,6 +47,8 @@ def _another_machine() -> dict[str, Any]:
     values: dict[str, Any] = {"gpu": gpu}
     if gpu != NO_GPU:
         values |= {**pair("gpus", "link"), "gpu2": ask("gpu2")}
+        if gpu in catalog.gpu_bridges() and values["gpus"] == 2 and values["gpu2"] == NONE:
+            values["bridge"] = ask("bridge")
     values["cpu"] = ask("cpu")
     return {**values, **pair("ram", "ramspeed"), **_drive()}
 
@@ -57,7 +59,7 @@ def _drive() -> dict[str, Any]:
 
 def _more() -> dict[str, Any]:
     with st.expander("More about the request"):
-        names = ("kv", "prompt", "output", "ubatch", "layers", "experts", "cache")
+        names = ("runtime", "kv", "prompt", "output", "ubatch", "layers", "experts", "cache")
         return {name: ask(name) for name in names}
 
 

@@ -111,16 +111,18 @@ def _figures(card: PlacementCard) -> list[Markup]:
 def _charts(document: ReportDocument) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
-        st.subheader("Where the bytes are")
-        draw(charts.memory_use(document.memory), key="saved_memory", alt="Bytes per tier")
-        show(charts.memory_keys())
+        if document.memory:
+            st.subheader("Where the bytes are")
+            draw(charts.memory_use(document.memory), key="saved_memory", alt="Bytes per tier")
+            show(charts.memory_keys())
         if document.layer_sweep is not None and len(document.layer_sweep.x) > 1:
             st.subheader("Speed against layers on the GPU")
             draw(charts.layers(document.layer_sweep), key="saved_layers", alt="Speed by layers")
     with right:
-        st.subheader("Where each token's time goes")
-        draw(charts.token_time(document.token_time), key="saved_time", alt="Time by route")
-        show(charts.time_keys(document.token_time))
+        if document.token_time:
+            st.subheader("Where each token's time goes")
+            draw(charts.token_time(document.token_time), key="saved_time", alt="Time by route")
+            show(charts.time_keys(document.token_time))
         if document.cost_curves:
             st.subheader("Cost of a month, waiting included")
             draw(charts.costs(document.cost_curves), key="saved_costs", alt="Cost by tokens")

@@ -8,10 +8,10 @@ from datetime import UTC, date, datetime
 import streamlit as st
 from markupsafe import Markup
 
-from advisor.advice import Upgrade
 from advisor.compare import decode_tps
 from advisor.ui.answering import Answer
 from advisor.ui.markup import block, joined, show, table, two_lines
+from advisor.upgrades import Upgrade
 from advisor.wording import (
     hours,
     money,
@@ -33,7 +33,11 @@ def upgrades(answer: Answer) -> None:
     """GPUs that are faster, cheapest month first."""
     found = answer.advice.upgrades
     if not found:
-        show(block("oa-soft", "No GPU with a known price is faster than what you have.", "p"))
+        nothing, chosen = answer.advice.best is None, answer.advice.chosen
+        who = f"{chosen.name} does not run it on any" if nothing and chosen else "No"
+        known = "GPU with a known price"
+        why = f"{who} {known}." if nothing else f"{who} {known} is faster than what you have."
+        show(block("oa-soft", why, "p"))
         return
     show(_upgrade_table(found[:FIRST]))
     if len(found) > FIRST:

@@ -10,6 +10,7 @@ from typing import Any
 
 from advisor import named_machines
 from advisor.calibration import Calibration
+from advisor.commands.command import added, show
 from advisor.errors import InputError, StoreError
 from advisor.fingerprint import Fingerprint, fingerprint
 from advisor.measurement import Measurement
@@ -18,41 +19,33 @@ from advisor.probed import Probed, imported, to_json
 from advisor.units import GIB
 from advisor.wording import memory, moment, quantity
 
-Adder = Callable[..., argparse.ArgumentParser]
-Printer = Callable[[argparse.Namespace, object, Callable[[], str]], None]
 STANDARD_INPUT = "-"
 
 
-def add(commands: Any, command: Adder, answer: Printer) -> None:
-    """Put the actions among the commands.
-
-    Args:
-        commands: of the command line.
-        command: adds one that knows `--json`.
-        answer: prints a record or its text.
-    """
+def add(commands: Any) -> None:
+    """Put the actions among the commands."""
 
     def run(action: Callable[[argparse.Namespace], tuple[object, str]]) -> Any:
         def run(args: argparse.Namespace) -> None:
             record, text = action(args)
-            answer(args, record, lambda: text)
+            show(args, record, lambda: text)
 
         return run
 
     actions = commands.add_parser(
         "calibration", help="measurements of this machine and of others"
     ).add_subparsers(required=True, metavar="ACTION")
-    command(actions, "list", run(_list), "machines that were measured")
+    added(actions, "list", run(_list), "machines that were measured")
     for name, action, text in (
         ("show", _show, "every figure of one, with its history"),
         ("export", _export, "write one as JSON, for another computer to import"),
         ("delete", _delete, "forget one"),
     ):
-        one = command(actions, name, run(action), text)
+        one = added(actions, name, run(action), text)
         one.add_argument("name", metavar="NAME", help=f"as listed; {THIS} is this machine")
         if action is _export:
             one.add_argument("-o", "--output", type=Path, help="else standard output")
-    _add_import(command(actions, "import", run(_import), "keep what was measured elsewhere"))
+    _add_import(added(actions, "import", run(_import), "keep what was measured elsewhere"))
 
 
 def _add_import(one: argparse.ArgumentParser) -> None:

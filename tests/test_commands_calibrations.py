@@ -7,7 +7,8 @@ from dataclasses import asdict, replace
 import pytest
 from test_named_machines import PARTS, RAM, SERVER
 
-from advisor import calibration, calibration_commands, cli, named_machines
+from advisor import calibration, cli, named_machines
+from advisor.commands import calibrations
 from advisor.probed import to_json
 from advisor.probes import parts
 
@@ -15,7 +16,7 @@ from advisor.probes import parts
 @pytest.fixture(autouse=True)
 def _own_data(tmp_path, monkeypatch):
     monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path / "data"))
-    for module in (calibration, calibration_commands):
+    for module in (calibration, calibrations):
         monkeypatch.setattr(module, "fingerprint", lambda: PARTS)
 
 

@@ -1,0 +1,39 @@
+"""The rows of data/measurements/offload_papers.csv, each predicted without its group."""
+
+from collections.abc import Iterable
+
+from advisor.accuracy.point import Point
+from advisor.accuracy.regimes import BOTH, GENERATION, regime_of
+from advisor.fitting.left_out import WHOLE, left_out
+from advisor.fitting.stream_table import half_width
+from advisor.fitting.streams import Run, Streams, papers, regime, teaches
+
+
+def points() -> Iterable[Point]:
+    """Every run of a framework that the advisor understands; speeds of the whole batch."""
+    streams = Streams(papers())
+    predicted = left_out(WHOLE, [run.row["id"] for run in streams.runs])
+    for run, group, seconds in zip(streams.runs, streams.groups, predicted, strict=True):
+        yield Point(
+            id=run.row["id"],
+            regime=regime_of(_traits(run)),
+            group=group,
+            gpu=run.row["gpu"],
+            cpu=run.row["cpu"],
+            model=run.row["model"],
+            format=run.row["quant"],
+            runtime=run.row["runtime"],
+            date=run.row["date"],
+            measured=run.tokens / run.seconds,
+            predicted=run.tokens / float(seconds),
+            half_width=half_width(run),
+            source=run.row["source_url"],
+        )
+
+
+def _traits(run: Run) -> dict[str, object]:
+    return {
+        "category": regime(run),
+        "timed": BOTH if run.prompts else GENERATION,
+        "batch_stated": teaches(run),
+    }

@@ -1,0 +1,28 @@
+"""What every command does alike: its options, and how its answer is printed."""
+
+import argparse
+import json
+from collections.abc import Callable
+from typing import Any
+
+Command = Callable[[argparse.Namespace], None]
+
+
+def added(commands: Any, name: str, run: Command, text: str) -> argparse.ArgumentParser:
+    """A new command that knows `--json`.
+
+    Args:
+        commands: of the command line, or actions of one of them.
+        name: of the command.
+        run: what it does.
+        text: what it does, in words.
+    """
+    one: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text)
+    one.set_defaults(command=run)
+    one.add_argument("--json", action="store_true", help="for other programs")
+    return one
+
+
+def show(args: argparse.Namespace, answer: object, text: Callable[[], str]) -> None:
+    """Print a record as JSON where that was asked for, else its text."""
+    print(json.dumps(answer, indent=2, allow_nan=False) if args.json else text())

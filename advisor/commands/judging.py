@@ -1,0 +1,81 @@
+"""`predict`, `accuracy` and `claims`: predictions beside what others published."""
+
+import argparse
+import csv
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+from advisor.commands.command import added, show
+from advisor.errors import InputError
+
+
+def add(commands: Any) -> None:
+    """Put them among the commands."""
+    one = commands.add_parser("predict", help="speeds for the rows of a measurement file")
+    one.set_defaults(command=_predict)
+    one.add_argument("rows", type=Path, metavar="ROWS.csv")
+    one.add_argument("-o", "--output", type=Path, metavar="OUT.csv", help="else standard output")
+
+    one = added(commands, "accuracy", _accuracy, "predictions against published measurements")
+    one.add_argument("--markdown", action="store_true", help="the table of README")
+
+    added(commands, "claims", _claims, "what articles say about offloading, and what holds")
+
+
+def _predict(args: argparse.Namespace) -> None:
+    """`predict ROWS.csv`."""
+    from tqdm import tqdm
+
+    from advisor.predict import COLUMNS, predictions
+
+    rows = _rows(args.rows)
+    found = list(tqdm(predictions(iter(rows)), total=len(rows), unit="row", disable=None))
+    try:
+        with (
+            args.output.open("w", encoding="utf-8", newline="")
+            if args.output
+            else nullcontext(sys.stdout) as out
+        ):
+            writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(found)
+    except OSError as error:
+        raise InputError(f"{args.output} cannot be written: {error.strerror}.") from error
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.DictReader(file))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{path} cannot be read as a CSV file: {error}.") from error
+    if not rows:
+        raise InputError(f"{path} holds no rows; a header and at least one row are needed.")
+    if "category" not in rows[0]:
+        raise InputError(
+            f"{path} has no column 'category'; the columns are those of the published measurements."
+        )
+    return rows
+
+
+def _accuracy(args: argparse.Namespace) -> None:
+    """`accuracy`."""
+    from advisor.accuracy import text
+    from advisor.accuracy.ledger import ledger
+
+    found = ledger()
+    if args.markdown:
+        print(text.markdown(found))
+        return
+    show(args, text.record(found), lambda: text.plain(found))
+
+
+def _claims(args: argparse.Namespace) -> None:
+    """`claims`."""
+    from advisor.claims import claims as computed
+
+    found = computed()
+    lines = (f"{one.row.number}. {one.row.claim}\n   {one.answer}. {one.why}" for one in found)
+    show(args, [one.plain for one in found], lambda: "\n".join(lines))

@@ -1,0 +1,87 @@
+"""`probe`: measure this machine."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from advisor.answers import Json
+from advisor.commands.calibrations import export_found
+from advisor.commands.command import added, show
+from advisor.errors import InputError
+
+PARTS = ("ram", "disk", "gpu", "engine")
+
+
+def add(commands: Any) -> None:
+    """Put it among the commands."""
+    one = added(commands, "probe", _probe, "measure this machine")
+    one.add_argument(
+        "parts", nargs="*", metavar="ram|disk|gpu|engine", help="what to measure (all)"
+    )
+    one.add_argument("--save", action="store_true", help="use the result from now on")
+    one.add_argument("--path", type=Path, help="file or folder whose drive is measured")
+    one.add_argument("--quick", action="store_true", help="in under 20 s, else under 90 s")
+    one.add_argument("--export", type=Path, metavar="FILE", help="for another computer to import")
+
+
+def _probe(args: argparse.Namespace) -> None:
+    """`probe [ram|disk|gpu|engine ...]`."""
+    from advisor import calibration
+
+    for part in args.parts:
+        if part not in PARTS:
+            raise InputError(f"There is no probe {part!r}; measure {', '.join(PARTS)}.")
+    found, notes = _measured(args.parts or PARTS, args.path, args.quick)
+    for note in notes:
+        print(f"advisor: {note}", file=sys.stderr)
+    records: list[Json] = [asdict(one) for one in found]
+    show(args, records, lambda: "\n".join(map(_measurement_line, records)))
+    # After it was shown: a folder that cannot be written does not take what was measured with it.
+    if args.save and found:
+        calibration.save(found)
+    if args.export:
+        export_found(found, args.export)
+
+
+def _measured(names: Sequence[str], path: Path | None, quick: bool) -> tuple[list[Any], list[str]]:
+    from tqdm import tqdm
+
+    from advisor.errors import ProbeError
+    from advisor.probes import parts
+    from advisor.probes.progress import Step
+
+    pace = parts.QUICK if quick else parts.FULL
+    found: list[Any] = []
+    notes: list[str] = []
+    for name in names:
+        with tqdm(total=100, desc=name, unit="%", disable=None, leave=False) as bar:
+
+            def show(step: Step, bar: Any = bar) -> None:
+                bar.set_postfix_str(f"{step.doing}, {step.seconds_left:.0f} s left", refresh=False)
+                bar.update(round(step.share * 100) - bar.n)
+
+            try:
+                found += parts.measure(name, pace[name], show, path=path)
+            except ProbeError as error:
+                notes += [str(error), *(_known_gpus() if name == "gpu" else ())]
+    return found, notes
+
+
+def _known_gpus() -> list[str]:
+    """What can be said of GPUs that cannot be measured."""
+    from advisor.probes import gpu
+
+    cards, unseen = gpu.gpus()
+    return [*unseen, *(f"{card.name}: its speed is taken from the catalogue." for card in cards)]
+
+
+def _measurement_line(one: dict[str, Any]) -> str:
+    value = (
+        f"{one['value'] / 1e9:8.2f} GB/s"
+        if one["unit"] == "B/s"
+        else (f"{one['value']:8.4g} {one['unit']}")
+    )
+    return f"{one['name']:<22} {value}  within {one['spread']:.0%}. {one['note']}"

@@ -1,0 +1,149 @@
+"""llama.cpp with `-sm tensor`: every GPU takes a part of each layer, and all work at once.
+
+Memory adds up as with the usual split by layers, and so does speed, less what it costs to add up
+the parts twice in each layer. It is experimental: it needs flash attention, knows no `--fit`, and
+does not run every architecture. `-sm row`, its forerunner, divides dense weights alone and is
+deprecated (docs/multi-gpu.md at 5815cb84, of 2026; packed caches since pull request 23792, June
+2026, of which q4_1, iq4_nl, q5_0 and q5_1 still stop it).
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from advisor.errors import Refusal
+from advisor.machine import Machine
+from advisor.model import Model
+from advisor.placement import Placement, Settings, Step, Strategy, all_of, step_load, vram
+from advisor.runtimes import llama_cpp
+from advisor.runtimes.llama_cpp import LLAMA_CPP
+from advisor.runtimes.llama_cpp_memory import FLOAT
+from advisor.runtimes.parallel import REDUCES
+from advisor.schedule import Exchange, Flow, Phases, Route, Schedule, Stage, Way
+from advisor.units import Array
+from advisor.workload import Workload
+
+CACHES = ("f32", "f16", "bf16", "q8_0", "q4_0")
+"""Types of cache that it can divide."""
+UNFITTED = 0.4
+"""Further half width of its ranges, as the logarithm of a factor: nothing is fitted to it. In one
+published run two cards gain 1.4 times, in an early one four lost (llama.cpp, pull requests 23225
+and 19378, 2026)."""
+
+
+def place(
+    model: Model, machine: Machine, work: Workload, strategy: Strategy, settings: Settings
+) -> Placement:
+    """All in the GPUs, each layer divided evenly among cards alike, else by their memory.
+
+    Raises:
+        Refusal: fewer than two GPUs, several machines, another strategy, a cache or an architecture
+            that it cannot divide.
+    """
+    _needs(model, machine, work, strategy)
+    whole = llama_cpp.place(model, machine, work, strategy, settings)
+    shares = dict(zip(map(vram, range(len(machine.gpus))), parts(machine), strict=True))
+    layers = np.ones(model.layers)
+    return replace(
+        whole,
+        weights={**whole.weights, **{at: all_of(share * layers) for at, share in shares.items()}},
+        kv={**whole.kv, **{at: share * layers for at, share in shares.items()}},
+        output={**whole.output, **{at: np.asarray(share) for at, share in shares.items()}},
+    )
+
+
+def _needs(model: Model, machine: Machine, work: Workload, strategy: Strategy) -> None:
+    if len(machine.gpus) < 2 or machine.nodes > 1:
+        raise Refusal("-sm tensor divides layers over several GPUs of one machine.")
+    if strategy is not Strategy.GPU_RESIDENT:
+        raise Refusal("-sm tensor is modelled with all of the model in the GPUs.")
+    if work.kv_type not in CACHES:
+        raise Refusal(f"-sm tensor divides a cache in {', '.join(CACHES)}, not in {work.kv_type}.")
+    if any(one.key_values and not one.value_values for one in model.architecture.cache):
+        raise Refusal("-sm tensor does not run models with latent attention; use -sm layer.")
+
+
+def parts(machine: Machine) -> list[Array]:
+    """Share of each layer on each GPU: even among cards alike, else by memory."""
+    sizes = [np.asarray(gpu.memory.value, dtype=float) for gpu in machine.gpus]
+    if len({gpu.name for gpu in machine.gpus}) == 1:
+        sizes = [np.ones(())] * len(sizes)
+    total = np.sum(np.broadcast_arrays(*sizes), axis=0)
+    return [size / total for size in sizes]
+
+
+def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
+    """As llama.cpp's own, all GPUs side by side."""
+    usual = llama_cpp.phases(model, placement, machine, work, copies_experts=True)
+    users = np.asarray(work.users, dtype=float)
+    fresh = np.maximum(work.fresh, 1) * users
+    prompt = Step(
+        tokens=fresh / usual.prefill.repeats,
+        sequences=1.0,
+        depth=(np.asarray(work.prompt) + work.cached) / 2,
+        kv_type=work.kv_type,
+    )
+    token = Step(tokens=users, sequences=users, depth=work.decode_depth, kv_type=work.kv_type)
+    return Phases(
+        prefill=_pass(model, placement, machine, prompt, usual.prefill.repeats),
+        decode=_pass(model, placement, machine, token, 1.0),
+    )
+
+
+def _pass(
+    model: Model, placement: Placement, machine: Machine, step: Step, repeats: Array
+) -> Schedule:
+    flows = []
+    for device, share in enumerate(parts(machine)):
+        load = step_load(model, placement, vram(device), step)
+        started = {  # every GPU starts the kernels of every layer
+            name: getattr(load, name) / share
+            for name in ("layers", "expert_layers", "state_layers")
+        }
+        mine: Any = replace(load, **started)
+        flows.append(Flow(route=Route.RESIDENT, load=mine, device=device))
+    vector = FLOAT * model.architecture.hidden * np.asarray(step.tokens, dtype=float)
+    count = len(flows)
+    ring = Exchange(
+        way=Way.PEER,
+        times=REDUCES * model.layers,
+        moved=2.0 * (count - 1) / count * vector,
+        reduces=True,
+    )
+    return Schedule(stages=(Stage(flows=tuple(flows)),), repeats=repeats, exchanges=(ring,))
+
+
+def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
+    """The llama-server line with the layers divided."""
+    words = LLAMA_CPP.command(model, placement, machine, work).split(" -sm layer ")
+    _, _, behind = words[1].partition(" ")  # the layers of each GPU
+    _, _, behind = behind.partition(" ")
+    return " ".join([words[0], *_split(machine), *_flash(work), behind])
+
+
+def _split(machine: Machine) -> Iterable[str]:
+    yield "-sm tensor"
+    shares = [float(np.ravel(one)[0]) for one in parts(machine)]
+    if len(set(shares)) > 1:
+        yield f"-ts {','.join(f'{100 * share:.0f}' for share in shares)}"
+
+
+def _flash(work: Workload) -> Iterable[str]:
+    if work.kv_type == "f16":
+        yield "-fa on"
+
+
+LLAMA_CPP_TENSOR = replace(
+    LLAMA_CPP,
+    name="llama.cpp -sm tensor",
+    strategies=(Strategy.GPU_RESIDENT,),
+    usual=False,
+    takes_layers=False,
+    unfitted=UNFITTED,
+    place=place,
+    schedule=schedule,
+    command=command,
+    notes=("-sm tensor is experimental; compare its answers before you rely on them.",),
+)

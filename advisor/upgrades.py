@@ -1,0 +1,204 @@
+"""Bigger GPUs for the same model and runtime: what each would give, cost and save."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from advisor import catalog
+from advisor.compare import as_run, decode_tps
+from advisor.errors import Refusal
+from advisor.estimate import Estimate, estimate
+from advisor.machine import Gpu, Machine
+from advisor.model import Model
+from advisor.money import break_even_tokens, busy_share, monthly_hours, worth_per_hour
+from advisor.offers import MoneyInputs, Offer, offers
+from advisor.placement import Strategy
+from advisor.runtimes import LLAMA_CPP, Runtime
+from advisor.units import GIB, HOURS_PER_MONTH
+from advisor.workload import Workload
+
+COUNTS = (1, 2, 4, 8)
+"""GPUs of one kind that an upgrade may have."""
+WORTHWHILE = 1.1
+"""An upgrade or change must be this many times faster to be shown."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Upgrade:
+    """A bigger GPU, or several, for the same model.
+
+    Attributes:
+        gpu: catalogue name.
+        count: how many.
+        holds_all: the whole model lies in VRAM; otherwise more of it than now.
+        estimate: its speed, in the same host.
+        offer: cheapest way to have it; None where no price is sourced.
+        other_offers: the rest.
+        hours_saved: waiting saved in a month [h].
+        worth: what an hour must be worth for it to pay [USD/h]; None without a price.
+        break_even: generated tokens a month from which it pays at the hour's worth given; None
+            without a price.
+        net: worth of the hours saved less its cost [USD/month]; None without a price.
+        keeps_up_now: the best placement now can answer all replies, one after another.
+    """
+
+    gpu: str
+    count: int
+    holds_all: bool
+    estimate: Estimate
+    offer: Offer | None
+    other_offers: tuple[Offer, ...]
+    hours_saved: float
+    worth: float | None
+    break_even: float | None
+    net: float | None
+    keeps_up_now: bool = True
+
+    @property
+    def pays(self) -> bool | None:
+        """It costs less than the hours it saves are worth; None without a price."""
+        return None if self.net is None else self.net > 0
+
+    @property
+    def name(self) -> str:
+        """With the number of GPUs where there are several."""
+        return f"{self.count}x {self.gpu}" if self.count > 1 else self.gpu
+
+
+def upgrades(
+    asked: Model,
+    machine: Machine,
+    work: Workload,
+    best: Estimate | None,
+    money: MoneyInputs,
+    runtime: Runtime = LLAMA_CPP,
+) -> tuple[Upgrade, ...]:
+    """Every priced GPU that is faster than the best placement now, cheapest month first.
+
+    Of each kind as few as hold the whole model; where one holds only more of it than now, that one.
+
+    Args:
+        asked: the model in the format asked for.
+        machine: whose GPUs are replaced.
+        work: what is asked.
+        best: the placement now; None where nothing runs.
+        money: time and prices.
+        runtime: that runs it there, as it does now.
+    """
+    own = [name for name, _ in money.own_rent]
+    names = dict.fromkeys([*(row.gpu for row in catalog.price_rows()), *own])
+    found = [
+        one
+        for name in names
+        if (one := _upgrade(asked, machine, work, best, money, runtime, name)) is not None
+    ]
+    return tuple(sorted(found, key=lambda one: one.offer.monthly if one.offer else math.inf))
+
+
+def _upgrade(
+    asked: Model,
+    machine: Machine,
+    work: Workload,
+    best: Estimate | None,
+    money: MoneyInputs,
+    runtime: Runtime,
+    name: str,
+) -> Upgrade | None:
+    row = catalog.find_gpu(name)
+    holder = _smallest_holder(asked, machine, work, runtime, name)
+    if holder is None:
+        return None
+    count, one = holder
+    if best is not None and decode_tps(one) < WORTHWHILE * decode_tps(best):
+        return None
+    busy_hours = min(busy(one, money), 1.0) * HOURS_PER_MONTH
+    found = sorted(
+        offers(name, count, row.board_power_w, busy_hours, money), key=lambda offer: offer.monthly
+    )
+    if not found and count > 1:
+        return None
+    offer = found[0] if found else None
+    saved = _hours_saved(best, one, money)
+    monthly = offer.monthly if offer else None
+    return Upgrade(
+        gpu=name,
+        count=count,
+        holds_all=one.strategy is Strategy.GPU_RESIDENT,
+        estimate=one,
+        offer=offer,
+        other_offers=tuple(found[1:]),
+        hours_saved=saved,
+        worth=None if monthly is None else float(worth_per_hour(monthly, saved)),
+        break_even=_break_even(best, one, monthly, money),
+        net=None if monthly is None else saved * money.usd_per_hour_of_time - monthly,
+        keeps_up_now=best is None or busy(best, money) <= 1.0,
+    )
+
+
+def _smallest_holder(
+    asked: Model, machine: Machine, work: Workload, runtime: Runtime, gpu: str
+) -> tuple[int, Estimate] | None:
+    """The fewest GPUs of a kind that hold the model, else one that holds a part of it."""
+    card = _as_sold(gpu)
+    counts = (1,) if card.unified else COUNTS
+    host = replace(machine.host, memory=card.memory) if card.unified else machine.host
+    single = replace(machine, name=gpu, gpus=(card,), host=host, nodes=1, network=None)
+    try:
+        model = as_run(asked, runtime, single)
+    except Refusal:
+        return None
+
+    def tried(count: int, strategy: Strategy) -> Estimate | None:
+        where = replace(single, gpus=(card,) * count)
+        one = estimate(model, where, work, runtime, strategy, catalog.efficiency())
+        return one if bool(one.fits) else None
+
+    resident = Strategy.GPU_RESIDENT in runtime.strategies
+    least = model.file_bytes - model.embedding
+    for count in counts if resident else ():
+        enough = count * float(card.memory.value) >= least
+        if enough and (one := tried(count, Strategy.GPU_RESIDENT)):
+            return count, one
+    part = tried(1, Strategy.CPU_OFFLOAD)
+    return (1, part) if part else None
+
+
+def _as_sold(name: str) -> Gpu:
+    """A GPU with the memory of the configuration that its price is for."""
+    card = catalog.gpu(name)
+    sold = [row.memory_gib for row in catalog.price_rows() if row.gpu == name and row.memory_gib]
+    if not sold:
+        return card
+    size = min(sold) * GIB * catalog.find_gpu(name).usable_share
+    return replace(card, memory=replace(card.memory, value=size))
+
+
+def _hours_saved(best: Estimate | None, faster: Estimate, money: MoneyInputs) -> float:
+    """Waiting that an upgrade saves in a month; nothing to compare with where nothing runs [h]."""
+    if best is None:
+        return 0.0
+    saved = float(best.reply) - float(faster.reply)
+    return max(float(monthly_hours(saved, money.replies_per_day)), 0.0)
+
+
+def busy(one: Estimate, money: MoneyInputs) -> float:
+    """Share of the month that answering all replies takes, users together counted as one stream."""
+    together = float(one.reply) / float(one.work.users)
+    return float(busy_share(monthly_hours(together, money.replies_per_day)))
+
+
+def _break_even(
+    best: Estimate | None, faster: Estimate, monthly: float | None, money: MoneyInputs
+) -> float | None:
+    if best is None or monthly is None:
+        return None
+    return float(
+        break_even_tokens(monthly, decode_tps(best), decode_tps(faster), money.usd_per_hour_of_time)
+    )
+
+
+def first_choice(found: Iterable[Upgrade]) -> Upgrade | None:
+    """Of the priced upgrades the one that leaves most, whole models before parts of one."""
+    priced = [one for one in found if one.net is not None]
+    whole = [one for one in priced if one.holds_all]
+    return max(whole or priced, key=lambda one: one.net or 0.0, default=None)

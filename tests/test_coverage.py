@@ -1,0 +1,78 @@
+"""How predictions like one fared: data/coverage.csv, and the regime that an estimate is of."""
+
+import pytest
+
+from advisor import catalog
+from advisor.accuracy.coverage import COVERAGE, CoverageRow, coverage, coverage_like
+from advisor.accuracy.regimes import ALL, REGIMES
+from advisor.assemble import MachineInputs, machine
+from advisor.estimate import estimate
+from advisor.placement import Settings, Strategy
+from advisor.runtimes import DEEPSPEED, LLAMA_CPP, VLLM, Runtime
+from advisor.tables import read
+from advisor.workload import Workload
+
+RAM, NVME, GPU = Strategy.CPU_OFFLOAD, Strategy.NVME_OFFLOAD, Strategy.GPU_RESIDENT
+
+
+def regime(
+    strategy: Strategy, *, model: str = "Llama-3.1-8B", form: str = "Q4_K_M",
+    runtime: Runtime = LLAMA_CPP, gpu: str = "RTX 3090", ram_gbs: float | None = None,
+    settings: Settings | None = None, **work: int,
+) -> str | None:  # fmt: skip
+    """Name of the regime whose record stands for an estimate; None where there is none."""
+    asked = Workload(**{"prompt": 512, "output": 256, **work})
+    here = machine(MachineInputs(gpu=gpu, ram_gb=512, ram_gbs=ram_gbs))
+    found = coverage_like(
+        estimate(catalog.model(model, form), here, asked, runtime, strategy, catalog.efficiency(),
+                 settings)
+    )  # fmt: skip
+    return found and found.regime
+
+
+def test_every_line_is_of_a_regime_once_and_adds_up() -> None:
+    rows = read(COVERAGE, CoverageRow)
+    names = [row.regime for row in rows]
+    assert set(names) <= {*(one.name for one in REGIMES), ALL}
+    assert len(set(names)) == len(names)
+    assert all(0 <= row.held <= row.rows and row.groups <= row.rows for row in rows)
+    every = coverage()[ALL]
+    assert sum(row.rows for row in rows if row.regime != ALL) == every.rows
+    assert sum(row.held for row in rows if row.regime != ALL) == every.held
+
+
+def test_an_estimate_of_llama_cpp_is_judged_by_runs_that_lie_like_it() -> None:
+    assert regime(GPU) == "resident, dense"
+    assert regime(GPU, prompt=6000, context=8192) == "resident, deep context"
+    assert regime(GPU, model="Qwen3-30B-A3B", gpu="RTX 5090") == "resident, experts"
+    assert regime(RAM, model="Qwen3-235B-A22B") == "experts in RAM"
+    assert regime(RAM, gpu="none") == "CPU alone"
+    assert regime(RAM, gpu="none", ram_gbs=60) == "CPU alone, RAM stated"
+    half = Settings(gpu_layers=16)
+    assert regime(RAM, settings=half) == "dense split"
+    assert regime(RAM, settings=half, ram_gbs=60) == "dense split, RAM from its slowest row"
+
+
+def test_an_estimate_of_a_framework_is_judged_by_runs_that_stream() -> None:
+    assert regime(RAM, runtime=DEEPSPEED, form="BF16") == "streamed from RAM"
+    assert regime(NVME, runtime=DEEPSPEED, form="BF16") == "read from a drive"
+    assert regime(GPU, runtime=VLLM, form="BF16") == "resident, other engines"
+    assert regime(GPU, runtime=VLLM, form="BF16", users=4) == "batched"
+
+
+def test_what_was_not_published_has_no_record() -> None:
+    assert regime(GPU, users=8) is None
+
+
+def test_what_was_refused_has_no_record() -> None:
+    refused = estimate(
+        catalog.model("Llama-3.1-8B", "Q4_K_M"), machine(MachineInputs(gpu="none", ram_gb=64)),
+        Workload(), VLLM, GPU, catalog.efficiency(),
+    )  # fmt: skip
+    assert refused.refusal
+    assert coverage_like(refused) is None
+
+
+@pytest.mark.parametrize("name", ["resident, dense", "experts in RAM", "streamed from RAM"])
+def test_common_kinds_rest_on_several_groups(name: str) -> None:
+    assert coverage()[name].groups >= 8

@@ -1,0 +1,130 @@
+"""Engines that bring experts as tokens ask for them: what is read where, by hand."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from advisor import catalog
+from advisor.architecture import Group
+from advisor.assemble import MachineInputs, machine
+from advisor.cost import schedule_seconds
+from advisor.efficiency import Scope
+from advisor.engines import engine
+from advisor.estimate import estimate
+from advisor.machine import Machine
+from advisor.model import Model
+from advisor.placement import Settings, Strategy
+from advisor.runtimes import expert_streaming
+from advisor.runtimes.expert_streaming import EXPERT_STREAMING, hit_share
+from advisor.schedule import Flow, Route, Schedule
+from advisor.units import GB, GIB
+from advisor.workload import Workload
+
+WORK = Workload(prompt=64, output=64, context=128)
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    return catalog.model("Qwen3-235B-A22B", "Q4_K_M")
+
+
+def rig(gpu: str = "none", ram_gb: float = 64) -> Machine:
+    return machine(MachineInputs(gpu=gpu, cpu="Ryzen 9 9950X", ram_gb=ram_gb, disk_gbs=5.0))
+
+
+def decode(model: Model, where: Machine, strategy: Strategy, **ways: bool) -> Schedule:
+    placement = EXPERT_STREAMING.place(model, where, WORK, strategy, Settings())
+    how = partial(expert_streaming.schedule, **ways)
+    return how(model, placement, where, WORK).decode
+
+
+def flows(schedule: Schedule) -> dict[Route, Flow]:
+    return {flow.route: flow for stage in schedule.stages for flow in stage.flows}
+
+
+def experts(model: Model) -> tuple[float, float]:
+    """Routed experts held, and used for a token: 8 of 128 [B]."""
+    held = float(np.sum(model.held[Group.ROUTED_EXPERTS]))
+    return held, held * 8 / 128
+
+
+def test_without_a_gpu_the_cores_read_all_and_the_drive_what_ram_misses(model: Model) -> None:
+    held, used = experts(model)
+    found = flows(decode(model, rig(), Strategy.NVME_OFFLOAD, by_cores=True))
+    assert set(found) == {Route.IN_PLACE, Route.STAGED}
+    spare = 60 * GIB - (model.file_bytes - held)
+    missed = used * (1 - (spare / held) ** 0.6)
+    assert found[Route.STAGED].moved == pytest.approx(missed, rel=1e-3)
+    assert found[Route.STAGED].transfer is None
+    load = found[Route.IN_PLACE].load
+    assert load is not None
+    assert load.experts == pytest.approx(used, rel=1e-3)
+
+
+def test_cores_compute_what_a_gpu_does_not_keep(model: Model) -> None:
+    _, used = experts(model)
+    found = flows(decode(model, rig("RTX 5090"), Strategy.NVME_OFFLOAD, by_cores=True))
+    on_gpu, on_cores = found[Route.RESIDENT].load, found[Route.IN_PLACE].load
+    assert on_gpu is not None
+    assert on_cores is not None
+    assert on_gpu.experts + on_cores.experts == pytest.approx(used, rel=1e-3)
+    assert on_cores.weights == pytest.approx(on_cores.experts), "dense parts stay on the GPU"
+    assert 0 < on_gpu.experts < on_cores.experts
+    assert Route.STREAMED not in found
+
+
+def test_other_engines_bring_over_the_link_what_ram_keeps(model: Model) -> None:
+    _, used = experts(model)
+    found = flows(decode(model, rig("RTX 5090"), Strategy.NVME_OFFLOAD))
+    load = found[Route.RESIDENT].load
+    assert load is not None
+    assert load.experts == pytest.approx(used, rel=1e-3), "the GPU computes all of them"
+    crossing = found[Route.STREAMED].moved + found[Route.STAGED].moved
+    assert 0.5 * used < crossing < used
+    assert found[Route.STAGED].transfer is not None
+
+
+def test_ram_that_holds_all_leaves_the_drive_alone(model: Model) -> None:
+    found = flows(decode(model, rig("RTX 5090", 1024), Strategy.NVME_OFFLOAD))
+    assert found[Route.STAGED].moved == pytest.approx(0.0, abs=1.0)
+    assert found[Route.STREAMED].moved > 0
+
+
+def test_more_ram_is_never_slower(model: Model) -> None:
+    how = engine("colibri", "nvme")
+    assert how is not None
+    speeds = [
+        float(
+            np.ravel(
+                estimate(
+                    model, rig(ram_gb=size), WORK, how, Strategy.NVME_OFFLOAD,
+                    catalog.efficiency(), Settings(),
+                ).decode.value  # type: ignore[union-attr]
+            )[0]
+        )
+        for size in (32, 64, 128, 256)
+    ]  # fmt: skip
+    assert speeds == sorted(speeds)
+    assert speeds[-1] > speeds[0]
+
+
+def test_cores_read_at_their_own_rate_or_at_that_of_ram(model: Model) -> None:
+    # 16 cores at the engine's rate each, and never more than the RAM gives.
+    constants = catalog.efficiency().bound(Scope(runtime="colibri"))
+    where = rig(ram_gb=1024)
+    time = schedule_seconds(decode(model, where, Strategy.NVME_OFFLOAD), where, constants)
+    found = flows(decode(model, where, Strategy.NVME_OFFLOAD))[Route.IN_PLACE].load
+    assert found is not None
+    rate = min(16 * constants.value("engine_core_rate"), float(where.host.bandwidth.value))
+    attention = found.kv / (where.host.bandwidth.value * constants.value("host_attention_share"))
+    assert time.parts[Route.IN_PLACE] == pytest.approx(found.weights / rate + attention)
+    assert 5 * GB < rate < 100 * GB
+
+
+def test_some_experts_are_asked_for_more_often() -> None:
+    # 0.17^0.6 = 0.345, 0.23^0.6 = 0.414: colibri published 45 and 38 %.
+    assert hit_share(np.array([0.0, 0.17, 0.23, 1.0])) == pytest.approx(
+        [0, 0.345, 0.414, 1], abs=2e-3
+    )
+    assert float(hit_share(2.0)) == 1.0

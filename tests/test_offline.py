@@ -1,0 +1,148 @@
+"""Rows of papers: what they leave open is what memory, words and tables say."""
+
+from statistics import median
+
+import pytest
+from measurements import measured
+
+from advisor import catalog, offline
+from advisor.engines import engine
+from advisor.placement import Strategy
+from advisor.predict import answer, understood
+from advisor.runtimes import ACCELERATE, DEEPSPEED
+from advisor.units import GB
+
+ROW = {
+    "category": "stream_cpu",
+    "runtime": "HF Accelerate",
+    "gpu": "NVIDIA T4 16GB",
+    "cpu": "Xeon, 208GB",
+    "model": "OPT-30B",
+    "quant": "fp16",
+    "prompt_len": "512",
+    "gen_len": "32",
+    "fraction_gpu": "0",
+    "fraction_cpu": "1",
+    "fraction_disk": "0",
+    "other_metric": "",
+}
+
+
+def row(**changes: str) -> dict[str, str]:
+    return {**ROW, **changes}
+
+
+def batches(key: str) -> dict[str, float]:
+    """Published over guessed batch of rows that state batch and lengths, by their id."""
+    found = {}
+    for published in measured("offload_papers.csv"):
+        how = engine(published["runtime"], published["category"])
+        if how is None or how.key != key or not published["batch"]:
+            continue
+        if published["prompt_len"] and published["gen_len"]:
+            guessed = understood({**published, "batch": ""}).work.users
+            found[published["id"]] = float(published["batch"]) / float(guessed)
+    return found
+
+
+@pytest.mark.parametrize(("key", "rows"), [("accelerate", 8), ("deepspeed", 30)])
+def test_a_batch_that_is_not_stated_is_what_memory_allows(key: str, rows: int) -> None:
+    found = batches(key)
+    assert len(found) >= rows
+    assert 0.85 <= median(found.values()) <= 1.15
+    assert sum(0.5 <= one <= 2.0 for one in found.values()) >= 0.9 * len(found)
+
+
+def test_flexgen_left_a_part_of_it_free() -> None:
+    # Rows that no other policy decided: the share is their median, as data/efficiency.csv says.
+    found = [one for one in batches("flexgen").values() if one < 10]
+    assert 0.9 <= median(found) <= 1.1
+
+
+def test_the_cache_takes_its_room_twice() -> None:
+    # T4 16 GB, OPT-30B: a layer of 1.23 GB passes, the embedding takes 0.72 GB.
+    # KV of 544 tokens: 48 x 2 x 7168 x 2 B x 544 = 0.75 GB, twice = 1.50; logits 0.15 GB each.
+    # (0.9 x 17.2 - 1.23 - 0.72) / 1.65 = 8.2: FlexGen's authors published 8.
+    assert understood(row()).work.users == pytest.approx(8, abs=1)
+
+
+def test_a_guessed_batch_widens_the_range() -> None:
+    guessed, stated = answer(row()), answer(row(batch="8"))
+    width = [float(str(one["tg_high"])) / float(str(one["tg_low"])) for one in (guessed, stated)]
+    assert width[0] > width[1]
+    assert understood(row()).guessed
+    assert not understood(row(batch="8")).guessed
+
+
+def test_a_model_of_experts_is_guessed_worse() -> None:
+    dense = catalog.model("Llama-3.1-8B", "BF16")
+    mixture = catalog.model("Mixtral-8x7B", "BF16")
+    assert offline.guessed_batch(mixture) > offline.guessed_batch(dense) > 0
+
+
+@pytest.mark.parametrize(
+    ("said", "gigabytes"),
+    [
+        ({"cpu": "Ryzen 7 7700X, 64GB, 990PRO"}, 7.45),
+        ({"cpu": "EPYC 9654 ES PCIe3 NVMe"}, 3.5),
+        ({"cpu": "Ryzen 8700GE, 2 NVMe RAID0"}, 14.0),
+        ({"cpu": "HDD"}, 0.2),
+        ({"other_metric": "hit 23%; disk ~4"}, 4.0),
+        ({"cpu": "Ryzen 9 9950X 9100PRO", "disk_gbs": "8.81"}, 8.81),
+        ({"date": "2026-05"}, 7.0),
+        ({"date": "2023-03"}, 3.5),
+        ({}, 7.0),
+    ],
+)
+def test_a_drive_is_what_its_words_say(said: dict[str, str], gigabytes: float) -> None:
+    found = understood(row(category="nvme", fraction_cpu="", fraction_disk="1", **said))
+    assert found.machine.disk is not None
+    assert found.machine.disk.sequential.value == pytest.approx(gigabytes * GB, rel=0.02)
+
+
+def test_gigabytes_by_tier_become_shares() -> None:
+    # OPT-30B in 16 bits: 60 GB. 20.7 + 22.3 GB on GPUs, 14.1 GB in RAM; less than 3 GB remain.
+    model = catalog.model("OPT-30B", "BF16")
+    listed = "gpu0_gb=20.7; gpu1_gb=22.3; cpu_gb=14.1"
+    said = row(fraction_gpu="", fraction_disk="", other_metric=listed)
+    on_gpu, on_disk = offline.tiers(said, "nvme", model, ACCELERATE)
+    assert on_gpu == pytest.approx(43.0 / 60.0, abs=0.01)
+    assert on_disk is not None
+    assert 0.0 <= on_disk < 0.06
+
+
+def test_papers_leave_accelerate_the_drive_alone() -> None:
+    model = catalog.model("OPT-30B", "BF16")
+    plain = row(fraction_gpu="", fraction_cpu="", fraction_disk="")
+    assert offline.tiers(plain, "nvme", model, ACCELERATE) == (0.0, 1.0)
+    own = {**plain, "runtime": "HF Accelerate device_map"}
+    assert offline.tiers(own, "nvme", model, ACCELERATE) == (None, None)
+    assert offline.tiers(plain, "nvme", model, DEEPSPEED) == (None, None)
+    assert offline.tiers(row(), "stream_cpu", model, ACCELERATE) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("said", "lengths"),
+    [
+        ({"other_metric": "setting=S1; HELM summarization"}, (1984.0, 64.0)),
+        ({"other_metric": "HELM synthetic reasoning", "gen_len": "10"}, (256.0, 10.0)),
+        ({}, (None, None)),
+    ],
+)
+def test_tasks_stand_for_lengths(said: dict[str, str], lengths: tuple[float, float]) -> None:
+    assert offline.lengths({"prompt_len": "", "gen_len": "", "other_metric": "", **said}) == lengths
+
+
+def test_an_engine_for_experts_runs_models_that_have_them() -> None:
+    # 552 billion weights of which 5 % are used: 27.6 billion.
+    found = understood(row(
+        category="nvme", runtime="colibri O_DIRECT", gpu="", cpu="Ryzen 9 9950X", quant="",
+        model="Unknown-552B", params_b="552", prompt_len="", gen_len="", fraction_cpu="",
+    ))  # fmt: skip
+    assert found.model.architecture.active_params == pytest.approx(27.6e9, rel=0.15)
+
+
+def test_a_runtime_that_keeps_nothing_on_the_gpu_streams_what_is_called_batched() -> None:
+    found = understood(row(category="batched", runtime="DeepSpeed ZeRO-Inference 2023"))
+    assert found.strategy is Strategy.CPU_OFFLOAD
+    assert any("keeps no weights" in note for note in found.notes)
