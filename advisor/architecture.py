@@ -123,6 +123,7 @@ class Architecture:
             attending to one past token costs twice this many FLOPs.
         experts: None for a dense model.
         source: where the numbers came from.
+        head_dim: values per attention head; 0 where unknown.
     """
 
     name: str
@@ -136,6 +137,7 @@ class Architecture:
     attention_values: tuple[int, ...]
     experts: Experts | None
     source: str
+    head_dim: int = 0
 
     @cached_property
     def params(self) -> int:

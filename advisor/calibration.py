@@ -74,12 +74,12 @@ class Calibration:
         return EngineSpeed(
             cores=max(one.threads for one in timed.values()),
             ram=ram,
-            read=_by_type(costs, "read_"),
-            plain=_by_type(costs, "plain_"),
-            prompt=_by_type(costs, "prompt_"),
+            read=_by_kind(costs, "read_"),
+            plain=_by_kind(costs, "plain_"),
+            prompt=_by_kind(costs, "prompt_"),
             layer=costs.get("layer"),
             expert_layer=costs.get("expert_layer"),
-            attention=costs.get("attention"),
+            attention=_by_kind(costs, "attention_"),
         )
 
     def _figure(self, found: Measurement) -> Figure:
@@ -88,8 +88,8 @@ class Calibration:
         )
 
 
-def _by_type(costs: Mapping[str, Figure], kind: str) -> dict[str, Figure]:
-    """Rates of one kind by storage type or format, as the catalogue writes them."""
+def _by_kind(costs: Mapping[str, Figure], kind: str) -> dict[str, Figure]:
+    """Rates by storage type or format as the catalogue writes them, or by the shape of heads."""
     return {
         name.removeprefix(kind).upper(): one for name, one in costs.items() if name.startswith(kind)
     }

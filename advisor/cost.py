@@ -174,37 +174,30 @@ def link_seconds(moved: Array, link: Link, transfer: Transfer, constants: Effici
     return moved / rate + moved / constants.value("host_copy")
 
 
-def page_fault_seconds(moved: Array, disk: Disk, constants: Efficiency) -> Array:
+def page_fault_seconds(
+    moved: Array, disk: Disk, constants: Efficiency, pieces: Array = 0.0
+) -> Array:
     """Pages of a mapped file, brought in as they are touched [s].
 
     t = bytes / S_map where a map was read cold; else bytes / S + bytes / fault rate, the kernel's
-    work for each page added to the drive's time.
+    work for each page added to the drive's time. A map that is read faster than the drive answers
+    large requests owes that to reading ahead, which pieces apart from each other do not share.
+
+    Args:
+        moved: all that is brought in [B].
+        disk: where it lies.
+        constants: of the kernel.
+        pieces: what of it does not follow what was read before [B].
     """
     if disk.mapped is not None:
-        return moved / disk.mapped.value
+        apart = np.minimum(disk.mapped.value, disk.sequential.value)
+        return (moved - pieces) / disk.mapped.value + pieces / apart
     return moved / disk.sequential.value + moved / constants.value("fault_rate")
 
 
 def disk_seconds(moved: Array, disk: Disk, constants: Efficiency) -> Array:
     """Large reads of a runtime's own offload files [s]."""
     return moved / (disk.sequential.value * constants.value("disk_share"))
-
-
-CORNER = 64
-"""How sharply a scan stops reading again when the cache holds all of it."""
-
-
-def missed_share(cached: Array) -> Array:
-    """Share of a file that is read again in each pass, when a part of it is in the page cache.
-
-    m = 1 - r^64. The kernel drops first what was not used for longest, and in a scan that is what
-    comes next: a cache keeps nothing of a scan that is a little larger. llama.cpp read 0.94 of its
-    bytes again at every r from 0.50 to 0.98, and nothing from 1.0 on (our own runs, November 2026).
-
-    Args:
-        cached: r, the part of the file that the cache holds.
-    """
-    return np.asarray(1.0 - np.clip(np.asarray(cached, dtype=float), 0.0, 1.0) ** CORNER)
 
 
 def flow_seconds(flow: Flow, machine: Machine, constants: Efficiency) -> FlowTime:
@@ -221,7 +214,7 @@ def flow_seconds(flow: Flow, machine: Machine, constants: Efficiency) -> FlowTim
     if machine.disk is None:
         raise InputError("The drive's speed is not known; give it in GB/s or measure it.")
     if flow.route is Route.PAGED:
-        return FlowTime(moving=page_fault_seconds(flow.moved, machine.disk, constants))
+        return FlowTime(moving=page_fault_seconds(flow.moved, machine.disk, constants, flow.pieces))
     return FlowTime(moving=disk_seconds(flow.moved, machine.disk, constants) + onward)
 
 

@@ -4,8 +4,12 @@ What was timed replaces what was fitted, so that the model gives back the times 
 keeps its form, and with it what changes when cores, RAM or the mixture of types do.
 """
 
+import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+
+import numpy as np
 
 from advisor.cost import LAYERS, cores_alone, vectors
 from advisor.efficiency import Efficiency, EfficiencyRow
@@ -18,6 +22,10 @@ RUNTIMES = frozenset({"llama.cpp", "ollama", "lm-studio"})
 CLOSE = 0.9
 """Part of what RAM gives that the fastest type is taken to reach, where that is more than was
 expected of any program."""
+USUAL_HEAD = 128
+"""Values of a head where its size is not known."""
+HEADS = r"[1-9]\d*_[1-9]\d*"
+"""Head size and heads that share a key."""
 KNOWN = 0.5
 """Least share of a token's bytes whose types were timed."""
 
@@ -66,6 +74,32 @@ def mixed(rates: Mapping[str, Figure], model: Model) -> Figure | None:
     return replace(rates[most], value=covered / slowness)
 
 
+def attending(rates: Mapping[str, Figure], model: Model) -> Figure | None:
+    """Speed of attention for a model's heads: 1 / C = a + b / g, g heads sharing a key.
+
+    Each head works on its own, and keys and values are fetched once for all that share them.
+
+    Args:
+        rates: by head size and g, "128_4".
+        model: its head size decides which are nearest, and its g lies between theirs.
+    """
+    timed = {
+        tuple(map(int, name.split("_"))): figure
+        for name, figure in rates.items()
+        if re.fullmatch(HEADS, name)
+    }
+    cached = sum(one.key_values + one.value_values for one in model.architecture.cache)
+    if not timed or not cached:
+        return None
+    size = model.architecture.head_dim or USUAL_HEAD
+    near = min((one for one, _ in timed), key=lambda one: abs(math.log(one / size)))
+    known = sorted((1.0 / group, figure) for (one, group), figure in timed.items() if one == near)
+    shares = [share for share, _ in known]
+    slowness = [1.0 / float(figure.value) for _, figure in known]
+    share = cached / max(sum(model.architecture.attention_values), 1)
+    return replace(known[0][1], value=1.0 / float(np.interp(share, shares, slowness)))
+
+
 def _reading(
     read: Figure, host: Host, engine: EngineSpeed, model: Model, constants: Efficiency
 ) -> Iterator[EfficiencyRow]:
@@ -85,7 +119,7 @@ def _computing(engine: EngineSpeed, model: Model, constants: Efficiency) -> Iter
     for constant, figure, cores in (
         ("cpu_layer", engine.layer, engine.cores),
         ("cpu_expert_layer", engine.expert_layer, 1),
-        ("core_attention_flops", engine.attention, engine.cores),
+        ("core_attention_flops", attending(engine.attention, model), engine.cores),
         ("core_flops", mixed(engine.prompt, model), engine.cores),
     ):
         if figure is not None:

@@ -111,7 +111,8 @@ class EngineSpeed:
         prompt: work on weights in a prompt, by the same names [FLOP/s].
         layer: fixed cost of a layer [s]; None where it was not timed, as below.
         expert_layer: further cost of a layer with routed experts [s].
-        attention: work on the cache, token by token [FLOP/s].
+        attention: work on the cache, token by token, by head size and heads that share a key
+            ("128_4") [FLOP/s].
     """
 
     cores: int
@@ -121,7 +122,7 @@ class EngineSpeed:
     prompt: Mapping[str, Figure] = field(default_factory=dict)
     layer: Figure | None = None
     expert_layer: Figure | None = None
-    attention: Figure | None = None
+    attention: Mapping[str, Figure] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -53,6 +53,7 @@ class Flow:
         load: what is read and computed at the end of the route (resident, in place).
         moved: what is only moved (streamed, paged, staged), or the cache that a framework's
             attention reads in RAM (in place) [B].
+        pieces: of what is paged, pieces that do not follow each other in the file [B].
         device: GPU that computes or receives.
         transfer: how moved bytes cross the link; None for those that go no further than RAM.
         repacked: the CPU reads weights in its own layout; never so for pages of a file.
@@ -64,6 +65,7 @@ class Flow:
     route: Route
     load: Load | None = None
     moved: Array = 0.0
+    pieces: Array = 0.0
     device: int = 0
     transfer: Transfer | None = Transfer.PINNED
     repacked: bool = True

@@ -60,6 +60,7 @@ def build(facts: ArchitectureFacts) -> Architecture:
         attention_values=tuple(attention_values(facts, layer) for layer in layers),
         experts=experts(facts),
         source=facts.source,
+        head_dim=facts.head_dim,
     )
 
 

@@ -249,6 +249,32 @@ class TestThisMachine:
             assert (figure.source, figure.date) == (SOURCE, "2026-11-20")
         assert machine.notes == HOST.notes
 
+    def test_what_llama_cpp_was_timed_at_belongs_to_this_processor(self, sees) -> None:
+        kept = [measurement("ram_read", 61e9), measurement("engine_read_q4_k", 50e9)]
+        sees(calibration=Calibration(measurements={one.name: one for one in kept}))
+        engine = assemble.this_machine().host.engine
+        assert engine is not None
+        assert (engine.cores, engine.ram, engine.read["Q4_K"].value) == (8, 61e9, 50e9)
+        # Other RAM is typed over: the figures were still read with this one.
+        typed = assemble.this_machine(MachineInputs(ram_gbs=np.array([50.0, 100.0]))).host.engine
+        assert typed is not None
+        assert typed.ram == 61e9
+        assert assemble.this_machine(MachineInputs(cpu="Ryzen 9 9950X")).host.engine is None
+
+    def test_a_cold_map_and_what_is_read_ahead_are_the_drives(self, sees, monkeypatch) -> None:
+        kept = [measurement("disk_read_direct", 3.2e9), measurement("disk_read_mmap", 1.1e9)]
+        sees(calibration=Calibration(measurements={one.name: one for one in kept}))
+        monkeypatch.setattr(assemble.system, "read_ahead", lambda _: 2**20)
+        disk = assemble.this_machine().disk
+        assert disk is not None
+        assert disk.mapped is not None
+        assert (disk.mapped.value, disk.for_pages.value) == (1.1e9, 1.1e9)
+        assert (disk.read_ahead.value, disk.read_ahead.kind) == (2**20, Kind.MEASURED)
+        monkeypatch.setattr(assemble.system, "read_ahead", lambda _: None)
+        disk = assemble.this_machine().disk
+        assert disk is not None
+        assert (disk.read_ahead.value, disk.read_ahead.kind) == (128 * 2**10, Kind.ASSUMED)
+
     def test_what_is_typed_wins_over_what_is_seen_and_measured(self, sees) -> None:
         kept = [measurement("ram_read", 61e9), measurement("disk_read_direct", 3.2e9)]
         sees(calibration=Calibration(measurements={one.name: one for one in kept}))

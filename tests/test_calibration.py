@@ -293,3 +293,36 @@ def test_what_cannot_be_deleted_is_told(folder):
     (folder / "calibration.json").mkdir(parents=True)
     with pytest.raises(StoreError, match="by hand"):
         calibration.forget()
+
+
+ENGINE = [
+    replace(RAM, name="engine_read_q4_k", value=24e9, threads=4),
+    replace(RAM, name="engine_read_q4_k_m", value=23e9, threads=4),
+    replace(RAM, name="engine_plain_q4_k", value=20e9, threads=4),
+    replace(RAM, name="engine_prompt_f16", value=60e9, unit="FLOP/s", threads=4),
+    replace(RAM, name="engine_attention_128_4", value=15e9, unit="FLOP/s", threads=4),
+    replace(RAM, name="engine_layer", value=150e-6, unit="s", threads=4),
+]
+
+
+def test_what_llama_cpp_was_timed_at_is_put_together():
+    save([RAM, *ENGINE])
+    found = load(NOW).engine(38e9)
+    assert (found.cores, found.ram) == (4, 38e9)
+    assert {kind: one.value for kind, one in found.read.items()} == {"Q4_K": 24e9, "Q4_K_M": 23e9}
+    assert found.plain["Q4_K"].value == 20e9
+    assert found.prompt["F16"].value == 60e9
+    assert found.attention["128_4"].value == 15e9
+    assert (found.layer.value, found.layer.kind) == (150e-6, Kind.MEASURED)
+    assert found.expert_layer is None
+
+
+def test_without_a_rate_nothing_was_timed():
+    save([RAM, ENGINE[-1]])
+    assert load(NOW).engine(38e9) is None
+
+
+def test_another_machine_was_not_timed(monkeypatch):
+    save(ENGINE)
+    machine(monkeypatch, replace(HERE, cpu="Another 5"))
+    assert load(NOW).engine(38e9) is None

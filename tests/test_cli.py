@@ -12,7 +12,7 @@ import advisor
 from advisor import assemble, calibration, catalog
 from advisor.calibration import Calibration
 from advisor.cli import main
-from advisor.errors import ProbeError
+from advisor.errors import ProbeError, StoreError
 from advisor.measurement import Measurement
 from advisor.probes import gpu, parts
 from advisor.probes.gpu_facts import GpuFacts
@@ -310,6 +310,16 @@ class TestProbe:
         assert calibration.load() == Calibration()
         assert run("probe", "ram", "--save")[0] == 0
         assert calibration.load().figure("ram_read").value == 38.3e9
+
+    def test_what_cannot_be_saved_is_shown_all_the_same(self, run, monkeypatch) -> None:
+        def full(_: object) -> None:
+            raise StoreError("The folder cannot be written.")
+
+        monkeypatch.setattr(calibration, "save", full)
+        code, out, err = run("probe", "ram", "--save")
+        assert code == 2
+        assert "38.30 GB/s" in out
+        assert "advisor: The folder cannot be written." in err
 
 
 class TestReport:

@@ -14,7 +14,6 @@ from advisor.cost import (
     exchange_seconds,
     gpu_seconds,
     link_seconds,
-    missed_share,
     page_fault_seconds,
     passes,
     schedule_seconds,
@@ -26,6 +25,7 @@ from advisor.efficiency import Efficiency, EfficiencyRow
 from advisor.errors import InputError
 from advisor.machine import Disk, Gpu, Host, Link, Machine, given
 from advisor.placement import Load
+from advisor.runtimes.paging import WATCHED, missed_share
 from advisor.schedule import Exchange, Flow, Route, Schedule, Stage, Transfer, Way, alone
 from advisor.units import Array
 
@@ -218,9 +218,19 @@ def test_a_map_that_was_read_cold_decides_alone(constants: Efficiency) -> None:
     assert float(page_fault_seconds(4e9, disk, constants)) == pytest.approx(4.0)
 
 
-def test_a_scan_finds_nothing_of_itself_until_all_of_it_is_kept() -> None:
+def test_pieces_do_not_share_what_is_read_ahead(constants: Efficiency) -> None:
+    # The map is read at 8 GB/s, the drive answers at 4: 2 GB in a row and 2 in pieces.
+    assert MACHINE.disk is not None
+    ahead = replace(MACHINE.disk, mapped=given(8e9))
+    assert float(page_fault_seconds(4e9, ahead, constants, 2e9)) == pytest.approx(2 / 8 + 2 / 4)
+    slow = replace(MACHINE.disk, mapped=given(1e9))
+    assert float(page_fault_seconds(4e9, slow, constants, 2e9)) == pytest.approx(4.0)
+
+
+def test_a_scan_finds_little_of_itself_until_all_of_it_is_kept() -> None:
     assert float(missed_share(0.0)) == 1.0
-    assert float(missed_share(0.9)) > 0.99
+    assert float(missed_share(0.9)) == pytest.approx(1.0 - WATCHED.found, rel=0.01)
+    assert float(missed_share(0.9, found=0.0)) > 0.99
     assert float(missed_share(1.0)) == 0.0
     assert float(missed_share(2.0)) == 0.0
     assert np.all(np.diff(missed_share(np.linspace(0.0, 1.0, 50))) <= 0)

@@ -90,7 +90,6 @@ def damaged(data: bytes, changes: list[tuple[float, bytes]], kept: float) -> byt
 @pytest.mark.parametrize("kind", KINDS)
 @settings(
     max_examples=EXAMPLES,
-    deadline=None,
     database=None,
     phases=(Phase.explicit, Phase.generate, Phase.shrink),
     suppress_health_check=list(HealthCheck),
@@ -118,7 +117,7 @@ def outcome(data: bytes) -> Described | str:
         return str(error)
 
 
-@settings(max_examples=200, deadline=None, database=None)
+@settings(max_examples=200, database=None)
 @given(data=st.binary(max_size=300), version=st.sampled_from([2, 3]))
 def test_noise_after_the_magic(data: bytes, version: int) -> None:
     with pytest.raises(AdvisorError):

@@ -119,3 +119,20 @@ def test_a_scaled_table_says_who_scaled_it() -> None:
     scaled.value("share")
     ((_, factor),) = scaled.used
     assert (factor.unit, factor.value, factor.source) == (FACTOR, 0.5, "this test")
+
+
+def test_what_was_measured_holds_as_it_is() -> None:
+    rows = (row(0.5), row(1.2, unit=FACTOR, family="Ada"), row(0.3, "spread", family="layers"))
+    own = (row(0.9), row(0.1, "spread", family="layers"))
+    table = Efficiency(rows).with_measured(own).bound(Scope(runtime="vllm"))
+    assert table.value("share", "Ada") == 0.9
+    assert table.value("spread", "layers") == 0.1
+    assert Efficiency(rows).value("share", "Ada") == pytest.approx(0.6)
+    assert table.row("share") is own[0]
+
+
+def test_what_was_measured_is_scaled_with_the_rest() -> None:
+    table = Efficiency((row(0.5), row(3.0, "token"))).with_measured([row(0.8)])
+    scaled = table.scaled({"share": 0.5, "token": 2.0}, "this test")
+    assert scaled.value("share") == pytest.approx(0.4)
+    assert scaled.value("token") == pytest.approx(6.0)

@@ -28,7 +28,7 @@ MIXED = dict.fromkeys(WITH_EXPERTS, "Q4_K+FP8")
 bandwidths = st.floats(5, 800)
 models = st.sampled_from(MODELS)
 cases = st.sampled_from(CASES)
-few = settings(max_examples=60, deadline=None)
+few = settings(max_examples=60)
 
 
 def answer(

@@ -4,6 +4,7 @@ import json
 import math
 import re
 import shlex
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,7 +15,8 @@ from advisor.architecture import Group
 from advisor.assemble import MachineInputs, machine
 from advisor.compare import compare, usable
 from advisor.errors import Refusal, UnknownName
-from advisor.machine import Machine
+from advisor.machine import Machine, given
+from advisor.model import Model
 from advisor.placement import (
     DISK,
     RAM,
@@ -37,6 +39,7 @@ from advisor.runtimes import (
     runtime,
 )
 from advisor.runtimes.llama_cpp import crossings
+from advisor.runtimes.paging import WATCHED
 from advisor.schedule import Route, Transfer, Way
 from advisor.units import GIB
 from advisor.workload import Workload
@@ -116,6 +119,51 @@ def test_the_page_cache_is_what_is_free_only_where_ram_is_too_small() -> None:
     chosen = Settings(page_cache=5.0)
     given = place(LLAMA_CPP, large, Strategy.NVME_OFFLOAD, settings=chosen)
     assert float(given.page_cache) == 5.0
+
+
+def paged_bytes(model: Model, cache: float, read_ahead: float = 128 * 2**10) -> float:
+    """What a token brings in from the drive [B]."""
+    where = machine(MachineInputs(gpu="none", ram_gb=16))
+    assert where.disk is not None
+    ahead = given(read_ahead)
+    where = replace(where, disk=replace(where.disk, read_ahead=ahead))
+    settings = Settings(page_cache=cache)
+    placed = LLAMA_CPP.place(model, where, WORK, Strategy.NVME_OFFLOAD, settings)
+    stages = LLAMA_CPP.schedule(model, placed, where, WORK).decode.stages
+    flows = [flow for stage in stages for flow in stage.flows if flow.route is Route.PAGED]
+    return sum(float(flow.moved) for flow in flows)
+
+
+def test_a_scan_is_read_again_while_the_cache_is_smaller() -> None:
+    model = catalog.model("Llama-3.1-8B", "Q4_K_M")
+    read = model.read_bytes_per_token
+    assert paged_bytes(model, 0.0) == pytest.approx(read, rel=0.001)
+    again = (1 - WATCHED.found) * read
+    assert paged_bytes(model, 0.8 * model.file_bytes) == pytest.approx(again, rel=0.001)
+    assert paged_bytes(model, model.file_bytes) == 0.0
+
+
+def test_a_head_that_is_the_token_table_is_scanned_with_the_rest() -> None:
+    # A fifth of Llama-3.2-1B is its table: with nine tenths of the file the cache holds no scan.
+    model = catalog.model("Llama-3.2-1B", "Q8_0")
+    assert model.embedding > 0.2 * model.file_bytes
+    again = (1 - WATCHED.found) * model.read_bytes_per_token
+    assert paged_bytes(model, 0.9 * model.file_bytes) == pytest.approx(again, rel=0.005)
+
+
+def test_experts_are_hit_in_proportion_and_bring_in_what_lies_beside_them() -> None:
+    # Mixtral in Q8_0: a matrix of an expert has 4096 x 14336 weights of 34 / 32 bytes, 62.4 MB.
+    model = catalog.model("Mixtral-8x7B", "Q8_0")
+    experts = float(np.sum(model.held[Group.ROUTED_EXPERTS]))
+    dense = model.read_bytes_per_token - experts / 4
+    piece = 4096 * 14336 * 34 / 32
+    half = dense + 0.5 * experts
+    for ahead in (0.0, 128 * 2**10, 8 * 2**20):
+        needed = experts / 4 * (1 + WATCHED.windows * ahead / piece)
+        assert paged_bytes(model, half, ahead) == pytest.approx(0.5 * needed, rel=0.01)
+    # However much lies beside.
+    most = 0.5 * WATCHED.most * experts
+    assert paged_bytes(model, half, 1e9) == pytest.approx(most, rel=0.01)
 
 
 def test_layers_are_divided_by_the_memory_of_the_cards() -> None:

@@ -415,6 +415,7 @@ def test_ages_in_words(when, words):
         ("engine_layer", "llama.cpp, each layer"),
         ("engine_expert_layer", "llama.cpp, each expert layer"),
         ("engine_attention", "llama.cpp, attention"),
+        ("engine_attention_128_4", "llama.cpp, attention, heads of 128, 4 to a key"),
         ("npu_read", "npu read"),
     ],
 )

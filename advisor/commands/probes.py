@@ -35,14 +35,15 @@ def _probe(args: argparse.Namespace) -> None:
         if part not in PARTS:
             raise InputError(f"There is no probe {part!r}; measure {', '.join(PARTS)}.")
     found, notes = _measured(args.parts or PARTS, args.path, args.quick)
-    if args.save and found:
-        calibration.save(found)
-    if args.export:
-        export_found(found, args.export)
     for note in notes:
         print(f"advisor: {note}", file=sys.stderr)
     records: list[Json] = [asdict(one) for one in found]
     show(args, records, lambda: "\n".join(map(_measurement_line, records)))
+    # After it was shown: a folder that cannot be written does not take what was measured with it.
+    if args.save and found:
+        calibration.save(found)
+    if args.export:
+        export_found(found, args.export)
 
 
 def _measured(names: Sequence[str], path: Path | None, quick: bool) -> tuple[list[Any], list[str]]:

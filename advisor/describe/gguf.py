@@ -210,6 +210,7 @@ def _architecture(
         attention_values=tuple(one.attention_values for one in kept),
         experts=_experts(keys, tensors),
         source=f"GGUF header of {header.name[:120]}",
+        head_dim=keys.number("attention.key_length", 0),
     )
 
 

@@ -58,7 +58,8 @@ def measure(
     Returns:
         As many as the time allowed of `engine_read_q4_k`, `engine_read_q8_0`, ... [B/s] by storage
         type (or by the format of the person's model), `engine_layer` and `engine_expert_layer`
-        [s], `engine_attention` [FLOP/s], `engine_prompt_q4_k`, ... [FLOP/s], and
+        [s], `engine_attention_128_4`, ... [FLOP/s] by head size and
+        heads that share a key, `engine_prompt_q4_k`, ... [FLOP/s], and
         `engine_plain_q4_k`, ... [B/s] for weights that keep the file's layout; empty when
         cancelled.
 
@@ -122,8 +123,21 @@ def _timed(
             failures.append(str(error))
             continue
         if set(found.token_seconds) >= set(sample.depths):
-            timed[sample.role, sample.kind] = (sample, found)
+            before = timed.get((sample.role, sample.kind))
+            both = found if before is None else _together(before[1], found)
+            timed[sample.role, sample.kind] = (sample, both)
     return timed, failures
+
+
+def _together(one: Timings, other: Timings) -> Timings:
+    """The repeats of both."""
+    return Timings(
+        token_seconds={
+            depth: seconds + other.token_seconds[depth]
+            for depth, seconds in one.token_seconds.items()
+        },
+        prompt_rates=one.prompt_rates + other.prompt_rates,
+    )
 
 
 def _job(sample: Sample, path: Path, descriptor: int | None, threads: int, seconds: float) -> Job:

@@ -5,35 +5,46 @@ so that whoever stops this process keeps the parts before. Imports nothing of th
 start quickly.
 """
 
+import ctypes
 import json
 import os
 import random
+import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
 
+PR_SET_PDEATHSIG = 1
+"""Number of the request in linux/prctl.h."""
 FIRST_WORD = 259
 """Tokens before it are reserved, or single bytes."""
 
 
 def main(job: dict[str, Any]) -> None:
     """Load a model and time tokens at each depth, then prompts."""
-    server = _server(job)
+    end_with_parent()
+    loaded = server(job)
     for depth in job["depths"]:
-        tokens = list(_tokens(server, job, _words(job, depth)))
-        _tell({"depth": depth, "token_seconds": tokens})
+        tell({"depth": depth, "token_seconds": list(token_seconds(loaded, job, depth))})
     started, rates = time.monotonic(), list[float]()
     while job["prompt"] and (not rates or time.monotonic() < started + job["seconds"]):
-        last = _answers(server, _words(job, job["prompt"], len(rates) + 1), 1, fresh=True)[-1]
-        rates.append(last["prompt_per_second"])
-        _tell({"prompt": job["prompt"], "prompt_rates": rates})
+        prompt = words(job, job["prompt"], len(rates) + 1)
+        rates.append(answers(loaded, prompt, 1, fresh=True)[-1]["prompt_per_second"])
+        tell({"prompt": job["prompt"], "prompt_rates": rates})
     sys.stdout.flush()
     os._exit(0)  # taking the server down can hang
 
 
-def _server(job: dict[str, Any]) -> Any:
+def end_with_parent() -> None:
+    """Let Linux end this process with the one that began it, even if that one is killed."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def server(job: dict[str, Any]) -> Any:
+    """llama.cpp with the model of a job loaded, on the processor alone."""
     import xllamacpp
 
     params = xllamacpp.CommonParams()
@@ -47,44 +58,64 @@ def _server(job: dict[str, Any]) -> Any:
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = job["threads"]
     if job["mapped"]:
         params.load_mode = xllamacpp.llama_load_mode.LLAMA_LOAD_MODE_MMAP
+    params.slot_save_path = job.get("slots", "")
     return xllamacpp.Server(params)
 
 
-def _words(job: dict[str, Any], count: int, seed: int = 0) -> list[int]:
+def words(job: dict[str, Any], count: int, seed: int = 0) -> list[int]:
+    """Tokens of no meaning, the same ones for the same seed."""
     generator = random.Random(seed)  # noqa: S311 - words of no meaning, no secret
     return [generator.randrange(FIRST_WORD, job["vocab"]) for _ in range(count)]
 
 
-def _tokens(server: Any, job: dict[str, Any], prompt: list[int]) -> Iterator[float]:
-    """Seconds of each token after the prompt, again and again until the time is up."""
-    _answers(server, prompt, 1)
+def token_seconds(loaded: Any, job: dict[str, Any], depth: int) -> Iterator[float]:
+    """Seconds of each token after a prompt, again and again until the time is up."""
+    prompt = words(job, depth)
+    answers(loaded, prompt, 1)
     started = time.monotonic()
     while True:
-        told = [one["predicted_ms"] for one in _answers(server, prompt, job["tokens"])]
+        told = [one["predicted_ms"] for one in answers(loaded, prompt, job["tokens"])]
         # The first is written with the prompt; a step of no time is the end repeated.
         yield from ((later - before) / 1e3 for before, later in pairwise(told) if later > before)
         if time.monotonic() > started + job["seconds"]:
             return
 
 
-def _answers(
-    server: Any, prompt: list[int], count: int, fresh: bool = False
+def answers(
+    loaded: Any,
+    prompt: list[int],
+    count: int,
+    *,
+    fresh: bool = False,
+    note: Callable[[], dict[str, Any]] = dict,
 ) -> list[dict[str, Any]]:
-    """What the server tells of its timings with each token."""
-    told: list[dict[str, Any]] = []
+    """What the server tells of its timings with each token.
+
+    Args:
+        loaded: the server.
+        prompt: tokens.
+        count: of tokens to generate.
+        fresh: read all of the prompt, whatever the cache holds of it.
+        note: what to write beside the timings of a token, asked as soon as it is there.
+    """
+    told: list[tuple[Any, dict[str, Any]]] = []
     asked = {
         "prompt": prompt, "n_predict": count, "cache_prompt": not fresh, "ignore_eos": True,
-        "samplers": ["temperature"], "temperature": 1.0,
-        "stream": True, "timings_per_token": True,
+        "temperature": 1.0, "stream": True, "timings_per_token": True,
     }  # fmt: skip
-    server.handle_completions(asked, told.append)
-    timings = [one["timings"] for one in told if isinstance(one, dict) and "timings" in one]
+    loaded.handle_completions(asked, lambda one: told.append((one, note())))
+    timings = [
+        {**one["timings"], **more}
+        for one, more in told
+        if isinstance(one, dict) and "timings" in one
+    ]
     if not timings:
         raise SystemExit(f"llama.cpp answered {str(told)[:300]}")
     return timings
 
 
-def _tell(part: dict[str, Any]) -> None:
+def tell(part: dict[str, Any]) -> None:
+    """Print a part that is finished."""
     sys.stdout.write(json.dumps(part) + "\n")
     sys.stdout.flush()
 

@@ -3,7 +3,8 @@
     t = W / S + layers tau + F_a / C_a + expert layers tau_e
 
 W weight bytes of a token, F_a its work on the cache. The wide and the narrow sample of one type
-differ in bytes per layer, which gives S and tau; two depths of one sample give C_a.
+differ in bytes per layer, which gives S and tau; two depths of one sample give C_a, which depends
+on the size of heads and on how many of them share a key.
 """
 
 import statistics
@@ -32,7 +33,7 @@ FEED_FORWARD = (Group.DENSE_FFN, Group.SHARED_EXPERTS, Group.ROUTED_EXPERTS)
 MIDDLE = (10, 90)
 """Percentiles between which tokens are called usual."""
 Timed: TypeAlias = Mapping[tuple[str, str], tuple[Sample, Timings]]
-"""Samples and their times by role and storage type."""
+"""Samples and their times by role and kind."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,11 +59,14 @@ def costs(timed: Timed) -> tuple[Cost, ...]:
 
 
 def _costs(timed: Timed) -> Iterator[Cost]:
-    attention = _attention(timed)
-    if attention:
-        spread = usual_spread(timed[ATTENDING, "Q8_0"][1].token_seconds[DEEP])
-        yield Cost(name="engine_attention", value=attention, unit="FLOP/s", spread=spread)
-    layer = _layer(timed, attention)
+    attending = {kind: one for (role, kind), one in timed.items() if role == ATTENDING}
+    attention = {kind: _attention(*one) for kind, one in attending.items()}
+    for kind, (_, times) in attending.items():
+        spread = usual_spread(times.token_seconds[DEEP])
+        name = f"engine_attention_{kind}"
+        yield Cost(name=name, value=attention[kind], unit="FLOP/s", spread=spread)
+    usual = max(attention.values(), default=0.0)
+    layer = _layer(timed, usual)
     narrow = next((times for (role, _), (_, times) in timed.items() if role == NARROW), None)
     if layer and narrow:
         spread = usual_spread(narrow.token_seconds[SHALLOW])
@@ -70,7 +74,7 @@ def _costs(timed: Timed) -> Iterator[Cost]:
     rates: dict[str, float] = {}
     for (role, kind), (sample, times) in timed.items():
         if role in (WIDE, OWN, PLAIN):
-            rate = _read_rate(sample, times, layer, attention)
+            rate = _read_rate(sample, times, layer, usual)
             spread = usual_spread(times.token_seconds[SHALLOW])
             name = f"engine_{'plain' if role == PLAIN else 'read'}_{kind.casefold()}"
             yield Cost(name=name, value=rate, unit="B/s", spread=spread)
@@ -78,19 +82,14 @@ def _costs(timed: Timed) -> Iterator[Cost]:
         if times.prompt_rates:
             yield _prompt(sample, times.prompt_rates)
     if (EXPERTS, FIRST_TYPE) in timed and rates.get(FIRST_TYPE, 0.0) > 0:
-        yield _experts(*timed[EXPERTS, FIRST_TYPE], rates[FIRST_TYPE], layer, attention)
+        yield _experts(*timed[EXPERTS, FIRST_TYPE], rates[FIRST_TYPE], layer, usual)
 
 
-def _attention(timed: Timed) -> float:
-    """Work on the cache, over what the deeper cache takes longer [FLOP/s]; 0 where unknown."""
-    if (ATTENDING, "Q8_0") not in timed:
-        return 0.0
-    sample, times = timed[ATTENDING, "Q8_0"]
-    if set(times.token_seconds) < {SHALLOW, DEEP}:
-        return 0.0
+def _attention(sample: Sample, times: Timings) -> float:
+    """Work on the cache, over what the deeper cache takes longer [FLOP/s]; 0 where it does not."""
     longer = _token(times, DEEP) - _token(times, SHALLOW)
     per_token = float(np.sum(sample.model.attention_flops))
-    return max(per_token * (DEEP - SHALLOW) / longer, 0.0) if longer > 0 else 0.0
+    return per_token * (DEEP - SHALLOW) / longer if longer > 0 else 0.0
 
 
 def _layer(timed: Timed, attention: float) -> float:

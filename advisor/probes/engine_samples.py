@@ -17,8 +17,12 @@ PLAIN, OWN = "plain", "own"
 VOCAB = 1024
 PROMPT = 128
 """Tokens of a prompt that is timed."""
-SHALLOW, DEEP = 16, 1024
-"""Tokens in the cache while tokens are timed."""
+SHALLOW, DEEP = 16, 1280
+"""Tokens in the cache while tokens are timed; those of the deep one fill it in a second or two."""
+HEADS = ((128, 32, 8), (64, 32, 8), (64, 32, 4), (128, 16, 16), (64, 16, 16))
+"""Head size, query heads and key heads of the samples that attend: small and usual heads, with keys
+shared by several heads and of their own. Small heads are timed with as many key heads as small
+models have: a token's keys lie side by side, and one head's are fetched from between the others."""
 CACHES = 4
 """Bytes that a token reads, in last-level caches: few of them are left from the token before."""
 LEAST_BYTES, MOST_BYTES = int(256 * MIB), int(1024 * MIB)
@@ -35,10 +39,6 @@ _NARROW = ArchitectureFacts(
     name=NARROW, layers=24, hidden=1024, intermediate=3072, heads=16, kv_heads=8, head_dim=64,
     vocab=VOCAB,
 )  # fmt: skip
-_ATTENDING = ArchitectureFacts(
-    name=ATTENDING, layers=8, hidden=256, intermediate=256, heads=32, kv_heads=8, head_dim=128,
-    vocab=VOCAB,
-)  # fmt: skip
 _EXPERTS = ArchitectureFacts(
     name=EXPERTS, layers=3, hidden=2048, moe_intermediate=1024, experts=16, experts_per_token=4,
     heads=16, kv_heads=16, head_dim=128, vocab=VOCAB,
@@ -51,7 +51,8 @@ class Sample:
 
     Attributes:
         role: what it brings out.
-        kind: storage type of its matrices.
+        kind: storage type of its matrices; of one that attends, the size of its heads and how many
+            of them share a key.
         model: as the formulas know it.
         synthetic: how to write it; None for a file that the person has.
         depths: tokens in the cache while tokens are timed.
@@ -67,21 +68,28 @@ class Sample:
 
 
 def samples(facts: HostFacts) -> Sequence[Sample]:
-    """All samples, those that matter most first.
+    """All samples, those that matter most first; the first two, on which the others' costs depend,
+    a second time at the end.
 
     Raises:
         ProbeError: less than 2.5 GiB of memory is free.
     """
     size = sample_bytes(facts)
     wide = [_wide(kind, size) for kind in (FIRST_TYPE, "Q8_0", "Q6_K", "Q4_0", "F16")]
+    attending = [_attending(*heads) for heads in HEADS]
     return (
         wide[0],
         _sample(NARROW, FIRST_TYPE, _NARROW),
-        replace(_sample(ATTENDING, "Q8_0", _ATTENDING), depths=(SHALLOW, DEEP)),
+        attending[0],
         wide[1],
+        attending[1],
+        wide[2],
         _sample(EXPERTS, FIRST_TYPE, _EXPERTS),
-        *wide[2:],
+        *wide[3:],
+        *attending[2:],
         *(replace(one, role=PLAIN, prompt=0) for one in (wide[0], wide[3])),
+        wide[0],
+        _sample(NARROW, FIRST_TYPE, _NARROW),
     )
 
 
@@ -114,6 +122,15 @@ def sample_bytes(facts: HostFacts) -> int:
 def _sample(role: str, kind: str, facts: ArchitectureFacts) -> Sample:
     written = in_type(facts, kind)
     return Sample(role=role, kind=kind, model=written.model, synthetic=written)
+
+
+def _attending(head_dim: int, heads: int, kv_heads: int) -> Sample:
+    facts = ArchitectureFacts(
+        name=ATTENDING, layers=4, hidden=256, intermediate=256, heads=heads, kv_heads=kv_heads,
+        head_dim=head_dim, vocab=VOCAB,
+    )  # fmt: skip
+    kind = f"{head_dim}_{heads // kv_heads}"
+    return replace(_sample(ATTENDING, "Q8_0", facts), kind=kind, depths=(SHALLOW, DEEP))
 
 
 def _wide(kind: str, size: int) -> Sample:

@@ -22,17 +22,25 @@ def run(job: Job, stop: Stop) -> Timings:
     Raises:
         ProbeError: the engine failed, and what it said.
     """
-    asked: dict[str, Any] = {
+    printed, failure = output_of(command(job), stop, descriptor=job.descriptor)
+    if failure:
+        raise ProbeError(f"llama.cpp (xllamacpp) could not run the model: {failure}.")
+    return timings(printed)
+
+
+def command(job: Job) -> tuple[str, ...]:
+    """The call of the process."""
+    # Without -P the folder of the script would come first, and with it this package's modules.
+    return (sys.executable, "-P", str(Path(engine_child.__file__)), json.dumps(asked(job)))
+
+
+def asked(job: Job) -> dict[str, Any]:
+    """A job as the process understands it."""
+    return {
         "path": str(job.path), "threads": job.threads, "vocab": job.vocab, "depths": job.depths,
         "prompt": job.prompt, "tokens": job.tokens, "seconds": job.seconds, "plain": job.plain,
         "mapped": job.mapped,
     }  # fmt: skip
-    # Without -P the folder of the script would come first, and with it this package's modules.
-    command = (sys.executable, "-P", str(Path(engine_child.__file__)), json.dumps(asked))
-    printed, failure = output_of(command, stop, descriptor=job.descriptor)
-    if failure:
-        raise ProbeError(f"llama.cpp (xllamacpp) could not run the model: {failure}.")
-    return timings(printed)
 
 
 def timings(printed: str) -> Timings:

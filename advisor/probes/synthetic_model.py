@@ -4,7 +4,8 @@ Speed depends on shapes and types, not on values. By default the large matrices 
 file: they read as zeros, which are valid in every format, fill memory like any weights, and cost
 the drive nothing. The token table and the routers hold random numbers, so that tokens differ and
 each is sent to other experts; the output head stays empty, so that every token is equally likely.
-What is to be read from a drive must lie there: `filled` files hold random weights throughout.
+What is to be read from a drive must lie there: `filled` files hold random weights throughout, the
+head among them, and any token is still about as likely as another.
 
 Written by hand and not with the `gguf` package, so that a program which only has `llama-bench`
 needs no further library; tests hold the files against that package and against llama.cpp.
@@ -144,9 +145,8 @@ def _kept(tensor: Tensor) -> bool:
 
 def _empty(tensor: Tensor, filled: bool) -> bool:
     """The tensor is left as a hole: zeros that take no room on the drive."""
-    if tensor.group in (Group.EMBEDDING, Group.ROUTER, Group.NORMS) or tensor.rows == 1:
-        return False
-    return tensor.group is Group.OUTPUT or not filled
+    told_apart = tensor.group in (Group.EMBEDDING, Group.ROUTER, Group.NORMS) or tensor.rows == 1
+    return not (filled or told_apart)
 
 
 def _weights(

@@ -12,7 +12,6 @@ from dataclasses import replace
 import numpy as np
 
 from advisor.architecture import Group
-from advisor.cost import missed_share
 from advisor.errors import Refusal
 from advisor.machine import Machine
 from advisor.model import Floats, Model
@@ -20,7 +19,6 @@ from advisor.placement import (
     DISK,
     LOAD_MODES,
     RAM,
-    Load,
     Location,
     Placement,
     Settings,
@@ -44,6 +42,7 @@ from advisor.runtimes.llama_cpp_memory import (
     kv_cache_bytes,
     output_buffer,
 )
+from advisor.runtimes.paging import reread
 from advisor.runtimes.runtime import Runtime
 from advisor.schedule import Exchange, Flow, Phases, Route, Schedule, Stage, Transfer, Way, alone
 from advisor.units import GIB, MIB, Array
@@ -329,8 +328,8 @@ def _outside(
     paged: tuple[Stage, ...] = ()
     if on_disk:
         mapped = step_load(model, placement, DISK, step)
-        again = reread_bytes(model, placement, mapped, machine)
-        paged = (alone(Flow(route=Route.PAGED, moved=again)),)
+        again = reread(model, placement, mapped, machine)
+        paged = (alone(Flow(route=Route.PAGED, moved=again.total, pieces=again.pieces)),)
         load = load + mapped
     if not np.any(load.layers + load.expert_layers + load.weights + load.kv):
         return ()
@@ -365,45 +364,6 @@ def crossings(model: Model, placement: Placement, machine: Machine) -> Array:
     sides = 2.0 * ((placement.gpu_layers > 0) & (placement.gpu_layers < model.layers))
     apart = experts_in_ram @ model.expert_layers + np.sum(cache_in_ram, axis=-1)
     return np.asarray(between + sides + 2.0 * apart)
-
-
-def reread_bytes(model: Model, placement: Placement, load: Load, machine: Machine) -> Array:
-    """Bytes of a mapped file that a step must bring in again [B].
-
-    What every token reads is scanned in a cycle and keeps its pages first; experts take what cache
-    is left and are hit in proportion, since each token picks others.
-    """
-    held = weight_bytes(model, placement, DISK)
-    experts_held = placement.weights[DISK][Group.ROUTED_EXPERTS] @ model.held[Group.ROUTED_EXPERTS]
-    dense_held = np.maximum(held - experts_held - model.embedding, 1.0)
-    dense = load.weights - load.experts
-    cache = np.asarray(placement.page_cache, dtype=float)
-    left = np.maximum(cache - dense_held, 0.0)
-    hit = np.clip(left / np.maximum(experts_held, 1.0), 0.0, 1.0)
-    beside = read_beside(model, machine)
-    experts = np.minimum(
-        load.experts * (1.0 + beside), np.maximum(2.0 * experts_held, load.experts)
-    )
-    return np.asarray(dense * missed_share(cache / dense_held) + experts * (1.0 - hit))
-
-
-MATRICES = 3
-"""Matrices of an expert, which lie apart in the file: gate, up and down."""
-
-
-def read_beside(model: Model, machine: Machine) -> Array:
-    """What the kernel reads beside the experts that are needed, over what is needed of them.
-
-    Around the ends of each piece that lies in one place, the kernel reads ahead; measured with
-    8 MiB and with 128 KiB of it, a piece takes as long as one that is two windows longer, and never
-    longer than all experts twice (our own runs, November 2026).
-    """
-    experts = model.architecture.experts
-    if experts is None or machine.disk is None:
-        return 0.0
-    pieces = float(np.sum(model.expert_layers)) * experts.total * MATRICES
-    piece = float(np.sum(model.held[Group.ROUTED_EXPERTS])) / max(pieces, 1.0)
-    return 2.0 * machine.disk.read_ahead.value / max(piece, 1.0)
 
 
 def page_cache(

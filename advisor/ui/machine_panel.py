@@ -1,5 +1,6 @@
 """This machine in the sidebar: what was seen of it, and the button that measures it."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -89,7 +90,7 @@ def measure(where: str) -> None:
         _watch(where)
         return
     if st.button(
-        "Measure RAM and drive (about 15 s)",
+        f"Measure RAM and drive (about {math.ceil(probing.Job().whole)} s)",
         key=f"measure_{where}",
         icon=":material/speed:",
         width="stretch",

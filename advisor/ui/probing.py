@@ -70,6 +70,9 @@ def _engine(name: str) -> str:
     what, _, kind = name.partition("_")
     if what in ENGINE_NAMES and kind:
         return ENGINE_NAMES[what].format(kind.upper())
+    if what == "attention" and kind:
+        size, _, sharing = kind.partition("_")
+        return f"attention, heads of {size}, {sharing} to a key"
     return f"each {name.replace('_', ' ')}" if name.endswith("layer") else name.replace("_", " ")
 
 

@@ -1,0 +1,171 @@
+"""Our own runs of llama.cpp under memory caps, each predicted from constants fitted without it."""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from advisor import catalog
+from advisor.accuracy.own import PAGED, OwnRow, machine_of, model_of, rows, work_of
+from advisor.accuracy.point import Point
+from advisor.cost import page_fault_seconds
+from advisor.efficiency import Efficiency
+from advisor.errors import InputError
+from advisor.estimate import Estimate, estimate
+from advisor.machine import Disk
+from advisor.placement import DISK, Load, Settings, Step, Strategy, step_load
+from advisor.runtimes import LLAMA_CPP
+from advisor.runtimes.paging import WATCHED, Reread, Rereading, reread
+from advisor.schedule import Route
+from advisor.units import GB, GIB
+
+REGIME = "paged by llama.cpp"
+"""Name of the regime of these rows."""
+FOUND = tuple(number / 100 for number in range(51))
+JUMPS = tuple(number / 2 for number in range(21))
+WINDOWS = tuple(number / 4 for number in range(21))
+MOST = tuple(1.0 + number / 20 for number in range(21))
+"""Constants that are tried."""
+AGAIN = 0.01
+"""Part of what a token needs from which on a run read again."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Watched:
+    """One row, and its estimate with the cache that the run was seen to have."""
+
+    row: OwnRow
+    found: Estimate
+
+    @property
+    def read(self) -> float:
+        """What the drive read for a token [B]."""
+        return (self.row.read_gb or 0.0) * GB
+
+    @property
+    def needed(self) -> float:
+        """What a token reads in all [B]."""
+        return float(self.found.model.read_bytes_per_token)
+
+    @cached_property
+    def load(self) -> Load:
+        """What a token reads of the mapped file."""
+        if self.found.placement is None:
+            raise InputError(self.found.refusal)
+        depth = self.found.work.decode_depth
+        step = Step(tokens=1.0, sequences=1.0, depth=depth, kv_type="f16")
+        return step_load(self.found.model, self.found.placement, DISK, step)
+
+    @property
+    def pages(self) -> bool:
+        """Some of what a token needs came from the drive."""
+        return self.read > AGAIN * self.needed
+
+    @property
+    def other(self) -> float:
+        """Time of a token but for what comes from the drive, as predicted [s]."""
+        if self.found.step is None:
+            raise InputError(self.found.refusal)
+        return float(self.found.step.total) - float(self.found.step.parts.get(Route.PAGED, 0.0))
+
+    @property
+    def drive(self) -> tuple[Disk, Efficiency]:
+        """The drive, and the constants of the estimate."""
+        machine, constants = self.found.machine, self.found.constants
+        if machine is None or machine.disk is None or constants is None:
+            raise InputError(f"{self.row.id} does not tell the drive's speed.")
+        return machine.disk, constants
+
+
+def watched() -> tuple[Watched, ...]:
+    """Every row that tells what the drive gave."""
+    own = (row for row in rows() if row.category == PAGED and not row.doubtful)
+    return tuple(Watched(row=row, found=_estimated(row)) for row in own)
+
+
+def _estimated(row: OwnRow) -> Estimate:
+    settings = Settings(page_cache=(row.cache_gib or 0.0) * GIB)
+    return estimate(
+        model_of(row), machine_of(row), work_of(row), LLAMA_CPP, Strategy.NVME_OFFLOAD,
+        catalog.efficiency(), settings,
+    )  # fmt: skip
+
+
+def predicted(one: Watched, constants: Rereading = WATCHED) -> Reread:
+    """What a token of a run brings in again."""
+    found = one.found
+    if found.placement is None or found.machine is None:
+        raise InputError(found.refusal)
+    return reread(found.model, found.placement, one.load, found.machine, constants)
+
+
+def fitted(runs: Sequence[Watched]) -> Rereading:
+    """The constants that these runs give.
+
+    What is found comes from what dense models read, by least squares of its share of what a token
+    needs; the windows and the most from what models with experts read, by that of its logarithm;
+    the jumps from the times of scans, by that of theirs.
+    """
+    dense = [one for one in runs if not one.row.experts]
+    routed = [one for one in runs if one.row.experts]
+    scans = [one for one in dense if one.pages]
+    found = min((replace(WATCHED, found=one) for one in FOUND), key=lambda one: _missed(dense, one))
+    jumps = min((replace(found, jumps=one) for one in JUMPS), key=lambda one: _late(scans, one))
+    pieces = (replace(jumps, windows=one, most=most) for one in WINDOWS for most in MOST)
+    return min(pieces, key=lambda one: _far(routed, one))
+
+
+def _missed(runs: Iterable[Watched], constants: Rereading) -> float:
+    """Sum of squares of what is wrong, in parts of what a token reads."""
+    return sum(
+        ((float(predicted(one, constants).total) - one.read) / one.needed) ** 2 for one in runs
+    )
+
+
+def _far(runs: Iterable[Watched], constants: Rereading) -> float:
+    """Sum of squares of the logarithm of bytes, predicted over read."""
+    return sum(
+        math.log(float(predicted(one, constants).total) / one.read) ** 2
+        for one in runs
+        if one.pages
+    )
+
+
+def _late(runs: Iterable[Watched], constants: Rereading) -> float:
+    """Sum of squares of the logarithm of predicted over measured."""
+    return sum(math.log(seconds(one, constants) * one.row.tg_tps) ** 2 for one in runs)
+
+
+def points() -> Iterator[Point]:
+    """Each row that read from the drive, predicted with the constants that the others give."""
+    runs = watched()
+    for one in (each for each in runs if each.pages):
+        yield _point(one, fitted([other for other in runs if other is not one]))
+
+
+def _point(one: Watched, constants: Rereading) -> Point:
+    row, decode = one.row, one.found.decode
+    if decode is None:
+        raise InputError(one.found.refusal)
+    return Point(
+        id=row.id,
+        regime=REGIME,
+        group=f"{row.source_url} {row.cpu} {row.model}",
+        gpu="",
+        cpu=row.cpu,
+        model=row.model,
+        format=row.quant,
+        runtime=row.runtime,
+        date=row.date,
+        measured=row.tg_tps,
+        predicted=1.0 / seconds(one, constants),
+        half_width=math.log(float(decode.high) / float(decode.value)),
+        source=row.source_url,
+    )
+
+
+def seconds(one: Watched, constants: Rereading) -> float:
+    """A token's time, what comes from the drive worked out anew [s]."""
+    disk, efficiency = one.drive
+    again = predicted(one, constants)
+    return one.other + float(page_fault_seconds(again.total, disk, efficiency, again.pieces))

@@ -1,0 +1,209 @@
+"""Predicted decode speed beside real llama.cpp's, on this machine as its probes found it.
+
+    python -m benchmarks.engine [--rounds N] [--keep FOLDER [--seconds S]] [--only resident|paged]
+
+Ten models that the probe was not calibrated on, at two depths of the cache, and four under memory
+caps about the size of their files. Probes and engine run in turns, and medians over the rounds are
+compared. `--keep` adds to the readings of earlier runs, so that rounds can lie hours apart;
+`--fast` takes a tenth of the fastest tokens of a round for it, where other programs run meanwhile.
+"""
+
+import argparse
+import math
+import os
+import shutil
+import signal
+import statistics
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+
+from advisor.folders import DATA_VARIABLE
+from advisor.machine import Machine
+from advisor.probes.neighbours import Neighbours
+from advisor.probes.progress import now
+from advisor.units import GB, GIB
+from benchmarks.engine_parts import capped, paged, readings, resident, rows
+from benchmarks.engine_parts.models import CONTEXTS, Target, targets
+from benchmarks.engine_parts.readings import Readings, Run
+
+ROUNDS = 3
+MEDIAN, WORST = 0.10, 0.20
+"""Errors that the probe promises."""
+LEAST_MEMORY, LEAST_DISK = 13 * GIB, 12 * GB
+FAST = 0.1
+Rows = list[dict[str, object]]
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Measure and print, or say why not."""
+    if sys.platform != "linux" or find_spec("xllamacpp") is None:
+        print("engine: skipped, it needs Linux and xllamacpp (requirements-dev.txt).")
+        return
+    if not _room(arguments.keep or Path(tempfile.gettempdir())):
+        return
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was begun is taken down
+    neighbours = Neighbours()
+    with ExitStack() as stack:
+        folder = arguments.keep or Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        folder.mkdir(exist_ok=True)
+        os.environ[DATA_VARIABLE] = f"{folder}/data"
+        found = readings.read(folder / "readings.json")
+        both = [part for part in (_resident, _paged) if arguments.only in (None, part.__name__[1:])]
+        written = [row for part in both for row in part(found, folder, arguments)]
+    print(f"engine: other programs took {neighbours.share():.0%} of the processor meanwhile.")
+    if arguments.csv:
+        cpu = {"cpu": arguments.cpu} if arguments.cpu else {}
+        rows.append(arguments.csv, [row | cpu for row in written])
+
+
+def _room(folder: Path) -> bool:
+    from advisor.probes import host
+
+    place = next(one for one in (folder, *folder.absolute().parents) if one.exists())
+    free, memory = shutil.disk_usage(place).free, host.facts().memory_available
+    if free >= LEAST_DISK and memory >= LEAST_MEMORY:
+        return True
+    print(
+        f"engine: skipped, it needs {LEAST_MEMORY / GIB:.0f} GiB of free memory and "
+        f"{LEAST_DISK / GB:.0f} GB of disk; {memory / GIB:.1f} GiB and {free / GB:.0f} GB are free."
+    )
+    return False
+
+
+def _over(seconds: float) -> Callable[[], bool]:
+    until = now() + seconds
+    return lambda: now() > until
+
+
+def _resident(found: Readings, folder: Path, arguments: argparse.Namespace) -> Rows:
+    asked = [one for one in targets() if arguments.model in one.name]
+    over = _over(arguments.seconds)
+    for number in range(arguments.rounds):
+        if not over():
+            resident.read(asked, found, FAST if arguments.fast else 0.5, folder, over)
+            print(f"engine: round {number + 1} of {arguments.rounds} is done.", file=sys.stderr)
+    machine = resident.calibrated(found)
+    for name, each in sorted(found.rounds.items()):
+        values = [one.value for one in each]
+        print(f"  {name:<24} {statistics.median(values):10.4g} {each[0].unit:<7} {_range(values)}")
+    timed = [one for one in asked if found.of(one.name, max(CONTEXTS))]
+    compared = [_compared(one, depth, found, machine) for one in timed for depth in CONTEXTS]
+    errors = [one for one, _, _, _ in compared]
+    if errors:
+        print(
+            f"engine, in RAM: median error {_median(errors):.1%} (promised {MEDIAN:.0%}), worst "
+            f"{max(map(abs, errors)):.1%} ({WORST:.0%}), {len(errors)} figures, "
+            f"{sum(inside for _, _, inside, _ in compared)} in their 80 % range; not calibrated "
+            f"{_median([one for _, one, _, _ in compared]):.1%}."
+        )
+    return [row for _, _, _, row in compared]
+
+
+def _compared(
+    target: Target, depth: int, found: Readings, machine: Machine
+) -> tuple[float, float, bool, dict[str, object]]:
+    """Error calibrated and not, whether the range held it, and the row."""
+    model, runs = target.synthetic.model, found.of(target.name, depth)
+    rates = resident.rates(runs)
+    measured, prompt = statistics.median(rates), resident.prompt_rate(runs)
+    one = resident.predicted(model, machine, depth)
+    unfitted = replace(machine, host=replace(machine.host, engine=None))
+    before = resident.predicted(model, unfitted, depth).decode
+    if one.decode is None or one.prefill is None or before is None:
+        raise SystemExit(f"engine: {one.refusal}")
+    said, read = float(one.decode.value), float(one.prefill.value)
+    error, other = said / measured - 1, float(before.value) / measured - 1
+    told = f"; prompt {prompt:6.1f}, predicted {read:6.1f}" if prompt else ""
+    print(
+        f"  {target.name:<24} at {depth:4}: measured {measured:6.2f} {_range(rates)}, "
+        f"predicted {said:6.2f} tokens/s ({error:+.0%}; not calibrated {other:+.0%}){told}"
+    )
+    row = rows.row(
+        target.synthetic, machine, category="cpu", context_depth=depth, rounds=len(runs),
+        tg_tps=f"{measured:.3f}", tg_spread=f"{readings.spread(rates):.2f}",
+        predicted_tps=f"{said:.3f}", pp_tps=f"{prompt:.2f}" if prompt else "",
+        predicted_pp_tps=f"{read:.2f}" if prompt else "",
+        source_note="python -m benchmarks.engine --only resident",
+    )  # fmt: skip
+    return error, other, bool(one.decode.low <= measured <= one.decode.high), row
+
+
+def _paged(found: Readings, folder: Path, arguments: argparse.Namespace) -> Rows:
+    reason = capped.missing()
+    if reason:
+        print(f"engine, from the drive: skipped, {reason}.")
+        return []
+    machine = resident.calibrated(found)
+    models = [one for one in paged.larger() if arguments.model in one.name]
+    over = _over(arguments.seconds)
+    for _ in range(arguments.rounds):
+        paged.read(models, found, folder, machine, over)
+    written, factors = [], []
+    for model in models:
+        for share in model.shares:
+            if runs := found.of(model.name, paged.DEPTH, share):
+                factor, row = _larger(model, runs, paged.on_drive(machine, runs, folder))
+                factors.append(factor)
+                written.append(row)
+    if factors:
+        worst = max(factors, key=lambda one: abs(math.log(one)))
+        print(f"engine, from the drive: worst {worst:.2f} times (promised within {paged.WITHIN}).")
+    return written
+
+
+def _larger(
+    model: paged.Larger, runs: Sequence[Run], machine: Machine
+) -> tuple[float, dict[str, object]]:
+    """Predicted over measured, and the row."""
+    rates = resident.rates(runs)
+    measured = statistics.median(rates)
+    cache, read = (
+        statistics.median(getattr(one, name) for one in runs) for name in ("cache", "read")
+    )
+    one = paged.predicted(model, machine, cache)
+    if one.decode is None:
+        raise SystemExit(f"engine: {one.refusal}")
+    said, size = float(one.decode.value), model.synthetic.model.file_bytes
+    print(
+        f"  {model.name:<24} {cache / size:4.0%} of {size / GB:.2f} GB in memory: measured "
+        f"{measured:6.3f} {_range(rates)}, predicted {said:6.3f} tokens/s "
+        f"({said / measured:.2f} times); {read / GB:.2f} GB read for a token"
+    )
+    row = rows.row(
+        model.synthetic, machine, category="nvme", context_depth=paged.DEPTH, rounds=len(runs),
+        cache_gib=f"{cache / GIB:.3f}", read_gb=f"{read / GB:.4f}", tg_tps=f"{measured:.3f}",
+        tg_spread=f"{readings.spread(rates):.2f}", predicted_tps=f"{said:.3f}",
+        source_note="python -m benchmarks.engine --only paged", **rows.drive(machine),
+    )  # fmt: skip
+    return said / measured, row
+
+
+def _median(errors: list[float]) -> float:
+    return statistics.median(map(abs, errors))
+
+
+def _range(values: list[float]) -> str:
+    return f"(rounds within {readings.spread(values):.0%})"
+
+
+def parsed() -> argparse.Namespace:
+    """What was asked on the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--keep", type=Path, help="folder for readings, kept for the next run")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="begin nothing after them")
+    parser.add_argument("--fast", action="store_true")
+    parser.add_argument("--only", choices=("resident", "paged"))
+    parser.add_argument("--model", default="", help="only those with it in their name")
+    parser.add_argument("--csv", type=Path, help="table that rows are added to")
+    parser.add_argument("--cpu", help="name of the processor in these rows")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main(parsed())

@@ -1,0 +1,71 @@
+"""Models that the engine benchmark predicts and then runs: shapes of the catalogue, no weights."""
+
+from dataclasses import dataclass, replace
+
+from advisor.architecture import ArchitectureFacts
+from advisor.catalog import find_model
+from advisor.probes.synthetic_model import Synthetic, in_format
+
+CONTEXTS = (128, 4096)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """One model to predict.
+
+    Attributes:
+        name: shape and format.
+        synthetic: the model.
+        twin: one with the same cache and next to no weights, which fills that cache quickly.
+    """
+
+    name: str
+    synthetic: Synthetic
+    twin: Synthetic
+
+
+SMALL_EXPERTS = ArchitectureFacts(
+    name="MoE 3B-A0.8B", layers=32, hidden=1536, moe_intermediate=512, experts=40,
+    experts_per_token=8, heads=24, kv_heads=8, head_dim=64, vocab=49152, tied=True,
+)  # fmt: skip
+"""The shape of IBM's Granite 3.1 3B-A800M."""
+EXPERTS = ArchitectureFacts(
+    name="MoE 7B-A1B", layers=16, hidden=2048, moe_intermediate=1024, experts=64,
+    experts_per_token=8, heads=16, kv_heads=16, head_dim=128, vocab=50304,
+)  # fmt: skip
+"""The shape of AllenAI's OLMoE-1B-7B."""
+
+
+def targets() -> list[Target]:
+    """From 0.6 to 8 billion weights, dense and with experts; none is among the probe's samples."""
+    return [
+        _named("Qwen3-0.6B", "Q8_0"),
+        _named("TinyLlama-1.1B", "Q6_K"),
+        _named("Llama-3.2-1B", "Q4_K_M"),
+        _named("Qwen3-1.7B", "F16"),
+        _named("Llama-3.2-3B", "Q4_0"),
+        _named("Qwen3-4B", "Q6_K"),
+        _named("Mistral-7B", "Q4_K_M"),
+        _named("Llama-3.1-8B", "Q8_0"),
+        _target(SMALL_EXPERTS, "Q8_0"),
+        _target(EXPERTS, "Q4_K_M"),
+    ]
+
+
+def _named(name: str, form: str) -> Target:
+    # Norms of queries and keys, and biases, would take another of llama.cpp's architectures; a
+    # model trained on little context is not given more.
+    plain = replace(find_model(name), qk_norm="", qkv_bias=False, max_context=None)
+    return _target(plain, form)
+
+
+def _target(facts: ArchitectureFacts, form: str) -> Target:
+    twin = ArchitectureFacts(
+        name="twin", layers=facts.layers, hidden=256, intermediate=256, heads=facts.kv_heads,
+        kv_heads=facts.kv_heads, head_dim=facts.head_dim, vocab=1024,
+    )  # fmt: skip
+    return Target(
+        name=f"{facts.name} {form}",
+        synthetic=in_format(facts, form),
+        twin=in_format(twin, "Q8_0"),
+    )

@@ -1,0 +1,181 @@
+"""Decode speed of models larger than the memory they may use: drive and engine in turns."""
+
+import os
+import statistics
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from advisor import catalog
+from advisor.architecture import ArchitectureFacts
+from advisor.catalog import find_model
+from advisor.estimate import Estimate, estimate
+from advisor.machine import Figure, Kind, Machine
+from advisor.placement import RAM, Settings, Strategy, needed_bytes
+from advisor.probes import disk, host
+from advisor.probes.engine_job import Job
+from advisor.probes.synthetic_model import Synthetic, in_format, write
+from advisor.probes.system import read_ahead
+from advisor.runtimes import LLAMA_CPP
+from advisor.units import MIB
+from advisor.workload import Workload
+from benchmarks.engine_parts import talk
+from benchmarks.engine_parts.capped import cached, capped, inside
+from benchmarks.engine_parts.readings import Readings, Run
+
+DISK_SECONDS, TOKENS, TOKEN_SECONDS, DEPTH = 3.0, 8, 5.0, 16
+PROCESS = 25 * MIB
+"""What the process takes beside the model's own buffers, as seen here; a cap need not be exact, as
+what it leaves for pages is looked at [B]."""
+LOOKS = 0.1  # seconds between two looks at what the control group holds
+WITHIN = 1.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Larger:
+    """A model that is to be larger than memory.
+
+    Attributes:
+        name: shape and format.
+        synthetic: the model.
+        shares: of its file for which memory has room, beside what the process needs.
+    """
+
+    name: str
+    synthetic: Synthetic
+    shares: tuple[float, ...]
+
+
+SMALL_PIECES = ArchitectureFacts(
+    name="MoE 2.6B-A0.5B", layers=12, hidden=2048, moe_intermediate=1024, experts=32,
+    experts_per_token=4, heads=16, kv_heads=8, head_dim=128, vocab=4096,
+)  # fmt: skip
+LARGE_PIECES = ArchitectureFacts(
+    name="MoE 3.5B-A1.0B", layers=8, hidden=2048, moe_intermediate=4096, experts=16,
+    experts_per_token=4, heads=16, kv_heads=8, head_dim=128, vocab=4096,
+)  # fmt: skip
+
+
+def larger() -> list[Larger]:
+    """Two dense ones, and two with experts, which lie in small and in large pieces."""
+    dense = ((find_model("TinyLlama-1.1B"), "Q8_0"), (find_model("Llama-3.2-1B"), "Q6_K"))
+    # Random weights in Q4_0 are below zero on average, and would send all tokens to like experts.
+    routed = ((SMALL_PIECES, "Q4_K_M"), (LARGE_PIECES, "Q4_K_M"))
+    scans, hits = (0.5, 0.75, 0.9, 1.05), (0.4, 0.6, 0.8)
+    return [
+        Larger(name=f"{facts.name} {form}", synthetic=in_format(facts, form), shares=shares)
+        for shares, models in ((scans, dense), (hits, routed))
+        for facts, form in models
+    ]
+
+
+def read(
+    models: Sequence[Larger], found: Readings, folder: Path, machine: Machine,
+    over: Callable[[], bool],
+) -> None:  # fmt: skip
+    """The drive, then each model under each cap, those first that were timed least."""
+    for model in sorted(models, key=lambda one: len(found.of(one.name, DEPTH, one.shares[-1]))):
+        if over():
+            return
+        with _filled(folder, model.synthetic) as path:
+            for share in model.shares:
+                by_name = {one.name: one.value for one in disk.measure(DISK_SECONDS, path=path)}
+                direct, mapped = by_name["disk_read_direct"], by_name["disk_read_mmap"]
+                one = _timed(model, share, path, machine)
+                found.runs.append(replace(one, direct=direct, mapped=mapped))
+        found.keep()
+
+
+@contextmanager
+def _filled(folder: Path, synthetic: Synthetic) -> Iterator[Path]:
+    path = folder / f"paged-{os.getpid()}.gguf"
+    try:
+        with path.open("wb") as file:
+            write(file, synthetic, filled=True)
+            os.fsync(file.fileno())
+        yield path
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def _timed(model: Larger, share: float, path: Path, machine: Machine) -> Run:
+    """One run with room for so much of the file."""
+    with path.open("rb") as file:
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    link = path.with_name(f"linked-{path.name}")  # the process's own name for it, which goes
+    link.hardlink_to(path)
+    job = Job(
+        path=link, threads=host.facts().cores, vocab=1000, depths=(DEPTH,), prompt=0,
+        tokens=TOKENS, seconds=TOKEN_SECONDS, plain=True, mapped=True,
+    )  # fmt: skip
+    held = _held(model.synthetic, machine)
+    with (
+        capped(int(share * path.stat().st_size + held)) as group,
+        _looked_at(group) as sizes,
+        talk.loaded(job, path.parent, partial(inside, group)) as ask,
+    ):
+        ask({"depth": DEPTH})
+        sizes.clear()
+        answer = ask({"depth": DEPTH})
+    return Run(
+        target=model.name, depth=DEPTH, share=share, seconds=statistics.fmean(answer.seconds),
+        read=statistics.fmean(answer.read), cache=statistics.median(sizes),
+    )  # fmt: skip
+
+
+@contextmanager
+def _looked_at(group: Path) -> Iterator[list[int]]:
+    """Pages that a control group holds, looked at again and again [B]."""
+    sizes: list[int] = []
+    done = threading.Event()
+
+    def look() -> None:
+        while not done.wait(LOOKS):
+            sizes.append(cached(group))
+
+    looking = threading.Thread(target=look, daemon=True)
+    looking.start()
+    try:
+        yield sizes
+    finally:
+        done.set()
+        looking.join()
+
+
+def _work() -> Workload:
+    return Workload(prompt=DEPTH, output=TOKENS, context=DEPTH + 4 * TOKENS)
+
+
+def _held(synthetic: Synthetic, machine: Machine) -> float:
+    """Memory that is not for pages of the file [B]."""
+    placed = LLAMA_CPP.place(
+        synthetic.model, machine, _work(), Strategy.NVME_OFFLOAD, Settings(page_cache=0.0)
+    )
+    return float(needed_bytes(synthetic.model, placed, RAM, _work())) + PROCESS
+
+
+def on_drive(machine: Machine, runs: Sequence[Run], folder: Path) -> Machine:
+    """The machine with the drive as it was read meanwhile."""
+    if machine.disk is None:
+        raise SystemExit("engine: the drive is not known.")
+    direct = statistics.median(one.direct for one in runs)
+    mapped = statistics.median(one.mapped for one in runs)
+    drive = replace(machine.disk, sequential=_figure(direct), mapped=_figure(mapped))
+    ahead = read_ahead(folder)
+    drive = replace(drive, read_ahead=_figure(float(ahead))) if ahead else drive
+    return replace(machine, disk=drive)
+
+
+def _figure(value: float) -> Figure:
+    return Figure(value=value, kind=Kind.MEASURED, source="probed on this machine")
+
+
+def predicted(model: Larger, machine: Machine, cache: float) -> Estimate:
+    """A model of which so much lies in the page cache."""
+    return estimate(
+        model.synthetic.model, machine, _work(), LLAMA_CPP, Strategy.NVME_OFFLOAD,
+        catalog.efficiency(), Settings(page_cache=cache),
+    )  # fmt: skip

@@ -1,0 +1,70 @@
+"""Rows of data/measurements/own.csv, as the engine benchmark writes them."""
+
+import csv
+import platform
+from collections.abc import Sequence
+from dataclasses import fields
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+from advisor.accuracy.own import SHAPE, OwnRow
+from advisor.architecture import ArchitectureFacts
+from advisor.machine import Machine
+from advisor.probes.synthetic_model import Synthetic
+from advisor.units import GB, GIB
+
+COLUMNS = tuple(one.name for one in fields(OwnRow))
+
+
+def row(synthetic: Synthetic, machine: Machine, **told: object) -> dict[str, object]:
+    """One measurement; `told` are columns, speeds and sizes as they are to be written."""
+    model = synthetic.model
+    arch, host = model.architecture, machine.host
+    return dict.fromkeys(COLUMNS, "") | {
+        "runtime": f"llama.cpp (xllamacpp {version('xllamacpp')})",
+        "gpu": "none",
+        "cpu": host.name,
+        "threads": host.cores,
+        "ram_bw_gbs": f"{float(host.bandwidth.value) / GB:.1f}",
+        "os": f"{platform.system()} {platform.release().split('-')[0]}",
+        "model": f"{model.name} (synthetic)",
+        "params_b": f"{arch.params / 1e9:.3f}",
+        "active_params_b": f"{arch.active_params / 1e9:.3f}" if arch.experts else "",
+        "n_layers": model.layers,
+        **_shape(synthetic.facts),
+        "quant": model.format,
+        "model_size_gib": f"{model.file_bytes / GIB:.3f}",
+        "ngl": 0,
+        "batch": 1,
+        "date": datetime.now(UTC).date().isoformat(),
+        "source_url": "benchmarks/engine.py",
+        "doubtful": False,
+        **told,
+    }
+
+
+def drive(machine: Machine) -> dict[str, object]:
+    """Columns of the drive."""
+    disk = machine.disk
+    if disk is None or disk.mapped is None:
+        return {}
+    return {
+        "disk_gbs": f"{float(disk.sequential.value) / GB:.3f}",
+        "disk_map_gbs": f"{float(disk.mapped.value) / GB:.3f}",
+        "read_ahead_kib": f"{float(disk.read_ahead.value) / 1024:.0f}",
+    }
+
+
+def _shape(facts: ArchitectureFacts) -> dict[str, object]:
+    return {name: getattr(facts, name) for name in SHAPE}
+
+
+def append(path: Path, rows: Sequence[dict[str, object]]) -> None:
+    """Write rows behind those that a file has; ids go on."""
+    old = list(csv.DictReader(path.open(encoding="utf-8"))) if path.exists() else []
+    numbered = [one | {"id": f"own{number:04}"} for number, one in enumerate(rows, len(old) + 1)]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows([*old, *numbered])
