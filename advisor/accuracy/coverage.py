@@ -8,7 +8,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from advisor.accuracy.regimes import DATASHEET, DEEP, GENERATION, INFERRED, STATED, regime_of
+from advisor.accuracy.regimes import (
+    DATASHEET,
+    DEEP,
+    GENERATION,
+    INFERRED,
+    PAGED,
+    STATED,
+    regime_of,
+)
 from advisor.accuracy.scoring import Score
 from advisor.engines import computes_in_place
 from advisor.estimate import Estimate
@@ -97,7 +105,7 @@ def _where(estimate: Estimate) -> str:
     if estimate.strategy is Strategy.GPU_RESIDENT or placement is None:
         return "resident"
     if estimate.strategy is Strategy.NVME_OFFLOAD:
-        return "paged"
+        return PAGED
     if float(placement.gpu_layers) == 0:
         return "cpu"
     return "moe_offload" if float(placement.cpu_moe) > 0 else "partial"

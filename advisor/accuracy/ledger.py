@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from advisor.accuracy import frameworks, published, splits
+from advisor.accuracy import frameworks, paged, published, splits
 from advisor.accuracy.floor import Floor, noise_floor
 from advisor.accuracy.point import Point
 from advisor.accuracy.scoring import Score, scores
@@ -30,5 +30,6 @@ def ledger() -> Ledger:
         *published.points(rows),
         *splits.points(rows),
         *frameworks.points(),
+        *paged.points(),
     )
     return Ledger(points=points, scores=scores(points), floor=noise_floor(rows))

@@ -3,11 +3,13 @@
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 
 from advisor import catalog
+from advisor.accuracy import regimes
 from advisor.accuracy.own import PAGED, OwnRow, machine_of, model_of, rows, work_of
 from advisor.accuracy.point import Point
+from advisor.accuracy.regimes import regime_of
 from advisor.cost import page_fault_seconds
 from advisor.efficiency import Efficiency
 from advisor.errors import InputError
@@ -19,8 +21,6 @@ from advisor.runtimes.paging import WATCHED, Reread, Rereading, reread
 from advisor.schedule import Route
 from advisor.units import GB, GIB
 
-REGIME = "paged by llama.cpp"
-"""Name of the regime of these rows."""
 FOUND = tuple(number / 100 for number in range(51))
 JUMPS = tuple(number / 2 for number in range(21))
 WINDOWS = tuple(number / 4 for number in range(21))
@@ -30,7 +30,7 @@ AGAIN = 0.01
 """Part of what a token needs from which on a run read again."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Watched:
     """One row, and its estimate with the cache that the run was seen to have."""
 
@@ -91,6 +91,7 @@ def _estimated(row: OwnRow) -> Estimate:
     )  # fmt: skip
 
 
+@cache
 def predicted(one: Watched, constants: Rereading = WATCHED) -> Reread:
     """What a token of a run brings in again."""
     found = one.found
@@ -149,7 +150,7 @@ def _point(one: Watched, constants: Rereading) -> Point:
         raise InputError(one.found.refusal)
     return Point(
         id=row.id,
-        regime=REGIME,
+        regime=regime_of({"category": regimes.PAGED}),
         group=f"{row.source_url} {row.cpu} {row.model}",
         gpu="",
         cpu=row.cpu,

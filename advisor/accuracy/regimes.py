@@ -10,6 +10,8 @@ GENERATION, PROMPT, BOTH = "generation", "prompt", "prompt and generation"
 STATED, DATASHEET, INFERRED = "stated", "datasheet", "inferred"
 """Where the RAM rate of a run comes from: its source, the processor's datasheet, another run."""
 ALL = "all"
+PAGED = "paged"
+"""A mapped file that memory does not hold, read by llama.cpp page by page."""
 DEEP = 3000
 """Tokens in the cache from which a run counts as deep context."""
 
@@ -112,6 +114,12 @@ REGIMES = (
         text="Weights copied from a drive to the GPU for each step, by the same frameworks and by "
         "engines that stream experts.",
         traits={"category": STAGED},
+    ),
+    Regime(
+        name="paged by llama.cpp",
+        text="A mapped file larger than the memory it may use, page by page. Our own runs under "
+        "memory caps, the cache each was seen to have given, each predicted without itself.",
+        traits={"category": PAGED},
     ),
     Regime(
         name="experts streamed",

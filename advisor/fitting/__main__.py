@@ -6,9 +6,10 @@ to data/left_out.csv. The result depends on these files alone.
 
 import csv
 import io
+import math
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,12 +18,13 @@ from advisor.efficiency import FACTOR, EfficiencyRow
 from advisor.fitting import left_out
 from advisor.fitting.parameters import PARAMETERS
 from advisor.fitting.solve import Fit, problem, solve
-from advisor.fitting.spreads import sources, spreads
+from advisor.fitting.spreads import COVERED, sources, spreads
 from advisor.fitting.stack import decoded, prompted
 from advisor.fitting.stream_table import fitted, stream_rows
 from advisor.tables import DATA, read
 
 MEASURED = DATA / "measurements" / "llama_cpp.csv"
+OWN = DATA / "measurements" / "own.csv"
 TABLE = DATA / "efficiency.csv"
 IN_PROMPTS = (
     "gpu_flop_share", "gpu_expert_flop_share", "core_flops", "core_batch_attention_flops",
@@ -32,7 +34,9 @@ IN_PROMPTS = (
 SMALLEST = 0.004
 """Factors whose logarithm is smaller say nothing and are left out."""
 SOURCE = "python -m advisor.fitting on data/measurements/llama_cpp.csv"
-SPREADS = ("spread", "spread_thin", "spread_unmeasured", "spread_prompt", "sources")
+SPREADS = (
+    "spread", "spread_thin", "spread_unmeasured", "spread_prompt", "spread_timed", "sources",
+)  # fmt: skip
 
 
 def main() -> int:
@@ -61,6 +65,7 @@ def refitted() -> Mapping[Path, str]:
         *_rows(two),
         *_spread_rows(spreads(rows, decode, one, prompt, two)),
         *_source_rows(sources(decode)),
+        _timed_row(),
     ]
     constants = [row for row in (*found, *kept) if _key(row) not in streams]
     runs, of_runs = fitted()
@@ -105,6 +110,17 @@ def _spread_rows(
         yield _row(
             constant, {"family": part} if part else {}, float(f"{value:.3g}"), "share", rows, note
         )
+
+
+def _timed_row() -> EfficiencyRow:
+    """Half width where llama.cpp was timed on the machine, from what it was predicted there."""
+    with OWN.open(encoding="utf-8", newline="") as file:
+        runs = [row for row in csv.DictReader(file) if row["category"] == "cpu"]
+    off = [math.log(float(row["predicted_tps"]) / float(row["tg_tps"])) for row in runs]
+    value = float(f"{np.quantile(np.abs(off), COVERED):.3g}")
+    note = "80 % range where llama.cpp was timed, as the logarithm of a factor"
+    found = _row("spread_timed", {}, value, "share", len(runs), note)
+    return replace(found, source=f"python -m advisor.fitting on data/measurements/{OWN.name}")
 
 
 def _source_rows(found: Mapping[str, int]) -> Iterable[EfficiencyRow]:
