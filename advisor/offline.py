@@ -113,6 +113,7 @@ def tiers(
 
     Accelerate fills GPU, RAM and drive in turn with a map of its own (`device_map="auto"`); papers
     that compare it put every layer on the drive (FlexLLMGen at 004ffef, benchmark/hf_ds/hf_opt.py).
+    Its own table prints memory in GiB: where all lies on GPUs, that is the weights and 2 to 4 %.
     """
     on_gpu, on_disk = number(row, "fraction_gpu"), number(row, "fraction_disk")
     if on_gpu is not None or on_disk is not None:
@@ -121,8 +122,8 @@ def tiers(
     on_gpus = re.findall(r"gpu\d+_gb=(\d+(?:\.\d+)?)", said)
     in_ram = re.search(r"cpu_gb=(\d+(?:\.\d+)?)", said)
     if on_gpus and in_ram:
-        share = min(sum(map(float, on_gpus)) * GB / model.file_bytes, 1.0)
-        rest = 1.0 - share - float(in_ram.group(1)) * GB / model.file_bytes
+        share = min(sum(map(float, on_gpus)) * GIB / model.file_bytes, 1.0)
+        rest = 1.0 - share - float(in_ram.group(1)) * GIB / model.file_bytes
         return share, max(rest, 0.0)
     if runtime.place is ACCELERATE.place and category == "nvme":
         return (None, None) if "device_map" in text(row, "runtime") else (0.0, 1.0)

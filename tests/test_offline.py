@@ -101,14 +101,14 @@ def test_a_drive_is_what_its_words_say(said: dict[str, str], gigabytes: float) -
 
 
 def test_gigabytes_by_tier_become_shares() -> None:
-    # OPT-30B in 16 bits: 60 GB. 20.7 + 22.3 GB on GPUs, 14.1 GB in RAM; less than 3 GB remain.
-    model = catalog.model("OPT-30B", "BF16")
-    listed = "gpu0_gb=20.7; gpu1_gb=22.3; cpu_gb=14.1"
+    # GPT-NeoX-20B in 32 bits: 20.6 billion weights, 82.2 GB. 43.0 GiB on GPUs are 46.2 GB, 24.4 GiB
+    # in RAM 26.2 GB: 0.56, 0.32, and 0.12 remain.
+    model = catalog.model("GPT-NeoX-20B", "F32")
+    listed = "gpu0_gb=20.3; gpu1_gb=22.7; cpu_gb=24.4"
     said = row(fraction_gpu="", fraction_disk="", other_metric=listed)
     on_gpu, on_disk = offline.tiers(said, "nvme", model, ACCELERATE)
-    assert on_gpu == pytest.approx(43.0 / 60.0, abs=0.01)
-    assert on_disk is not None
-    assert 0.0 <= on_disk < 0.06
+    assert on_gpu == pytest.approx(0.56, abs=0.01)
+    assert on_disk == pytest.approx(0.12, abs=0.01)
 
 
 def test_papers_leave_accelerate_the_drive_alone() -> None:
