@@ -69,8 +69,9 @@ def main(rounds: int) -> str:
         return "ram_probe: skipped, gcc is missing."
     with tempfile.TemporaryDirectory() as folder:
         library = Path(folder) / "read.so"
-        flags = ("-O3", "-march=native", "-fopenmp", "-shared", "-fPIC", "-x", "c", "-")
-        command = (compiler, *flags, "-o", str(library))
+        # Unrolled as numpy's loops are: more loads under way read RAM faster.
+        flags = ("-O3", "-funroll-loops", "-march=native", "-fopenmp", "-shared", "-fPIC")
+        command = (compiler, *flags, "-x", "c", "-", "-o", str(library))
         built = subprocess.run(command, input=SOURCE, text=True, capture_output=True, check=False)
         if built.returncode:
             return f"ram_probe: skipped, gcc cannot build it: {built.stderr.strip()[:200]}"

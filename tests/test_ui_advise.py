@@ -143,8 +143,8 @@ def test_own_rent_is_used():
 def test_this_machine_shows_what_was_seen_and_offers_to_measure():
     test = app(machine="This machine")
     assert "assumed, not measured" in page_text(test)
-    # 2.5 s for RAM and 6 s for the drive, as the quick pass plans them.
-    assert test.button(key="measure_sidebar").label == "Measure RAM and drive (about 9 s)"
+    # 2.5 s for RAM and 5 s for the drive, as the quick pass plans them.
+    assert test.button(key="measure_sidebar").label == "Measure RAM and drive (about 8 s)"
 
 
 def test_probes_switched_off_says_so(monkeypatch):

@@ -6,9 +6,9 @@ from advisor.measurement import Measurement
 from advisor.probes import disk, engine, gpu_transfer, ram
 from advisor.probes.progress import Cancelled, Progress
 
-QUICK = {"ram": 2.5, "disk": 6.0, "gpu": 4.0, "engine": 7.0}
+QUICK = {"ram": 2.5, "disk": 5.0, "gpu": 3.5, "engine": 6.5}
 """Seconds for each part when a person waits; under 20 together, with what starting them takes."""
-FULL = {"ram": 8.0, "disk": 25.0, "gpu": 15.0, "engine": 40.0}
+FULL = {"ram": 8.0, "disk": 23.0, "gpu": 15.0, "engine": 40.0}
 """Seconds for each part when figures should be steady and curves complete; under 90 together."""
 
 
