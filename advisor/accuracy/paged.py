@@ -42,7 +42,7 @@ class Watched:
         """What the drive read for a token [B]."""
         return (self.row.read_gb or 0.0) * GB
 
-    @property
+    @cached_property
     def needed(self) -> float:
         """What a token reads in all [B]."""
         return float(self.found.model.read_bytes_per_token)
@@ -56,12 +56,12 @@ class Watched:
         step = Step(tokens=1.0, sequences=1.0, depth=depth, kv_type="f16")
         return step_load(self.found.model, self.found.placement, DISK, step)
 
-    @property
+    @cached_property
     def pages(self) -> bool:
         """Some of what a token needs came from the drive."""
         return self.read > AGAIN * self.needed
 
-    @property
+    @cached_property
     def other(self) -> float:
         """Time of a token but for what comes from the drive, as predicted [s]."""
         if self.found.step is None:

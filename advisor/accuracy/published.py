@@ -11,14 +11,13 @@ from advisor import catalog
 from advisor.accuracy.facts import answers, facts_of
 from advisor.accuracy.point import Point
 from advisor.accuracy.regimes import DATASHEET, DEEP, GENERATION, PROMPT, STATED, regime_of
-from advisor.errors import AdvisorError
 from advisor.estimate import IN_DECODE, IN_PROMPT
 from advisor.fitting.__main__ import MEASURED
 from advisor.fitting.left_out import GENERATED, READ, left_out
 from advisor.fitting.spreads import half_widths
-from advisor.fitting.stack import Stack, decoded, prompted
+from advisor.fitting.stack import Stack, case_of, decoded, prompted
 from advisor.model import Floats
-from advisor.predict import Case, understood
+from advisor.predict import Case
 
 Row = Mapping[str, str]
 
@@ -53,10 +52,9 @@ class Published:
         for row in self.rows:
             if row["doubtful"] == "True":
                 continue
-            try:
-                found[row["id"]] = Run(row=row, case=understood(row))
-            except AdvisorError:
-                continue
+            case = case_of(row)
+            if case is not None:
+                found[row["id"]] = Run(row=row, case=case)
         return found
 
     @cached_property

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -126,13 +127,23 @@ def _stack(rows: Iterable[Mapping[str, str]], categories: tuple[str, ...], speed
     for row in rows:
         if row["category"] not in categories or row["doubtful"] == "True" or not row[speed]:
             continue
-        try:
-            case = understood(row)
-        except AdvisorError:
-            continue
-        if case.runtime in (LLAMA_CPP, IK_LLAMA_CPP) and _split_stated(row, case):
+        case = case_of(row)
+        if case and case.runtime in (LLAMA_CPP, IK_LLAMA_CPP) and _split_stated(row, case):
             parts.append(_part(row, case, prompt=speed == "pp_tps"))
     return _joined(parts)
+
+
+def case_of(row: Mapping[str, str]) -> Case | None:
+    """What a row describes; None where that is not understood."""
+    return _case(tuple(row.items()))
+
+
+@lru_cache(maxsize=2048)
+def _case(cells: tuple[tuple[str, str], ...]) -> Case | None:
+    try:
+        return understood(dict(cells))
+    except AdvisorError:
+        return None
 
 
 def _split_stated(row: Mapping[str, str], case: Case) -> bool:
