@@ -6,6 +6,7 @@ of 0.86 GB in Q6_K.
 """
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -134,6 +135,31 @@ def test_70b_from_one_nvme_drive_gives_under_half_a_token(llama_70b: Model) -> N
     )  # fmt: skip
     assert speed(one) < 0.33
     assert one.bottleneck == "the drive"
+
+
+def test_readme_shows_these_figures(llama_70b: Model) -> None:
+    awq, half = catalog.model("Llama-3.1-70B", "AWQ"), Settings(gpu_layers=40.0)
+    in_ram, paged = Strategy.CPU_OFFLOAD, replace(half, page_cache=0.0)
+    desktop = machine(
+        MachineInputs(gpu="RTX 3090", cpu="Desktop DDR5-5600 dual-channel (typical)", ram_gb=64)
+    )
+    shown = {
+        "in an RTX A6000": [(machine(MachineInputs(gpu="RTX A6000")), llama_70b, LLAMA_CPP,
+                             Strategy.GPU_RESIDENT, None)],
+        "in an RTX 6000 Ada": [(machine(MachineInputs(gpu="RTX 6000 Ada")), llama_70b, LLAMA_CPP,
+                                Strategy.GPU_RESIDENT, None)],
+        "in the RAM of an 80 to 100": [(server(rate), llama_70b, LLAMA_CPP, in_ram, half)
+                                       for rate in (80, 100)],
+        "half streamed": [(server(90), awq, VLLM, in_ram, half)],
+        "20 of 80 layers": [(desktop, llama_70b, LLAMA_CPP, in_ram, Settings(gpu_layers=20.0))],
+        "read from one NVMe": [(server(90), llama_70b, LLAMA_CPP, Strategy.NVME_OFFLOAD, paged)],
+    }  # fmt: skip
+    lines = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8").splitlines()
+    for words, cases in shown.items():
+        (line,) = (one for one in lines if one.startswith("|") and words in one)
+        figures = (f"{speed(run(model, *others)):.2g}"
+                   for where, model, *rest in cases for others in [(where, *rest)])  # fmt: skip
+        assert line.endswith(f"| {' to '.join(figures)} |"), words
 
 
 def test_70b_does_not_fit_a_3090_and_says_what_is_missing(llama_70b: Model) -> None:
