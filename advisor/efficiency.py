@@ -29,6 +29,8 @@ class EfficiencyRow:
         unit: "share", "s", "B/s", "FLOP/s", or "factor" for one that multiplies the others.
         kind: assumed, derived, measured or fitted.
         rows: measurements it was fitted on; None where it was not.
+        spread: standard deviation of its logarithm, from the fit's curvature; None where it was
+            not fitted.
         source: where it comes from.
         date: when.
         note: what to know.
@@ -44,6 +46,7 @@ class EfficiencyRow:
     unit: str
     kind: str
     rows: int | None
+    spread: float | None = None
     source: str
     date: str
     note: str | None

@@ -364,7 +364,8 @@ def _constants_used(constants: Efficiency) -> Iterable[Assumption]:
         if first.constant.startswith("spread"):
             continue
         value = math.prod(row.value for row in rows)
-        count = f" ({first.rows} rows)" if first.rows else ""
+        sure = f", give or take {100 * first.spread:.0f} %" if first.spread else ""
+        count = f" ({first.rows} rows{sure})" if first.rows else ""
         yield Assumption(
             what=first.note or first.constant,
             figure=Figure(

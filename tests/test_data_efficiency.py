@@ -160,3 +160,13 @@ def test_the_widest_arithmetic_for_matrices(cpu: str, name: str) -> None:
 
 def test_groups_are_not_scopes() -> None:
     assert not {row.family for row in ROWS} & {str(group) for group in Group}
+
+
+def test_what_was_fitted_tells_how_sure_it_is() -> None:
+    spreads = ("spread", "sources", "batch_share")
+    fitted = [row for row in ROWS if row.kind == "fitted" and not row.constant.startswith(spreads)]
+    assert len(fitted) > 150
+    for row in fitted:
+        assert row.spread is not None, row
+        assert 0.0 < row.spread < 1.5, row
+    assert all(row.spread is None for row in ROWS if row.kind != "fitted")

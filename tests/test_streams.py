@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from statistics import median
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -12,8 +13,8 @@ from advisor.efficiency import EfficiencyRow
 from advisor.engines import engine
 from advisor.fitting.__main__ import TABLE
 from advisor.fitting.stream_parameters import STREAM_PARAMETERS
-from advisor.fitting.stream_table import SOURCE, Judged, judged
-from advisor.fitting.streams import BATCHED, EXPERTS, RESIDENT, STAGED, STREAMED
+from advisor.fitting.stream_table import SOURCE, fitted, half_width
+from advisor.fitting.streams import BATCHED, EXPERTS, RESIDENT, STAGED, STREAMED, regime
 from advisor.placement import Settings, Strategy
 from advisor.runtimes import DEEPSPEED
 from advisor.runtimes.deepspeed import passing_bytes
@@ -22,17 +23,32 @@ from advisor.tables import read
 from advisor.workload import Workload
 
 
+class Judged(NamedTuple):
+    """A run: its kind, source, GPU, predicted over measured without its group, half width."""
+
+    regime: str
+    source: str
+    gpu: str
+    ratio: float
+    half_width: float
+
+
 @pytest.fixture(scope="module")
 def runs() -> tuple[Judged, ...]:
-    return tuple(judged())
+    streams, fit = fitted()
+    return tuple(
+        Judged(regime(run), run.row["source_url"], run.row["gpu"], run.seconds / seconds,
+               half_width(run))
+        for run, seconds in zip(streams.runs, fit.predicted.tolist(), strict=True)
+    )  # fmt: skip
 
 
 def off(runs: Iterable[Judged]) -> float:
-    return median(abs(one.predicted / one.measured - 1) for one in runs)
+    return median(abs(one.ratio - 1) for one in runs)
 
 
 def covered(runs: Iterable[Judged]) -> float:
-    inside = [abs(np.log(one.predicted / one.measured)) <= one.half_width for one in runs]
+    inside = [abs(np.log(one.ratio)) <= one.half_width for one in runs]
     return float(np.mean(inside))
 
 

@@ -88,11 +88,12 @@ def _key(row: EfficiencyRow) -> tuple[str | None, ...]:
 
 
 def _rows(fit: Fit) -> Iterable[EfficiencyRow]:
-    for (constant, scope), value, rows in zip(fit.terms, fit.values, fit.rows, strict=True):
+    found = zip(fit.terms, fit.values, fit.rows, fit.spreads, strict=True)
+    for (constant, scope), value, rows, spread in found:
         parameter = PARAMETERS[constant]
         if scope and (abs(value) < SMALLEST or not rows):
             continue
-        yield _row(
+        one = _row(
             constant,
             {**dict(scope), "runtime": parameter.runtime},
             float(f"{np.exp(value):.4g}"),
@@ -100,6 +101,7 @@ def _rows(fit: Fit) -> Iterable[EfficiencyRow]:
             int(rows),
             parameter.note,
         )
+        yield replace(one, spread=float(f"{spread:.2g}") if rows else None)
 
 
 def _spread_rows(

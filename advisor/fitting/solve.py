@@ -49,12 +49,14 @@ class Fit:
         terms: in order.
         values: logarithm of the start value's or factor's best estimate, shape (terms,).
         rows: how many rows bear on each term, shape (terms,).
+        spreads: standard deviation of each value, shape (terms,).
         predicted: seconds of each row from the fit without its group, shape (rows,) [s].
     """
 
     terms: tuple[Term, ...]
     values: Floats
     rows: npt.NDArray[np.int64]
+    spreads: Floats
     predicted: Floats
 
 
@@ -175,12 +177,14 @@ def solve(task: Problem) -> Fit:
     group_sizes = Counter(task.stack.groups)
     grouped = np.array([group_sizes[group] ** GROUP_POWER for group in task.stack.groups])
     values = _best(task, task.prior, grouped)
-    _, slopes = task.slopes(values)
+    here, slopes = task.slopes(values)
+    weights = grouped * _trust(np.log(task.stack.seconds) - here)
     bearing = (task.applies > 0) & (np.abs(slopes) > BEARING)
     return Fit(
         terms=task.terms,
         values=values,
         rows=np.sum(bearing, axis=0),
+        spreads=np.sqrt(np.diag(np.linalg.inv(_curvature(task, slopes, weights)))),
         predicted=np.exp(_left_out(task, values, grouped)),
     )
 
@@ -195,9 +199,13 @@ def _trust(residuals: Floats) -> Floats:
 def _newton(
     task: Problem, values: Floats, slopes: Floats, weights: Floats, residuals: Floats
 ) -> Floats:
-    curvature = slopes.T @ (slopes * weights[:, None]) + np.diag(task.width**-2)
     gradient = slopes.T @ (weights * residuals) - (values - task.prior) / task.width**2
-    return np.asarray(np.linalg.solve(curvature, gradient))
+    return np.asarray(np.linalg.solve(_curvature(task, slopes, weights), gradient))
+
+
+def _curvature(task: Problem, slopes: Floats, weights: Floats) -> Floats:
+    """Of the error about the best values, shape (terms, terms); its inverse is their covariance."""
+    return np.asarray(slopes.T @ (slopes * weights[:, None]) + np.diag(task.width**-2))
 
 
 def _left_out(task: Problem, values: Floats, grouped: Floats) -> Floats:

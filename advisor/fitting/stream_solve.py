@@ -38,11 +38,13 @@ class StreamFit:
     Attributes:
         values: logarithm of each term's best estimate.
         rows: how many runs bear on each term.
+        spreads: standard deviation of the sum of a constant's own term and an engine's.
         predicted: seconds of each run from the fit without its group, shape (runs,) [s].
     """
 
     values: Mapping[Term, float]
     rows: Mapping[Term, int]
+    spreads: Mapping[Term, float]
     predicted: Floats
 
 
@@ -133,11 +135,13 @@ def solve(asked: Task) -> StreamFit:
         values = values + DAMPING * np.clip(change, -0.6, 0.6)
         if np.max(np.abs(change)) < ENOUGH:
             break
-    _, slopes = asked.slopes(values, np.ones(len(values), dtype=bool))
+    here, slopes = asked.slopes(values, np.ones(len(values), dtype=bool))
+    weights = asked.counts * _trust(measured - here)
     bearing = np.sum(asked.applies & (np.abs(slopes) > BEARING) & teaching[:, None], axis=0)
     return StreamFit(
         values=dict(zip(asked.terms, values.tolist(), strict=True)),
         rows=dict(zip(asked.terms, bearing.tolist(), strict=True)),
+        spreads=_sums(asked.terms, _covariance(asked, slopes, weights)),
         predicted=np.exp(_left_out(asked, values, slopes)),
     )
 
@@ -150,9 +154,27 @@ def _trust(residuals: Floats) -> Floats:
 def _newton(
     asked: Task, values: Floats, slopes: Floats, weights: Floats, residuals: Floats
 ) -> Floats:
-    curvature = slopes.T @ (slopes * weights[:, None]) + np.diag(asked.width**-2)
     gradient = slopes.T @ (weights * residuals) - (values - asked.prior) / asked.width**2
-    return np.asarray(np.linalg.solve(curvature, gradient))
+    return np.asarray(np.linalg.solve(_curvature(asked, slopes, weights), gradient))
+
+
+def _curvature(asked: Task, slopes: Floats, weights: Floats) -> Floats:
+    """Of the error about the best values, shape (terms, terms); its inverse is their covariance."""
+    return np.asarray(slopes.T @ (slopes * weights[:, None]) + np.diag(asked.width**-2))
+
+
+def _covariance(asked: Task, slopes: Floats, weights: Floats) -> Floats:
+    return np.asarray(np.linalg.inv(_curvature(asked, slopes, weights)))
+
+
+def _sums(terms: tuple[Term, ...], covariance: Floats) -> dict[Term, float]:
+    """Standard deviation of each constant's own term, and of its sum with that of an engine."""
+    at = {term: index for index, term in enumerate(terms)}
+    found = {}
+    for (name, key), own in at.items():
+        both = [at[name, ""]] if not key else [at[name, ""], own]
+        found[name, key] = float(np.sqrt(covariance[np.ix_(both, both)].sum()))
+    return found
 
 
 def _left_out(asked: Task, values: Floats, slopes: Floats) -> Floats:

@@ -1,7 +1,7 @@
 """What was fitted on runs of frameworks: rows of data/efficiency.csv, entries of a ledger."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -35,41 +35,6 @@ EVERYWHERE = (*ON_GPU, Route.IN_PLACE, Route.STREAMED, Route.STAGED)
 COVERED = 0.8
 
 
-@dataclass(frozen=True, kw_only=True)
-class Judged:
-    """One published run beside its prediction by a fit that did not see its group.
-
-    Attributes:
-        id: of the row.
-        regime: what kind of run it is.
-        group: source and hardware; rows of a group err together.
-        gpu: as the source calls it; empty for none.
-        cpu: likewise.
-        model: likewise.
-        format: likewise.
-        runtime: likewise.
-        date: when it was measured or published; empty where unknown.
-        measured: speed of the whole batch [tokens/s].
-        predicted: likewise [tokens/s].
-        half_width: of the 80 % range, as a logarithm.
-        source: where it was published.
-    """
-
-    id: str
-    regime: str
-    group: str
-    gpu: str
-    cpu: str
-    model: str
-    format: str
-    runtime: str
-    date: str
-    measured: float
-    predicted: float
-    half_width: float
-    source: str
-
-
 @cache
 def fitted() -> tuple[Streams, StreamFit]:
     """All runs and their fit."""
@@ -90,7 +55,8 @@ def _constants(streams: Streams, fit: StreamFit) -> Iterator[EfficiencyRow]:
             factor = fit.values.get((name, key), 0.0)
             value = float(parameter.limited(np.exp(fit.values[name, ""] + factor)))
             rows = fit.rows.get(own, 0)
-            yield _row(name, key, "", value, parameter.unit, rows, parameter.note)
+            one = _row(name, key, "", value, parameter.unit, rows, parameter.note)
+            yield replace(one, spread=float(f"{fit.spreads[own]:.2g}") if rows else None)
 
 
 def _spreads(streams: Streams, fit: StreamFit) -> Iterator[EfficiencyRow]:
@@ -172,28 +138,6 @@ def _row(
         date=DATE,
         note=note,
     )
-
-
-def judged() -> Iterable[Judged]:
-    """Every run of a framework that the advisor understands, its group left out."""
-    streams, fit = fitted()
-    for run, group, seconds in zip(streams.runs, streams.groups, fit.predicted, strict=True):
-        measured = run.tokens / run.seconds
-        yield Judged(
-            id=run.row["id"],
-            regime=regime(run),
-            group=group,
-            gpu=run.row["gpu"],
-            cpu=run.row["cpu"],
-            model=run.row["model"],
-            format=run.row["quant"],
-            runtime=run.row["runtime"],
-            date=run.row["date"],
-            measured=measured,
-            predicted=run.tokens / float(seconds),
-            half_width=half_width(run),
-            source=run.row["source_url"],
-        )
 
 
 def half_width(run: Run) -> float:
