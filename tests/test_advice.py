@@ -24,10 +24,11 @@ from advisor.upgrades import COUNTS, WORTHWHILE, Upgrade, first_choice
 from advisor.wording import tokens_per_second
 from advisor.workload import Workload
 
+SATA = "SATA SSD (typical)"
 SITUATIONS = {
     "fits": ("Llama-3.1-8B", {"gpu": "RTX 4090", "ram_gb": 64}),
     "offloads": ("Llama-3.1-70B", {"gpu": "RTX 4090", "ram_gb": 64}),
-    "reads the drive": ("Llama-3.1-70B", {"gpu": "RTX 4090", "ram_gb": 16}),
+    "reads the drive": ("Llama-3.1-70B", {"gpu": "RTX 4090", "ram_gb": 16, "disk": SATA}),
     "has experts": ("Qwen3-30B-A3B", {"gpu": "RTX 3060 12GB", "ram_gb": 64}),
     "has no GPU": ("Llama-3.1-8B", {"ram_gb": 32}),
     "is unified": ("gpt-oss-120b", {"gpu": "GB10", "ram_gb": 128}),

@@ -362,9 +362,9 @@ class TestWhatCannotBe:
     def test_no_lost_pages_where_ram_is_roomy(self) -> None:
         assert "pages_lost" not in self.of("no GPU")
 
-    def test_no_lost_pages_where_a_scan_finds_none(self) -> None:
-        # Some 13 GiB of cache for the 20 GiB that VRAM leaves: each token reads them all again.
-        assert "pages_lost" not in self.of("drive")
+    def test_lost_pages_are_missed_by_a_scan_and_by_experts(self) -> None:
+        # A scan still finds a fifth of what the cache holds (data/measurements/own.csv).
+        assert "pages_lost" in self.of("drive")
         assert "pages_lost" in self.of("experts on a drive")
 
     def test_no_modules_where_ram_was_measured_or_is_soldered(self) -> None:

@@ -60,7 +60,7 @@ def test_it_is_a_page_of_the_app():
 def test_the_verdict_names_the_closest_and_the_farthest():
     # Errors of 0 to 19 % and of 50 %; experts in RAM, a single figure, is not named.
     text = page_text(accuracy())
-    assert "Of 41 published speeds" in text
+    assert "Of 41 measured speeds" in text
     assert "Closest: resident, dense, 10 %. Farthest: CPU alone, 50 %." in text
 
 

@@ -22,7 +22,7 @@ class Point:
         measured: speed [tokens/s].
         predicted: speed [tokens/s].
         half_width: of the 80 % range, as a logarithm.
-        source: where it was published.
+        source: where it was published; the program that took it for our own runs.
         peers: what public advisors say of the same run, by name; those that say nothing are absent
             [tokens/s].
     """
@@ -41,6 +41,11 @@ class Point:
     half_width: float
     source: str
     peers: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def published(self) -> bool:
+        """Somebody published it, and the source can be opened."""
+        return self.source.startswith("https://")
 
     @property
     def error(self) -> float:

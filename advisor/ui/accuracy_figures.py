@@ -111,7 +111,10 @@ def _details(point: Point | None) -> None:
                 joined(block("", text, "span") for pair in _facts(point) for text in pair),
             )
         )
-        st.link_button("Open the source", point.source, icon=":material/open_in_new:")
+        if point.published:
+            st.link_button("Open the source", point.source, icon=":material/open_in_new:")
+        else:
+            show(block("oa-soft", f"Our own run, by {point.source}; data/measurements/own.csv"))
         with st.expander("What public formulas say of it"):
             show(_said(point))
 
@@ -147,7 +150,7 @@ def _table(shown: Sequence[Point]) -> None:
         key="ledger_table",
         hide_index=True,
         height=360,
-        alt=f"{len(shown)} published speeds with their predictions and sources",
+        alt=f"{len(shown)} measured speeds with their predictions and sources",
         column_config={
             "Model": st.column_config.TextColumn(width=150),
             "Off by": st.column_config.NumberColumn(
@@ -168,7 +171,7 @@ def frame(shown: Sequence[Point]) -> pd.DataFrame:
             "Off by": [100.0 * one.error for one in shown],
             "Measured": [one.measured for one in shown],
             "Predicted": [one.predicted for one in shown],
-            "Source": [one.source for one in shown],
+            "Source": [one.source if one.published else None for one in shown],
             "On": [one.gpu or one.cpu for one in shown],
             "In range": ["yes" if one.held else "no" for one in shown],
             "Kind of run": [one.regime for one in shown],

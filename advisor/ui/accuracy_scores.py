@@ -28,7 +28,7 @@ def verdict(ledger: Ledger) -> None:
     show(
         block(
             "oa-verdict",
-            f"Of {every.rows} published speeds, half are predicted within "
+            f"Of {every.rows} measured speeds, half are predicted within "
             f"{percent(every.median)}, and {percent(every.covered)} lie in the range shown beside "
             f"the prediction; four in five should. Closest: {best.regime}, "
             f"{percent(best.median)}. Farthest: {worst.regime}, {percent(worst.median)}.",
