@@ -157,10 +157,10 @@ def sides(
         if one.strategy is not Strategy.CPU_OFFLOAD or one.placement is None:
             continue
         alone = again(one, replace(one.work, users=1), settings)
-        if Route.IN_PLACE in alone.routes:
-            in_place.append(one)
-        elif Route.STREAMED in alone.routes:
+        if Route.STREAMED in alone.routes:
             streamed.append(one)
+        elif Route.IN_PLACE in alone.routes:
+            in_place.append(one)
     return in_place, streamed
 
 

@@ -184,3 +184,13 @@ def test_in_place_a_prompt_costs_the_processor_the_same_for_every_token() -> Non
     first, second = found.in_place.speed[:2]
     # only attention grows with the prompt
     assert 0.95 * first < second <= first
+
+
+def test_reading_over_the_link_counts_as_streamed_though_ram_is_read_too() -> None:
+    # vLLM's kernels read experts in RAM over the link, which draws on the same RAM.
+    here = machine(MachineInputs(gpu="RTX 5090", gpu_count=2, ram_gb=384))
+    model = catalog.model("Qwen3-235B-A22B", "Q4_K_M")
+    found = compare(model, here, Workload(), runtimes=(LLAMA_CPP, VLLM))
+    in_place, streamed = sides(found)
+    assert [one.runtime for one in in_place] == ["llama.cpp"]
+    assert [one.runtime for one in streamed] == ["vLLM"]

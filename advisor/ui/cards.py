@@ -205,9 +205,9 @@ def _what_half_a_token_takes(one: Estimate) -> Iterable[str]:
 
 def _other_ways(answer: Answer, shown: Estimate) -> Iterable[Markup]:
     """The other way to read what RAM holds, and why it differs."""
-    in_place = Route.IN_PLACE in shown.routes
+    in_place = Route.STREAMED not in shown.routes
     others = usable(answer.advice.placed(Strategy.CPU_OFFLOAD))
-    other = next((one for one in others if (Route.IN_PLACE in one.routes) != in_place), None)
+    other = next((one for one in others if (Route.STREAMED in one.routes) == in_place), None)
     if other is None:
         return
     text = Markup("{} instead: <b>{}</b> ({}, {}), bound by {}.")
