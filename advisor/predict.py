@@ -7,26 +7,24 @@ with a typical part, and a row that cannot be predicted says why.
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 
 from advisor import catalog, offline
-from advisor.assemble import NO_GPU, TYPICAL_HOST, MachineInputs, machine
+from advisor.assemble import NO_GPU, machine
 from advisor.cells import number as _float
 from advisor.cells import text as _text
 from advisor.cells import whole as _int
 from advisor.describe.outline import outline
 from advisor.engines import computes_in_place, engine
-from advisor.errors import AdvisorError, InputError, UnknownName
+from advisor.errors import AdvisorError, InputError
 from advisor.estimate import Estimate, Range, estimate
 from advisor.machine import Machine
 from advisor.model import Model, scaled
 from advisor.placement import Settings, Strategy
-from advisor.records import HostRow
 from advisor.runtimes import KTRANSFORMERS, LLAMA_CPP, VLLM, Runtime
-from advisor.stated_gpus import stated_gpus
-from advisor.units import GB, GIB, Array
+from advisor.stated_machine import ram_gib, stated_machine
+from advisor.units import GIB, Array
 from advisor.workload import Workload
 
 COLUMNS = (
@@ -158,9 +156,9 @@ def understood(row: Mapping[str, str]) -> Case:
     notes: list[str] = []
     runtime, strategy = _runtime(row, category, notes), STRATEGIES[category]
     model = _model(row, runtime, notes)
-    inputs = _machine_inputs(row, notes)
+    inputs = stated_machine(row, notes)
     if computes_in_place(runtime):
-        inputs = replace(inputs, ram_gb=_ram_gib(row, category, notes))
+        inputs = replace(inputs, ram_gb=ram_gib(row, category, notes))
     else:
         inputs = replace(inputs, ram_gb=offline.ram_gib(row, runtime, notes))
     if strategy is Strategy.GPU_RESIDENT and strategy not in runtime.strategies:
@@ -269,116 +267,6 @@ def _without_gpu(
         notes.append(f"{runtime.name} needs a GPU: read as {LLAMA_CPP.name} does")
     resident = strategy is Strategy.GPU_RESIDENT
     return LLAMA_CPP, Strategy.CPU_OFFLOAD if resident else strategy
-
-
-def _machine_inputs(row: Mapping[str, str], notes: list[str]) -> MachineInputs:
-    gpu, count = (NO_GPU, 1) if _text(row, "category") == "cpu" else stated_gpus(row, notes)
-    cpu = _known_cpu(row, notes)
-    gen = _int(row, "pcie_gen")
-    disk_gbs, disk = offline.drive(row)
-    return MachineInputs(
-        gpu=gpu,
-        gpu_count=count,
-        cpu=cpu,
-        ram_gbs=_ram_gbs(row, cpu),
-        ram_channels=_float(row, "ram_channels"),
-        ram_mts=_float(row, "ram_mts"),
-        cores=_cores(row, cpu),
-        pcie_gbs=_float(row, "h2d_gbs"),
-        pcie_gen=gen,
-        pcie_lanes=_int(row, "pcie_lanes"),
-        disk=disk,
-        disk_gbs=disk_gbs,
-    )
-
-
-UNLIMITED_RAM_GIB = 100_000.0
-"""Stands for RAM that a source does not state but that held what its run needed [GiB]."""
-USUAL_RAM_GIB = 64.0
-"""Stands for RAM beside a drive that a source does not state [GiB]."""
-
-
-def _ram_gib(row: Mapping[str, str], category: str, notes: list[str]) -> float:
-    """RAM as stated beside the processor or in the note; only a drive's cache depends on it."""
-    if category != "nvme":
-        return UNLIMITED_RAM_GIB
-    said = f"{_text(row, 'cpu')} {_text(row, 'source_note')}"
-    found = re.search(r"(\d+(?:\.\d+)?) ?GB(?! ?/s)", said)
-    if found:
-        return min(max(float(found.group(1)), 1.0), 4096.0)
-    notes.append(f"RAM is not stated: {USUAL_RAM_GIB:g} GiB stand in")
-    return USUAL_RAM_GIB
-
-
-STAND_INS = (
-    (r"\(gcp\)|\(aws\)|azure|cloud|vcpu", "Cloud VM, 16 vCPU (typical)"),
-    (r"workstation", "HEDT quad-channel DDR4-3200 (typical)"),
-    (r"epyc\W+9\d\d\d", "Server 12-channel DDR5-4800 (typical)"),
-    (r"(2x|dual).*xeon e5", "2x Xeon E5-2680 v4"),
-    (r"xeon e5", "Xeon E5-2680 v4"),
-    (r"threadripper pro 7|threadripper pro 9", "Workstation 8-channel DDR5-5200 (typical)"),
-    (r"epyc|xeon|threadripper pro", "Server 8-channel DDR4-3200 (typical)"),
-    (r"threadripper", "HEDT quad-channel DDR4-3200 (typical)"),
-    (r"ddr4", "Desktop DDR4-3200 dual-channel (typical)"),
-    (r"laptop", "Laptop LPDDR5X-7500 (typical)"),
-)
-"""Words of a processor that the catalogue does not hold, and the typical platform of its kind."""
-
-
-def _known_cpu(row: Mapping[str, str], notes: list[str]) -> str | None:
-    stated = _text(row, "cpu")
-    if not stated:
-        return None
-    found = _host_called(stated)
-    if found is None:
-        kinds = (name for words, name in STAND_INS if re.search(words, stated.casefold()))
-        name = next(kinds, TYPICAL_HOST)
-        notes.append(f"CPU {stated!r} is not in the catalogue: {name} stands in")
-        return name
-    if found.bandwidth_gbs is None and not (_text(row, "ram_bw_gbs") or _text(row, "ram_mts")):
-        notes.append(f"{found.name}: RAM bandwidth not published, a typical desktop stands in")
-        return None
-    return found.name
-
-
-def ram_peak(row: Mapping[str, str]) -> bool:
-    """The RAM rate that a row gives is the datasheet's: it says so, or nobody sustains so much."""
-    stated, note = _float(row, "ram_bw_gbs") or 0.0, _text(row, "source_note")
-    if "theor" in note and "measured" not in note:
-        return True
-    channels, rate = _float(row, "ram_channels"), _float(row, "ram_mts")
-    peak = channels * 8e-3 * rate if channels and rate else _catalogue_peak(_text(row, "cpu"))
-    return stated > catalog.MOST_SUSTAINED * peak
-
-
-def _catalogue_peak(cpu: str) -> float:
-    found = _host_called(cpu)
-    return (found.bandwidth_gbs if found else None) or np.inf
-
-
-@lru_cache(maxsize=1024)
-def _host_called(cpu: str) -> HostRow | None:
-    """The catalogue's row of a processor; None where it has none. Many rows name the same."""
-    try:
-        return catalog.find_host(cpu)
-    except UnknownName:
-        return None
-
-
-def _ram_gbs(row: Mapping[str, str], cpu: str | None) -> float | None:
-    stated = _float(row, "ram_bw_gbs")
-    if stated is None or not ram_peak(row):
-        return stated
-    segment = catalog.find_host(cpu or TYPICAL_HOST).segment
-    return float(catalog.sustained(stated * GB, segment, "", "").value) / GB
-
-
-def _cores(row: Mapping[str, str], cpu: str | None) -> int | None:
-    """Cores at work: as many as threads, but a second thread of a core adds none."""
-    threads = _int(row, "threads")
-    if threads is None or cpu is None:
-        return threads
-    return min(threads, catalog.find_host(cpu).cores)
 
 
 def _settings(row: Mapping[str, str], category: str, model: Model) -> Settings:

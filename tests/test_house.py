@@ -30,6 +30,7 @@ LAYERS = """
     upgrades
     what_ifs offers remarks
     compare predict concurrency
+    stated_machine
     offline engines stated_gpus
     models assemble assemble_named
     calibrated

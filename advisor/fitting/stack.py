@@ -15,9 +15,10 @@ from advisor.estimate import usual_backend
 from advisor.machine import Gpu, Host, given
 from advisor.model import Floats
 from advisor.placement import Load
-from advisor.predict import Case, ram_peak, understood
+from advisor.predict import Case, understood
 from advisor.runtimes import IK_LLAMA_CPP, LLAMA_CPP
 from advisor.schedule import Flow, Route, Schedule
+from advisor.stated_machine import ram_peak
 from advisor.units import GB
 
 DECODED = ("resident", "cpu", "moe_offload", "partial")

@@ -1,0 +1,137 @@
+"""The machine that a row of a measurement file states, and what stands in for what it does not."""
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+
+import numpy as np
+
+from advisor import catalog, offline
+from advisor.assemble import NO_GPU, TYPICAL_HOST, MachineInputs
+from advisor.cells import number, text, whole
+from advisor.errors import UnknownName
+from advisor.records import HostRow
+from advisor.stated_gpus import stated_gpus
+from advisor.units import GB
+
+
+def stated_machine(row: Mapping[str, str], notes: list[str]) -> MachineInputs:
+    """The machine as stated, but for how much RAM it has.
+
+    Args:
+        row: of a measurement file.
+        notes: gets what stands in for what was not stated.
+    """
+    gpu, count = (NO_GPU, 1) if text(row, "category") == "cpu" else stated_gpus(row, notes)
+    cpu = _known_cpu(row, notes)
+    gen = whole(row, "pcie_gen")
+    disk_gbs, disk = offline.drive(row)
+    return MachineInputs(
+        gpu=gpu,
+        gpu_count=count,
+        cpu=cpu,
+        ram_gbs=_ram_gbs(row, cpu),
+        ram_channels=number(row, "ram_channels"),
+        ram_mts=number(row, "ram_mts"),
+        cores=_cores(row, cpu),
+        pcie_gbs=number(row, "h2d_gbs"),
+        pcie_gen=gen,
+        pcie_lanes=whole(row, "pcie_lanes"),
+        disk=disk,
+        disk_gbs=disk_gbs,
+    )
+
+
+UNLIMITED_RAM_GIB = 100_000.0
+"""Stands for RAM that a source does not state but that held what its run needed [GiB]."""
+USUAL_RAM_GIB = 64.0
+"""Stands for RAM beside a drive that a source does not state [GiB]."""
+
+
+def ram_gib(row: Mapping[str, str], category: str, notes: list[str]) -> float:
+    """RAM as stated beside the processor or in the note; only a drive's cache depends on it [GiB].
+
+    Args:
+        row: of a measurement file.
+        category: of the row.
+        notes: gets what stands in for what was not stated.
+    """
+    if category != "nvme":
+        return UNLIMITED_RAM_GIB
+    said = f"{text(row, 'cpu')} {text(row, 'source_note')}"
+    found = re.search(r"(\d+(?:\.\d+)?) ?GB(?! ?/s)", said)
+    if found:
+        return min(max(float(found.group(1)), 1.0), 4096.0)
+    notes.append(f"RAM is not stated: {USUAL_RAM_GIB:g} GiB stand in")
+    return USUAL_RAM_GIB
+
+
+STAND_INS = (
+    (r"\(gcp\)|\(aws\)|azure|cloud|vcpu", "Cloud VM, 16 vCPU (typical)"),
+    (r"workstation", "HEDT quad-channel DDR4-3200 (typical)"),
+    (r"epyc\W+9\d\d\d", "Server 12-channel DDR5-4800 (typical)"),
+    (r"(2x|dual).*xeon e5", "2x Xeon E5-2680 v4"),
+    (r"xeon e5", "Xeon E5-2680 v4"),
+    (r"threadripper pro 7|threadripper pro 9", "Workstation 8-channel DDR5-5200 (typical)"),
+    (r"epyc|xeon|threadripper pro", "Server 8-channel DDR4-3200 (typical)"),
+    (r"threadripper", "HEDT quad-channel DDR4-3200 (typical)"),
+    (r"ddr4", "Desktop DDR4-3200 dual-channel (typical)"),
+    (r"laptop", "Laptop LPDDR5X-7500 (typical)"),
+)
+"""Words of a processor that the catalogue does not hold, and the typical platform of its kind."""
+
+
+def _known_cpu(row: Mapping[str, str], notes: list[str]) -> str | None:
+    stated = text(row, "cpu")
+    if not stated:
+        return None
+    found = _host_called(stated)
+    if found is None:
+        kinds = (name for words, name in STAND_INS if re.search(words, stated.casefold()))
+        name = next(kinds, TYPICAL_HOST)
+        notes.append(f"CPU {stated!r} is not in the catalogue: {name} stands in")
+        return name
+    if found.bandwidth_gbs is None and not (text(row, "ram_bw_gbs") or text(row, "ram_mts")):
+        notes.append(f"{found.name}: RAM bandwidth not published, a typical desktop stands in")
+        return None
+    return found.name
+
+
+def ram_peak(row: Mapping[str, str]) -> bool:
+    """The RAM rate that a row gives is the datasheet's: it says so, or nobody sustains so much."""
+    stated, note = number(row, "ram_bw_gbs") or 0.0, text(row, "source_note")
+    if "theor" in note and "measured" not in note:
+        return True
+    channels, rate = number(row, "ram_channels"), number(row, "ram_mts")
+    peak = channels * 8e-3 * rate if channels and rate else _catalogue_peak(text(row, "cpu"))
+    return stated > catalog.MOST_SUSTAINED * peak
+
+
+def _catalogue_peak(cpu: str) -> float:
+    found = _host_called(cpu)
+    return (found.bandwidth_gbs if found else None) or np.inf
+
+
+@lru_cache(maxsize=1024)
+def _host_called(cpu: str) -> HostRow | None:
+    """The catalogue's row of a processor; None where it has none. Many rows name the same."""
+    try:
+        return catalog.find_host(cpu)
+    except UnknownName:
+        return None
+
+
+def _ram_gbs(row: Mapping[str, str], cpu: str | None) -> float | None:
+    stated = number(row, "ram_bw_gbs")
+    if stated is None or not ram_peak(row):
+        return stated
+    segment = catalog.find_host(cpu or TYPICAL_HOST).segment
+    return float(catalog.sustained(stated * GB, segment, "", "").value) / GB
+
+
+def _cores(row: Mapping[str, str], cpu: str | None) -> int | None:
+    """Cores at work: as many as threads, but a second thread of a core adds none."""
+    threads = whole(row, "threads")
+    if threads is None or cpu is None:
+        return threads
+    return min(threads, catalog.find_host(cpu).cores)
