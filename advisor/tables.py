@@ -5,10 +5,11 @@ importing pandas.
 """
 
 import csv
+import io
 import types
 import typing
-from collections.abc import Callable, Iterator
-from dataclasses import MISSING, fields
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import MISSING, asdict, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -107,3 +108,14 @@ def _columns(path: Path, expected: list[str], found: list[str]) -> str:
     missing = ", ".join(name for name in expected if name not in found) or "none"
     unknown = ", ".join(name for name in found if name not in expected) or "none"
     return f"{path}: columns missing: {missing}; unknown: {unknown}; or out of order."
+
+
+def as_text(rows: Iterable[Row]) -> str:
+    """One row at least as `read` takes them back; None is empty."""
+    records = [asdict(row) for row in rows]  # type: ignore[call-overload]
+    file = io.StringIO()
+    writer = csv.DictWriter(file, list(records[0]), lineterminator="\n")
+    writer.writeheader()
+    for record in records:
+        writer.writerow({key: "" if value is None else value for key, value in record.items()})
+    return file.getvalue()

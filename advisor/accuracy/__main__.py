@@ -1,14 +1,12 @@
 """`python -m advisor.accuracy`: write data/coverage.csv anew from what the ledger says."""
 
-import csv
-import io
 import sys
 from collections.abc import Iterable
-from dataclasses import asdict, fields
 
-from advisor.accuracy.coverage import COVERAGE, CoverageRow, coverage_row
+from advisor.accuracy.coverage import COVERAGE, coverage_row
 from advisor.accuracy.ledger import ledger
 from advisor.accuracy.scoring import Score
+from advisor.tables import as_text
 
 
 def main() -> int:
@@ -20,12 +18,7 @@ def main() -> int:
 
 def table(scores: Iterable[Score]) -> str:
     """The whole file as text."""
-    file = io.StringIO()
-    names = [field.name for field in fields(CoverageRow)]
-    writer = csv.DictWriter(file, names, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(asdict(coverage_row(score)) for score in scores)
-    return file.getvalue()
+    return as_text(map(coverage_row, scores))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from advisor.accuracy.point import Point
+from advisor.accuracy.point import Point, point_of
 from advisor.accuracy.regimes import BOTH, GENERATION, regime_of
 from advisor.fitting.left_out import WHOLE, left_out
 from advisor.fitting.stream_table import half_width
@@ -14,20 +14,13 @@ def points() -> Iterable[Point]:
     streams = Streams(papers())
     predicted = left_out(WHOLE, [run.row["id"] for run in streams.runs])
     for run, group, seconds in zip(streams.runs, streams.groups, predicted, strict=True):
-        yield Point(
-            id=run.row["id"],
+        yield point_of(
+            run.row,
             regime=regime_of(_traits(run)),
             group=group,
-            gpu=run.row["gpu"],
-            cpu=run.row["cpu"],
-            model=run.row["model"],
-            format=run.row["quant"],
-            runtime=run.row["runtime"],
-            date=run.row["date"],
             measured=run.tokens / run.seconds,
             predicted=run.tokens / float(seconds),
             half_width=half_width(run),
-            source=run.row["source_url"],
         )
 
 

@@ -66,3 +66,32 @@ class Point:
     def held(self) -> bool:
         """The range holds what was measured."""
         return abs(math.log(self.predicted / self.measured)) <= self.half_width
+
+
+def point_of(
+    row: Mapping[str, str],
+    *,
+    regime: str,
+    group: str,
+    measured: float,
+    predicted: float,
+    half_width: float,
+    peers: Mapping[str, float] | None = None,
+) -> Point:
+    """A published row as a point; other arguments as the attributes of `Point`."""
+    return Point(
+        id=row["id"],
+        regime=regime,
+        group=group,
+        gpu=row["gpu"],
+        cpu=row["cpu"],
+        model=row["model"],
+        format=row["quant"],
+        runtime=row["runtime"],
+        date=row["date"],
+        measured=measured,
+        predicted=predicted,
+        half_width=half_width,
+        source=row["source_url"],
+        peers=peers or {},
+    )

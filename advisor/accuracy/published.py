@@ -9,7 +9,7 @@ import numpy as np
 
 from advisor import catalog
 from advisor.accuracy.facts import answers, facts_of
-from advisor.accuracy.point import Point
+from advisor.accuracy.point import Point, point_of
 from advisor.accuracy.regimes import DATASHEET, DEEP, GENERATION, PROMPT, STATED, regime_of
 from advisor.estimate import IN_DECODE, IN_PROMPT
 from advisor.fitting.__main__ import MEASURED
@@ -88,8 +88,8 @@ def _points(published: Published, stack: Stack, timed: str) -> Iterable[Point]:
         measured = float(run.row["pp_tps" if prompt else "tg_tps"])
         ram_peak = float(stack.ram[index])
         facts = facts_of(run.case, run.row["category"], ram_peak=ram_peak, prompt=prompt)
-        yield point(
-            run,
+        yield point_of(
+            run.row,
             regime=_regime(run.row, stack, index, timed),
             group=stack.groups[index],
             measured=measured,
@@ -97,35 +97,6 @@ def _points(published: Published, stack: Stack, timed: str) -> Iterable[Point]:
             half_width=float(widths[index]),
             peers=answers(facts),
         )
-
-
-def point(
-    run: Run,
-    *,
-    regime: str,
-    group: str,
-    measured: float,
-    predicted: float,
-    half_width: float,
-    peers: Mapping[str, float],
-) -> Point:
-    """A row as a point; arguments as the attributes of `Point`."""
-    return Point(
-        id=run.row["id"],
-        regime=regime,
-        group=group,
-        gpu=run.row["gpu"],
-        cpu=run.row["cpu"],
-        model=run.row["model"],
-        format=run.row["quant"],
-        runtime=run.row["runtime"],
-        date=run.row["date"],
-        measured=measured,
-        predicted=predicted,
-        half_width=half_width,
-        source=run.row["source_url"],
-        peers=peers,
-    )
 
 
 def _half_widths(stack: Stack, predicted: Floats, timed: str) -> Floats:

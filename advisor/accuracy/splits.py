@@ -13,11 +13,12 @@ import numpy as np
 
 from advisor import catalog
 from advisor.accuracy.facts import facts_of
-from advisor.accuracy.point import Point
-from advisor.accuracy.published import Published, Run, point
+from advisor.accuracy.point import Point, point_of
+from advisor.accuracy.published import Published, Run
 from advisor.accuracy.regimes import GENERATION, INFERRED, regime_of
 from advisor.errors import InputError
 from advisor.estimate import Range, estimate
+from advisor.fitting.normal_equations import group_of
 from advisor.machine import given
 from advisor.peers import PEERS, Facts, Peer
 from advisor.runtimes import LLAMA_CPP
@@ -64,10 +65,10 @@ def _predicted(sweep: Sequence[Run]) -> Iterable[Point]:
     for run in others:
         found, facts = _decode(run, rate), _facts(run)
         speed = float(found.value)
-        yield point(
-            run,
+        yield point_of(
+            run.row,
             regime=regime_of({"category": "partial", "timed": GENERATION, "ram": INFERRED}),
-            group=f"{run.row['source_url']} {run.row['gpu']} {run.row['cpu']}",
+            group=group_of(run.row),
             measured=float(run.row["tg_tps"]),
             predicted=speed,
             half_width=math.log(float(found.high) / speed),

@@ -5,11 +5,10 @@ to data/left_out.csv. The result depends on these files alone.
 """
 
 import csv
-import io
 import math
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +20,7 @@ from advisor.fitting.solve import Fit, problem, solve
 from advisor.fitting.spreads import COVERED, sources, spreads
 from advisor.fitting.stack import decoded, prompted
 from advisor.fitting.stream_table import fitted, stream_rows
-from advisor.tables import DATA, read
+from advisor.tables import DATA, as_text, read
 
 MEASURED = DATA / "measurements" / "llama_cpp.csv"
 OWN = DATA / "measurements" / "own.csv"
@@ -75,8 +74,8 @@ def refitted() -> Mapping[Path, str]:
         *left_out.rows(left_out.WHOLE, (run.row["id"] for run in runs.runs), of_runs.predicted),
     )
     return {
-        TABLE: _text([*constants, *streams.values()]),
-        left_out.LEFT_OUT: left_out.table(without),
+        TABLE: as_text([*constants, *streams.values()]),
+        left_out.LEFT_OUT: as_text(without),
     }
 
 
@@ -151,16 +150,6 @@ def _row(
         date="2026-11",
         note=note,
     )
-
-
-def _text(rows: Iterable[EfficiencyRow]) -> str:
-    records = [asdict(row) for row in rows]
-    file = io.StringIO()
-    writer = csv.DictWriter(file, list(records[0]), lineterminator="\n")
-    writer.writeheader()
-    for record in records:
-        writer.writerow({key: "" if value is None else value for key, value in record.items()})
-    return file.getvalue()
 
 
 if __name__ == "__main__":

@@ -3,10 +3,8 @@
 `python -m advisor.fitting` writes them, so that the ledger need not fit again.
 """
 
-import csv
-import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -43,16 +41,6 @@ def rows(timed: str, ids: Iterable[str], seconds: Floats) -> Iterator[LeftOutRow
         yield LeftOutRow(
             id=one, timed=timed, seconds=float(f"{value:.5g}"), source="python -m advisor.fitting"
         )
-
-
-def table(found: Iterable[LeftOutRow]) -> str:
-    """The whole file as text."""
-    file = io.StringIO()
-    names = [field.name for field in fields(LeftOutRow)]
-    writer = csv.DictWriter(file, names, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(asdict(row) for row in found)
-    return file.getvalue()
 
 
 def left_out(timed: str, ids: Sequence[str]) -> Floats:

@@ -5,7 +5,6 @@ by. Terms have Gaussian priors; rows are weighed by how near they are, and a gro
 as n^0.65 of them, since rows of one source on one machine err together.
 """
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +12,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from advisor.fitting.normal_equations import Prior, cauchy, counts, covariance, newton
 from advisor.fitting.parameters import PARAMETERS, Parameter
 from advisor.fitting.stack import Stack, seconds
 from advisor.model import Floats
@@ -22,7 +22,6 @@ NOISE = 0.07
 FAR = 0.058
 """Error at which a row weighs half, as a logarithm: half of the 12 % by which two sources of one
 card, model and format differ at the median (`python -m advisor accuracy`)."""
-GROUP_POWER = -0.35
 STEP = 1e-4
 ROUNDS = 40
 ENOUGH = 5e-3
@@ -68,8 +67,7 @@ class Problem:
     names: tuple[str, ...]
     terms: tuple[Term, ...]
     applies: Floats
-    prior: Floats
-    width: Floats
+    prior: Prior
     known: Mapping[str, Floats]
 
     def log_seconds(self, values: Floats) -> Floats:
@@ -127,8 +125,10 @@ def problem(stack: Stack, names: tuple[str, ...], before: Fit | None = None) -> 
         names=names,
         terms=terms,
         applies=np.array([columns[term] for term in terms], dtype=float).T,
-        prior=np.array([_expected(term) for term in terms]),
-        width=np.array([widths[term] for term in terms]),
+        prior=Prior(
+            value=np.array([_expected(term) for term in terms]),
+            width=np.array([widths[term] for term in terms]),
+        ),
         known={name: _known(name, stack, before) for name in PARAMETERS},
     )
 
@@ -174,9 +174,8 @@ def _factors(name: str, parameter: Parameter, stack: Stack) -> dict[Term, npt.ND
 
 def solve(task: Problem) -> Fit:
     """The best values, and each group's prediction without it."""
-    group_sizes = Counter(task.stack.groups)
-    grouped = np.array([group_sizes[group] ** GROUP_POWER for group in task.stack.groups])
-    values = _best(task, task.prior, grouped)
+    grouped = counts(task.stack.groups)
+    values = _best(task, task.prior.value, grouped)
     here, slopes = task.slopes(values)
     weights = grouped * _trust(np.log(task.stack.seconds) - here)
     bearing = (task.applies > 0) & (np.abs(slopes) > BEARING)
@@ -184,28 +183,13 @@ def solve(task: Problem) -> Fit:
         terms=task.terms,
         values=values,
         rows=np.sum(bearing, axis=0),
-        spreads=np.sqrt(np.diag(np.linalg.inv(_curvature(task, slopes, weights)))),
+        spreads=np.sqrt(np.diag(covariance(task.prior, slopes, weights))),
         predicted=np.exp(_left_out(task, values, grouped)),
     )
 
 
 def _trust(residuals: Floats) -> Floats:
-    """Weight of each row, shape (rows,): that of a Cauchy error, so that a row which is far off for
-    a reason that no column states hardly counts (Holland and Welsch 1977, table 1).
-    """
-    return np.asarray(1.0 / (1.0 + (residuals / FAR) ** 2) / NOISE**2)
-
-
-def _newton(
-    task: Problem, values: Floats, slopes: Floats, weights: Floats, residuals: Floats
-) -> Floats:
-    gradient = slopes.T @ (weights * residuals) - (values - task.prior) / task.width**2
-    return np.asarray(np.linalg.solve(_curvature(task, slopes, weights), gradient))
-
-
-def _curvature(task: Problem, slopes: Floats, weights: Floats) -> Floats:
-    """Of the error about the best values, shape (terms, terms); its inverse is their covariance."""
-    return np.asarray(slopes.T @ (slopes * weights[:, None]) + np.diag(task.width**-2))
+    return cauchy(residuals, FAR, NOISE)
 
 
 def _left_out(task: Problem, values: Floats, grouped: Floats) -> Floats:
@@ -219,13 +203,13 @@ def _left_out(task: Problem, values: Floats, grouped: Floats) -> Floats:
     return found
 
 
-def _best(task: Problem, values: Floats, counts: Floats) -> Floats:
+def _best(task: Problem, values: Floats, counted: Floats) -> Floats:
     """The best values, from near ones; each row counts so much, shape (rows,)."""
     measured = np.log(task.stack.seconds)
     for _ in range(ROUNDS):
         here, slopes = task.slopes(values)
-        weights = counts * _trust(measured - here)
-        change = np.clip(_newton(task, values, slopes, weights, measured - here), -0.4, 0.4)
+        weights = counted * _trust(measured - here)
+        change = np.clip(newton(task.prior, values, slopes, weights, measured - here), -0.4, 0.4)
         values = values + change
         if np.max(np.abs(change)) < ENOUGH:
             break

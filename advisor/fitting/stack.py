@@ -12,6 +12,7 @@ from advisor.cost import MATRIX_TYPES, cpu_seconds, gpu_seconds, matrices, passe
 from advisor.efficiency import Scope
 from advisor.errors import AdvisorError
 from advisor.estimate import usual_backend
+from advisor.fitting.normal_equations import group_of
 from advisor.machine import Gpu, Host, given
 from advisor.model import Floats
 from advisor.placement import Load
@@ -166,7 +167,7 @@ def _part(row: Mapping[str, str], case: Case, *, prompt: bool) -> dict[str, obje
     tokens = float(np.maximum(work.fresh, 1)) if prompt else 1.0
     return {
         "ids": row["id"],
-        "groups": f"{row['source_url']} {row['gpu']} {row['cpu']}",
+        "groups": group_of(row),
         "scopes": _scopes(case, segment),
         "on_gpu": _computed(asked, Route.RESIDENT),
         "on_cpu": _computed(asked, Route.IN_PLACE),

@@ -5,13 +5,13 @@ is far off for a reason that no column states hardly counts, and a group of n ru
 of them. Runs that are only judged have no weight.
 """
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from advisor.fitting.normal_equations import Prior, cauchy, counts, covariance, newton
 from advisor.fitting.stream_parameters import RUNTIME, STREAM_PARAMETERS, StreamParameter
 from advisor.fitting.streams import Streams
 from advisor.model import Floats
@@ -22,7 +22,6 @@ Marks = npt.NDArray[np.bool_]
 
 NOISE = 0.07
 """Spread of honest runs about the model, as a logarithm; at twice that, a run weighs half."""
-GROUP_POWER = -0.35
 STEP = 1e-4
 ROUNDS, DAMPING, ENOUGH = 12, 0.8, 0.03
 """Most steps, the part of each that is gone, and the change of a logarithm that ends them."""
@@ -55,8 +54,7 @@ class Task:
     streams: Streams
     terms: tuple[Term, ...]
     applies: Marks
-    prior: Floats
-    width: Floats
+    prior: Prior
     counts: Floats
 
     def log_seconds(self, values: Floats, only: Marks | None = None) -> Floats:
@@ -87,15 +85,15 @@ def task(streams: Streams) -> Task:
         for term, runs in _terms(name, parameter, streams).items():
             columns[term], widths[term] = runs, _width(term)
     terms = tuple(columns)
-    sizes = Counter(streams.groups)
-    grouped = np.array([sizes[group] ** GROUP_POWER for group in streams.groups])
     return Task(
         streams=streams,
         terms=terms,
         applies=np.array([columns[term] for term in terms]).T,
-        prior=np.array([_expected(term) for term in terms]),
-        width=np.array([widths[term] for term in terms]),
-        counts=grouped * streams.counts,
+        prior=Prior(
+            value=np.array([_expected(term) for term in terms]),
+            width=np.array([widths[term] for term in terms]),
+        ),
+        counts=counts(streams.groups) * streams.counts,
     )
 
 
@@ -124,14 +122,14 @@ def _expected(term: Term) -> float:
 
 def solve(asked: Task) -> StreamFit:
     """The best values, and each group's prediction without it."""
-    values, measured = asked.prior.copy(), np.log(asked.streams.seconds)
+    values, measured = asked.prior.value.copy(), np.log(asked.streams.seconds)
     teaching = asked.counts > 0
     active = np.ones(len(values), dtype=bool)
     for _ in range(ROUNDS):
         here, slopes = asked.slopes(values, active)
         active = np.any(np.abs(slopes[teaching]) > BEARING, axis=0)
         weights = asked.counts * _trust(measured - here)
-        change = _newton(asked, values, slopes, weights, measured - here)
+        change = newton(asked.prior, values, slopes, weights, measured - here)
         values = values + DAMPING * np.clip(change, -0.6, 0.6)
         if np.max(np.abs(change)) < ENOUGH:
             break
@@ -141,39 +139,22 @@ def solve(asked: Task) -> StreamFit:
     return StreamFit(
         values=dict(zip(asked.terms, values.tolist(), strict=True)),
         rows=dict(zip(asked.terms, bearing.tolist(), strict=True)),
-        spreads=_sums(asked.terms, _covariance(asked, slopes, weights)),
+        spreads=_sums(asked.terms, covariance(asked.prior, slopes, weights)),
         predicted=np.exp(_left_out(asked, values, slopes)),
     )
 
 
 def _trust(residuals: Floats) -> Floats:
-    """Weight of each run, that of a Cauchy error, shape (runs,)."""
-    return np.asarray(1.0 / (1.0 + (residuals / (2 * NOISE)) ** 2) / NOISE**2)
+    return cauchy(residuals, 2 * NOISE, NOISE)
 
 
-def _newton(
-    asked: Task, values: Floats, slopes: Floats, weights: Floats, residuals: Floats
-) -> Floats:
-    gradient = slopes.T @ (weights * residuals) - (values - asked.prior) / asked.width**2
-    return np.asarray(np.linalg.solve(_curvature(asked, slopes, weights), gradient))
-
-
-def _curvature(asked: Task, slopes: Floats, weights: Floats) -> Floats:
-    """Of the error about the best values, shape (terms, terms); its inverse is their covariance."""
-    return np.asarray(slopes.T @ (slopes * weights[:, None]) + np.diag(asked.width**-2))
-
-
-def _covariance(asked: Task, slopes: Floats, weights: Floats) -> Floats:
-    return np.asarray(np.linalg.inv(_curvature(asked, slopes, weights)))
-
-
-def _sums(terms: tuple[Term, ...], covariance: Floats) -> dict[Term, float]:
+def _sums(terms: tuple[Term, ...], together: Floats) -> dict[Term, float]:
     """Standard deviation of each constant's own term, and of its sum with that of an engine."""
     at = {term: index for index, term in enumerate(terms)}
     found = {}
     for (name, key), own in at.items():
         both = [at[name, ""]] if not key else [at[name, ""], own]
-        found[name, key] = float(np.sqrt(covariance[np.ix_(both, both)].sum()))
+        found[name, key] = float(np.sqrt(together[np.ix_(both, both)].sum()))
     return found
 
 
@@ -192,7 +173,7 @@ def _left_out(asked: Task, values: Floats, slopes: Floats) -> Floats:
         for _ in range(0 if taught else LEFT_OUT_STEPS):
             residuals = measured - (whole + slopes @ (without - values))
             weights = np.where(outside, asked.counts * _trust(residuals), 0.0)
-            step = _newton(asked, without, slopes, weights, residuals)
+            step = newton(asked.prior, without, slopes, weights, residuals)
             without = without + np.clip(step, -0.4, 0.4)
         found[~outside] = asked.log_seconds(without, ~outside)[~outside]
     return found

@@ -15,6 +15,7 @@ from advisor import catalog
 from advisor.cost import schedule_seconds
 from advisor.engines import computes_in_place, engine
 from advisor.errors import AdvisorError
+from advisor.fitting.normal_equations import group_of
 from advisor.fitting.stack import Constants
 from advisor.fitting.stacking import Shape, machines, number_type, shape, stacked
 from advisor.fitting.stream_parameters import STREAM_PARAMETERS
@@ -188,9 +189,7 @@ class Streams:
     @cached_property
     def groups(self) -> tuple[str, ...]:
         """Source and hardware of each."""
-        return tuple(
-            f"{run.row['source_url']} {run.row['gpu']} {run.row['cpu']}" for run in self.runs
-        )
+        return tuple(group_of(run.row) for run in self.runs)
 
     @cached_property
     def engines(self) -> tuple[str, ...]:
