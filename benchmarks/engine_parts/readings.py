@@ -22,7 +22,7 @@ class Run:
         prompt: speed of the prompt; None where it was not timed [tokens/s].
         read: from the drive for a token [B].
         cache: pages of the file that memory held [B].
-        direct: the drive's direct read rate just before; 0 where it does not matter [B/s].
+        direct: the drive's direct read rate, before and after; 0 where it does not matter [B/s].
         mapped: likewise, through a cold map [B/s].
     """
 
