@@ -12,7 +12,16 @@ from advisor.fingerprint import Fingerprint, difference, fingerprint, other_driv
 from advisor.folders import DATA_VARIABLE, data_folder
 from advisor.machine import EngineSpeed, Figure, Kind
 from advisor.measurement import Measurement
-from advisor.probed import UNREADABLE, Probed, from_json, moment, to_json, write
+from advisor.probed import (
+    UNREADABLE,
+    NewerFile,
+    Probed,
+    alone,
+    from_json,
+    moment,
+    to_json,
+    write,
+)
 
 FILE_NAME = "calibration.json"
 FRESH = timedelta(days=92)
@@ -104,13 +113,19 @@ def save(measurements: Iterable[Measurement]) -> Path:
         The file they are in.
 
     Raises:
-        StoreError: the data folder cannot be written.
+        StoreError: the data folder cannot be written, or what is kept there cannot be read.
     """
     found, now = tuple(measurements), fingerprint()
-    sets, _ = _kept()
-    here = _of_machine(sets, now) or Probed(fingerprint=now, history=())
-    others = [one for one in sets if one is not here]
-    return _keep([_with(here, found, now), *others])
+    path = data_folder() / FILE_NAME
+    try:
+        with alone(path.parent):
+            _keep(path, found, now)
+    except OSError as error:
+        raise StoreError(
+            f"Measurements cannot be saved in {path.parent} ({error.strerror}); set "
+            f"{DATA_VARIABLE} to a folder that can be written."
+        ) from error
+    return path
 
 
 def forget() -> None:
@@ -186,17 +201,13 @@ def _of_machine(sets: Iterable[Probed], now: Fingerprint) -> Probed | None:
     )
 
 
-def _keep(sets: list[Probed]) -> Path:
-    first, *others = sets
-    path = data_folder() / FILE_NAME
-    try:
-        write(path, {**to_json(first), EARLIER: [to_json(one) for one in others]})
-    except OSError as error:
-        raise StoreError(
-            f"Measurements cannot be saved in {path.parent} ({error.strerror}); set "
-            f"{DATA_VARIABLE} to a folder that can be written."
-        ) from error
-    return path
+def _keep(path: Path, found: tuple[Measurement, ...], now: Fingerprint) -> None:
+    sets, notes = _kept()
+    if notes and path.exists():
+        raise StoreError(f"{notes[0]} Nothing was saved, so that nothing there is lost.")
+    here = _of_machine(sets, now) or Probed(fingerprint=now, history=())
+    others = [to_json(one) for one in sets if one is not here]
+    write(path, {**to_json(_with(here, found, now)), EARLIER: others})
 
 
 def _kept() -> tuple[tuple[Probed, ...], tuple[str, ...]]:
@@ -208,6 +219,8 @@ def _kept() -> tuple[tuple[Probed, ...], tuple[str, ...]]:
         return (), ()
     except OSError as error:
         return (), (f"{path} cannot be read ({error.strerror}).",)
+    except NewerFile as error:
+        return (), (f"{path} was written by a newer version of this program ({error}); update it.",)
     except UNREADABLE as error:
         return (), (_set_aside(path, error),)
 

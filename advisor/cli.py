@@ -4,6 +4,7 @@ Exit codes: 0 answered, 2 an input that cannot be used (said on standard error),
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +15,7 @@ from advisor.advice import advise
 from advisor.commands import calibrations, judging, probes, reports
 from advisor.commands.command import Command, added, show
 from advisor.compare import compare
-from advisor.diagnosis import Measured, diagnose, measurable
+from advisor.diagnosis import diagnose, measurable
 from advisor.diagnosis_text import diagnosis_text
 from advisor.errors import AdvisorError, InputError
 from advisor.estimate import Estimate
@@ -28,14 +29,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command: Command = args.command
     try:
         command(args)
+        if sys.stdout:  # None where it was closed before the start
+            sys.stdout.flush()
     except AdvisorError as error:
         print(f"advisor: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        sys.stderr.close()
+        _discard_output()
     return 0
+
+
+def _discard_output() -> None:
+    """Whoever read the output went away; what is left of it goes nowhere at the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def parser() -> argparse.ArgumentParser:
@@ -168,7 +176,7 @@ def _advice_text(advice: Any) -> str:
 
 def diagnose_(args: argparse.Namespace) -> None:
     """`diagnose --model NAME --measured TPS`."""
-    measured = Measured(decode=args.measured, prompt=args.measured_prompt)
+    measured = options.measured_of(args)
     found = compare(
         models.find(args.model, args.quant).model,
         options.machine_of(args),

@@ -11,7 +11,7 @@ from advisor.calibration import Calibration
 from advisor.errors import InputError, StoreError, UnknownName
 from advisor.fingerprint import Fingerprint, difference
 from advisor.folders import DATA_VARIABLE, data_folder
-from advisor.probed import Probed, imported, to_json, write
+from advisor.probed import Probed, alone, imported, to_json, write
 
 FOLDER = "machines"
 THIS = "this"
@@ -72,11 +72,11 @@ def keep(found: Probed, name: str) -> Probed:
         StoreError: the data folder cannot be written, or the old file cannot be read.
     """
     name = _usable(name)
-    known = probed(name) if name in names() else None
-    if known is not None:
-        found = _together(known, found, name)
     try:
-        write(_path(name), to_json(found))
+        with alone(data_folder() / FOLDER):
+            if name in names():
+                found = _together(probed(name), found, name)
+            write(_path(name), to_json(found))
     except OSError as error:
         raise StoreError(
             f"{name} cannot be saved in {_path(name).parent} ({error.strerror}); set "

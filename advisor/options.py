@@ -2,16 +2,20 @@
 
 import argparse
 import math
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from advisor import assemble
 from advisor.assemble import MachineInputs
 from advisor.assemble_named import named_machine
 from advisor.causes.table import this_system
+from advisor.diagnosis import Measured
 from advisor.errors import InputError
 from advisor.machine import Machine
 from advisor.offers import MoneyInputs
 from advisor.placement import LOAD_MODES, Settings, Strategy
+from advisor.results import reported_in
 from advisor.units import GIB
 from advisor.workload import KV_BYTES_PER_VALUE, Workload
 
@@ -89,8 +93,13 @@ def add_machine(parser: argparse.ArgumentParser) -> None:
 def add_measured(parser: argparse.ArgumentParser) -> None:
     """Options that say what was measured, and of which placement."""
     group = parser.add_argument_group("measured")
-    group.add_argument(
-        "--measured", type=float, required=True, metavar="TPS", help="generation of each user"
+    speed = group.add_mutually_exclusive_group(required=True)
+    speed.add_argument("--measured", type=float, metavar="TPS", help="generation of each user")
+    speed.add_argument(
+        "--results",
+        type=Path,
+        metavar="FILE.json",
+        help="of llama-bench, Ollama, LM Studio or vLLM, in place of both speeds",
     )
     group.add_argument("--measured-prompt", type=float, metavar="TPS", help="the prompt, if known")
     group.add_argument(
@@ -117,6 +126,18 @@ def work_of(args: argparse.Namespace) -> Workload:
         InputError: a number out of range, an unknown cache type.
     """
     return Workload(kv_type=args.kv_type, swa_full=args.swa_full, **_given(args, WORK))
+
+
+def measured_of(args: argparse.Namespace) -> Measured:
+    """What was measured, typed or in another tool's file.
+
+    Raises:
+        InputError: a speed out of range, or a file that tells none.
+    """
+    if args.results is None:
+        return Measured(decode=args.measured, prompt=args.measured_prompt)
+    found = reported_in(args.results).measured
+    return found if args.measured_prompt is None else replace(found, prompt=args.measured_prompt)
 
 
 def machine_of(args: argparse.Namespace) -> Machine:

@@ -9,9 +9,9 @@ that is kept, exported and imported:
 import json
 import math
 import os
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,9 +24,17 @@ from advisor.measurement import Measurement, Point
 VERSION = 1
 MOST_KEPT = 200
 """Measurements of one name; beyond them the oldest go."""
+LARGEST = 16_000_000
+"""File that is read [B]; a machine measured two hundred times takes half of it."""
+UNITS = frozenset({"B/s", "s", "FLOP/s", "generation", "lanes"})
+"""Those that figures are in; another would be taken for these."""
 UNREADABLE = (ValueError, KeyError, TypeError, OverflowError, RecursionError, AttributeError)
 """What reading a file raises that this program did not write."""
 WRITERS = "`python -m advisor calibration export` or `python -m advisor probe --json`"
+
+
+class NewerFile(ValueError):
+    """A file of a version that this program does not know yet."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +89,7 @@ def from_json(content: Any) -> Probed:
     if isinstance(content, list):
         content = {"fingerprint": None, "measurements": content}
     if int(content.get("version", VERSION)) > VERSION:
-        raise ValueError(f"it is of version {content['version']}, and {VERSION} is the last known")
+        raise NewerFile(f"it is of version {content['version']}, and {VERSION} is the last known")
     seen = content["fingerprint"]
     measured = [_measurement(row) for row in content["measurements"]]
     return Probed(
@@ -98,8 +106,13 @@ def imported(text: str | bytes, name: str) -> Probed:
         name: of the file, for messages.
 
     Raises:
-        InputError: something else, or a list of no measurements.
+        InputError: something else, a list of no measurements, or more than anybody measures.
     """
+    if len(text) > LARGEST:
+        raise InputError(
+            f"{name} has more than {LARGEST:,} bytes, which no measurements of a machine have; "
+            f"give a file that {WRITERS} wrote."
+        )
     try:
         found = from_json(json.loads(text))
     except UNREADABLE as error:
@@ -116,23 +129,42 @@ def _told(error: Exception) -> str:
     return f"{error} is missing" if isinstance(error, KeyError) else str(error)[:120]
 
 
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """A folder for one program at a time: whoever else wants to add to its files waits.
+
+    (On Windows, and on network drives that know no locks, nobody waits.)
+
+    Raises:
+        OSError: the folder cannot be made.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as held:
+        with suppress(ImportError, OSError):
+            import fcntl  # does not exist on Windows
+
+            descriptor = os.open(folder, os.O_RDONLY)
+            held.callback(os.close, descriptor)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+
+
 def write(path: Path, content: Any) -> None:
     """Write JSON so that a reader finds the old file or the new one, never a part.
 
     Raises:
         OSError: the folder cannot be written, or the drive is full; the old file stays.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(prefix=path.name, dir=path.parent)
+    # Always the same name: what a killed program left is overwritten, and not joined by more.
+    fresh = path.with_name(f"{path.name}.new")
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        with fresh.open("w", encoding="utf-8") as file:
             json.dump(content, file, indent=1)
             file.flush()
             os.fsync(file.fileno())
-        Path(name).replace(path)
-    except OSError:
-        Path(name).unlink(missing_ok=True)
-        raise
+        fresh.replace(path)
+    finally:
+        fresh.unlink(missing_ok=True)
 
 
 def moment(when: str) -> datetime:
@@ -162,10 +194,13 @@ def _measurement(row: Any) -> Measurement:
     value, spread = float(row["value"]), float(row["spread"])
     if not (math.isfinite(value) and value > 0 and math.isfinite(spread)):
         raise ValueError(f"{row['name']} has the value {value} and the spread {spread}")
+    unit = str(row["unit"])
+    if unit not in UNITS:
+        raise ValueError(f"{row['name']} is in {unit[:20]}; units are {', '.join(sorted(UNITS))}")
     return Measurement(
         name=str(row["name"]),
         value=value,
-        unit=str(row["unit"]),
+        unit=unit,
         spread=spread,
         threads=int(row["threads"]),
         when=moment(row["when"]).isoformat(),

@@ -1,6 +1,8 @@
 """What is kept about this machine, and when it is no longer believed."""
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -136,6 +138,7 @@ def row(**changes: object) -> str:
         {"value": -1},
         {"value": "fast"},
         {"value": None},
+        {"unit": "GB/s"},
         {"spread": float("nan")},
         {"threads": float("inf")},
         {"when": "yesterday"},
@@ -188,6 +191,71 @@ def test_a_damaged_file_that_cannot_be_moved(folder, monkeypatch):
 def test_a_file_that_cannot_be_read(folder):
     (folder / "calibration.json").mkdir(parents=True)
     assert "cannot be read" in load(NOW).notes[0]
+
+
+def test_what_cannot_be_read_is_not_overwritten(folder, monkeypatch):
+    save([RAM])
+    text = (folder / "calibration.json").read_text()
+
+    def refused(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(calibration.Path, "read_text", refused)
+        with pytest.raises(StoreError, match=r"cannot be read.*Nothing was saved"):
+            save([DISK])
+    assert (folder / "calibration.json").read_text() == text
+
+
+def test_a_file_of_a_newer_version_stays_as_it_is(folder):
+    text = json.dumps({**json.loads(row()), "version": 2})
+    (folder / "calibration.json").write_text(text)
+    assert "written by a newer version of this program" in load(NOW).notes[0]
+    with pytest.raises(StoreError, match=r"newer version.*Nothing was saved"):
+        save([DISK])
+    assert [path.name for path in folder.iterdir()] == ["calibration.json"]
+    assert (folder / "calibration.json").read_text() == text
+
+
+SAVES = """
+import sys
+from advisor import calibration
+from advisor.fingerprint import Fingerprint
+from advisor.measurement import Measurement
+here = Fingerprint(cpu="Example 9", cores=8, memory=64 * 2**30, gpus=("RTX 4090",))
+calibration.fingerprint = lambda: here
+for number in range(10):
+    name = f"ram_read_node{number}_of_{sys.argv[1]}"
+    calibration.save([Measurement(name=name, value=1e9, unit="B/s", spread=0.0, threads=1,
+                                  when="2026-11-20T10:00:00+00:00")])
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no lock for a folder")
+def test_programs_that_save_at_once_lose_nothing_of_each_other(folder):
+    savers = [subprocess.Popen((sys.executable, "-c", SAVES, who)) for who in "abc"]
+    assert [saver.wait() for saver in savers] == [0, 0, 0]
+    assert len(load(NOW).measurements) == 30
+    assert [path.name for path in folder.iterdir()] == ["calibration.json"]
+
+
+def test_what_a_killed_program_left_is_taken_over(folder):
+    folder.mkdir()
+    (folder / "calibration.json.new").write_text('{"half": ')
+    save([RAM])
+    assert [path.name for path in folder.iterdir()] == ["calibration.json"]
+
+
+def test_an_interrupted_write_leaves_nothing(folder, monkeypatch):
+    save([RAM])
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(probed.os, "fsync", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        save([DISK])
+    assert [path.name for path in folder.iterdir()] == ["calibration.json"]
 
 
 def test_a_folder_that_cannot_be_written(tmp_path, monkeypatch):

@@ -1,6 +1,7 @@
 """Every command: what it prints, the JSON that others rely on, and how it refuses."""
 
 import json
+import os
 import re
 import sys
 from dataclasses import replace
@@ -12,7 +13,7 @@ import advisor
 from advisor import assemble, calibration, catalog
 from advisor.calibration import Calibration
 from advisor.cli import main
-from advisor.errors import ProbeError, StoreError
+from advisor.errors import InputError, ProbeError, Refusal, StoreError
 from advisor.measurement import Measurement
 from advisor.probes import gpu, parts
 from advisor.probes.gpu_facts import GpuFacts
@@ -250,6 +251,23 @@ class TestDiagnose:
         assert found["outcome"] == "slower than predicted"
         assert found["measured_prompt_tps"] == 10
 
+    def test_the_file_of_another_tool_has_both_speeds(self, answers, run, tmp_path) -> None:
+        path = tmp_path / "bench.json"
+        rows = [
+            {"n_prompt": 512, "n_gen": 0, "avg_ts": 10},
+            {"n_prompt": 0, "n_gen": 8, "avg_ts": 2},
+        ]
+        path.write_text(json.dumps(rows))
+        found = answers("diagnose", *LLAMA, *MACHINE, "--results", str(path))
+        assert (found["measured_tps"], found["measured_prompt_tps"]) == (2, 10)
+        found = answers(
+            "diagnose", *LLAMA, *MACHINE, "--results", str(path), "--measured-prompt", "20"
+        )
+        assert found["measured_prompt_tps"] == 20
+        code, _, err = run("diagnose", *LLAMA, *MACHINE, "--results", str(tmp_path))
+        assert code == 2
+        assert "cannot be read" in err
+
     def test_a_machine_that_is_described_may_run_anything(self, answers) -> None:
         found = answers("diagnose", *LLAMA, *MACHINE, "--measured", "1.2")
         assert "spilled" in {one["cause"] for one in found["causes"]}
@@ -295,6 +313,42 @@ class TestProbe:
         assert "advisor: The gpu cannot be measured." in err
         assert "advisor: No GPU driver answers." in err
         assert "advisor: Radeon RX 7900 XTX: its speed is taken from the catalogue." in err
+
+    @pytest.mark.parametrize("error", [InputError("no model."), Refusal("not understood.")])
+    def test_a_model_that_cannot_be_timed_costs_no_other_figure(self, run, error, monkeypatch):
+        def measure(part, *rest, **more):
+            if part == "engine":
+                raise error
+            return self.measure(part, *rest, **more)
+
+        monkeypatch.setattr(parts, "measure", measure)
+        code, out, err = run("probe", "ram", "engine", "--save")
+        assert code == 0
+        assert "38.30 GB/s" in out
+        assert f"advisor: {error}" in err
+        assert calibration.load().figure("ram_read").value == 38.3e9
+
+    def test_where_nothing_was_measured_nothing_is_saved(self, run, tmp_path) -> None:
+        path = tmp_path / "machine.json"
+        code, _, err = run("probe", "disk", "--save", "--export", str(path))
+        assert code == 0
+        assert "Nothing was measured, so nothing is saved." in err
+        assert not path.exists()
+
+    def test_a_reader_that_goes_away_takes_nothing_with_it(self, monkeypatch) -> None:
+        reads, writes = os.pipe()
+        os.close(reads)
+        with os.fdopen(writes, "w") as out, monkeypatch.context() as patched:
+            patched.setattr("sys.stdout", out)
+            assert main(["probe", "ram", "--save"]) == 0
+        assert calibration.load().figure("ram_read").value == 38.3e9
+
+    def test_closed_outputs_are_no_trouble(self, monkeypatch) -> None:
+        with monkeypatch.context() as patched:
+            patched.setattr("sys.stdout", None)
+            patched.setattr("sys.stderr", None)
+            assert main(["probe", "ram", "disk", "--save"]) == 0
+        assert calibration.load().figure("ram_read").value == 38.3e9
 
     def test_it_takes_its_time_or_is_quick(self, run) -> None:
         run("probe", "ram", "gpu")
@@ -402,7 +456,7 @@ class TestReport:
             ("diagnose", *LLAMA, "--ram-gb", "64", "--measured", "1", "--runtime", "vllm"),
             "There is nothing to compare with. vLLM",
         ),
-        (("diagnose", *LLAMA, *MACHINE), "required: --measured"),
+        (("diagnose", *LLAMA, *MACHINE), "one of the arguments --measured --results is required"),
         # what argparse sees first
         (("estimate", *LLAMA, "--ram-gb", "lots"), "invalid float value: 'lots'"),
         (("estimate", *MACHINE), "required: --model"),

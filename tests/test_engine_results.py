@@ -3,6 +3,7 @@
 llama-bench: ggml-org/llama.cpp, tools/llama-bench/README.md at 5a32f10. Ollama:
 https://docs.ollama.com/api/usage. LM Studio: lmstudio-ai/docs, 1_developer/2_rest at c6854fb. vLLM:
 vllm-project/vllm, vllm/benchmarks/serve.py at def9ce8 and throughput.py. All read 2026-11-21.
+Those named PUBLISHED have the numbers that a tool's own documentation shows, with the source.
 """
 
 import json
@@ -60,6 +61,98 @@ THROUGHPUT = {
     "elapsed_time": 20.0, "num_requests": 100, "total_num_tokens": 40000,
     "requests_per_second": 5.0, "tokens_per_second": 2000.0,
 }  # fmt: skip
+
+PUBLISHED_BENCH = {
+    "build_commit": "8cf427ff", "build_number": 5163,
+    "cpu_info": "AMD Ryzen 7 7800X3D 8-Core Processor", "gpu_info": "NVIDIA GeForce RTX 4080",
+    "backends": "CUDA", "model_filename": "models/Qwen2.5-7B-Instruct-Q4_K_M.gguf",
+    "model_type": "qwen2 7B Q4_K - Medium", "model_size": 4677120000,
+    "model_n_params": 7615616512, "n_batch": 2048, "n_ubatch": 512, "n_threads": 8,
+    "n_gpu_layers": 99, "n_prompt": 512, "n_gen": 0, "n_depth": 0,
+    "test_time": "2025-04-24T11:58:50Z", "avg_ns": 72135640, "stddev_ns": 1453752,
+    "avg_ts": 7100.002165, "stddev_ts": 140.341520,
+    "samples_ns": [74601900, 71632900, 71745200, 71952700, 70745500],
+    "samples_ts": [6863.1, 7147.55, 7136.37, 7115.79, 7237.21],
+}  # fmt: skip
+"""The JSON example of tools/llama-bench/README.md of llama.cpp, read 2026-11-21."""
+OLDER_BENCH = {key: value for key, value in PUBLISHED_BENCH.items() if key != "n_depth"}
+"""Builds before May 2025 had no depth."""
+NEWER_BENCH = PUBLISHED_BENCH | {
+    "n_gpu_layers": -1, "flash_attn": -1, "devices": "auto", "load_mode": "auto",
+}  # fmt: skip
+"""-1 where nobody says how many layers go to the GPU: the default since December 2025
+(github.com/ggml-org/llama.cpp/pull/18266; README at 08d0baa says so), read 2026-11-21."""
+PUBLISHED_OLLAMA = {
+    "model": "llama3.2", "created_at": "2023-08-04T19:22:45.499127Z", "done": True,
+    "total_duration": 4883583458, "load_duration": 1334875, "prompt_eval_count": 26,
+    "prompt_eval_duration": 342546000, "eval_count": 282, "eval_duration": 4535599000,
+}  # fmt: skip
+"""The last answer of /api/chat in docs/api.md of ollama/ollama, read 2026-11-21."""
+PUBLISHED_STUDIO_0 = {
+    "id": "chatcmpl-i3gkjwthhw96whukek9tz", "object": "chat.completion",
+    "model": "granite-3.0-2b-instruct", "choices": [],
+    "usage": {"prompt_tokens": 24, "completion_tokens": 53, "total_tokens": 77},
+    "stats": {
+        "tokens_per_second": 51.43709529007664, "time_to_first_token": 0.111,
+        "generation_time": 0.954, "stop_reason": "eosFound",
+    },
+    "runtime": {"name": "llama.cpp-mac-arm64-apple-metal-advsimd", "version": "1.3.0"},
+}  # fmt: skip
+"""The example of /api/v0/chat/completions, lmstudio-ai/docs endpoints.md, read 2026-11-21."""
+PUBLISHED_STUDIO_1 = {
+    "model_instance_id": "ibm/granite-4-micro", "output": [],
+    "stats": {
+        "input_tokens": 646, "total_output_tokens": 586, "reasoning_output_tokens": 0,
+        "tokens_per_second": 29.753900615398926, "time_to_first_token_seconds": 1.088,
+        "model_load_time_seconds": 2.656,
+    },
+    "response_id": "resp_4ef013eba0def1ed23f19dde72b67974c579113f544086de",
+}  # fmt: skip
+"""The example of /api/v1/chat, lmstudio-ai/docs chat.md, read 2026-11-21."""
+
+
+@pytest.mark.parametrize(
+    ("row", "depth", "layers"),
+    [(PUBLISHED_BENCH, 0, 99), (OLDER_BENCH, 0, 99), (NEWER_BENCH, 0, None)],
+)
+def test_llama_bench_of_several_years(row, depth, layers):
+    (run,) = read(json.dumps([row]))
+    assert (run.prompt, run.decode, run.prompt_tokens) == (7100.002165, None, 512)
+    assert run.samples == (6863.1, 7147.55, 7136.37, 7115.79, 7237.21)
+    assert (run.depth, run.gpu_layers, run.engine) == (depth, layers, "build 5163 (8cf427ff)")
+
+
+def test_names_of_gpus_before_the_json_are_passed_over():
+    # llama-bench writes them beside its JSON: github.com/ggml-org/llama.cpp/issues/15554.
+    log = "ggml_vulkan: Found 1 Vulkan devices:\nggml_vulkan: 0 = AMD Radeon RX 580 Series\n"
+    assert read(log + json.dumps([BENCH], indent=2)) == read(json.dumps([BENCH]))
+    assert read(f"{log}{json.dumps(BENCH)}\n{json.dumps(PROMPT)}") == read(
+        json.dumps([BENCH, PROMPT])
+    )
+    with pytest.raises(InputError, match="Line 4 of the results is no JSON"):
+        read(f"{log}{json.dumps(BENCH)}\nerror: out of memory")
+
+
+def test_a_mark_of_the_byte_order_is_passed_over():
+    assert read("\ufeff" + json.dumps([BENCH])) == read(json.dumps([BENCH]))
+
+
+def test_published_answers_of_ollama():
+    (run,) = read(json.dumps(PUBLISHED_OLLAMA))
+    assert run.decode == pytest.approx(282 / 4.535599)
+    assert run.prompt == pytest.approx(26 / 0.342546)
+
+
+@pytest.mark.parametrize(
+    ("row", "decode", "first"),
+    [
+        (PUBLISHED_STUDIO_0, 51.43709529007664, 0.111),
+        (PUBLISHED_STUDIO_1, 29.753900615398926, 1.088),
+    ],
+)
+def test_published_answers_of_lm_studio(row, decode, first):
+    (run,) = read(json.dumps(row))
+    assert (run.decode, run.first_token) == (decode, first)
 
 
 def test_llama_bench_has_a_row_for_each_test():

@@ -23,7 +23,7 @@ LAYERS = """
     accuracy
     fitting
     reports answers options
-    diagnosis_text
+    diagnosis_text results
     diagnosis
     sweeps causes crossover skypilot
     advice

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from advisor import assemble, calibration, named_machines
+from advisor import assemble, calibration, named_machines, probed
 from advisor.assemble import MachineInputs
 from advisor.assemble_named import named_machine
 from advisor.calibration import Calibration
@@ -70,6 +70,7 @@ def test_a_plain_list_of_a_probe_has_no_parts():
         (text(version="new"), "no measurements"),
         (text(fingerprint={"cpu": "x"}), "'cores' is missing"),
         (text(measurements=[{**asdict(RAM), "value": -1}]), "value -1"),
+        (text(measurements=[{**asdict(RAM), "unit": "GB/s"}]), "ram_read is in GB/s; units are"),
         (text(measurements=[{**asdict(RAM), "when": "today"}]), "today"),
     ],
 )
@@ -78,6 +79,25 @@ def test_a_file_of_something_else_is_refused_in_words(wrong, words):
         imported(wrong, "some.json")
     assert words in str(refused.value)
     assert str(refused.value).startswith("some.json holds")
+
+
+def test_a_file_larger_than_any_is_refused(monkeypatch):
+    monkeypatch.setattr(probed, "LARGEST", 100)
+    with pytest.raises(InputError, match="more than 100 bytes"):
+        imported(text(), "some.json")
+
+
+def test_a_machine_measured_as_often_as_is_kept_can_be_carried():
+    curve = tuple(Point(threads=n, block=n, value=1 / 3 * 1e9, best=2 / 3 * 1e9) for n in range(9))
+    # 14 figures with a curve (RAM, three of the drive, ten of a GPU), 20 of llama.cpp without.
+    names = [f"ram_read_node{n}" for n in range(14)] + [f"engine_read_{n}" for n in range(20)]
+    history = tuple(
+        replace(RAM, name=name, note="x" * 300, curve=curve if "ram" in name else ())
+        for name in names
+        for _ in range(probed.MOST_KEPT)
+    )
+    written = json.dumps(to_json(Probed(fingerprint=PARTS, history=history)), indent=1)
+    assert len(written) < probed.LARGEST
 
 
 def test_machines_are_kept_by_name():

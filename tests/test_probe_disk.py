@@ -119,6 +119,48 @@ def test_an_error_leaves_nothing(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(("number", "option"), [(errno.EMFILE, "-n"), (errno.ENOMEM, "-v")])
+def test_what_this_process_may_not_have_is_told(tmp_path, monkeypatch, number, option):
+    def none_left(*_):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(disk_reads, "_read_until", none_left)
+    with pytest.raises(ProbeError, match=rf"what 4 readers need \(.*\(ulimit {option}\)"):
+        disk.measure(0.05, path=tmp_path, file_bytes=16 * BLOCK)
+
+
+def test_threads_that_cannot_be_started_are_told(tmp_path, monkeypatch):
+    def refused(*_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(disk_reads.ThreadPoolExecutor, "submit", refused)
+    with pytest.raises(ProbeError, match=r"4 threads cannot be started.*ulimit -u"):
+        disk.measure(0.05, path=tmp_path, file_bytes=16 * BLOCK)
+
+
+def test_a_way_that_fails_leaves_the_others(tmp_path, monkeypatch):
+    monkeypatch.setattr(disk_reads, "_mapping", refuse_to_map)
+    direct, through_cache = disk.measure(0.1, path=tmp_path, file_bytes=16 * BLOCK)
+    assert (direct.name, through_cache.name) == ("disk_read_direct", "disk_read_buffered")
+    assert direct.note.endswith("The file cannot be mapped.")
+    assert "cannot be mapped" not in through_cache.note
+
+
+def refuse_to_map(_):
+    raise ProbeError("The file cannot be mapped.")
+
+
+def test_a_file_that_cannot_be_mapped_is_told(tmp_path, monkeypatch):
+    def refused(*_, **__):
+        raise OSError(errno.ENOMEM, "Cannot allocate memory")
+
+    path = tmp_path / "model.gguf"
+    path.write_bytes(b"x" * BLOCK)
+    monkeypatch.setattr(disk_reads.mmap, "mmap", refused)
+    with pytest.raises(ProbeError, match=r"cannot be mapped into memory \(Cannot.*ulimit -v"):
+        disk_reads._mapping(drive_file.existing(path))
+
+
 def test_a_named_file_is_removed_where_files_need_names(tmp_path, monkeypatch):
     monkeypatch.setattr(drive_file, "operating_system", lambda: "freebsd")
     assert disk.measure(0.05, path=tmp_path, file_bytes=16 * BLOCK)
@@ -165,6 +207,33 @@ def test_a_file_smaller_than_a_block_is_refused(tmp_path):
     path.write_bytes(b"x" * 100)
     with pytest.raises(ProbeError, match="give a larger file"):
         disk.measure(path=path)
+
+
+@pytest.mark.parametrize("name", ["none", "loop", "x" * 300, "small/inside"])
+def test_a_path_that_cannot_be_is_told(tmp_path, name):
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    (tmp_path / "small").write_bytes(b"x")
+    with pytest.raises(ProbeError, match=r"cannot be looked at \(.*give a folder or file that"):
+        disk.measure(path=tmp_path / name)
+
+
+def test_a_folder_that_may_not_be_seen_is_told(tmp_path, monkeypatch):
+    def refused(*_, **__):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "stat", refused)
+    with pytest.raises(ProbeError, match=r"cannot be looked at \(Permission denied\)"):
+        disk.measure(path=tmp_path / "hidden")
+
+
+def test_blocks_that_wait_at_once_stay_within_free_memory(tmp_path, monkeypatch):
+    facts = SimpleNamespace(memory_available=4 * 2 * BLOCK)  # a quarter holds two blocks
+    monkeypatch.setattr(disk.host, "facts", lambda: facts)
+    direct, *_ = disk.measure(0.1, path=tmp_path, file_bytes=16 * BLOCK)
+    assert {(one.block, one.threads) for one in direct.curve} == {(BLOCK, 1), (BLOCK // 4, 2)}
+    monkeypatch.setattr(disk.host, "facts", lambda: SimpleNamespace(memory_available=0))
+    direct, *_ = disk.measure(0.1, path=tmp_path, file_bytes=16 * BLOCK)
+    assert [(one.block, one.threads) for one in direct.curve] == [(BLOCK // 4, 2)]
 
 
 @pytest.mark.parametrize("kind", sorted(drive_file.MEMORY_FILESYSTEMS))
@@ -338,3 +407,15 @@ def test_the_file_system_of_the_innermost_mount(monkeypatch, tmp_path):
     monkeypatch.setattr(drive_file.psutil, "disk_partitions", lambda **_: found)
     assert drive_file.filesystem(tmp_path / "inside") == "tmpfs"
     assert drive_file.filesystem(tmp_path.parent) == "ext4"
+
+
+def test_no_folder_at_all_is_told(monkeypatch):
+    def nowhere():
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp']")
+
+    monkeypatch.setattr(drive_file.tempfile, "gettempdir", nowhere)
+    monkeypatch.setattr(drive_file.os, "access", lambda *_: False)
+    with pytest.raises(ProbeError, match="give a folder or a model file to read"):
+        drive_file.default_folder()
+    with pytest.raises(ProbeError, match=r"Nowhere can temporary files be written.*set TMPDIR"):
+        drive_file.temporary_folder()

@@ -6,11 +6,13 @@ must find the formula's numbers again. No clock is judged.
 
 import json
 import os
+import signal
 import stat
 import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -25,7 +27,14 @@ from advisor.catalog import storage_types
 from advisor.describe.gguf import describe_path
 from advisor.errors import ProbeError
 from advisor.model import Model
-from advisor.probes import engine, engine_llama_bench, engine_samples, engine_xllamacpp, host
+from advisor.probes import (
+    engine,
+    engine_llama_bench,
+    engine_samples,
+    engine_xllamacpp,
+    host,
+    with_parent,
+)
 from advisor.probes.engine_job import Job, Timings, output_of
 from advisor.probes.progress import Step
 from advisor.probes.synthetic_model import in_format, in_type, write
@@ -134,6 +143,62 @@ def test_cancelling_gives_nothing_and_leaves_nothing(stubbed, after) -> None:
     assert open_files() == before
 
 
+def test_a_folder_in_memory_with_too_little_room_is_told(monkeypatch, stubbed) -> None:
+    # Reading a hole of a tmpfs that is full ends llama.cpp with SIGBUS.
+    monkeypatch.setattr(engine, "filesystem", lambda _: "tmpfs")
+    monkeypatch.setattr(engine.shutil, "disk_usage", lambda _: SimpleNamespace(free=20_000_000))
+    used = []
+
+    def small_only(job: Job, stop) -> Timings:
+        used.append(described(job.path).file_bytes)
+        return exact(job, stop)
+
+    use(monkeypatch, small_only)
+    with suppress(ProbeError):
+        engine.measure(600)
+    assert max(used, default=0) <= 20_000_000
+    monkeypatch.setattr(engine.shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
+    with pytest.raises(ProbeError, match=r"lies on tmpfs and has 0.00 GB free.*set TMPDIR"):
+        engine.measure(600)
+    assert list(stubbed.iterdir()) == []
+
+
+def test_on_a_drive_a_sample_takes_no_room(monkeypatch) -> None:
+    monkeypatch.setattr(engine, "filesystem", lambda _: "ext4")
+    monkeypatch.setattr(engine.shutil, "disk_usage", lambda _: SimpleNamespace(free=20_000_000))
+    assert "engine_read_q4_k" in {one.name for one in engine.measure(600)}
+
+
+def test_no_folder_for_temporary_files_is_told(monkeypatch) -> None:
+    def nowhere():
+        raise FileNotFoundError(2, "No usable temporary directory found in ['/tmp']")
+
+    monkeypatch.setattr(tempfile, "gettempdir", nowhere)
+    for begin in (lambda: engine.measure(600), lambda: output_of((sys.executable,), lambda: True)):
+        with pytest.raises(ProbeError, match="Nowhere can temporary files be written"):
+            begin()
+
+
+def test_a_folder_that_cannot_hold_what_an_engine_prints_is_told(monkeypatch) -> None:
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", full)
+    with pytest.raises(ProbeError, match=r"cannot be written \(No space left"):
+        output_of((sys.executable, "-c", ""), lambda: False)
+
+
+def test_one_reason_is_told_once(monkeypatch) -> None:
+    def reads_only(job: Job, stop) -> Timings:
+        if len(job.depths) > 1 or job.plain:
+            raise ProbeError("No room.")
+        return exact(job, stop)
+
+    use(monkeypatch, reads_only)
+    found = engine.measure(600)
+    assert {one.note.count("No room.") for one in found} == {1}
+
+
 def test_a_sample_that_fails_leaves_the_others(monkeypatch) -> None:
     def shallow_only(job: Job, stop) -> Timings:
         if len(job.depths) > 1:
@@ -218,7 +283,7 @@ def test_a_full_folder_is_told(monkeypatch) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(engine.synthetic_model, "write", full)
-    with pytest.raises(ProbeError, match=r"cannot hold a model of 0.25 GB \(No space left"):
+    with pytest.raises(ProbeError, match=r"cannot hold a small model \(No space left"):
         engine.measure(600)
 
 
@@ -230,16 +295,16 @@ def test_a_program_that_is_stopped_is_gone() -> None:
     assert left == []
 
 
-WAITS = """
-from advisor.probes.engine_child import end_with_parent
-import os, time
-end_with_parent()
-print(os.getpid(), flush=True)
-time.sleep(3600)
-"""
 STARTS = """
-import subprocess, sys
-subprocess.run([sys.executable, "-c", sys.argv[1]], check=False)
+import sys
+from advisor.probes.engine_job import output_of
+output_of((sys.executable, "-c", sys.argv[1]), lambda: False)
+"""
+WAITS = """
+import os, time
+with open({pid!r}, "w") as file:
+    file.write(f"{{os.getpid()}}.")
+time.sleep(3600)
 """
 
 
@@ -251,15 +316,28 @@ def gone(pid: int) -> bool:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux alone ends a program with its parent")
-def test_the_engine_ends_with_a_probe_that_is_killed() -> None:
-    command = (sys.executable, "-c", STARTS, WAITS)
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as probe:
-        assert probe.stdout is not None
-        child = int(probe.stdout.readline())
-        assert not gone(child)
-        probe.kill()
-    while not gone(child):  # it would wait for an hour
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_any_engine_ends_with_a_probe_that_is_ended(tmp_path, number) -> None:
+    path = tmp_path / "pid"
+    command = (sys.executable, "-c", STARTS, WAITS.format(pid=str(path)))
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as probe:
+        while not path.exists() or not path.read_text().endswith("."):
+            time.sleep(0.01)
+        engine_pid = int(path.read_text().rstrip("."))
+        assert not gone(engine_pid)
+        probe.send_signal(number)
+    while not gone(engine_pid):  # it would wait for an hour
         time.sleep(0.01)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux alone ends a program with its parent")
+def test_an_engine_whose_probe_is_gone_already_does_not_begin(tmp_path) -> None:
+    script, path = str(Path(with_parent.__file__)), tmp_path / "begun"
+    code = f"open({str(path)!r}, 'w')"
+    not_its_parent = "1"
+    done = subprocess.run((sys.executable, script, not_its_parent, sys.executable, "-c", code))
+    assert done.returncode == with_parent.CANNOT_START
+    assert not path.exists()
 
 
 def test_a_program_tells_what_it_printed() -> None:
@@ -273,7 +351,7 @@ def test_a_program_tells_what_it_printed() -> None:
         ("import sys; print('it broke', file=sys.stderr); sys.exit(3)", "code 3: ...it broke"),
         ("import os; os._exit(4)", "code 4"),
         ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "memory ran out"),
-        ("import os; os.abort()", "code -6"),
+        ("import os; os.abort()", "code -6 (SIGABRT)"),
     ],
 )
 def test_a_program_that_fails_says_why(code, said) -> None:
@@ -345,7 +423,7 @@ def test_the_probe_prefers_the_persons_llama_bench(monkeypatch, tmp_path) -> Non
     monkeypatch.setattr(engine, "samples", lambda _: tiny)
     found = {one.name: one for one in engine.measure(600)}
     assert set(found) == {"engine_read_q8_0", "engine_prompt_q8_0"}
-    assert found["engine_read_q8_0"].note.startswith("llama.cpp by llama-bench, 1 models.")
+    assert found["engine_read_q8_0"].note.startswith("llama.cpp by llama-bench, 1 model.")
     assert len(log.read_text().splitlines()) == 1
 
 

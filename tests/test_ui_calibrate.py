@@ -159,8 +159,32 @@ def test_a_second_visitor_waits_and_cannot_stop_the_first(monkeypatch):
     waits(monkeypatch)
     started(page())
     other = page()
-    assert "Another visitor is measuring this machine" in page_text(other)
+    assert "being measured, by another visitor or in another tab" in page_text(other)
     assert not [one for one in other.button if one.key in ("calibrate_stop", "calibrate_start")]
+
+
+def test_after_a_reload_the_one_who_started_can_still_stop(monkeypatch):
+    waits(monkeypatch)
+    test = started(page())
+    job = machine_panel.prober().job
+    again = app()
+    again.query_params[measuring.STARTED] = test.query_params[measuring.STARTED]
+    again.switch_page("advisor/ui/calibrate.py")
+    run(again)
+    assert "in another tab" not in page_text(again)
+    again.button(key="calibrate_stop").click()
+    again.run()
+    ended(job)
+    assert job.cancelled
+    assert "Stopped. Nothing was changed" in page_text(run(again))
+
+
+def test_a_part_that_fails_unforeseen_costs_no_other(monkeypatch):
+    measures(monkeypatch, ram=(RAM,), disk=ZeroDivisionError("x"), gpu=(COPY,))
+    text = page_text(measured(page()))
+    assert "Measured and saved" in text
+    assert "Drive: Measuring failed (ZeroDivisionError)." in text
+    assert list(calibration.load().measurements) == ["ram_read", "h2d_pinned"]
 
 
 def test_a_part_that_fails_says_why_and_the_others_count(monkeypatch):

@@ -1,5 +1,7 @@
 """The panel that asks what was measured instead."""
 
+import json
+
 import pytest
 from markupsafe import Markup
 from ui_app import app, page_text, run
@@ -35,6 +37,21 @@ def test_nothing_is_worked_out_before_a_speed_is_typed(monkeypatch):
 
     monkeypatch.setattr(diagnosing, "diagnose", refuse)
     assert "Type the speed that your runtime prints" in page_text(app())
+
+
+def test_a_file_of_a_tool_takes_the_place_of_typing():
+    row = {"n_prompt": 0, "n_gen": 128, "avg_ts": 0.6, "model_type": "llama <b>70B</b>"}
+    test = app()
+    test.file_uploader(key="measured_file").upload("run.json", json.dumps([row]).encode())
+    text = page_text(run(test))
+    assert "Read from llama-bench, llama &lt;b&gt;70B&lt;/b&gt;." in text
+    assert "0.60 tokens/s measured" in text
+
+
+def test_a_file_of_something_else_is_told():
+    test = app()
+    test.file_uploader(key="measured_file").upload("photo.json", b"\x89PNG")
+    assert "photo.json is no text" in page_text(run(test))
 
 
 def test_the_fastest_placement_computes_in_place_is_meant_unless_another_is_named():

@@ -15,7 +15,7 @@ from advisor.errors import InputError, StoreError
 from advisor.fingerprint import Fingerprint, fingerprint
 from advisor.measurement import Measurement
 from advisor.named_machines import THIS
-from advisor.probed import Probed, imported, to_json
+from advisor.probed import LARGEST, Probed, imported, to_json
 from advisor.units import GIB
 from advisor.wording import memory, moment, quantity
 
@@ -151,8 +151,12 @@ def export_found(found: Iterable[Measurement], path: Path) -> None:
 
 
 def _read(file: str) -> bytes:
+    """The file, or more than any can have of it."""
     try:
-        return sys.stdin.buffer.read() if file == STANDARD_INPUT else Path(file).read_bytes()
+        if file == STANDARD_INPUT:
+            return sys.stdin.buffer.read(LARGEST + 1)
+        with Path(file).open("rb") as opened:
+            return opened.read(LARGEST + 1)
     except OSError as error:
         raise InputError(f"{file} cannot be read: {error.strerror}.") from error
 

@@ -29,8 +29,6 @@ def add(commands: Any) -> None:
 
 def _probe(args: argparse.Namespace) -> None:
     """`probe [ram|disk|gpu|engine ...]`."""
-    from advisor import calibration
-
     for part in args.parts:
         if part not in PARTS:
             raise InputError(f"There is no probe {part!r}; measure {', '.join(PARTS)}.")
@@ -38,9 +36,21 @@ def _probe(args: argparse.Namespace) -> None:
     for note in notes:
         print(f"advisor: {note}", file=sys.stderr)
     records: list[Json] = [asdict(one) for one in found]
-    show(args, records, lambda: "\n".join(map(_measurement_line, records)))
-    # After it was shown: a folder that cannot be written does not take what was measured with it.
-    if args.save and found:
+    try:
+        show(args, records, lambda: "\n".join(map(_measurement_line, records)))
+    finally:
+        # After it was shown: a folder that cannot be written does not take what was measured with
+        # it. And all the same where nobody read it to its end.
+        _keep(args, found)
+
+
+def _keep(args: argparse.Namespace, found: Sequence[Any]) -> None:
+    from advisor import calibration
+
+    if not found and (args.save or args.export):
+        print("advisor: Nothing was measured, so nothing is saved.", file=sys.stderr)
+        return
+    if args.save:
         calibration.save(found)
     if args.export:
         export_found(found, args.export)
@@ -49,7 +59,7 @@ def _probe(args: argparse.Namespace) -> None:
 def _measured(names: Sequence[str], path: Path | None, quick: bool) -> tuple[list[Any], list[str]]:
     from tqdm import tqdm
 
-    from advisor.errors import ProbeError
+    from advisor.errors import AdvisorError
     from advisor.probes import parts
     from advisor.probes.progress import Step
 
@@ -57,7 +67,9 @@ def _measured(names: Sequence[str], path: Path | None, quick: bool) -> tuple[lis
     found: list[Any] = []
     notes: list[str] = []
     for name in names:
-        with tqdm(total=100, desc=name, unit="%", disable=None, leave=False) as bar:
+        # None for "on a terminal", of which there is none where standard error was closed.
+        hidden = None if sys.stderr else True
+        with tqdm(total=100, desc=name, unit="%", disable=hidden, leave=False) as bar:
 
             def show(step: Step, bar: Any = bar) -> None:
                 bar.set_postfix_str(f"{step.doing}, {step.seconds_left:.0f} s left", refresh=False)
@@ -65,7 +77,7 @@ def _measured(names: Sequence[str], path: Path | None, quick: bool) -> tuple[lis
 
             try:
                 found += parts.measure(name, pace[name], show, path=path)
-            except ProbeError as error:
+            except AdvisorError as error:
                 notes += [str(error), *(_known_gpus() if name == "gpu" else ())]
     return found, notes
 

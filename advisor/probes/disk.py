@@ -4,15 +4,16 @@ Direct reads are what loaders with their own queues reach; a cold map is what ll
 when a model is larger than RAM: the kernel reads on each page fault and guesses what comes next.
 """
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from advisor.errors import ProbeError
 from advisor.measurement import Measurement
-from advisor.probes import disk_reads
+from advisor.probes import disk_reads, host
 from advisor.probes import progress as clock
 from advisor.probes.disk_reads import Window
-from advisor.probes.drive_file import DriveFile, default_folder, existing, refuse_memory, temporary
+from advisor.probes.drive_file import DriveFile, default_folder, existing, look_at, temporary
 from advisor.probes.progress import Cancelled, Progress, Watch
 from advisor.probes.repeats import LEAST_REPEATS, Repeats, measurement, size
 from advisor.probes.system import operating_system
@@ -27,6 +28,7 @@ DIRECT: tuple[tuple[int, int], ...] = (
 """Block sizes and queue depths of direct reads, those that matter most first."""
 THROUGH_CACHE: tuple[tuple[int, int], ...] = ((LARGE, 4), (LARGE, 1))
 SHORTEST, LONGEST = 0.2, 0.5  # seconds of one repeat; cancelling waits for the one that runs
+MEMORY_SHARE = 1 / 4  # of free memory, for blocks that wait at once
 WRITING = 0.4  # most of the time that writing the file may take
 
 
@@ -83,7 +85,7 @@ def measure(
             "give the drive's sequential read rate by hand."
         )
     place = path or default_folder()
-    refuse_memory(place)
+    look_at(place)
     watch = Watch(progress=progress, cancelled=cancelled, seconds=seconds)
     if place.is_file():
         return _measured(existing(place), seconds, watch)
@@ -96,16 +98,25 @@ def measure(
 
 
 def _measured(file: DriveFile, seconds: float, watch: Watch) -> tuple[Measurement, ...]:
-    found, before = [], 0.0
+    """Every way that this machine allows, and why others could not be; empty when stopped."""
+    found: list[Measurement] = []
+    troubles: list[str] = []
+    before = 0.0
     for way in _ways(file):
         part = watch.between(before, before + way.share)
-        curve = _curve(way, seconds * way.share, part)
+        before += way.share
+        try:
+            curve = _curve(way, seconds * way.share, part)
+        except ProbeError as error:
+            troubles.append(str(error))
+            continue
         if not curve:
             return ()
         found.append(measurement(way.name, curve, f"{file.note} {way.note}"))
-        before += way.share
+    if not found:
+        raise ProbeError(" ".join(dict.fromkeys(troubles)))
     watch.stop(1.0)
-    return tuple(found)
+    return (replace(found[0], note=" ".join((found[0].note, *troubles))), *found[1:])
 
 
 def _ways(file: DriveFile) -> tuple[_Way, ...]:
@@ -151,10 +162,17 @@ def _held(file: DriveFile) -> str:
     )
 
 
+def _bearable(grid: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
+    """Points whose blocks fit into a share of free memory together; the smallest in any case."""
+    most = host.facts().memory_available * MEMORY_SHARE
+    fitting = tuple(one for one in grid if math.prod(one) <= most)
+    return fitting or (min(grid, key=math.prod),)
+
+
 def _curve(way: _Way, seconds: float, watch: Watch) -> list[Repeats]:
     """Repeats at as many points of the grid as fit into the time; empty when stopped."""
     deadline = clock.now() + seconds
-    points = way.grid[: max(1, int(seconds / (LEAST_REPEATS * SHORTEST)))]
+    points = _bearable(way.grid)[: max(1, int(seconds / (LEAST_REPEATS * SHORTEST)))]
     repeats = max(LEAST_REPEATS, round(seconds / len(points) / LONGEST))
     curve: list[Repeats] = []
     for part, (block, threads) in enumerate(points):

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from advisor.errors import ProbeError
 from advisor.probes import progress
@@ -79,11 +80,7 @@ def mapped(file: DriveFile) -> Window:
 
     def window(block: int, threads: int, seconds: float) -> float:
         forget(file)
-        with file.path.open("rb") as opened:
-            if CAN_EMPTY_CACHE:
-                os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_SEQUENTIAL)
-            memory = mmap.mmap(opened.fileno(), file.size, access=mmap.ACCESS_READ)
-        pages = np.frombuffer(memory, dtype=np.uint8)
+        pages = _mapping(file)
         once = around.once(block)
 
         def read(offset: int) -> int:
@@ -93,6 +90,20 @@ def mapped(file: DriveFile) -> Window:
         return _rate(threads, seconds, lambda until: _read_until(until, once, read))
 
     return window
+
+
+def _mapping(file: DriveFile) -> npt.NDArray[np.uint8]:
+    try:
+        with file.path.open("rb") as opened:
+            if CAN_EMPTY_CACHE:
+                os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_SEQUENTIAL)
+            memory = mmap.mmap(opened.fileno(), file.size, access=mmap.ACCESS_READ)
+    except OSError as error:
+        raise ProbeError(
+            f"The file cannot be mapped into memory ({error.strerror}); raise the limit of "
+            "addresses (ulimit -v), or give a smaller file."
+        ) from error
+    return np.frombuffer(memory, dtype=np.uint8)
 
 
 def forget(file: DriveFile) -> None:
@@ -187,6 +198,22 @@ def _rate(threads: int, seconds: float, work: Callable[[float], int]) -> float:
     try:
         with ThreadPoolExecutor(threads) as pool:
             done = sum(pool.map(work, [started + seconds] * threads))
+    except RuntimeError as error:
+        raise ProbeError(
+            f"{threads} threads cannot be started ({error}); raise the limits of processes and "
+            "addresses (ulimit -u, ulimit -v)."
+        ) from error
     except OSError as error:
-        raise ProbeError(f"The drive stopped answering ({error.strerror}).") from error
+        raise ProbeError(_stopped(threads, error)) from error
     return done / (progress.now() - started)
+
+
+def _stopped(threads: int, error: OSError) -> str:
+    """The drive's fault, or that of a limit on this process."""
+    option = {errno.EMFILE: "-n", errno.ENOMEM: "-v"}.get(error.errno or 0)
+    if option is None:
+        return f"The drive stopped answering ({error.strerror})."
+    return (
+        f"This process may not have what {threads} readers need ({error.strerror}); raise the "
+        f"limit (ulimit {option})."
+    )

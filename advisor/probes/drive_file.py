@@ -62,13 +62,31 @@ def default_folder() -> Path:
     wanted = data_folder()
     with suppress(OSError):
         wanted.mkdir(parents=True, exist_ok=True)
-    for folder in (wanted, Path("/var/tmp"), Path(tempfile.gettempdir())):  # noqa: S108
+    folders = [wanted, Path("/var/tmp")]  # noqa: S108
+    with suppress(ProbeError):
+        folders.append(temporary_folder())
+    for folder in folders:
         if os.access(folder, os.W_OK) and filesystem(folder) not in MEMORY_FILESYSTEMS:
             return folder
     raise ProbeError(
         f"{wanted} cannot be written, and neither can a folder for temporary files on a drive; "
         "give a folder or a model file to read."
     )
+
+
+def temporary_folder() -> Path:
+    """Where this system puts temporary files.
+
+    Raises:
+        ProbeError: nowhere, because every place is full or cannot be written.
+    """
+    try:
+        return Path(tempfile.gettempdir())
+    except FileNotFoundError as error:
+        raise ProbeError(
+            f"Nowhere can temporary files be written ({error.strerror}); set TMPDIR to a folder "
+            "with room that can."
+        ) from error
 
 
 def filesystem(path: Path) -> str:
@@ -83,8 +101,14 @@ def filesystem(path: Path) -> str:
     return max(reversed(mounts), key=lambda found: found[0], default=(0, ""))[1]
 
 
-def refuse_memory(path: Path) -> None:
-    """Raises ProbeError for a path that lies in memory."""
+def look_at(path: Path) -> None:
+    """Raises ProbeError for a path that is not there, may not be seen or lies in memory."""
+    try:
+        path.stat()
+    except OSError as error:
+        raise ProbeError(
+            f"{path} cannot be looked at ({error.strerror}); give a folder or file that exists."
+        ) from error
     kind = filesystem(path)
     if kind in MEMORY_FILESYSTEMS:
         raise ProbeError(
@@ -141,10 +165,10 @@ def temporary(
     Raises:
         ProbeError: less than 1 GB is free, or the folder cannot be written.
     """
-    free = _free(folder)
-    size = min(size, free // 4) // BLOCK * BLOCK
     with ExitStack() as stack:
         try:
+            free = _free(folder)
+            size = min(size, free // 4) // BLOCK * BLOCK
             descriptor, path = stack.enter_context(unnamed(folder))
             written = _fill(descriptor, size, seconds, stop)
         except OSError as error:
@@ -159,12 +183,7 @@ def temporary(
 
 
 def _free(folder: Path) -> int:
-    try:
-        free = shutil.disk_usage(folder).free
-    except OSError as error:
-        raise ProbeError(
-            f"{folder} cannot be looked at ({error.strerror}); give a folder or file that exists."
-        ) from None
+    free = shutil.disk_usage(folder).free
     if free < LEAST_FREE:
         raise ProbeError(
             f"{folder} has {free / GB:.2f} GB free and a test file needs {LEAST_FREE / GB:.0f} GB "

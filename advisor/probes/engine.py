@@ -5,10 +5,10 @@ costs besides, a long cache what attention costs, and experts what sending token
 The models are written for the purpose and gone afterwards; the engine runs in a process of its own.
 """
 
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import gettempdir
 from types import ModuleType
 
 from advisor.catalog import storage_types
@@ -16,7 +16,12 @@ from advisor.describe.gguf import describe_path
 from advisor.errors import ProbeError
 from advisor.measurement import Measurement
 from advisor.probes import engine_llama_bench, engine_xllamacpp, host, synthetic_model
-from advisor.probes.drive_file import unnamed
+from advisor.probes.drive_file import (
+    MEMORY_FILESYSTEMS,
+    filesystem,
+    temporary_folder,
+    unnamed,
+)
 from advisor.probes.engine_costs import Timed, costs
 from advisor.probes.engine_job import Job, Timings
 from advisor.probes.engine_samples import PLAIN, Sample, samples, samples_with
@@ -80,8 +85,9 @@ def measure(
         return ()
     if not timed:
         raise ProbeError(failures[0] if failures else _too_slow(seconds))
-    note = " ".join((f"llama.cpp by {name}, {len(timed)} models.", neighbours.note(BUSY)))
-    return _measurements(timed, facts.cores, " ".join((note, *failures)).strip())
+    models = f"{len(timed)} model{'s' if len(timed) > 1 else ''}"
+    note = " ".join((f"llama.cpp by {name}, {models}.", neighbours.note(BUSY)))
+    return _measurements(timed, facts.cores, " ".join((note, *dict.fromkeys(failures))).strip())
 
 
 def _with_own(path: Path, available: int) -> Sequence[Sample]:
@@ -159,17 +165,30 @@ def _written(sample: Sample, own: Path | None) -> Iterator[tuple[Path, int | Non
     if sample.synthetic is None:
         yield own or Path(), None
         return
-    folder = Path(gettempdir())
+    folder = temporary_folder()
     try:
+        _check_room(folder, sample.model.file_bytes)
         with unnamed(folder) as (descriptor, path):
             with open(descriptor, "wb", closefd=False) as file:
                 synthetic_model.write(file, sample.synthetic)
             yield path, descriptor
     except OSError as error:
         raise ProbeError(
-            f"{folder} cannot hold a model of {sample.model.file_bytes / GB:.2f} GB "
-            f"({error.strerror}); set TMPDIR to a folder that can."
+            f"{folder} cannot hold a small model ({error.strerror}); set TMPDIR to a folder that "
+            "can."
         ) from error
+
+
+def _check_room(folder: Path, needed: float) -> None:
+    """On a drive a sample is holes and takes no room; in memory each page that is read takes its
+    own, and the engine is killed by the first for which there is none.
+    """
+    kind, free = filesystem(folder), shutil.disk_usage(folder).free
+    if kind in MEMORY_FILESYSTEMS and free < needed:
+        raise ProbeError(
+            f"{folder} lies on {kind} and has {free / GB:.2f} GB free; llama.cpp is timed with a "
+            f"model of {needed / GB:.2f} GB: set TMPDIR to a folder on a drive."
+        )
 
 
 def _measurements(timed: Timed, threads: int, note: str) -> tuple[Measurement, ...]:

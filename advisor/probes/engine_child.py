@@ -5,26 +5,21 @@ so that whoever stops this process keeps the parts before. Imports nothing of th
 start quickly.
 """
 
-import ctypes
 import json
 import os
 import random
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
 
-PR_SET_PDEATHSIG = 1
-"""Number of the request in linux/prctl.h."""
 FIRST_WORD = 259
 """Tokens before it are reserved, or single bytes."""
 
 
 def main(job: dict[str, Any]) -> None:
     """Load a model and time tokens at each depth, then prompts."""
-    end_with_parent()
     loaded = server(job)
     for depth in job["depths"]:
         tell({"depth": depth, "token_seconds": list(token_seconds(loaded, job, depth))})
@@ -35,12 +30,6 @@ def main(job: dict[str, Any]) -> None:
         tell({"prompt": job["prompt"], "prompt_rates": rates})
     sys.stdout.flush()
     os._exit(0)  # taking the server down can hang
-
-
-def end_with_parent() -> None:
-    """Let Linux end this process with the one that began it, even if that one is killed."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def server(job: dict[str, Any]) -> Any:

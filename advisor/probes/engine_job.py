@@ -1,14 +1,21 @@
 """What an engine is asked to do, what it timed, and the process in which it does it."""
 
 import os
+import shutil
+import signal
 import subprocess
+import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
 from advisor.errors import ProbeError
+from advisor.probes import with_parent
+from advisor.probes.drive_file import temporary_folder
+from advisor.probes.system import operating_system
 
 POLL = 0.05  # seconds between two looks at the process and at the stop button
 LAST_WORDS = 400
@@ -73,9 +80,9 @@ def output_of(
         descriptor: of a file that it must be able to open.
 
     Raises:
-        ProbeError: the program cannot be started.
+        ProbeError: the program cannot be started, or there is no room for what it prints.
     """
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+    with _scratch() as out, _scratch() as err:
         process = _started(command, out, err, descriptor)
         try:
             while process.poll() is None and not stop():
@@ -88,12 +95,27 @@ def output_of(
         return _text(out), _failure(process.returncode, _text(err)) if failed else ""
 
 
+@contextmanager
+def _scratch() -> Iterator[IO[bytes]]:
+    folder = temporary_folder()
+    with ExitStack() as held:
+        try:
+            file = held.enter_context(tempfile.TemporaryFile(dir=folder))
+        except OSError as error:
+            raise ProbeError(
+                f"{folder} cannot be written ({error.strerror}); set TMPDIR to a folder that can."
+            ) from error
+        yield file
+
+
 def _started(
     command: Sequence[str], out: IO[bytes], err: IO[bytes], descriptor: int | None
 ) -> "subprocess.Popen[bytes]":
+    if shutil.which(command[0]) is None:
+        raise ProbeError(f"{command[0]} cannot be started (it is no program); install it again.")
     try:
         process = subprocess.Popen(  # noqa: S603 - an engine that the person has installed
-            command,
+            _tied(command),
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=err,
@@ -106,6 +128,15 @@ def _started(
         ) from error
     _offer_to_the_oom_killer(process.pid)
     return process
+
+
+def _tied(command: Sequence[str]) -> tuple[str, ...]:
+    """The command, to end with this process however this one ends; as it is outside Linux."""
+    if operating_system() != "linux":
+        return tuple(command)
+    # Without -I the folder of the script would come first, and with it this package's modules.
+    script = str(Path(with_parent.__file__))
+    return (sys.executable, "-I", "-S", script, str(os.getpid()), *command)
 
 
 def _offer_to_the_oom_killer(pid: int) -> None:
@@ -132,4 +163,5 @@ def _failure(code: int, said: str) -> str:
     if code == -9:
         return "it was killed, most likely because memory ran out"
     words = " ".join(said.split())
-    return f"it ended with code {code}: ...{words[-LAST_WORDS:]}" if words else f"code {code}"
+    how = f"code {code} ({signal.Signals(-code).name})" if code < 0 else f"code {code}"
+    return f"it ended with {how}: ...{words[-LAST_WORDS:]}" if words else how

@@ -46,7 +46,7 @@ class EngineRun:
         depth: tokens in the cache before.
         samples: the rate above, of each repeat [tokens/s].
         threads: of the processor.
-        gpu_layers: layers on GPUs (`-ngl`).
+        gpu_layers: layers on GPUs (`-ngl`); None also where the tool chose.
         model_bytes: size of the weights [B].
         when: ISO time; empty where the tool does not say.
         engine: version or build; empty where the tool does not say.
@@ -87,6 +87,7 @@ def read(text: str) -> tuple[EngineRun, ...]:
 
 def _rows(text: str) -> list[Row]:
     """The objects of a JSON text, or of one with an object in each line."""
+    text = _without_log(text)
     try:
         found = json.loads(text)
     except json.JSONDecodeError:
@@ -97,6 +98,16 @@ def _rows(text: str) -> list[Row]:
     if not all(isinstance(row, dict) for row in rows):
         raise InputError(f"The results are no JSON objects; expected is what {KNOWN} writes.")
     return rows
+
+
+def _without_log(text: str) -> str:
+    """The text from its first line of JSON on, empty lines in place of what stands before.
+
+    Before it stand the names of the GPUs where both outputs of llama-bench went into one file.
+    """
+    lines = text.removeprefix("\ufeff").splitlines()
+    first = next((at for at, line in enumerate(lines) if line.lstrip()[:1] in ("[", "{")), 0)
+    return "\n".join([""] * first + lines[first:])
 
 
 def _line(number: int, line: str) -> Any:
@@ -135,11 +146,17 @@ def _llama_bench(row: Row) -> Iterator[EngineRun]:
         depth=_optional(row, "n_depth") or 0.0,
         samples=_samples(row) or (rate,),
         threads=_whole(row, "n_threads"),
-        gpu_layers=_whole(row, "n_gpu_layers"),
+        gpu_layers=_gpu_layers(row),
         model_bytes=_optional(row, "model_size"),
         when=_text(row, "test_time"),
         engine=f"build {_text(row, 'build_number')} ({_text(row, 'build_commit')})",
     )
+
+
+def _gpu_layers(row: Row) -> int | None:
+    """-1 is written where nobody said how many, the default since the end of 2025."""
+    layers = row.get("n_gpu_layers")
+    return None if isinstance(layers, int) and layers < 0 else _whole(row, "n_gpu_layers")
 
 
 def _ollama(row: Row) -> Iterator[EngineRun]:

@@ -14,9 +14,15 @@ from advisor.diagnosis_text import cause_words, needed_words, sentence, speed_wo
 from advisor.errors import AdvisorError
 from advisor.estimate import Estimate
 from advisor.reports.compose import TITLES
+from advisor.results import reported
 from advisor.ui.answering import Answer
 from advisor.ui.markup import block, joined, notice, show, two_lines
 from advisor.wording import tokens_per_second
+
+HOW = (
+    "Type the speed that your runtime prints, or bring the file that llama-bench (-o json), "
+    "Ollama, LM Studio or vLLM wrote; the likeliest causes are worked out."
+)
 
 
 @st.fragment
@@ -27,13 +33,13 @@ def panel(answer: Answer) -> None:
         return
     with st.expander("Measured something else?", key="diagnose"):
         one, decode, prompt = _asked(named)
-        if decode is None:
-            text = "Type the speed that your runtime prints; the likeliest causes are worked out."
-            show(block("oa-soft", text, "p"))
-            return
         system = this_system() if answer.choices.this_machine else ""
         try:
-            found = diagnose(one, Measured(decode=decode, prompt=prompt), system)
+            measured = Measured(decode=decode, prompt=prompt) if decode else _in_a_file()
+            if measured is None:
+                show(block("oa-soft", HOW, "p"))
+                return
+            found = diagnose(one, measured, system)
         except AdvisorError as error:
             notice(str(error), "error")
             return
@@ -55,6 +61,16 @@ def _asked(named: dict[str, Estimate]) -> tuple[Estimate, float | None, float | 
     with how_read:
         prompt = _speed("Prompt (tokens/s)", "measured prompt", "measured_prompt")
     return named.get(str(label), next(iter(named.values()))), decode, prompt
+
+
+def _in_a_file() -> Measured | None:
+    """The speeds in the file of a tool; None where there is no file."""
+    file = st.file_uploader("Or a tool's results", type=["json", "jsonl"], key="measured_file")
+    if file is None:
+        return None
+    found = reported(file.getvalue(), file.name[:80])
+    show(block("oa-soft", f"Read from {found.source}.", "p"))
+    return found.measured
 
 
 def _speed(label: str, limits: str, key: str) -> float | None:

@@ -10,7 +10,7 @@ from advisor import catalog, named_machines
 from advisor.errors import AdvisorError, InputError, StoreError, UnknownName
 from advisor.fingerprint import Fingerprint
 from advisor.named_machines import THIS
-from advisor.probed import Probed, imported, to_json
+from advisor.probed import LARGEST, Probed, imported, to_json
 from advisor.ui import probing, saving
 from advisor.ui.choices import address
 from advisor.ui.fields import ANOTHER, NO_GPU, fields
@@ -19,8 +19,6 @@ from advisor.units import GB, GIB
 from advisor.wording import memory, moment
 
 MESSAGE, TROUBLE = "machines_message", "machines_trouble"
-LARGEST = 4_000_000
-"""File that is read [B]; hundreds of measurements with their curves take a tenth of it."""
 MOST = 50
 """Machines of a server, so that nobody fills its drive."""
 HOW = (

@@ -18,6 +18,8 @@ from advisor.wording import memory
 
 MINE = "calibrate_job"
 """Where a session keeps the job that it started on this page."""
+STARTED = "started"
+"""Parameter of the address that tells whose job it is, so that it can be stopped after a reload."""
 LITTLE_SPACE = 10 * GB
 """Free space below which writing a test file is worth a warning [B]."""
 POLITE = (
@@ -37,6 +39,8 @@ def section() -> None:
         )
         return
     job = machine_panel.prober().job
+    if job is not None and st.query_params.get(STARTED) == job.token:
+        st.session_state[MINE] = job
     if job is not None and job.running:
         _watch()
         return
@@ -88,6 +92,7 @@ def _begin(*, full: bool) -> None:
     job = prober.start(tuple(parts.QUICK), full=full)
     if job is not before:
         st.session_state[MINE] = st.session_state[machine_panel.JOB] = job
+        st.query_params[STARTED] = job.token
     st.rerun()
 
 
@@ -108,7 +113,8 @@ def _watch() -> None:
     mine = st.session_state.get(MINE) is job or st.session_state.get(machine_panel.JOB) is job
     if not mine:
         notice(
-            "Another visitor is measuring this machine, and two at once would slow each other. "
+            "This machine is being measured, by another visitor or in another tab, and two at once "
+            "would slow each other. "
             f"You can start in about {job.seconds_left:.0f} s; those figures will count here too"
         )
     for part in job.parts:

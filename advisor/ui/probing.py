@@ -4,6 +4,7 @@ The thread never touches Streamlit; it fills the job, and the pages look at it.
 """
 
 import os
+import secrets
 import threading
 import time
 from collections.abc import Sequence
@@ -90,6 +91,7 @@ class Job:
         failures: the same, and why nothing was saved.
         running: the thread still works.
         saved: what was found is kept.
+        token: by which whoever started it is known again.
     """
 
     parts: tuple[str, ...] = SHORT
@@ -101,6 +103,7 @@ class Job:
     failures: tuple[str, ...] = ()
     running: bool = True
     saved: bool = False
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(8))
     _cancelled: threading.Event = field(default_factory=threading.Event)
     _started: float = field(default_factory=time.monotonic)
 
@@ -219,5 +222,8 @@ def _measure(job: Job, part: str) -> None:
         job.found = (*job.found, *found)
     except AdvisorError as error:
         job.troubles[part] = str(error)
-        job.failures = (*job.failures, str(error))
+    except Exception as error:  # noqa: BLE001 - what the other parts found would be lost with it
+        job.troubles[part] = f"Measuring failed ({type(error).__name__})."
+    if part in job.troubles:
+        job.failures = (*job.failures, job.troubles[part])
     progress(Step(share=1.0, seconds_left=0.0))

@@ -9,6 +9,7 @@ with next to no weights wrote fits the one that is to be timed, whose prompt wou
 """
 
 import json
+import os
 import sys
 import time
 import urllib.error
@@ -18,7 +19,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from advisor.probes.engine_child import answers, end_with_parent, server, tell, words
+from advisor.probes.engine_child import answers, server, tell, words
+from advisor.probes.with_parent import end_with_parent
 
 FIRST, SEED = 16, 9
 """Tokens of a first prompt, which brings in all weights once."""
@@ -26,7 +28,7 @@ FIRST, SEED = 16, 9
 
 def main(job: dict[str, Any]) -> None:
     """Load the model, then do what the lines say until there are none."""
-    end_with_parent()
+    end_with_parent(os.getppid())
     loaded = server(job)
     answers(loaded, words(job, FIRST, SEED), 1)
     tell({"ready": True})

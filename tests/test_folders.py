@@ -1,0 +1,52 @@
+"""Where the program keeps what it must remember."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from advisor.folders import HOMELESS, data_folder
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_the_environment_wins(monkeypatch, tmp_path):
+    monkeypatch.setenv("ADVISOR_DATA_DIR", f"  {tmp_path} ")
+    assert data_folder() == tmp_path
+
+
+def test_a_user_without_a_home_lives_at_the_root(monkeypatch):
+    monkeypatch.delenv("ADVISOR_DATA_DIR", raising=False)
+
+    def unknown(*_):
+        raise RuntimeError("could not determine the home directory")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("platformdirs.user_data_dir", unknown)
+        assert data_folder() == HOMELESS
+    monkeypatch.setenv("ADVISOR_DATA_DIR", "~/data")
+    monkeypatch.setattr(Path, "expanduser", unknown)
+    assert data_folder() == HOMELESS
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux" or os.geteuid() != 0, reason="only root can become a user of no name"
+)
+def test_a_user_that_no_file_names_is_answered():
+    environment = {name: text for name, text in os.environ.items() if name != "HOME"}
+    environment.pop("ADVISOR_DATA_DIR", None)
+    # Python itself may lie where root alone can see it: all that is needed is loaded before.
+    code = """
+import os, pwd
+from advisor.folders import data_folder
+data_folder()
+os.setuid(54321)
+print(data_folder())
+"""
+    done = subprocess.run(
+        (sys.executable, "-c", code),
+        cwd=ROOT, env=environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout == f"{HOMELESS}\n"

@@ -1,0 +1,66 @@
+"""Speeds of one user in the files of other tools."""
+
+import json
+
+import pytest
+from test_engine_results import (
+    BENCH,
+    NEWER_BENCH,
+    OLLAMA,
+    PROMPT,
+    PUBLISHED_OLLAMA,
+    SERVE,
+    THROUGHPUT,
+)
+
+from advisor import results
+from advisor.errors import InputError
+from advisor.results import reported, reported_in
+
+
+def speeds(*rows):
+    found = reported(json.dumps(rows).encode(), "run.json")
+    return found.measured.decode, found.measured.prompt, found.source
+
+
+def test_generation_and_prompt_at_the_same_depth():
+    shallow = BENCH | {"n_depth": 0}
+    assert speeds(PROMPT, shallow) == (10.0, 64.0, "llama-bench, qwen2 7B Q4_K - Medium")
+    assert speeds(PROMPT, BENCH)[:2] == (10.0, None)  # tokens after 512 others, the prompt after 0
+
+
+def test_of_several_generations_the_first_counts():
+    later = BENCH | {"avg_ts": 9.0, "samples_ts": [9.0]}
+    assert speeds(BENCH, later)[0] == 10.0
+
+
+def test_each_tool_tells_its_own_way():
+    decode, prompt, source = speeds(PUBLISHED_OLLAMA)
+    assert (decode, prompt) == (pytest.approx(282 / 4.535599), pytest.approx(26 / 0.342546))
+    assert source == "Ollama, llama3.2"
+    assert speeds(SERVE) == (pytest.approx(25.0), None, "vLLM bench serve, Qwen/Qwen3-8B")
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "run.json: The results hold no finished run"),
+        (b"\x89PNG\r\n", "run.json is no text; give the JSON that a tool wrote"),
+        (json.dumps(THROUGHPUT).encode(), "vLLM bench throughput tells no speed of a generation"),
+        (json.dumps([NEWER_BENCH]).encode(), "llama-bench tells no speed of a generation"),
+        (json.dumps(OLLAMA | {"eval_duration": 1}).encode(), "measured is 2.9e+11 tokens/s"),
+    ],
+)
+def test_what_tells_no_speed_is_said(content, words):
+    with pytest.raises(InputError, match=r"run\.json|measured is") as told:
+        reported(content, "run.json")
+    assert words in str(told.value)
+
+
+def test_a_file_that_cannot_be_read_or_is_too_large(tmp_path, monkeypatch):
+    with pytest.raises(InputError, match=r"none\.json cannot be read: No such file"):
+        reported_in(tmp_path / "none.json")
+    monkeypatch.setattr(results, "LARGEST", 3)
+    (tmp_path / "large.json").write_text("[1, 2, 3]")
+    with pytest.raises(InputError, match="more than 3 bytes"):
+        reported_in(tmp_path / "large.json")
