@@ -4,12 +4,12 @@ import argparse
 import math
 from typing import Any
 
-from advisor import assemble
-from advisor.assemble import MachineInputs
+from advisor import assemble, seen_machine
 from advisor.assemble_named import named_machine
 from advisor.causes.table import this_system
 from advisor.errors import InputError
 from advisor.machine import Machine
+from advisor.machine_inputs import MachineInputs
 from advisor.offers import MoneyInputs
 from advisor.placement import LOAD_MODES, Settings, Strategy
 from advisor.units import GIB
@@ -133,7 +133,7 @@ def machine_of(args: argparse.Namespace) -> Machine:
             raise InputError(f"--{option} describes a GPU; say which with --gpu NAME.")
     if args.machine is not None:
         return _named(args.machine, inputs)
-    return assemble.this_machine() if inputs.empty else assemble.machine(inputs)
+    return seen_machine.this_machine() if inputs.empty else assemble.machine(inputs)
 
 
 def _named(name: str, inputs: MachineInputs) -> Machine:

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 import advisor
-from advisor import assemble, calibration, catalog
+from advisor import assemble, calibration, catalog, seen_machine
 from advisor.calibration import Calibration
 from advisor.cli import main
 from advisor.errors import ProbeError, StoreError
+from advisor.machine_inputs import MachineInputs
 from advisor.measurement import Measurement
 from advisor.probes import gpu, parts
 from advisor.probes.gpu_facts import GpuFacts
@@ -181,8 +182,8 @@ class TestEstimate:
         assert "does not fit: " in out
 
     def test_without_a_machine_it_is_this_one(self, answers, monkeypatch) -> None:
-        here = assemble.machine(assemble.MachineInputs(gpu="RTX 3090", ram_gb=96))
-        monkeypatch.setattr(assemble, "this_machine", lambda: here)
+        here = assemble.machine(MachineInputs(gpu="RTX 3090", ram_gb=96))
+        monkeypatch.setattr(seen_machine, "this_machine", lambda: here)
         found = answers("estimate", "--model", "Llama-3.1-8B")
         assert any(one["what"].startswith("RTX 3090") for one in found[0]["assumptions"])
 
@@ -255,8 +256,8 @@ class TestDiagnose:
         assert "spilled" in {one["cause"] for one in found["causes"]}
 
     def test_this_machine_runs_what_it_runs(self, answers, monkeypatch) -> None:
-        here = assemble.machine(assemble.MachineInputs(gpu="RTX 4090", ram_gb=64, ram_gbs=60))
-        monkeypatch.setattr(assemble, "this_machine", lambda: here)
+        here = assemble.machine(MachineInputs(gpu="RTX 4090", ram_gb=64, ram_gbs=60))
+        monkeypatch.setattr(seen_machine, "this_machine", lambda: here)
         monkeypatch.setattr("advisor.causes.table.operating_system", lambda: "linux")
         found = answers("diagnose", *LLAMA, "--measured", "1.2")
         assert "spilled" not in {one["cause"] for one in found["causes"]}

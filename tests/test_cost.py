@@ -10,23 +10,20 @@ from advisor.cost import (
     CROSSINGS,
     LAYERS,
     TOKEN,
-    cpu_seconds,
     exchange_seconds,
-    gpu_seconds,
     link_seconds,
     page_fault_seconds,
     passes,
     schedule_seconds,
     stage_seconds,
-    together,
-    vectors,
 )
 from advisor.efficiency import Efficiency, EfficiencyRow
 from advisor.errors import InputError
 from advisor.machine import Disk, Gpu, Host, Link, Machine, given
-from advisor.placement import Load
+from advisor.processors import cpu_seconds, gpu_seconds, together, vectors
 from advisor.runtimes.paging import WATCHED, missed_share
 from advisor.schedule import Exchange, Flow, Route, Schedule, Stage, Transfer, Way, alone
+from advisor.steps import Load
 from advisor.units import Array
 
 CONSTANTS = {

@@ -6,7 +6,7 @@ import re
 import pytest
 from ui_app import app, page_text, run
 
-from advisor import assemble, calibration
+from advisor import calibration, seen_machine
 from advisor.calibration import Calibration
 
 
@@ -158,7 +158,7 @@ def test_stale_calibration_is_told(monkeypatch, tmp_path):
     # A saving that no other test made, so that nothing remembered is used.
     (tmp_path / calibration.FILE_NAME).write_text(json.dumps({}))
     old = Calibration(stale="Measured over 92 days ago: ram_read; probe again.")
-    monkeypatch.setattr(assemble.calibration, "load", lambda: old)
+    monkeypatch.setattr(seen_machine.calibration, "load", lambda: old)
     assert "Measured over 92 days ago" in page_text(app(machine="This machine"))
 
 

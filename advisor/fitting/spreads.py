@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from advisor.estimate import ENOUGH
 from advisor.fitting.parameters import PARAMETERS
 from advisor.fitting.solve import Fit
 from advisor.fitting.stack import Stack
+from advisor.intervals import ENOUGH
 from advisor.model import Floats
 
 COVERED = 0.8

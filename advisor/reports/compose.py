@@ -7,9 +7,10 @@ import numpy as np
 
 import advisor
 from advisor.advice import Advice
+from advisor.assumptions import Assumption as Input
 from advisor.compare import usable
-from advisor.estimate import Assumption as Input
-from advisor.estimate import Estimate, Range, parts_held
+from advisor.estimate import Estimate, parts_held
+from advisor.intervals import Range
 from advisor.machine import Machine
 from advisor.offers import MoneyInputs
 from advisor.placement import Strategy, Tier

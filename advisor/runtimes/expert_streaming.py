@@ -15,18 +15,7 @@ import numpy as np
 from advisor.architecture import Group
 from advisor.machine import Machine
 from advisor.model import Model
-from advisor.placement import (
-    DISK,
-    RAM,
-    Load,
-    Placement,
-    Settings,
-    Step,
-    Strategy,
-    all_of,
-    step_load,
-    vram,
-)
+from advisor.placement import DISK, RAM, Placement, Settings, Strategy, all_of, vram
 from advisor.runtimes.runtime import Becomes, Runtime
 from advisor.runtimes.streaming import (
     ACTIVATIONS,
@@ -35,6 +24,7 @@ from advisor.runtimes.streaming import (
     together,
 )
 from advisor.schedule import Flow, Phases, Route, Schedule, Stage, Transfer, alone
+from advisor.steps import Load, Step, step_load
 from advisor.units import GIB, Array
 from advisor.workload import Workload
 

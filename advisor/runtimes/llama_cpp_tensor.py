@@ -16,12 +16,14 @@ import numpy as np
 from advisor.errors import Refusal
 from advisor.machine import Machine
 from advisor.model import Model
-from advisor.placement import Placement, Settings, Step, Strategy, all_of, step_load, vram
+from advisor.placement import Placement, Settings, Strategy, all_of, vram
 from advisor.runtimes import llama_cpp
 from advisor.runtimes.llama_cpp import LLAMA_CPP
 from advisor.runtimes.llama_cpp_memory import FLOAT
+from advisor.runtimes.llama_cpp_schedule import phases
 from advisor.runtimes.parallel import REDUCES
 from advisor.schedule import Exchange, Flow, Phases, Route, Schedule, Stage, Way
+from advisor.steps import Step, step_load
 from advisor.units import Array
 from advisor.workload import Workload
 
@@ -76,7 +78,7 @@ def parts(machine: Machine) -> list[Array]:
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
     """As llama.cpp's own, all GPUs side by side."""
-    usual = llama_cpp.phases(model, placement, machine, work, copies_experts=True)
+    usual = phases(model, placement, machine, work, copies_experts=True)
     users = np.asarray(work.users, dtype=float)
     fresh = np.maximum(work.fresh, 1) * users
     prompt = Step(

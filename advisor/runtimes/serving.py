@@ -12,16 +12,13 @@ from advisor.machine import Machine
 from advisor.model import Floats, Model
 from advisor.placement import (
     RAM,
-    Load,
     Location,
     Placement,
     Settings,
-    Step,
     Strategy,
     all_of,
     kv_bytes,
     layers_that_fit,
-    step_load,
     vram,
     weight_bytes,
 )
@@ -29,6 +26,7 @@ from advisor.runtimes.formats import kinds
 from advisor.runtimes.parallel import Parallel, cache_share, chunks, parallel, representative
 from advisor.runtimes.streaming import ACTIVATIONS, each_of, kernels, unpacked_weights
 from advisor.schedule import Kernels
+from advisor.steps import Load, Step, step_load
 from advisor.units import Array
 from advisor.workload import Workload
 

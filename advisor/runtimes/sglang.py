@@ -16,7 +16,7 @@ import numpy as np
 from advisor.errors import Refusal
 from advisor.machine import Machine
 from advisor.model import Model
-from advisor.placement import RAM, Placement, Settings, Step, Strategy, weight_bytes
+from advisor.placement import RAM, Placement, Settings, Strategy, weight_bytes
 from advisor.runtimes.formats import becomes_of
 from advisor.runtimes.parallel import Parallel, exchanges, parallel, representative, several
 from advisor.runtimes.runtime import Runtime
@@ -33,6 +33,7 @@ from advisor.runtimes.serving import (
     token_step,
 )
 from advisor.schedule import Flow, Phases, Route, Schedule, Stage, Transfer, alone
+from advisor.steps import Step
 from advisor.units import GIB, MIB, Array
 from advisor.workload import Workload
 

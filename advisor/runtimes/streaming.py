@@ -12,18 +12,16 @@ from advisor.model import LAYERED, Floats, Model
 from advisor.placement import (
     DISK,
     RAM,
-    Load,
     Location,
     Placement,
     Settings,
-    Step,
     Strategy,
     all_of,
     layers_that_fit,
-    step_load,
     vram,
 )
 from advisor.schedule import Kernels
+from advisor.steps import Load, Step, step_load
 from advisor.units import GIB, Array
 from advisor.workload import KV_BYTES_PER_VALUE, Workload
 

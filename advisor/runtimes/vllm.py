@@ -20,16 +20,7 @@ from advisor.architecture import Group
 from advisor.errors import Refusal
 from advisor.machine import Machine
 from advisor.model import Floats, Model
-from advisor.placement import (
-    RAM,
-    Load,
-    Placement,
-    Settings,
-    Step,
-    Strategy,
-    layers_that_fit,
-    weight_bytes,
-)
+from advisor.placement import RAM, Placement, Settings, Strategy, layers_that_fit, weight_bytes
 from advisor.runtimes.formats import becomes_of
 from advisor.runtimes.parallel import Parallel, chunks, exchanges, parallel, representative, several
 from advisor.runtimes.runtime import Runtime
@@ -48,6 +39,7 @@ from advisor.runtimes.serving import (
 )
 from advisor.runtimes.streaming import kernels
 from advisor.schedule import Flow, Kernels, Phases, Route, Schedule, Stage, Transfer
+from advisor.steps import Load, Step
 from advisor.units import GIB, Array
 from advisor.workload import Workload
 
