@@ -52,8 +52,9 @@ def add_model(parser: argparse.ArgumentParser, *, positional: bool) -> None:
         parser.add_argument("--model", required=True, help=MODEL_HELP)
     parser.add_argument("--quant", metavar="FORMAT", help="format (the file's own, else Q4_K_M)")
     parser.add_argument(
-        "--kv-type", default="f16", metavar="TYPE", help=f"cache: {', '.join(KV_BYTES_PER_VALUE)}"
-    )
+        "--kv-type", type=str.lower, default="f16", metavar="TYPE",
+        help=f"cache: {', '.join(KV_BYTES_PER_VALUE)}",
+    )  # fmt: skip
 
 
 def add_work(parser: argparse.ArgumentParser) -> None:
@@ -79,8 +80,9 @@ def add_machine(parser: argparse.ArgumentParser) -> None:
     )
     split.add_argument("--cache-gb", type=float, metavar="GIB", help="RAM for the page cache")
     split.add_argument(
-        "--load-mode", default="auto", metavar="MODE", help=f"llama.cpp: {', '.join(LOAD_MODES)}"
-    )
+        "--load-mode", type=str.lower, default="auto", metavar="MODE",
+        help=f"llama.cpp: {', '.join(LOAD_MODES)}",
+    )  # fmt: skip
     split.add_argument(
         "--no-kv-offload", action="store_true", help="the cache stays in RAM (llama.cpp)"
     )
@@ -95,6 +97,7 @@ def add_measured(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--measured-prompt", type=float, metavar="TPS", help="the prompt, if known")
     group.add_argument(
         "--placement",
+        type=str.lower,
         choices=list(Strategy),
         help="the one measured (the fastest that fits, in llama.cpp)",
     )

@@ -100,7 +100,7 @@ class TestModel:
         assert found["kv_bytes"] == 131_072 * 4096
 
     def test_the_cache_depends_on_its_type_and_users(self, answers) -> None:
-        half = answers("model", "Llama-3.1-8B", "--kv-type", "q8_0", "--users", "2")
+        half = answers("model", "Llama-3.1-8B", "--kv-type", "Q8_0", "--users", "2")
         # q8_0 keeps 32 values and their scale in 34 bytes
         assert half["kv_bytes"] == pytest.approx(2 * 131_072 * 8192 / 2 * 34 / 32)
 
@@ -240,9 +240,9 @@ class TestDiagnose:
         assert "   Fix:  " in out
 
     def test_a_placement_can_be_named_whether_it_fits_or_not(self, answers) -> None:
-        for place in ("nvme-offload", "gpu-resident"):
+        for place in ("nvme-offload", "GPU-resident"):
             found = answers("diagnose", *LLAMA, *MACHINE, "--measured", "0.1", "--placement", place)
-            assert found["placement"] == place
+            assert found["placement"] == place.lower()
 
     def test_the_prompts_speed_is_weighed_too(self, answers) -> None:
         said = ("diagnose", *LLAMA, *MACHINE, "--measured", "2.2")

@@ -46,9 +46,14 @@ class Pick:
         """The default as a link writes it."""
         return self.default
 
+    def meant(self, text: str) -> str | None:
+        """The option that a value from a link names, whatever its case; None where none is."""
+        folded = text.strip().casefold()
+        return next((one for one in self.options if one.casefold() == folded), None)
+
     def problem(self, text: str) -> str:
         """What is wrong with a value from a link; empty where nothing is."""
-        if text in self.options or self.free:
+        if self.free or self.meant(text) is not None:
             return ""
         return f"{UnknownName(self.kind, text, self.options)} Shown instead: {self.default}."
 
