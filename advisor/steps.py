@@ -1,7 +1,7 @@
 """One pass over the layers: what it reads and computes at each location of a placement."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from advisor.architecture import Group
 from advisor.model import Model
 from advisor.placement import Location, Placement
 from advisor.units import Array
+from advisor.workload import Workload
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +77,30 @@ class Load:
     def _with(self, amount: Callable[[str], Array]) -> "Load":
         names = (one.name for one in fields(self) if one.name not in ("tokens", "each"))
         return Load(tokens=self.tokens, each=self.each, **{name: amount(name) for name in names})
+
+
+def prompt_step(work: Workload) -> Step:
+    """All users' prompts in one pass."""
+    users = np.asarray(work.users, dtype=float)
+    return Step(
+        tokens=np.maximum(work.fresh, 1) * users,
+        sequences=users,
+        depth=(np.asarray(work.prompt) + work.cached) / 2,
+        kv_type=work.kv_type,
+    )
+
+
+def token_step(work: Workload) -> Step:
+    """One token for each user."""
+    users = np.asarray(work.users, dtype=float)
+    return Step(tokens=users, sequences=users, depth=work.decode_depth, kv_type=work.kv_type)
+
+
+def micro_batches(work: Workload) -> tuple[Step, Array]:
+    """One micro-batch of all users' prompts, and how many there are; they are of one size."""
+    whole = prompt_step(work)
+    count = np.ceil(whole.tokens / work.ubatch)
+    return replace(whole, tokens=whole.tokens / count, sequences=1.0), count
 
 
 def step_load(model: Model, placement: Placement, location: Location, step: Step) -> Load:

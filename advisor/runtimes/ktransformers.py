@@ -38,10 +38,10 @@ from advisor.runtimes.parallel import (
     several,
 )
 from advisor.runtimes.runtime import Runtime
-from advisor.runtimes.serving import held_load, prompt_step, served, smallest, token_step
+from advisor.runtimes.serving import held_load, served, smallest
 from advisor.runtimes.streaming import ACTIVATIONS
 from advisor.schedule import Flow, Phases, Route, Schedule, Stage, Transfer, alone
-from advisor.steps import Step, step_load
+from advisor.steps import Step, prompt_step, step_load, token_step
 from advisor.units import Array
 from advisor.workload import Workload
 

@@ -11,7 +11,7 @@ from advisor.placement import DISK, RAM, Placement, Strategy, last_layers, vram
 from advisor.runtimes.llama_cpp_memory import FLOAT
 from advisor.runtimes.paging import reread
 from advisor.schedule import Exchange, Flow, Phases, Route, Schedule, Stage, Transfer, Way, alone
-from advisor.steps import Step, step_load
+from advisor.steps import Step, micro_batches, step_load, token_step
 from advisor.units import Array
 from advisor.workload import Workload
 
@@ -44,19 +44,10 @@ def phases(
         work: what is asked.
         copies_experts: they are copied to the GPU; else the processor computes them.
     """
-    users = np.asarray(work.users, dtype=float)
-    fresh = np.maximum(work.fresh, 1) * users
-    batches = np.ceil(fresh / work.ubatch)
-    prompt = Step(
-        tokens=fresh / batches,
-        sequences=1.0,
-        depth=(np.asarray(work.prompt) + work.cached) / 2,
-        kv_type=work.kv_type,
-    )
-    token = Step(tokens=users, sequences=users, depth=work.decode_depth, kv_type=work.kv_type)
+    prompt, batches = micro_batches(work)
     return Phases(
         prefill=_pass(model, placement, machine, prompt, batches, copies_experts),
-        decode=_pass(model, placement, machine, token, 1.0, copies_experts),
+        decode=_pass(model, placement, machine, token_step(work), 1.0, copies_experts),
     )
 
 

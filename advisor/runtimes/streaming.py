@@ -21,7 +21,7 @@ from advisor.placement import (
     vram,
 )
 from advisor.schedule import Kernels
-from advisor.steps import Load, Step, step_load
+from advisor.steps import Load, prompt_step, step_load, token_step
 from advisor.units import GIB, Array
 from advisor.workload import KV_BYTES_PER_VALUE, Workload
 
@@ -187,13 +187,7 @@ def gpu_load(
     model: Model, placement: Placement, location: Location, work: Workload, *, prefill: bool
 ) -> Load:
     """What the GPU reads and computes of the parts that lie at a location, for all users."""
-    users = np.asarray(work.users, dtype=float)
-    step = Step(
-        tokens=np.maximum(work.fresh, 1) * users if prefill else users,
-        sequences=users,
-        depth=(np.asarray(work.prompt) + work.cached) / 2 if prefill else work.decode_depth,
-        kv_type=work.kv_type,
-    )
+    step = prompt_step(work) if prefill else token_step(work)
     return step_load(model, placement, location, step)
 
 
