@@ -1,7 +1,7 @@
 """How fast a model runs on a machine in a runtime, one estimate for each placement."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -211,37 +211,25 @@ def estimate(
         backend: the runtime's way to the GPU; empty for the usual one of its vendor.
         build: as `Scope.build`; empty for the runtime's own of today.
     """
+    asked = Estimate(how=runtime, strategy=strategy, model=model, work=work, becomes=becomes)
     try:
         placement = runtime.place(model, machine, work, strategy, settings or Settings())
     except Refusal as refusal:
-        return Estimate(
-            how=runtime,
-            strategy=strategy,
-            model=model,
-            work=work,
-            becomes=becomes,
-            refusal=str(refusal),
-            missing=whole_bytes(model, work),
-        )
+        return replace(asked, refusal=str(refusal), missing=whole_bytes(model, work))
     scope = Scope(
         runtime=runtime.key,
         decode_class=model.decode_class,
         backend=backend or usual_backend(machine),
         build=runtime.build or build,
     )
-    constants = constants_on(machine.host, model, efficiency.bound(scope))
     missing = missing_bytes(model, placement, machine, work)
-    return Estimate(
-        how=runtime,
-        strategy=strategy,
-        model=model,
-        work=work,
-        becomes=becomes,
+    return replace(
+        asked,
         placement=placement,
         fits=np.asarray(missing) <= 0,
         missing=missing,
         machine=machine,
-        constants=constants,
+        constants=constants_on(machine.host, model, efficiency.bound(scope)),
     )
 
 
