@@ -60,21 +60,7 @@ CONSTANTS = {
 @pytest.fixture
 def constants() -> Efficiency:
     return Efficiency(
-        EfficiencyRow(
-            constant=name,
-            runtime=None,
-            family=None,
-            backend=None,
-            build=None,
-            decode_class=None,
-            value=value,
-            unit="",
-            kind="assumed",
-            rows=None,
-            source="made up",
-            date="",
-            note=None,
-        )
+        EfficiencyRow(constant=name, value=value, unit="", kind="assumed", source="made up")
         for name, value in CONSTANTS.items()
     )
 
