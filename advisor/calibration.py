@@ -12,7 +12,7 @@ from advisor.fingerprint import Fingerprint, difference, fingerprint, other_driv
 from advisor.folders import DATA_VARIABLE, data_folder
 from advisor.machine import EngineSpeed, Figure, Kind
 from advisor.measurement import Measurement
-from advisor.probed import UNREADABLE, Probed, from_json, moment, to_json, write
+from advisor.probed import UNREADABLE, Probed, delete, from_json, moment, to_json, write
 
 FILE_NAME = "calibration.json"
 FRESH = timedelta(days=92)
@@ -119,13 +119,7 @@ def forget() -> None:
     Raises:
         StoreError: the data folder cannot be written.
     """
-    path = data_folder() / FILE_NAME
-    try:
-        path.unlink(missing_ok=True)
-    except OSError as error:
-        raise StoreError(
-            f"{path} cannot be deleted ({error.strerror}); delete it by hand."
-        ) from error
+    delete(data_folder() / FILE_NAME)
 
 
 def load(now: datetime | None = None) -> Calibration:
