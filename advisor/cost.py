@@ -31,7 +31,7 @@ class StepTime:
     Attributes:
         total: what a clock would show.
         parts: the same by route and fixed cost; they add up to `total`.
-        hidden: by route, what ran beside a longer flow and cost nothing.
+        hidden: what ran beside a longer flow and cost nothing.
     """
 
     total: Array

@@ -89,7 +89,7 @@ def _fastest(
         return 0.0
     for strategy in runtime.strategies:
         one = estimate(model, machine, work, runtime, strategy, catalog.efficiency(), settings)
-        if not one.refusal and bool(one.fits):
+        if bool(one.fits):
             return decode_tps(one)
     return 0.0
 

@@ -1,5 +1,6 @@
 """Published rows as one sweep, so that the cost model times them all at once."""
 
+import csv
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import lru_cache
@@ -21,8 +22,10 @@ from advisor.runtimes import IK_LLAMA_CPP, LLAMA_CPP
 from advisor.schedule import Flow, Route, Schedule
 from advisor.stated_machine import ram_peak
 from advisor.steps import Load
+from advisor.tables import DATA
 from advisor.units import GB
 
+MEASURED = DATA / "measurements" / "llama_cpp.csv"
 DECODED = ("resident", "cpu", "moe_offload", "partial")
 """Categories whose decode speed is fitted."""
 
@@ -109,6 +112,12 @@ def seconds(stack: Stack, values: Mapping[str, Floats]) -> Floats:
     )
     runs = passes(stack.repeats, stack.workers, values["pipeline_share"])
     return np.asarray(total * runs)
+
+
+def measured() -> tuple[Mapping[str, str], ...]:
+    """All rows of data/measurements/llama_cpp.csv."""
+    with MEASURED.open(encoding="utf-8", newline="") as file:
+        return tuple(csv.DictReader(file))
 
 
 def decoded(rows: Iterable[Mapping[str, str]]) -> Stack:

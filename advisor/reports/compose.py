@@ -15,6 +15,7 @@ from advisor.machine import Machine
 from advisor.offers import MoneyInputs
 from advisor.placement import Strategy, Tier
 from advisor.reports.document import (
+    PLACEMENT_NAMES,
     Assumption,
     PlacementCard,
     ReportDocument,
@@ -29,11 +30,7 @@ from advisor.upgrades import Upgrade
 from advisor.wording import number, rate, seconds
 from advisor.workload import Workload
 
-TITLES = {
-    Strategy.GPU_RESIDENT: "In the GPU",
-    Strategy.CPU_OFFLOAD: "Offload to RAM",
-    Strategy.NVME_OFFLOAD: "Offload to NVMe",
-}
+TITLES = {Strategy(placement): name for placement, name in PLACEMENT_NAMES.items()}
 
 
 def document(

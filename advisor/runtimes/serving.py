@@ -225,14 +225,14 @@ def phases(
     """
     how, asked = parallel(model, machine), served(work)
 
-    def one(step: Step) -> Schedule:
+    def through(step: Step) -> Schedule:
         groups = (group(model, placement, machine, how, at, step) for at in range(how.pipeline))
         return Schedule(
             stages=tuple(chain.from_iterable(groups)),
             exchanges=tuple(exchanges(model, machine, how, step.tokens)),
         )
 
-    return Phases(prefill=one(prompt_step(asked)), decode=one(token_step(asked)))
+    return Phases(prefill=through(prompt_step(asked)), decode=through(token_step(asked)))
 
 
 def group_weights(model: Model, placement: Placement, how: Parallel, at: int) -> Array:

@@ -85,37 +85,6 @@ def gpu_memory(machine: Machine) -> Array:
     return np.asarray(sum((gpu.memory.value for gpu in machine.gpus), start=np.zeros(())))
 
 
-def on_one_gpu(
-    model: Model,
-    machine: Machine,
-    strategy: Strategy,
-    layers: Array,
-    rest: Location,
-    *,
-    usable: float,
-    buffered: int,
-    cache: Floats | None = None,
-) -> Placement:
-    """First layers, cache, embedding and head on the GPUs, which share each layer evenly; other
-    layers at `rest`.
-
-    Raises:
-        Refusal: on a machine without a GPU.
-    """
-    kept = first_layers(model, layers)
-    passing = np.where(layers < model.layers, buffered * float(np.max(model.layer_bytes)), 0.0)
-    return shared_by_gpus(
-        model,
-        machine,
-        strategy,
-        kept,
-        {rest: 1.0 - kept},
-        usable=usable,
-        workspace=ACTIVATIONS + passing / max(len(machine.gpus), 1),
-        cache=cache,
-    )
-
-
 def shared_by_gpus(
     model: Model,
     machine: Machine,
