@@ -7,12 +7,14 @@ import numpy as np
 
 from advisor.advice import Advice
 from advisor.architecture import Architecture
+from advisor.assumptions import Assumption
 from advisor.causes.bandwidths import Needed
 from advisor.compare import decode_tps
 from advisor.cost import CROSSINGS, HIDDEN, LAYERS
 from advisor.diagnosis import Diagnosis, Explanation
 from advisor.diagnosis_text import sentence
-from advisor.estimate import Assumption, Estimate, Range
+from advisor.estimate import Estimate
+from advisor.intervals import Range
 from advisor.models import Found
 from advisor.placement import Tier
 from advisor.workload import Workload

@@ -1,11 +1,11 @@
 """A machine that was measured elsewhere and imported, with what a person types over."""
 
-from advisor import assemble, catalog, named_machines
-from advisor.assemble import MachineInputs
+from advisor import assemble, catalog, named_machines, seen_machine
 from advisor.calibration import Calibration
 from advisor.errors import InputError, UnknownName
 from advisor.fingerprint import Fingerprint
 from advisor.machine import Machine
+from advisor.machine_inputs import MachineInputs
 from advisor.measurement import Measurement
 from advisor.probes.gpu_facts import GpuFacts
 from advisor.probes.host import HostFacts
@@ -29,7 +29,7 @@ def named_machine(
     """
     inputs = overrides or MachineInputs()
     if name.casefold() == named_machines.THIS:
-        return assemble.this_machine(inputs, measured)
+        return seen_machine.this_machine(inputs, measured)
     found = named_machines.probed(name)
     parts = found.fingerprint or Fingerprint(cpu="", cores=0, memory=0, gpus=())
     if not parts.memory and inputs.ram_gb is None:
@@ -38,7 +38,7 @@ def named_machine(
             "the command line), and its GPU and processor as well."
         )
     known = named_machines.measured(name) if measured is None else measured
-    return assemble.seen_machine(_host(parts, found.latest), _cards(parts), known, inputs)
+    return seen_machine.seen_machine(_host(parts, found.latest), _cards(parts), known, inputs)
 
 
 def _host(parts: Fingerprint, latest: dict[str, Measurement]) -> HostFacts:

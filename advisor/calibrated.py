@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from advisor import catalog
+from advisor import catalog, hardware
 from advisor.calibration import Calibration
 from advisor.machine import Figure, Gpu, Link
 from advisor.probes.gpu_facts import figure_name
@@ -52,7 +52,7 @@ def _link(link: Link, place: int, measured: Calibration) -> Link:
     pinned = figure("h2d_pinned")
     if pinned is None:
         return link
-    derived = catalog.given_link(pinned)
+    derived = hardware.given_link(pinned)
     generation, lanes = figure("pcie_generation"), figure("pcie_width")
     return replace(
         derived,

@@ -17,6 +17,7 @@ from advisor.probed import (
     NewerFile,
     Probed,
     alone,
+    delete,
     from_json,
     moment,
     to_json,
@@ -134,13 +135,7 @@ def forget() -> None:
     Raises:
         StoreError: the data folder cannot be written.
     """
-    path = data_folder() / FILE_NAME
-    try:
-        path.unlink(missing_ok=True)
-    except OSError as error:
-        raise StoreError(
-            f"{path} cannot be deleted ({error.strerror}); delete it by hand."
-        ) from error
+    delete(data_folder() / FILE_NAME)
 
 
 def load(now: datetime | None = None) -> Calibration:

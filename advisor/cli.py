@@ -106,17 +106,21 @@ def _model_lines(answer: answers.Json) -> list[str]:
 
 def estimate(args: argparse.Namespace) -> None:
     """`estimate --model NAME`."""
-    found = compare(
+    found = _compared(args)
+    show(
+        args,
+        [answers.estimate_answer(one) for one in found],
+        lambda: "\n".join(map(estimate_line, found)),
+    )
+
+
+def _compared(args: argparse.Namespace) -> tuple[Estimate, ...]:
+    return compare(
         models.find(args.model, args.quant).model,
         options.machine_of(args),
         options.work_of(args),
         settings=options.settings_of(args),
         runtimes=[runtime(args.runtime)] if args.runtime else RUNTIMES,
-    )
-    show(
-        args,
-        [answers.estimate_answer(one) for one in found],
-        lambda: "\n".join(map(estimate_line, found)),
     )
 
 
@@ -177,14 +181,7 @@ def _advice_text(advice: Any) -> str:
 def diagnose_(args: argparse.Namespace) -> None:
     """`diagnose --model NAME --measured TPS`."""
     measured = options.measured_of(args)
-    found = compare(
-        models.find(args.model, args.quant).model,
-        options.machine_of(args),
-        options.work_of(args),
-        settings=options.settings_of(args),
-        runtimes=[runtime(args.runtime)] if args.runtime else RUNTIMES,
-    )
-    answer = diagnose(_meant(args, found), measured, options.system_of(args))
+    answer = diagnose(_meant(args, _compared(args)), measured, options.system_of(args))
     show(args, answers.diagnosis_answer(answer), lambda: diagnosis_text(answer))
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from advisor import catalog
+from advisor.compare import decode_tps, own_settings
 from advisor.estimate import Estimate, estimate, parts_held
 from advisor.model import Floats
 from advisor.placement import Settings
@@ -67,7 +68,7 @@ def again(one: Estimate, work: Workload, settings: Settings | None = None) -> Es
     """
     if one.machine is None:
         return one
-    own = settings if settings is not None and one.how.takes_layers else Settings()
+    own = own_settings(one.how, settings)
     return estimate(
         one.model, one.machine, work, one.how, one.strategy, catalog.efficiency(), own, one.becomes
     )
@@ -94,7 +95,7 @@ def together(
         return of(users).decode is not None and bool(of(users).fits)
 
     def fast(users: int) -> bool:
-        return fits(users) and _speed(of(users)) >= target
+        return fits(users) and decode_tps(of(users)) >= target
 
     most = last(fits)
     if most == 0:
@@ -104,7 +105,7 @@ def together(
     return Together(
         one=one,
         users=np.array(counts, dtype=float),
-        each=np.array([_speed(of(count)) for count in counts]),
+        each=np.array([decode_tps(of(count)) for count in counts]),
         kv_bytes=_cache(of(1)),
         memory_ends=None if most == USERS[-1] else most,
         target=target,
@@ -130,10 +131,6 @@ def _between(holds: Callable[[int], bool], below: int, above: int) -> int:
         else:
             above = middle
     return below
-
-
-def _speed(one: Estimate) -> float:
-    return float(one.decode.value) if one.decode is not None else 0.0
 
 
 def _cache(one: Estimate) -> float:

@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from advisor.concurrency import USERS, again
-from advisor.estimate import Estimate, Range
+from advisor.estimate import Estimate
+from advisor.intervals import Range
 from advisor.model import Floats
 from advisor.placement import Settings, Strategy
 from advisor.schedule import Route, Schedule

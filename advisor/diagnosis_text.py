@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from advisor.causes.bandwidths import Needed
 from advisor.causes.situation import rates
 from advisor.diagnosis import Diagnosis, Explanation, Outcome, distance
-from advisor.estimate import Range
+from advisor.intervals import Range
 from advisor.wording import range_of, rate, tokens_per_second
 
 FIRST = 5

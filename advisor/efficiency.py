@@ -37,19 +37,19 @@ class EfficiencyRow:
     """
 
     constant: str
-    runtime: str | None
-    family: str | None
-    backend: str | None
-    build: str | None
-    decode_class: str | None
+    runtime: str | None = None
+    family: str | None = None
+    backend: str | None = None
+    build: str | None = None
+    decode_class: str | None = None
     value: float
     unit: str
     kind: str
-    rows: int | None
+    rows: int | None = None
     spread: float | None = None
     source: str
-    date: str
-    note: str | None
+    date: str = ""
+    note: str | None = None
 
     def fits(self, scope: "Scope", family: str) -> bool:
         """The row holds in a scope."""
@@ -204,7 +204,4 @@ class Efficiency:
 
 
 def _factor(constant: str, value: float, source: str) -> EfficiencyRow:
-    return EfficiencyRow(
-        constant=constant, runtime=None, family=None, backend=None, build=None, decode_class=None,
-        value=value, unit=FACTOR, kind="assumed", rows=None, source=source, date="", note=None,
-    )  # fmt: skip
+    return EfficiencyRow(constant=constant, value=value, unit=FACTOR, kind="assumed", source=source)

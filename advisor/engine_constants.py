@@ -11,10 +11,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from advisor.cost import LAYERS, cores_alone, vectors
+from advisor.cost import LAYERS
 from advisor.efficiency import Efficiency, EfficiencyRow
 from advisor.machine import EngineSpeed, Figure, Host, Kind
 from advisor.model import Model
+from advisor.processors import cores_alone, vectors
 from advisor.schedule import Route
 
 RUNTIMES = frozenset({"llama.cpp", "ollama", "lm-studio"})

@@ -1,18 +1,19 @@
 """How fast a model runs on a machine in a runtime, one estimate for each placement."""
 
-import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from advisor.assumptions import Assumption, assumptions
 from advisor.cost import CROSSINGS, LAYERS, TOKEN, StepTime, schedule_seconds
 from advisor.efficiency import Efficiency, Scope
 from advisor.engine_constants import constants_on
 from advisor.errors import Refusal
-from advisor.machine import Figure, Kind, Machine
+from advisor.intervals import IN_DECODE, IN_PROMPT, Range, spread
+from advisor.machine import Machine
 from advisor.model import Model
 from advisor.placement import (
     Placement,
@@ -34,15 +35,11 @@ BOUND_BY = {
     Route.STREAMED: "the link to the GPU",
     Route.PAGED: "the drive",
     Route.STAGED: "the drive",
-    "layers": "fixed cost per layer",
-    "crossings": "hand-overs between processors",
-    "token": "fixed cost per token",
+    LAYERS: "fixed cost per layer",
+    CROSSINGS: "hand-overs between processors",
+    TOKEN: "fixed cost per token",
 }
 """What binds when most of a step's time goes to a part."""
-
-
-IN_DECODE, IN_PROMPT = "spread", "spread_prompt"
-"""Constants with the ranges of a token's time and of a prompt's."""
 
 USUAL_BACKENDS = {"NVIDIA": "cuda", "AMD": "rocm", "Intel": "sycl", "Apple": "metal"}
 """How runtimes reach a vendor's GPUs unless told otherwise."""
@@ -51,24 +48,6 @@ USUAL_BACKENDS = {"NVIDIA": "cuda", "AMD": "rocm", "Intel": "sycl", "Apple": "me
 def usual_backend(machine: Machine) -> str:
     """The backend of a machine's first GPU; "cpu" where there is none."""
     return USUAL_BACKENDS.get(machine.gpus[0].vendor, "vulkan") if machine.gpus else "cpu"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Range:
-    """A figure and the interval that should hold it four times in five."""
-
-    value: Array
-    low: Array
-    high: Array
-
-
-@dataclass(frozen=True, kw_only=True)
-class Assumption:
-    """One input of an estimate, with its origin, for the person who asks why."""
-
-    what: str
-    figure: Figure
-    unit: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -232,80 +211,26 @@ def estimate(
         backend: the runtime's way to the GPU; empty for the usual one of its vendor.
         build: as `Scope.build`; empty for the runtime's own of today.
     """
+    asked = Estimate(how=runtime, strategy=strategy, model=model, work=work, becomes=becomes)
     try:
         placement = runtime.place(model, machine, work, strategy, settings or Settings())
     except Refusal as refusal:
-        return Estimate(
-            how=runtime,
-            strategy=strategy,
-            model=model,
-            work=work,
-            becomes=becomes,
-            refusal=str(refusal),
-            missing=whole_bytes(model, work),
-        )
+        return replace(asked, refusal=str(refusal), missing=whole_bytes(model, work))
     scope = Scope(
         runtime=runtime.key,
         decode_class=model.decode_class,
         backend=backend or usual_backend(machine),
         build=runtime.build or build,
     )
-    constants = constants_on(machine.host, model, efficiency.bound(scope))
     missing = missing_bytes(model, placement, machine, work)
-    return Estimate(
-        how=runtime,
-        strategy=strategy,
-        model=model,
-        work=work,
-        becomes=becomes,
+    return replace(
+        asked,
         placement=placement,
         fits=np.asarray(missing) <= 0,
         missing=missing,
         machine=machine,
-        constants=constants,
+        constants=constants_on(machine.host, model, efficiency.bound(scope)),
     )
-
-
-def spread(
-    time: StepTime, machine: Machine, constants: Efficiency, constant: str = "spread"
-) -> Array:
-    """Half width of the 80 % interval of a time, as the logarithm of a factor.
-
-    Each part of the time is uncertain by its own spread, and by that of the figure behind it where
-    nobody measured it; where few measured a GPU of the family, by more still. Parts are taken to
-    err together, so their spreads add by share of time.
-    """
-    total: Array = 0.0
-    thin = constants.value("spread_thin") if _thin(machine, constants) else 0.0
-    for name, seconds in time.parts.items():
-        own = constants.value(constant, str(name))
-        if name in ON_GPU and constant == IN_DECODE:
-            own = np.hypot(own, thin)
-        behind = constants.value("spread_unmeasured", str(name)) if not _known(name, machine) else 0
-        total = total + seconds / time.total * np.hypot(own, behind)
-    return total
-
-
-ON_GPU = (Route.RESIDENT, LAYERS, TOKEN, CROSSINGS)
-"""Parts of the time that a GPU and its runtime decide."""
-ENOUGH = 2
-"""Sources with a GPU of a family from which its constants are known as well as those of others."""
-
-
-def _thin(machine: Machine, constants: Efficiency) -> bool:
-    return bool(machine.gpus) and constants.value("sources", machine.gpus[0].family) < ENOUGH
-
-
-def _known(part: str, machine: Machine) -> bool:
-    """The figure behind a part of the time was measured or given on this machine."""
-    figure: Figure | None = None
-    if part == Route.IN_PLACE:
-        figure = machine.host.bandwidth
-    elif part == Route.STREAMED and machine.gpus:
-        figure = machine.gpus[0].link.pinned
-    elif part in (Route.PAGED, Route.STAGED) and machine.disk:
-        figure = machine.disk.for_pages if part == Route.PAGED else machine.disk.sequential
-    return figure is None or figure.kind in (Kind.MEASURED, Kind.GIVEN)
 
 
 def _held(model: Model, placement: Placement, work: Workload) -> dict[Tier, tuple[Array, ...]]:
@@ -328,54 +253,6 @@ def parts_held(model: Model, placement: Placement, work: Workload) -> dict[Tier,
         tier["KV cache"] += cache
         tier["buffers"] += buffers
     return parts
-
-
-def assumptions(
-    machine: Machine, placement: Placement, constants: Efficiency
-) -> tuple[Assumption, ...]:
-    """Every input of the estimate that was not simply counted."""
-    tiers = {location.tier for location in placement.locations}
-    found = [
-        Assumption(what=f"{gpu.name} memory bandwidth", figure=gpu.bandwidth, unit="B/s")
-        for gpu in {gpu.name: gpu for gpu in machine.gpus}.values()
-        if Tier.VRAM in tiers
-    ]
-    if Tier.RAM in tiers:
-        found.append(
-            Assumption(what="RAM, sustained read", figure=machine.host.bandwidth, unit="B/s")
-        )
-        found += [
-            Assumption(what=f"link, {gpu.link.name}", figure=gpu.link.pinned, unit="B/s")
-            for gpu in machine.gpus[:1]
-        ]
-    if Tier.DISK in tiers and machine.disk:
-        found.append(
-            Assumption(what="drive, sequential read", figure=machine.disk.sequential, unit="B/s")
-        )
-        if machine.disk.mapped is not None:
-            map_rate = machine.disk.mapped
-            found.append(Assumption(what="drive, cold memory map", figure=map_rate, unit="B/s"))
-    return (*found, *_constants_used(constants))
-
-
-def _constants_used(constants: Efficiency) -> Iterable[Assumption]:
-    for rows in constants.used:
-        first = rows[0]
-        if first.constant.startswith("spread"):
-            continue
-        value = math.prod(row.value for row in rows)
-        sure = f", give or take {100 * first.spread:.0f} %" if first.spread else ""
-        count = f" ({first.rows} rows{sure})" if first.rows else ""
-        yield Assumption(
-            what=first.note or first.constant,
-            figure=Figure(
-                value=value,
-                kind=Kind(first.kind),
-                source=f"{first.source}{count}",
-                date=first.date,
-            ),
-            unit=first.unit,
-        )
 
 
 def whole_bytes(model: Model, work: Workload) -> Array:

@@ -10,14 +10,13 @@ import numpy as np
 
 from advisor.efficiency import Efficiency
 from advisor.machine import Gpu, Host
-from advisor.placement import Load
+from advisor.processors import FlowTime, layer_seconds
 from advisor.schedule import Kernels
+from advisor.steps import Load
 from advisor.units import Array
 
 
-def kernel_seconds(
-    load: Load, gpu: Gpu, kernels: Kernels, constants: Efficiency
-) -> tuple[Array, Array]:
+def kernel_seconds(load: Load, gpu: Gpu, kernels: Kernels, constants: Efficiency) -> FlowTime:
     """One step on a GPU: moving and computing, and what its layers cost [s].
 
     t = W / (share S) + K / (share_kv S) + F / (share C) + F_a / (share_a C) + F_e / (share_e C)
@@ -40,13 +39,11 @@ def kernel_seconds(
         constants.value("unpack_operations") / peak_flops(gpu, "fp32")
         + constants.value("unpack_bytes") / memory
     )
-    layers = (
-        load.layers * constants.value("gpu_layer", family)
-        + load.expert_layers * constants.value("gpu_expert_layer", family)
-        + load.state_layers * constants.value("gpu_state_layer", family)
-        + kernels.sequences * constants.value("sequence")
+    return FlowTime(
+        moving=reading + attending + computing + unpacking,
+        layers=layer_seconds(load, gpu, constants)
+        + kernels.sequences * constants.value("sequence"),
     )
-    return reading + attending + computing + unpacking, layers
 
 
 def peak_flops(gpu: Gpu, number: str) -> Array:

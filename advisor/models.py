@@ -12,6 +12,7 @@ from advisor.describe import config, gguf
 from advisor.describe.config_values import parse
 from advisor.describe.described import Described
 from advisor.describe.gguf_header import Part
+from advisor.describe.gguf_parts import part_names
 from advisor.errors import InputError, Refusal, UnknownName
 from advisor.model import Model
 
@@ -20,7 +21,6 @@ REPOSITORY = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}", re.ASCII)
 HUB_FILE = re.compile(
     r"([\w.-]{1,96}/[\w.-]{1,96})/((?:[\w.-]{1,96}/){0,4}[\w.-]{1,200}\.gguf)", re.ASCII
 )
-SPLIT = re.compile(r"(.*)-(\d{5})-of-(\d{5})\.gguf")
 PATH_START = re.compile(r"[/\\~]|\.\.?[/\\]|[A-Za-z]:[/\\]")
 CACHED_REPOSITORY = re.compile(r"models--.+?--(.+)")
 """Folder of a repository in the cache of Hugging Face's libraries."""
@@ -203,6 +203,7 @@ def from_hub_file(text: str, form: str | None = None) -> Found:
     Raises:
         NetworkError: it cannot be reached, or offline is asked for.
         UnknownName: no such file.
+        InputError: no name of a file, or numbers that no part has.
         Refusal: a model that is not understood.
     """
     from advisor.describe import hub
@@ -211,18 +212,9 @@ def from_hub_file(text: str, form: str | None = None) -> Found:
     if found is None:
         raise InputError(f"{text[:200]!r} is not owner/name/file.gguf.")
     identity, file = found.groups()
-    files = (hub.RemoteFile(identity, name) for name in _all_parts(file))
+    files = (hub.RemoteFile(identity, name) for name in part_names(file))
     parts = [Part(name=one.name, read_at=one.read_at, size=one.size) for one in files]
     return _chosen(gguf.describe_parts(parts, catalog.storage_types()), form)
-
-
-def _all_parts(file: str) -> list[str]:
-    """Names of all parts of a split file; the name itself where it is whole."""
-    split = SPLIT.fullmatch(file)
-    if split is None:
-        return [file]
-    stem, _, count = split.groups()
-    return [f"{stem}-{number:05}-of-{count}.gguf" for number in range(1, int(count) + 1)]
 
 
 def from_repository(identity: str, form: str | None = None) -> Found:

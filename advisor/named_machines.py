@@ -12,6 +12,7 @@ from advisor.errors import InputError, StoreError, UnknownName
 from advisor.fingerprint import Fingerprint, difference
 from advisor.folders import DATA_VARIABLE, data_folder
 from advisor.probed import Probed, alone, imported, to_json, write
+from advisor.probed import delete as delete_file
 
 FOLDER = "machines"
 THIS = "this"
@@ -95,13 +96,7 @@ def delete(name: str) -> None:
     if name.casefold() == THIS:
         calibration.forget()
         return
-    path = _path(_known(name))
-    try:
-        path.unlink(missing_ok=True)
-    except OSError as error:
-        raise StoreError(
-            f"{path} cannot be deleted ({error.strerror}); delete it by hand."
-        ) from error
+    delete_file(_path(_known(name)))
 
 
 def with_parts(

@@ -6,13 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from advisor import assemble
-from advisor.assemble import MachineInputs
+from advisor import assemble, seen_machine
 from advisor.assemble_named import named_machine
 from advisor.causes.table import this_system
 from advisor.diagnosis import Measured
 from advisor.errors import InputError
 from advisor.machine import Machine
+from advisor.machine_inputs import MachineInputs
 from advisor.offers import MoneyInputs
 from advisor.placement import LOAD_MODES, Settings, Strategy
 from advisor.results import reported_in
@@ -56,8 +56,9 @@ def add_model(parser: argparse.ArgumentParser, *, positional: bool) -> None:
         parser.add_argument("--model", required=True, help=MODEL_HELP)
     parser.add_argument("--quant", metavar="FORMAT", help="format (the file's own, else Q4_K_M)")
     parser.add_argument(
-        "--kv-type", default="f16", metavar="TYPE", help=f"cache: {', '.join(KV_BYTES_PER_VALUE)}"
-    )
+        "--kv-type", type=str.lower, default="f16", metavar="TYPE",
+        help=f"cache: {', '.join(KV_BYTES_PER_VALUE)}",
+    )  # fmt: skip
 
 
 def add_work(parser: argparse.ArgumentParser) -> None:
@@ -83,8 +84,9 @@ def add_machine(parser: argparse.ArgumentParser) -> None:
     )
     split.add_argument("--cache-gb", type=float, metavar="GIB", help="RAM for the page cache")
     split.add_argument(
-        "--load-mode", default="auto", metavar="MODE", help=f"llama.cpp: {', '.join(LOAD_MODES)}"
-    )
+        "--load-mode", type=str.lower, default="auto", metavar="MODE",
+        help=f"llama.cpp: {', '.join(LOAD_MODES)}",
+    )  # fmt: skip
     split.add_argument(
         "--no-kv-offload", action="store_true", help="the cache stays in RAM (llama.cpp)"
     )
@@ -104,6 +106,7 @@ def add_measured(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--measured-prompt", type=float, metavar="TPS", help="the prompt, if known")
     group.add_argument(
         "--placement",
+        type=str.lower,
         choices=list(Strategy),
         help="the one measured (the fastest that fits, in llama.cpp)",
     )
@@ -154,7 +157,7 @@ def machine_of(args: argparse.Namespace) -> Machine:
             raise InputError(f"--{option} describes a GPU; say which with --gpu NAME.")
     if args.machine is not None:
         return _named(args.machine, inputs)
-    return assemble.this_machine() if inputs.empty else assemble.machine(inputs)
+    return seen_machine.this_machine() if inputs.empty else assemble.machine(inputs)
 
 
 def _named(name: str, inputs: MachineInputs) -> Machine:

@@ -1,12 +1,12 @@
-"""What lies where, and how much of it a step reads.
+"""What lies where, and how much each memory must hold.
 
 A `Placement` gives every part of a model a location. The parts of the repeating layers are shares
 per layer, shape (..., layers), so that one placement can describe a whole sweep of machines,
 workloads or splits: the axes in front are the sweep's.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
@@ -158,73 +158,6 @@ class Placement:
         return tuple(sorted(used, key=lambda one: (order.index(one.tier), one.device)))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Step:
-    """One pass over the layers.
-
-    Attributes:
-        tokens: computed in it, all sequences together [tokens].
-        sequences: caches read.
-        depth: tokens in each cache [tokens].
-        kv_type: format of the cache.
-    """
-
-    tokens: Array
-    sequences: Array
-    depth: Array
-    kv_type: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Load:
-    """What one step reads and computes at one location.
-
-    Attributes:
-        tokens: computed in the step, all sequences together [tokens].
-        each: of one sequence, which attend to one cache [tokens].
-        weights: weight bytes read [B]; `experts` of them belong to routed experts.
-        experts: routed expert bytes read [B].
-        kv: cache bytes read [B].
-        flops: work on dense weights [FLOP].
-        attention_flops: work on the cache [FLOP].
-        expert_flops: work on routed experts [FLOP].
-        layers: repeating layers computed there.
-        expert_layers: those of them whose routed experts lie there.
-        state_layers: those of them that keep a state (linear attention, state space).
-    """
-
-    tokens: Array
-    each: Array
-    weights: Array
-    experts: Array
-    kv: Array
-    flops: Array
-    attention_flops: Array
-    expert_flops: Array
-    layers: Array
-    expert_layers: Array
-    state_layers: Array
-
-    def __add__(self, other: "Load") -> "Load":
-        """Both loads of one step on one processor."""
-        return self._with(lambda name: getattr(self, name) + getattr(other, name))
-
-    def times(self, share: Array) -> "Load":
-        """A share of this load, 0 to 1."""
-        return self._with(lambda name: getattr(self, name) * share)
-
-    @property
-    def routed(self) -> "Load":
-        """The part of this load that belongs to routed experts."""
-        mine = {"weights": self.experts, "experts": self.experts}
-        mine |= {"expert_flops": self.expert_flops, "expert_layers": self.expert_layers}
-        return self._with(lambda name: mine.get(name, 0.0))
-
-    def _with(self, amount: Callable[[str], Array]) -> "Load":
-        names = (one.name for one in fields(self) if one.name not in ("tokens", "each"))
-        return Load(tokens=self.tokens, each=self.each, **{name: amount(name) for name in names})
-
-
 def weight_bytes(model: Model, placement: Placement, location: Location) -> Array:
     """Weights that a location holds; a tied head beside its table needs no copy [B]."""
     shares = placement.weights.get(location, {})
@@ -282,37 +215,6 @@ def capacity(machine: Machine, location: Location) -> Array:
     if location.tier is Tier.VRAM:
         return machine.gpus[location.device].memory.value
     return machine.host.memory.value if location.tier is Tier.RAM else np.inf
-
-
-def step_load(model: Model, placement: Placement, location: Location, step: Step) -> Load:
-    """What a step reads and computes of the parts that lie at a location."""
-    shares = placement.weights.get(location, {})
-    nothing = np.zeros(model.layers)
-    by_group = {
-        group: (share @ model.held[group]) * model.read_share(group, step.tokens)
-        for group, share in shares.items()
-    }
-    head = placement.output.get(location, 0.0)
-    cache = placement.kv.get(location, nothing)
-    attended = np.minimum(np.asarray(step.depth, dtype=float)[..., None], model.windows)
-    work = {group: share @ model.flops[group] for group, share in shares.items()}
-    expert_work = work.pop(Group.ROUTED_EXPERTS, 0.0)
-    attention = np.sum(cache * model.attention_flops * attended, axis=-1)
-    norms = shares.get(Group.NORMS, nothing)
-    kept = model.kv_bytes(step.depth, step.kv_type)
-    return Load(
-        tokens=step.tokens,
-        each=np.asarray(step.tokens) / np.maximum(step.sequences, 1.0),
-        weights=np.asarray(sum(by_group.values())) + head * model.output,
-        experts=by_group.get(Group.ROUTED_EXPERTS, 0.0),
-        kv=np.sum(cache * kept, axis=-1) * step.sequences,
-        flops=(sum(work.values()) + head * model.output_flops) * step.tokens,
-        attention_flops=attention * step.tokens,
-        expert_flops=expert_work * step.tokens,
-        layers=np.sum(norms, axis=-1),
-        state_layers=norms @ model.state_layers,
-        expert_layers=shares.get(Group.ROUTED_EXPERTS, nothing) @ model.expert_layers,
-    )
 
 
 def last_layers(model: Model, count: Array) -> Floats:

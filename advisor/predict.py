@@ -11,20 +11,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from advisor import catalog, offline
-from advisor.assemble import NO_GPU, machine
-from advisor.cells import number as _float
-from advisor.cells import text as _text
-from advisor.cells import whole as _int
-from advisor.describe.outline import outline
+from advisor.assemble import machine
+from advisor.cells import number, text
 from advisor.engines import computes_in_place, engine
 from advisor.errors import AdvisorError, InputError
-from advisor.estimate import Estimate, Range, estimate
+from advisor.estimate import Estimate, estimate
+from advisor.intervals import Range
 from advisor.machine import Machine
-from advisor.model import Model, scaled
+from advisor.machine_inputs import NO_GPU
+from advisor.model import Model
 from advisor.placement import Settings, Strategy
 from advisor.runtimes import KTRANSFORMERS, LLAMA_CPP, VLLM, Runtime
+from advisor.stated_batch import SERVER, batch, guessed_batch, kept_where_all_fits
 from advisor.stated_machine import ram_gib, stated_machine
-from advisor.units import GIB, Array
+from advisor.stated_model import stated_model
+from advisor.units import Array
 from advisor.workload import Workload
 
 COLUMNS = (
@@ -45,13 +46,6 @@ STRATEGIES = {
 """Where the part outside VRAM lies, by a row's category."""
 
 STREAMING = ("stream_cpu", "kv_offload", "batched")
-SPELLINGS = (
-    (r"fp16|f16|bf16|fp32", "BF16"),
-    (r"nvfp4|fp4", "NVFP4"),
-    (r"gptq|awq|int4|4-?bit|w4a16|hqq|exl2", "AWQ"),
-    (r"fp8|int8|8-bit", "FP8"),
-)
-"""Formats that papers spell freely, and the catalogue's nearest."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,7 +127,7 @@ def _range(case: Case, found: Range) -> tuple[Array, Array]:
     """The 80 % interval of a speed, wider where the batch had to be guessed."""
     if not case.guessed:
         return found.low, found.high
-    half = np.hypot(np.log(found.high / found.value), offline.guessed_batch(case.model))
+    half = np.hypot(np.log(found.high / found.value), guessed_batch(case.model))
     return found.value * np.exp(-half), found.value * np.exp(half)
 
 
@@ -150,12 +144,12 @@ def understood(row: Mapping[str, str]) -> Case:
     Raises:
         AdvisorError: no prediction can be made of it, and why.
     """
-    category = _text(row, "category")
+    category = text(row, "category")
     if category not in STRATEGIES:
         raise InputError(f"category {category!r} is no inference run; nothing to predict.")
     notes: list[str] = []
     runtime, strategy = _runtime(row, category, notes), STRATEGIES[category]
-    model = _model(row, runtime, notes)
+    model = stated_model(row, runtime, notes)
     inputs = stated_machine(row, notes)
     if computes_in_place(runtime):
         inputs = replace(inputs, ram_gb=ram_gib(row, category, notes))
@@ -164,7 +158,7 @@ def understood(row: Mapping[str, str]) -> Case:
     if strategy is Strategy.GPU_RESIDENT and strategy not in runtime.strategies:
         notes.append(f"{runtime.name} keeps no weights on the GPU: RAM holds them")
         strategy = Strategy.CPU_OFFLOAD
-    if _text(row, "gpu").casefold() == NO_GPU:
+    if text(row, "gpu").casefold() == NO_GPU:
         runtime, strategy = _without_gpu(runtime, strategy, notes)
     where = machine(inputs)
     if computes_in_place(runtime):
@@ -174,10 +168,10 @@ def understood(row: Mapping[str, str]) -> Case:
     else:
         chosen = offline.settings(row, category, model, runtime)
         asked = offline.workload(row, runtime)
-        chosen = offline.kept_where_all_fits(model, where, asked, runtime, chosen)
-        users = offline.batch(row, model, where, asked, runtime, strategy, chosen, notes)
+        chosen = kept_where_all_fits(model, where, asked, runtime, chosen)
+        users = batch(row, model, where, asked, runtime, strategy, chosen, notes)
         prompt = work = replace(asked, users=users)
-        guessed = users > 1 and not _float(row, "batch") and runtime.key != offline.SERVER
+        guessed = users > 1 and not number(row, "batch") and runtime.key != SERVER
     return Case(
         model=model,
         machine=where,
@@ -193,66 +187,11 @@ def understood(row: Mapping[str, str]) -> Case:
     )
 
 
-def _model(row: Mapping[str, str], runtime: Runtime, notes: list[str]) -> Model:
-    name, params = _text(row, "model"), _float(row, "params_b")
-    size = _float(row, "model_size_gib")
-    if not name and not params:
-        raise InputError("The row names no model and no params_b; one of them is needed.")
-    try:
-        arch = catalog.architecture(name)
-    except AdvisorError:
-        if not params:
-            raise
-        active = _float(row, "active_params_b")
-        if active is None and offline.has_experts(row, runtime):
-            active = offline.USUAL_ACTIVE * params
-        arch = outline(name, params * 1e9, _scaled(active, 1e9), _int(row, "n_layers"))
-        notes.append(f"{name} is not in the catalogue: its size and depth stand in")
-    form = None
-    if not computes_in_place(runtime):
-        form, said = offline.form(row, runtime), offline.file_bytes(row)
-        size = size or (said and said / GIB)
-    form = form or _format(_text(row, "quant"), size, arch.params, notes)
-    found = catalog.in_format(arch, form)
-    return scaled(found, size * GIB) if size else found
-
-
-def _format(text: str, size: float | None, params: float, notes: list[str]) -> str:
-    known = catalog.model_formats()
-    folded = text.casefold()
-    for name in sorted(known, key=len, reverse=True):
-        if re.search(rf"(^|[^a-z0-9]){re.escape(name.casefold())}($|[^a-z0-9])", folded):
-            return name
-    for pattern, name in SPELLINGS:
-        if re.search(pattern, folded):
-            notes.append(f"format {text!r} is taken as {name}")
-            return name
-    bits = size * GIB * 8 / params if size else _leading_bits(folded)
-    near = min(
-        ("IQ1_S", "IQ2_XS", "Q3_K_M", "Q4_K_M", "Q5_K_M", "Q6_K", "Q8_0", "F16"),
-        key=lambda name: abs(TYPICAL_BITS[name] - bits),
-    )
-    notes.append(f"format {text or 'not stated'!r} is taken as {near}, {bits:.1f} bits a weight")
-    return near
-
-
-TYPICAL_BITS = {
-    "IQ1_S": 1.7, "IQ2_XS": 2.5, "Q3_K_M": 3.9, "Q4_K_M": 4.85, "Q5_K_M": 5.7, "Q6_K": 6.6,
-    "Q8_0": 8.5, "F16": 16.0,
-}  # fmt: skip
-"""Bits per weight of whole files, to place a mixture by its size (llama.cpp quantize README)."""
-
-
-def _leading_bits(text: str) -> float:
-    found = re.search(r"(\d+(?:\.\d+)?)", text)
-    return float(found.group(1)) if found else 4.85
-
-
 def _runtime(row: Mapping[str, str], category: str, notes: list[str]) -> Runtime:
-    stated = _text(row, "runtime")
+    stated = text(row, "runtime")
     found = engine(stated, category)
     if found is not None:
-        return LLAMA_CPP if found is KTRANSFORMERS and not _text(row, "gpu") else found
+        return LLAMA_CPP if found is KTRANSFORMERS and not text(row, "gpu") else found
     nearest = VLLM if category in STREAMING else LLAMA_CPP
     if stated:
         notes.append(f"{stated} is not modelled: read as {nearest.name} does")
@@ -271,8 +210,8 @@ def _without_gpu(
 
 def _settings(row: Mapping[str, str], category: str, model: Model) -> Settings:
     """The split as stated. Who puts experts in RAM is told by llama.cpp to load without mapping."""
-    layers, moe = _float(row, "ngl"), _float(row, "n_cpu_moe")
-    if layers is None and (share := _float(row, "fraction_gpu")) is not None:
+    layers, moe = number(row, "ngl"), number(row, "n_cpu_moe")
+    if layers is None and (share := number(row, "fraction_gpu")) is not None:
         layers = round(share * model.layers)
     if category == "moe_offload" and moe is None and (layers is None or layers >= model.layers):
         moe = float(model.layers)
@@ -283,7 +222,7 @@ def _settings(row: Mapping[str, str], category: str, model: Model) -> Settings:
         gpu_experts=kept,
         most_asked=frequent,
         head_first=layers is None,
-        kv_in_ram="-nkvo" in _text(row, "source_note"),
+        kv_in_ram="-nkvo" in text(row, "source_note"),
         load_mode="none" if category == "moe_offload" else "auto",
     )
 
@@ -293,13 +232,13 @@ BACKENDS = (("vulkan", "vulkan"), ("sycl", "sycl"), ("rocm", "rocm"), ("hip ", "
 
 
 def _backend(row: Mapping[str, str]) -> str:
-    said = f"{_text(row, 'runtime')} {_text(row, 'source_note')} ".casefold()
+    said = f"{text(row, 'runtime')} {text(row, 'source_note')} ".casefold()
     return next((name for word, name in BACKENDS if word in said), "")
 
 
 def _build(row: Mapping[str, str]) -> str:
     """A build from before flash attention and graphs became usual."""
-    date = _text(row, "date")
+    date = text(row, "date")
     return "2024" if date and date[:4].isdigit() and date[:7] < "2024-10" else ""
 
 
@@ -310,9 +249,9 @@ def _work(row: Mapping[str, str]) -> tuple[Workload, Workload]:
     beginning with so many tokens in the cache. Else both are one request. Lengths left open are
     the usual 512 and 128; sweep-bench computes each prompt as one micro-batch.
     """
-    note, depth = _text(row, "source_note"), _float(row, "context_depth")
-    sent, users = _float(row, "prompt_len"), _float(row, "batch") or 1.0
-    generated = _float(row, "gen_len") or _bench(note, "tg") or 128.0
+    note, depth = text(row, "source_note"), number(row, "context_depth")
+    sent, users = number(row, "prompt_len"), number(row, "batch") or 1.0
+    generated = number(row, "gen_len") or _bench(note, "tg") or 128.0
     fresh = max(sent, 1.0) if sent is not None else _bench(note, "pp") or 512.0
     kept = depth or 0.0
     batch = _bench(note, "ub") or (fresh if "sweep-bench" in note else 512.0)
@@ -332,10 +271,6 @@ def _work(row: Mapping[str, str]) -> tuple[Workload, Workload]:
 def _bench(note: str, kind: str) -> float | None:
     found = re.search(rf"\b{kind}(\d+)", note)
     return float(found.group(1)) if found else None
-
-
-def _scaled(value: float | None, factor: float) -> float | None:
-    return None if value is None else value * factor
 
 
 def _number(value: object) -> float:

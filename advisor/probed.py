@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from advisor.errors import InputError
+from advisor.errors import InputError, StoreError
 from advisor.fingerprint import Fingerprint
 from advisor.measurement import Measurement, Point
 
@@ -165,6 +165,20 @@ def write(path: Path, content: Any) -> None:
         fresh.replace(path)
     finally:
         fresh.unlink(missing_ok=True)
+
+
+def delete(path: Path) -> None:
+    """Delete a file; nothing happens where there is none.
+
+    Raises:
+        StoreError: the folder cannot be written.
+    """
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"{path} cannot be deleted ({error.strerror}); delete it by hand."
+        ) from error
 
 
 def moment(when: str) -> datetime:

@@ -1,25 +1,20 @@
 """Bytes per weight of each storage type, and which tensor gets which type in a format.
 
-A *storage type* is how one tensor's weights are packed (`Q4_K`: 256 weights in 144 bytes). A
-*format* is what people choose and download (`Q4_K_M`): a recipe that gives every tensor its type.
-Recipes are rows of `data/recipes.csv`, read from top to bottom; the first row whose role and
-condition fit a tensor decides. `role` is a tensor's role, its `category`, or a pattern such as
-`*_exps`; `when` is a condition of `CONDITIONS`, several joined by `&`.
+A *storage type* is how one tensor's weights are packed (`Q4_K`: 256 weights in 144 bytes); a format
+is a recipe that gives every tensor its type (`advisor/recipes.py`).
 
-The GGUF recipes restate what llama.cpp does. Reference for all of them: ggml-org/llama.cpp,
-`src/llama-quant.cpp` at commit 007dbbf, functions `tensor_allows_quantization`,
-`tensor_get_category`, `llama_tensor_get_type_impl` and `tensor_type_fallback`. Published files of
-the IQ formats are made with an importance matrix, so the recipes assume one there and nowhere else.
-Left out are its rules for the Falcon architecture.
+What becomes of a tensor in a GGUF file restates what llama.cpp does (ggml-org/llama.cpp,
+`src/llama-quant.cpp` at commit 007dbbf, `tensor_allows_quantization`, `tensor_get_category` and
+`tensor_type_fallback`).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from itertools import groupby
 
 from advisor.architecture import Architecture, Tensor
-from advisor.errors import DataError, Refusal, UnknownName
+from advisor.errors import Refusal, UnknownName
+from advisor.recipes import CONDITIONS, Format, Place, RecipeRow
 
 UNQUANTIZED = "unquantized"
 """Category of tensors that stay in plain floats whatever the format."""
@@ -70,141 +65,6 @@ class StorageType:
     source: str
     source_date: str
     note: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RecipeRow:
-    """One rule of one format: a row of `data/recipes.csv`.
-
-    Attributes:
-        format: name of the format the rule belongs to.
-        family: `gguf` or `safetensors`.
-        runtimes: programs that run such files, separated by spaces.
-        role: tensors it speaks of: a role, a category or a pattern.
-        when: condition under which it holds, see `CONDITIONS`.
-        type: storage type they get.
-        source: where the rule is documented.
-        source_date: date of that source.
-        note: what is approximate.
-    """
-
-    format: str
-    family: str
-    runtimes: str
-    role: str
-    when: str
-    type: str
-    source: str
-    source_date: str
-    note: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Format:
-    """A file format: the recipe that gives each tensor its storage type.
-
-    Attributes:
-        name: as people choose it.
-        family: `gguf` or `safetensors`.
-        runtimes: programs that run such files.
-        rules: in the order in which they are tried.
-        note: what is approximate, empty where nothing is.
-    """
-
-    name: str
-    family: str
-    runtimes: tuple[str, ...]
-    rules: tuple[RecipeRow, ...]
-    note: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Place:
-    """Where a tensor stands in its model: what conditions may ask.
-
-    Attributes:
-        position: its layer; for attention values its rank among them, which differs in hybrids.
-        count: how many positions there are.
-        layers: repeating layers of the model.
-        gqa: query heads that share one key and value head.
-        experts: routed experts of the model, 0 for a dense one.
-    """
-
-    position: int
-    count: int
-    layers: int
-    gqa: float
-    experts: int
-
-
-def more_bits(place: Place) -> bool:
-    """The first and last eighth and every third layer between (llama.cpp, `use_more_bits`)."""
-    first, last = place.count // 8, 7 * place.count // 8
-    return not first <= place.position < last or (place.position - first) % 3 == 2
-
-
-CONDITIONS: Mapping[str, Callable[[Place], bool]] = {
-    "always": lambda _: True,
-    "more_bits": more_bits,
-    "first_two": lambda place: place.position < 2,
-    "first_four": lambda place: place.position < 4,
-    "first_sixteenth": lambda place: place.position < place.count // 16,
-    "first_eighth": lambda place: place.position < place.count // 8,
-    "middle": lambda place: place.count // 8 <= place.position < 7 * place.count // 8,
-    "gqa4": lambda place: place.gqa >= 4,
-    "gqa4_or_experts4": lambda place: place.gqa >= 4 or place.experts >= 4,
-    "experts8": lambda place: place.experts == 8,
-    "moe": lambda place: place.experts > 0,
-    # llama.cpp's LLM_TYPE_70B: any grouped-query model of 80 layers, so Qwen2.5-72B as well.
-    "size_70b": lambda place: place.layers == 80 and place.gqa > 1,
-}
-"""What the `when` column may say."""
-
-
-def formats(rows: Iterable[RecipeRow]) -> dict[str, Format]:
-    """Formats by name, from the rows of the recipe table in their order.
-
-    Raises:
-        DataError: a condition that does not exist, or rows of one format that are scattered or
-            disagree about its family or runtimes.
-    """
-    found: dict[str, Format] = {}
-    for name, group in groupby(rows, key=lambda row: row.format):
-        if name in found:
-            raise DataError(f"Format {name!r} is split in recipes.csv; keep its rows together.")
-        found[name] = _format(name, tuple(group))
-    return found
-
-
-def _format(name: str, rules: tuple[RecipeRow, ...]) -> Format:
-    first = rules[0]
-    for rule in rules:
-        if (rule.family, rule.runtimes) != (first.family, first.runtimes):
-            raise DataError(f"Rows of format {name!r} disagree about its family or runtimes.")
-        for condition in set(rule.when.split("&")) - CONDITIONS.keys():
-            allowed = ", ".join(CONDITIONS)
-            raise DataError(f"{name}: no condition is called {condition!r}; use one of {allowed}.")
-    notes = dict.fromkeys(rule.note for rule in rules if rule.note)
-    return Format(
-        name=name,
-        family=first.family,
-        runtimes=tuple(first.runtimes.split()),
-        rules=rules,
-        note=" ".join(notes),
-    )
-
-
-def format_named(name: str, known: Mapping[str, Format]) -> Format:
-    """The format of that name, compared without case.
-
-    Raises:
-        UnknownName: with the closest names.
-    """
-    by_folded = {one.casefold(): form for one, form in known.items()}
-    form = by_folded.get(name.strip().casefold())
-    if form is None:
-        raise UnknownName("format", name, known, "See data/recipes.csv for all of them.")
-    return form
 
 
 def tensor_types(

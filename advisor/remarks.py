@@ -19,7 +19,7 @@ from advisor.runtimes import (
 )
 from advisor.runtimes.accelerate import MEMORY_USED
 from advisor.runtimes.device_map import HEAD, device_map
-from advisor.runtimes.llama_cpp import READ_IN
+from advisor.runtimes.llama_cpp_schedule import READ_IN
 from advisor.runtimes.ollama import default_context
 from advisor.runtimes.serving import sequences_that_fit, served
 from advisor.wording import number, range_of, seconds, tokens_per_second

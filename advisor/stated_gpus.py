@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping
 
 from advisor import catalog
-from advisor.assemble import MIXED, NO_GPU
 from advisor.cells import text, whole
 from advisor.errors import UnknownName
+from advisor.machine_inputs import MIXED, NO_GPU
 
 BETWEEN = re.compile(r"\s*(?:\+|,|&|;|\band\b)\s*")
 """What stands between cards of different kinds."""

@@ -6,10 +6,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from advisor import catalog, offline
-from advisor.assemble import NO_GPU, TYPICAL_HOST, MachineInputs
+from advisor import catalog, hardware
+from advisor.assemble import TYPICAL_HOST
 from advisor.cells import number, text, whole
 from advisor.errors import UnknownName
+from advisor.machine_inputs import NO_GPU, MachineInputs
 from advisor.records import HostRow
 from advisor.stated_gpus import stated_gpus
 from advisor.units import GB
@@ -25,7 +26,7 @@ def stated_machine(row: Mapping[str, str], notes: list[str]) -> MachineInputs:
     gpu, count = (NO_GPU, 1) if text(row, "category") == "cpu" else stated_gpus(row, notes)
     cpu = _known_cpu(row, notes)
     gen = whole(row, "pcie_gen")
-    disk_gbs, disk = offline.drive(row)
+    disk_gbs, disk = _drive(row)
     return MachineInputs(
         gpu=gpu,
         gpu_count=count,
@@ -104,7 +105,7 @@ def ram_peak(row: Mapping[str, str]) -> bool:
         return True
     channels, rate = number(row, "ram_channels"), number(row, "ram_mts")
     peak = channels * 8e-3 * rate if channels and rate else _catalogue_peak(text(row, "cpu"))
-    return stated > catalog.MOST_SUSTAINED * peak
+    return stated > hardware.MOST_SUSTAINED * peak
 
 
 def _catalogue_peak(cpu: str) -> float:
@@ -126,7 +127,7 @@ def _ram_gbs(row: Mapping[str, str], cpu: str | None) -> float | None:
     if stated is None or not ram_peak(row):
         return stated
     segment = catalog.find_host(cpu or TYPICAL_HOST).segment
-    return float(catalog.sustained(stated * GB, segment, "", "").value) / GB
+    return float(hardware.sustained(stated * GB, segment, "", "").value) / GB
 
 
 def _cores(row: Mapping[str, str], cpu: str | None) -> int | None:
@@ -135,3 +136,32 @@ def _cores(row: Mapping[str, str], cpu: str | None) -> int | None:
     if threads is None or cpu is None:
         return threads
     return min(threads, catalog.find_host(cpu).cores)
+
+
+DRIVES = (
+    (r"\bhdd\b|hard dis", "7200 rpm HDD (typical)"),
+    (r"sata", "SATA SSD (typical)"),
+    (r"optane", "Intel Optane P5800X"),
+    (r"9100 ?pro|t705", "Samsung 9100 PRO"),
+    (r"sn850x", "WD_BLACK SN850X"),
+    (r"990 ?pro", "Samsung 990 PRO"),
+    (r"980 ?pro", "Samsung 980 PRO"),
+    (r"2x? nvme.*raid|two drives", "RAID 0, 2x NVMe PCIe 4.0 (theory)"),
+    (r"gen ?5|pcie ?5(\.0)? nvme", "NVMe PCIe 5.0 x4 (typical)"),
+    (r"gen ?3|pcie ?3(\.0)? nvme", "NVMe PCIe 3.0 x4 (typical)"),
+)
+"""Words beside a processor or in a note, and the drive they mean."""
+OLD_DRIVE, SINCE = "NVMe PCIe 3.0 x4 (typical)", "2024"
+"""The usual drive of runs before a year."""
+
+
+def _drive(row: Mapping[str, str]) -> tuple[float | None, str | None]:
+    """Rate of a row's drive [GB/s] and its name in the catalogue; None for what is not said."""
+    rate = number(row, "disk_gbs")
+    said = " ".join(text(row, name) for name in ("cpu", "other_metric", "source_note")).casefold()
+    told = re.search(r"\bdisk ~(\d+(?:\.\d+)?)", said)
+    if rate is None and told:
+        rate = float(told.group(1))
+    named = next((name for words, name in DRIVES if re.search(words, said)), None)
+    old = text(row, "category") == "nvme" and "" < text(row, "date") < SINCE
+    return rate, named or (OLD_DRIVE if old else None)

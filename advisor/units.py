@@ -12,18 +12,8 @@ import numpy.typing as npt
 Array: TypeAlias = float | npt.NDArray[np.float64]
 """A number, or an array of them along one sweep."""
 
-KB, MB, GB, TB = 1e3, 1e6, 1e9, 1e12
+KB, MB, GB = 1e3, 1e6, 1e9
 KIB, MIB, GIB = 2.0**10, 2.0**20, 2.0**30
 TERA = 1e12
 HOURS_PER_MONTH = 365.25 * 24 / 12
 DAYS_PER_MONTH = 365.25 / 12
-
-
-def gib(size: Array) -> Array:
-    """Bytes as GiB, for memory [GiB]."""
-    return size / GIB
-
-
-def gb(size: Array) -> Array:
-    """Bytes as GB, for bandwidths and drives [GB]."""
-    return size / GB

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from advisor import catalog
+from advisor import catalog, hardware
 from advisor.compare import as_run, decode_tps
 from advisor.errors import Refusal
 from advisor.estimate import Estimate, estimate
@@ -165,7 +165,7 @@ def _smallest_holder(
 
 def _as_sold(name: str) -> Gpu:
     """A GPU with the memory of the configuration that its price is for."""
-    card = catalog.gpu(name)
+    card = hardware.gpu(name)
     sold = [row.memory_gib for row in catalog.price_rows() if row.gpu == name and row.memory_gib]
     if not sold:
         return card

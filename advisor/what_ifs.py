@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 
-from advisor import catalog
+from advisor import catalog, hardware
 from advisor.compare import as_run, decode_tps, own_settings
 from advisor.errors import Refusal, UnknownName
 from advisor.estimate import BOUND_BY, Estimate, estimate
@@ -89,7 +89,7 @@ def _fastest(
         return 0.0
     for strategy in runtime.strategies:
         one = estimate(model, machine, work, runtime, strategy, catalog.efficiency(), settings)
-        if not one.refusal and bool(one.fits):
+        if bool(one.fits):
             return decode_tps(one)
     return 0.0
 
@@ -158,7 +158,7 @@ def _faster_link(
 def _own_link(gpu: Gpu) -> Link:
     """What the card can do; what it has where that is not less, or not known."""
     try:
-        own = catalog.gpu(gpu.name).link
+        own = hardware.gpu(gpu.name).link
     except UnknownName:
         return gpu.link
     return own if float(own.pinned.value) > float(gpu.link.pinned.value) else gpu.link

@@ -1,6 +1,5 @@
 """The ledger: every row once, judged by a model that did not see its group."""
 
-import csv
 import json
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from advisor.accuracy.regimes import REGIMES, regime_of
 from advisor.accuracy.scoring import chance, scores
 from advisor.accuracy.splits import ram_rate, sweeps
 from advisor.cli import main
-from advisor.fitting.__main__ import MEASURED
+from advisor.fitting.stack import measured
 from advisor.peers import PEERS
 
 ROOT = Path(__file__).parent.parent
@@ -44,8 +43,7 @@ def point(measured: float, predicted: float, half_width: float = 0.2, **more: ob
 
 
 def row(**changed: str) -> dict[str, str]:
-    with MEASURED.open(encoding="utf-8", newline="") as file:
-        first = next(csv.DictReader(file))
+    first = measured()[0]
     return {**first, **changed}
 
 

@@ -7,8 +7,9 @@ import pytest
 
 from advisor import catalog
 from advisor.advice import Advice, advise
-from advisor.assemble import MachineInputs, machine
+from advisor.assemble import machine
 from advisor.compare import decode_tps, usable
+from advisor.machine_inputs import MachineInputs
 from advisor.offers import MoneyInputs
 from advisor.placement import Settings, Strategy
 from advisor.runtimes import (

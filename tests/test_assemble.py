@@ -1,18 +1,13 @@
-"""From what a person said, or this machine shows, to figures that all have their origin."""
-
-from dataclasses import replace
+"""From what a person said to figures that all have their origin."""
 
 import numpy as np
 import pytest
 
-from advisor import assemble, catalog
-from advisor.assemble import LIMITS, TYPICAL_DISK, TYPICAL_HOST, MachineInputs
-from advisor.calibration import SOURCE, Calibration
+from advisor import assemble, catalog, hardware
+from advisor.assemble import TYPICAL_DISK, TYPICAL_HOST
 from advisor.errors import InputError, UnknownName
 from advisor.machine import Kind, Machine
-from advisor.measurement import Measurement
-from advisor.probes.gpu_facts import GpuFacts
-from advisor.probes.host import HostFacts
+from advisor.machine_inputs import LIMITS, MachineInputs
 from advisor.units import GB, GIB
 
 
@@ -27,7 +22,7 @@ class TestDescribed:
         machine = described()
         assert machine.gpus == ()
         assert machine.name == TYPICAL_HOST
-        assert machine.disk == catalog.disk(TYPICAL_DISK)
+        assert machine.disk == hardware.disk(TYPICAL_DISK)
         assert machine.host.memory.kind is Kind.ASSUMED
         assert machine.host.bandwidth.kind is Kind.ASSUMED
 
@@ -36,7 +31,7 @@ class TestDescribed:
         names = [gpu.name for gpu in machine.gpus]
         assert names == ["RTX 3090", "RTX 3090", "RTX 4090"]
         assert machine.name.startswith("2x RTX 3090 + RTX 4090, ")
-        assert machine.gpus[2].bandwidth == catalog.gpu("RTX 4090").bandwidth
+        assert machine.gpus[2].bandwidth == hardware.gpu("RTX 4090").bandwidth
         assert {float(gpu.link.pinned.value) for gpu in machine.gpus} == {12 * GB}
 
     def test_several_kinds_are_counted_all_together(self) -> None:
@@ -62,9 +57,9 @@ class TestDescribed:
 
     def test_what_is_named_comes_from_the_catalogue(self) -> None:
         machine = described(gpu="rtx 4090", cpu="Ryzen 9 7950X", disk="Samsung 990 PRO")
-        assert machine.gpus == (catalog.gpu("RTX 4090"),)
+        assert machine.gpus == (hardware.gpu("RTX 4090"),)
         assert (machine.host.name, machine.host.cores) == ("Ryzen 9 7950X", 16)
-        assert machine.disk == catalog.disk("Samsung 990 PRO")
+        assert machine.disk == hardware.disk("Samsung 990 PRO")
         assert machine.name == "RTX 4090, Ryzen 9 7950X"
 
     def test_what_is_typed_is_used_as_it_is(self) -> None:
@@ -81,12 +76,12 @@ class TestDescribed:
 
     def test_several_gpus_are_alike(self) -> None:
         machine = described(gpu="RTX 3090", gpu_count=4)
-        assert machine.gpus == (catalog.gpu("RTX 3090"),) * 4
+        assert machine.gpus == (hardware.gpu("RTX 3090"),) * 4
         assert machine.name.startswith("4x RTX 3090, ")
 
     def test_machines_alike_are_joined_by_a_network(self) -> None:
         machine = described(gpu="RTX 3090", gpu_count=2, machines=3, network_gbs=2.5)
-        assert machine.gpus == (catalog.gpu("RTX 3090"),) * 6
+        assert machine.gpus == (hardware.gpu("RTX 3090"),) * 6
         assert machine.nodes == 3
         assert machine.network is not None
         assert machine.network.value == 2.5e9
@@ -110,7 +105,7 @@ class TestDescribed:
         slow, fast = (described(cpu="EPYC 7763", ram_mts=mts).host for mts in (1600, 3200))
         assert fast.bandwidth.value == pytest.approx(2 * slow.bandwidth.value)
         assert fast.bandwidth.value == pytest.approx(
-            catalog.host("EPYC 7763", fast.memory).bandwidth.value
+            hardware.host("EPYC 7763", fast.memory).bandwidth.value
         )
 
     @pytest.mark.parametrize(
@@ -175,156 +170,3 @@ class TestDescribed:
     def test_empty_means_nothing_was_said(self) -> None:
         assert MachineInputs().empty
         assert not MachineInputs(ram_gb=64).empty
-
-
-HOST = HostFacts(
-    name="AMD Ryzen 9 7950X 16-Core Processor",
-    cores=16,
-    sockets=1,
-    instruction_sets=frozenset({"avx2", "avx512f"}),
-    memory_total=62 * 2**30,
-    memory_available=50 * 2**30,
-    llc=64 * 2**20,
-    numa_nodes=1,
-    os="Linux",
-    notes=("A note of the host.",),
-)
-CARD = GpuFacts(
-    name="NVIDIA GeForce RTX 4060 Ti",
-    vendor="NVIDIA",
-    memory_total=8188 * 2**20,
-    link_generation_max=4,
-    link_width_now=4,
-)
-
-
-def measurement(name: str, value: float) -> Measurement:
-    return Measurement(
-        name=name, value=value, unit="B/s", spread=0.02, threads=8,
-        when="2026-11-20T10:00:00+00:00",
-    )  # fmt: skip
-
-
-class TestThisMachine:
-    """What the system and its drivers show."""
-
-    @pytest.fixture
-    def sees(self, monkeypatch: pytest.MonkeyPatch):
-        """Sets what the probes would see."""
-
-        def sees(host=HOST, cards=(CARD,), notes=(), calibration=None) -> None:
-            monkeypatch.setattr(assemble.host_probe, "facts", lambda: host)
-            monkeypatch.setattr(assemble.gpu_probe, "gpus", lambda: (cards, notes))
-            known = calibration or Calibration()
-            monkeypatch.setattr(assemble.calibration, "load", lambda: known)
-
-        sees()
-        return sees
-
-    def test_what_the_drivers_show_is_used(self, sees) -> None:
-        machine = assemble.this_machine()
-        (gpu,) = machine.gpus
-        assert gpu.name == "RTX 4060 Ti 8GB"
-        assert (gpu.memory.value, gpu.memory.kind) == (8188 * 2**20, Kind.MEASURED)
-        assert gpu.link.name == "PCIe 4 x4"
-        assert (machine.host.memory.value, machine.host.memory.kind) == (62 * GIB, Kind.MEASURED)
-        assert (machine.host.cores, machine.host.sockets) == (16, 1)
-        assert machine.host.instruction_sets == HOST.instruction_sets
-
-    def test_what_was_not_measured_is_assumed_and_said(self, sees) -> None:
-        machine = assemble.this_machine()
-        assert machine.host.bandwidth.kind is Kind.ASSUMED
-        assert machine.disk is not None
-        assert machine.disk.sequential.kind is Kind.ASSUMED
-        assert machine.notes[0] == "A note of the host."
-        assert sum("assumed; measuring it takes seconds" in note for note in machine.notes) == 2
-
-    def test_what_was_measured_is_used(self, sees) -> None:
-        kept = [measurement("ram_read", 61e9), measurement("disk_read_direct", 3.2e9)]
-        sees(calibration=Calibration(measurements={one.name: one for one in kept}))
-        machine = assemble.this_machine()
-        assert machine.disk is not None
-        for figure, value in ((machine.host.bandwidth, 61e9), (machine.disk.sequential, 3.2e9)):
-            assert (figure.value, figure.kind) == (value, Kind.MEASURED)
-            assert (figure.source, figure.date) == (SOURCE, "2026-11-20")
-        assert machine.notes == HOST.notes
-
-    def test_what_llama_cpp_was_timed_at_belongs_to_this_processor(self, sees) -> None:
-        kept = [measurement("ram_read", 61e9), measurement("engine_read_q4_k", 50e9)]
-        sees(calibration=Calibration(measurements={one.name: one for one in kept}))
-        engine = assemble.this_machine().host.engine
-        assert engine is not None
-        assert (engine.cores, engine.ram, engine.read["Q4_K"].value) == (8, 61e9, 50e9)
-        # Other RAM is typed over: the figures were still read with this one.
-        typed = assemble.this_machine(MachineInputs(ram_gbs=np.array([50.0, 100.0]))).host.engine
-        assert typed is not None
-        assert typed.ram == 61e9
-        assert assemble.this_machine(MachineInputs(cpu="Ryzen 9 9950X")).host.engine is None
-
-    def test_a_cold_map_and_what_is_read_ahead_are_the_drives(self, sees, monkeypatch) -> None:
-        kept = [measurement("disk_read_direct", 3.2e9), measurement("disk_read_mmap", 1.1e9)]
-        sees(calibration=Calibration(measurements={one.name: one for one in kept}))
-        monkeypatch.setattr(assemble.system, "read_ahead", lambda _: 2**20)
-        disk = assemble.this_machine().disk
-        assert disk is not None
-        assert disk.mapped is not None
-        assert (disk.mapped.value, disk.for_pages.value) == (1.1e9, 1.1e9)
-        assert (disk.read_ahead.value, disk.read_ahead.kind) == (2**20, Kind.MEASURED)
-        monkeypatch.setattr(assemble.system, "read_ahead", lambda _: None)
-        disk = assemble.this_machine().disk
-        assert disk is not None
-        assert (disk.read_ahead.value, disk.read_ahead.kind) == (128 * 2**10, Kind.ASSUMED)
-
-    def test_what_is_typed_wins_over_what_is_seen_and_measured(self, sees) -> None:
-        kept = [measurement("ram_read", 61e9), measurement("disk_read_direct", 3.2e9)]
-        sees(calibration=Calibration(measurements={one.name: one for one in kept}))
-        machine = assemble.this_machine(
-            MachineInputs(ram_gb=128, ram_gbs=50, disk_gbs=7, vram_gb=7, pcie_gbs=9)
-        )
-        gpu, disk = machine.gpus[0], machine.disk
-        assert disk is not None
-        figures = (machine.host.memory, machine.host.bandwidth, disk.sequential, gpu.memory,
-                   gpu.link.pinned)  # fmt: skip
-        assert [one.value for one in figures] == [128 * GIB, 50e9, 7e9, 7 * GIB, 9e9]
-        assert {one.kind for one in figures} == {Kind.GIVEN}
-
-    def test_another_gpu_can_be_typed_over(self, sees) -> None:
-        machine = assemble.this_machine(MachineInputs(gpu="RTX 5090", gpu_count=2))
-        assert machine.gpus == (catalog.gpu("RTX 5090"),) * 2
-        assert assemble.this_machine(MachineInputs(gpu="none")).gpus == ()
-
-    def test_a_gpu_that_the_catalogue_lacks_is_left_out_and_said(self, sees) -> None:
-        sees(cards=(GpuFacts(name="Matrox G200", vendor="Matrox"), CARD))
-        machine = assemble.this_machine()
-        assert [gpu.name for gpu in machine.gpus] == ["RTX 4060 Ti 8GB"]
-        assert any("'Matrox G200'" in note and "by hand" in note for note in machine.notes)
-
-    def test_unlike_gpus_keep_their_order(self, sees) -> None:
-        big = GpuFacts(name="NVIDIA GeForce RTX 4090", vendor="NVIDIA", memory_total=24564 * 2**20)
-        sees(cards=(big, CARD))
-        machine = assemble.this_machine()
-        assert [gpu.name for gpu in machine.gpus] == ["RTX 4090", "RTX 4060 Ti 8GB"]
-        assert machine.name.startswith("RTX 4090 + RTX 4060 Ti 8GB, ")
-
-    @pytest.mark.parametrize("name", ["", "Loongson-3A6000"])
-    def test_an_unknown_processor_gets_a_typical_one(self, sees, name: str) -> None:
-        sees(host=replace(HOST, name=name))
-        machine = assemble.this_machine()
-        typical = catalog.host(TYPICAL_HOST, machine.host.memory)
-        assert machine.host.bandwidth.value == typical.bandwidth.value
-        assert any("a typical one stands in" in note for note in machine.notes)
-
-    def test_stale_measurements_are_said(self, sees) -> None:
-        sees(
-            calibration=Calibration(stale="Measured over 92 days ago.", notes=("It was damaged.",))
-        )
-        assert {"Measured over 92 days ago.", "It was damaged."} <= set(
-            assemble.this_machine().notes
-        )
-
-    def test_a_machine_without_anything_still_answers(self, sees) -> None:
-        sees(cards=(), notes=("No driver answers.",))
-        machine = assemble.this_machine()
-        assert machine.gpus == ()
-        assert machine.name == machine.host.name
-        assert "No driver answers." in machine.notes

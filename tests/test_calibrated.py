@@ -4,15 +4,16 @@ from dataclasses import fields, replace
 
 import pytest
 
-from advisor import assemble, calibrated, catalog
-from advisor.assemble import MachineInputs
+from advisor import calibrated, catalog, hardware, seen_machine
 from advisor.calibration import SOURCE, Calibration
-from advisor.cost import gpu_seconds, link_seconds
+from advisor.cost import link_seconds
 from advisor.machine import Kind
+from advisor.machine_inputs import MachineInputs
 from advisor.measurement import Measurement
-from advisor.placement import Load
 from advisor.probes.gpu_facts import GpuFacts
+from advisor.processors import gpu_seconds
 from advisor.schedule import Transfer
+from advisor.steps import Load
 
 CARD = GpuFacts(
     name="NVIDIA GeForce RTX 4090", vendor="NVIDIA", memory_total=24564 * 2**20,
@@ -45,9 +46,9 @@ def this_machine(monkeypatch: pytest.MonkeyPatch):
     """This machine, pretended to have some cards and some measurements."""
 
     def this_machine(values: dict[str, float], cards=(CARD,), **typed: object):
-        monkeypatch.setattr(assemble.gpu_probe, "gpus", lambda: (cards, ()))
-        monkeypatch.setattr(assemble.calibration, "load", lambda: kept(**values))
-        return assemble.this_machine(MachineInputs(**typed)).gpus
+        monkeypatch.setattr(seen_machine.gpu_probe, "gpus", lambda: (cards, ()))
+        monkeypatch.setattr(seen_machine.calibration, "load", lambda: kept(**values))
+        return seen_machine.this_machine(MachineInputs(**typed)).gpus
 
     return this_machine
 
@@ -115,16 +116,16 @@ def test_each_card_has_its_own_figures(this_machine):
 
 
 def test_unified_memory_has_no_link_to_measure():
-    found = catalog.gpu("GB10")
+    found = hardware.gpu("GB10")
     assert calibrated.gpu(found, 0, kept(h2d_pinned=20e9)).link == found.link
 
 
 def test_a_link_that_is_not_pcie_keeps_its_name():
-    found = catalog.gpu("GH200 96GB")
+    found = hardware.gpu("GH200 96GB")
     measured = kept(h2d_pinned=400e9, pcie_generation=5.0, pcie_width=16.0)
     assert calibrated.gpu(found, 0, measured).link.name == "NVLink-C2C"
 
 
 def test_nothing_measured_changes_nothing():
-    found = catalog.gpu("RTX 4090")
+    found = hardware.gpu("RTX 4090")
     assert calibrated.gpu(found, 0, Calibration()) == found

@@ -5,7 +5,7 @@ import pytest
 
 from advisor.claims.figures import Claimed, exact, holds, inverse, ratio, reaches
 from advisor.errors import DataError
-from advisor.estimate import Range
+from advisor.intervals import Range
 
 
 @pytest.mark.parametrize(

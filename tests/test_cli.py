@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 import advisor
-from advisor import assemble, calibration, catalog
+from advisor import assemble, calibration, catalog, seen_machine
 from advisor.calibration import Calibration
 from advisor.cli import main
 from advisor.errors import InputError, ProbeError, Refusal, StoreError
+from advisor.machine_inputs import MachineInputs
 from advisor.measurement import Measurement
 from advisor.probes import gpu, parts
 from advisor.probes.gpu_facts import GpuFacts
@@ -100,7 +101,7 @@ class TestModel:
         assert found["kv_bytes"] == 131_072 * 4096
 
     def test_the_cache_depends_on_its_type_and_users(self, answers) -> None:
-        half = answers("model", "Llama-3.1-8B", "--kv-type", "q8_0", "--users", "2")
+        half = answers("model", "Llama-3.1-8B", "--kv-type", "Q8_0", "--users", "2")
         # q8_0 keeps 32 values and their scale in 34 bytes
         assert half["kv_bytes"] == pytest.approx(2 * 131_072 * 8192 / 2 * 34 / 32)
 
@@ -182,8 +183,8 @@ class TestEstimate:
         assert "does not fit: " in out
 
     def test_without_a_machine_it_is_this_one(self, answers, monkeypatch) -> None:
-        here = assemble.machine(assemble.MachineInputs(gpu="RTX 3090", ram_gb=96))
-        monkeypatch.setattr(assemble, "this_machine", lambda: here)
+        here = assemble.machine(MachineInputs(gpu="RTX 3090", ram_gb=96))
+        monkeypatch.setattr(seen_machine, "this_machine", lambda: here)
         found = answers("estimate", "--model", "Llama-3.1-8B")
         assert any(one["what"].startswith("RTX 3090") for one in found[0]["assumptions"])
 
@@ -240,9 +241,9 @@ class TestDiagnose:
         assert "   Fix:  " in out
 
     def test_a_placement_can_be_named_whether_it_fits_or_not(self, answers) -> None:
-        for place in ("nvme-offload", "gpu-resident"):
+        for place in ("nvme-offload", "GPU-resident"):
             found = answers("diagnose", *LLAMA, *MACHINE, "--measured", "0.1", "--placement", place)
-            assert found["placement"] == place
+            assert found["placement"] == place.lower()
 
     def test_the_prompts_speed_is_weighed_too(self, answers) -> None:
         said = ("diagnose", *LLAMA, *MACHINE, "--measured", "2.2")
@@ -273,8 +274,8 @@ class TestDiagnose:
         assert "spilled" in {one["cause"] for one in found["causes"]}
 
     def test_this_machine_runs_what_it_runs(self, answers, monkeypatch) -> None:
-        here = assemble.machine(assemble.MachineInputs(gpu="RTX 4090", ram_gb=64, ram_gbs=60))
-        monkeypatch.setattr(assemble, "this_machine", lambda: here)
+        here = assemble.machine(MachineInputs(gpu="RTX 4090", ram_gb=64, ram_gbs=60))
+        monkeypatch.setattr(seen_machine, "this_machine", lambda: here)
         monkeypatch.setattr("advisor.causes.table.operating_system", lambda: "linux")
         found = answers("diagnose", *LLAMA, "--measured", "1.2")
         assert "spilled" not in {one["cause"] for one in found["causes"]}

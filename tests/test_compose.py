@@ -8,8 +8,9 @@ import pytest
 
 from advisor import catalog
 from advisor.advice import Advice, advise
-from advisor.assemble import MachineInputs, machine
+from advisor.assemble import machine
 from advisor.compare import decode_tps
+from advisor.machine_inputs import MachineInputs
 from advisor.offers import MoneyInputs
 from advisor.placement import Strategy
 from advisor.reports import export

@@ -10,23 +10,20 @@ from advisor.cost import (
     CROSSINGS,
     LAYERS,
     TOKEN,
-    cpu_seconds,
     exchange_seconds,
-    gpu_seconds,
     link_seconds,
     page_fault_seconds,
     passes,
     schedule_seconds,
     stage_seconds,
-    together,
-    vectors,
 )
 from advisor.efficiency import Efficiency, EfficiencyRow
 from advisor.errors import InputError
 from advisor.machine import Disk, Gpu, Host, Link, Machine, given
-from advisor.placement import Load
+from advisor.processors import cpu_seconds, gpu_seconds, together, vectors
 from advisor.runtimes.paging import WATCHED, missed_share
 from advisor.schedule import Exchange, Flow, Route, Schedule, Stage, Transfer, Way, alone
+from advisor.steps import Load
 from advisor.units import Array
 
 CONSTANTS = {
@@ -63,21 +60,7 @@ CONSTANTS = {
 @pytest.fixture
 def constants() -> Efficiency:
     return Efficiency(
-        EfficiencyRow(
-            constant=name,
-            runtime=None,
-            family=None,
-            backend=None,
-            build=None,
-            decode_class=None,
-            value=value,
-            unit="",
-            kind="assumed",
-            rows=None,
-            source="made up",
-            date="",
-            note=None,
-        )
+        EfficiencyRow(constant=name, value=value, unit="", kind="assumed", source="made up")
         for name, value in CONSTANTS.items()
     )
 

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from advisor import catalog
-from advisor.assemble import MachineInputs, machine
+from advisor.assemble import machine
 from advisor.compare import compare
 from advisor.crossover import Crossover, Way, by_prompt, by_users, crossing, sides
 from advisor.estimate import Estimate
 from advisor.machine import given
+from advisor.machine_inputs import MachineInputs
 from advisor.placement import Settings, Strategy
 from advisor.runtimes import LLAMA_CPP, VLLM
 from advisor.schedule import Route

@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 from provenance import is_past
 
-from advisor import catalog
+from advisor import catalog, hardware
 from advisor.architecture import Group
-from advisor.cost import CROSSINGS, LAYERS, TOKEN, matrices
+from advisor.cost import CROSSINGS, LAYERS, TOKEN
 from advisor.efficiency import FACTOR, EfficiencyRow, Scope
 from advisor.engines import ENGINES
-from advisor.estimate import IN_DECODE, IN_PROMPT
+from advisor.intervals import IN_DECODE, IN_PROMPT
 from advisor.machine import Kind, given
+from advisor.processors import matrices
 from advisor.runtimes import RUNTIMES
 from advisor.schedule import Route
 from advisor.tables import DATA, read
@@ -155,7 +156,7 @@ def test_no_link_passes_its_line_rate(generation: int) -> None:
     ],
 )
 def test_the_widest_arithmetic_for_matrices(cpu: str, name: str) -> None:
-    assert matrices(catalog.host(cpu, given(64 * GIB))) == name
+    assert matrices(hardware.host(cpu, given(64 * GIB))) == name
 
 
 def test_groups_are_not_scopes() -> None:

@@ -3,7 +3,7 @@
 import pytest
 from provenance import is_past, is_public
 
-from advisor import catalog
+from advisor import catalog, hardware
 
 ROWS = catalog.gpu_rows()
 VENDORS = {"NVIDIA", "AMD", "Intel", "Apple"}
@@ -171,7 +171,7 @@ def test_links_between_gpus_are_sourced_and_of_known_gpus() -> None:
 
 def test_a_link_between_gpus_reaches_its_share() -> None:
     """H100 SXM: 0.84 of 450 GB/s one way; an RTX 4090 has none of its own."""
-    peer = catalog.gpu("H100 SXM").peer
+    peer = hardware.gpu("H100 SXM").peer
     assert peer is not None
     assert peer.value == pytest.approx(0.84 * 450e9)
-    assert catalog.gpu("RTX 4090").peer is None
+    assert hardware.gpu("RTX 4090").peer is None

@@ -3,9 +3,9 @@
 import pytest
 from provenance import is_past, is_public
 
-from advisor import catalog
-from advisor.cost import vectors
+from advisor import catalog, hardware
 from advisor.machine import given
+from advisor.processors import vectors
 from advisor.units import GIB
 
 ROWS = catalog.host_rows()
@@ -75,7 +75,7 @@ def test_two_sockets_say_so_and_double_one() -> None:
 def test_its_arithmetic_and_its_segment_are_known() -> None:
     for row in ROWS.values():
         memory = given(64 * GIB)
-        found = catalog.host(row.name, memory, bandwidth=given(50e9))
+        found = hardware.host(row.name, memory, bandwidth=given(50e9))
         assert vectors(found)
         assert 0 < catalog.efficiency().value("ram_sustained_share", row.segment) < 1
 

@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from llama_config import LLAMA, PARAMS
 
 from advisor.describe import hub, hub_client
 from advisor.describe.hub_client import Limits
@@ -22,18 +23,6 @@ from advisor.errors import InputError, NetworkError, Refusal, UnknownName
 COMMIT, OTHER = "a" * 40, "b" * 40
 QUICK = Limits(seconds=5.0, retries=2, pause=0.01)
 GGUF = bytes(range(256)) * 20_000
-LLAMA = {
-    "model_type": "llama",
-    "hidden_size": 4096,
-    "intermediate_size": 14336,
-    "num_hidden_layers": 32,
-    "num_attention_heads": 32,
-    "num_key_value_heads": 8,
-    "vocab_size": 128256,
-    "max_position_embeddings": 131072,
-    "tie_word_embeddings": False,
-}
-PARAMS = 8_030_261_248  # Llama-3.1-8B, as the Hub counts its safetensors
 
 
 class Hub:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from advisor import catalog
-from advisor.assemble import MachineInputs, machine
+from advisor.assemble import machine
 from advisor.causes import CAUSES
 from advisor.causes.memory import SLOWER_RATES
 from advisor.causes.processors import FAR_NODE
@@ -25,8 +25,10 @@ from advisor.diagnosis import (
 )
 from advisor.diagnosis_text import diagnosis_text, sentence
 from advisor.errors import InputError
-from advisor.estimate import Estimate, Range, estimate
+from advisor.estimate import Estimate, estimate
+from advisor.intervals import Range
 from advisor.machine import Figure, Kind
+from advisor.machine_inputs import MachineInputs
 from advisor.placement import Settings, Strategy, Tier
 from advisor.runtimes import ACCELERATE, LLAMA_CPP, VLLM, Runtime
 from advisor.schedule import Route

@@ -9,19 +9,7 @@ from advisor.errors import DataError
 def row(value: float, constant: str = "share", unit: str = "share", **scope: str) -> EfficiencyRow:
     """A constant; what `scope` leaves out stands for all."""
     return EfficiencyRow(
-        constant=constant,
-        runtime=scope.get("runtime"),
-        family=scope.get("family"),
-        backend=scope.get("backend"),
-        build=scope.get("build"),
-        decode_class=scope.get("decode_class"),
-        value=value,
-        unit=unit,
-        kind="assumed",
-        rows=None,
-        source="this test",
-        date="2026-11",
-        note=None,
+        constant=constant, value=value, unit=unit, kind="assumed", source="this test", **scope
     )
 
 

@@ -6,17 +6,19 @@ import numpy as np
 import pytest
 
 from advisor import catalog
-from advisor.assemble import MachineInputs, machine
-from advisor.cost import cores_alone, cpu_seconds, together
+from advisor.assemble import machine
 from advisor.efficiency import Efficiency, Scope
 from advisor.engine_constants import attending, constants_on, mixed
 from advisor.estimate import estimate
 from advisor.machine import EngineSpeed, Figure, Host, Kind
+from advisor.machine_inputs import MachineInputs
 from advisor.model import Model
-from advisor.placement import Load, Strategy
+from advisor.placement import Strategy
 from advisor.probes.engine_samples import samples
 from advisor.probes.host import HostFacts
+from advisor.processors import cores_alone, cpu_seconds, together
 from advisor.runtimes import LLAMA_CPP
+from advisor.steps import Load
 from advisor.units import GIB
 from advisor.workload import Workload
 

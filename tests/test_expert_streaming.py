@@ -7,12 +7,13 @@ import pytest
 
 from advisor import catalog
 from advisor.architecture import Group
-from advisor.assemble import MachineInputs, machine
+from advisor.assemble import machine
 from advisor.cost import schedule_seconds
 from advisor.efficiency import Scope
 from advisor.engines import engine
 from advisor.estimate import estimate
 from advisor.machine import Machine
+from advisor.machine_inputs import MachineInputs
 from advisor.model import Model
 from advisor.placement import Settings, Strategy
 from advisor.runtimes import expert_streaming

@@ -30,20 +30,22 @@ LAYERS = """
     upgrades
     what_ifs offers remarks
     compare predict concurrency
-    stated_machine
+    stated_machine stated_model stated_batch
     offline engines stated_gpus
-    models assemble assemble_named
+    models assemble seen_machine assemble_named
     calibrated
     calibration named_machines fingerprint probed estimate engine_constants
+    assumptions intervals
     probes runtimes describe
     cost
-    kernels
-    schedule
-    placement catalog
+    kernels processors
+    schedule steps
+    placement hardware
+    catalog
     model
-    naming records efficiency tables tensors mixers layers quantization architecture
+    naming records efficiency tables tensors mixers layers quantization recipes architecture
     money wording peers
-    machine workload measurement
+    machine machine_inputs workload measurement
     cells
     errors units folders __init__
 """

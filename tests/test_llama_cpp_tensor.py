@@ -10,11 +10,12 @@ from flags import flags, listed
 from advisor import catalog
 from advisor.advice import advise
 from advisor.architecture import Group
-from advisor.assemble import MachineInputs, machine
+from advisor.assemble import machine
 from advisor.diagnosis import Measured, diagnose, measurable
 from advisor.errors import InputError, Refusal
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine
+from advisor.machine_inputs import MachineInputs
 from advisor.placement import Placement, Settings, Strategy, vram
 from advisor.runtimes import LLAMA_CPP, LLAMA_CPP_TENSOR, Runtime, runtime
 from advisor.workload import Workload

@@ -6,25 +6,12 @@ from pathlib import Path
 import pytest
 from gguf import GGMLQuantizationType
 from gguf_files import LLAMA_KEYS, llama_tensors, write
+from llama_config import LLAMA, PARAMS
 
 from advisor import catalog, cli, models
 from advisor.describe import hub
 from advisor.errors import InputError, NeedMoreBytes, NetworkError, Refusal, UnknownName
 from advisor.models import Way, way
-
-# Llama 3.1 8B: meta-llama/Llama-3.1-8B, config.json; 8,030,261,248 weights by its safetensors.
-LLAMA = {
-    "model_type": "llama",
-    "hidden_size": 4096,
-    "intermediate_size": 14336,
-    "num_hidden_layers": 32,
-    "num_attention_heads": 32,
-    "num_key_value_heads": 8,
-    "vocab_size": 128256,
-    "max_position_embeddings": 131072,
-    "tie_word_embeddings": False,
-}
-PARAMS = 8_030_261_248
 
 
 @pytest.fixture

@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from advisor import assemble, calibration, named_machines, probed
-from advisor.assemble import MachineInputs
+from advisor import calibration, named_machines, probed, seen_machine
 from advisor.assemble_named import named_machine
 from advisor.calibration import Calibration
 from advisor.errors import InputError, StoreError, UnknownName
 from advisor.fingerprint import Fingerprint
 from advisor.machine import Kind
+from advisor.machine_inputs import MachineInputs
 from advisor.measurement import Measurement, Point
 from advisor.probed import Probed, imported, to_json
 
@@ -227,5 +227,5 @@ def test_parts_named_by_a_person_fill_what_the_file_leaves_open():
 
 
 def test_this_is_the_machine_we_are_on(monkeypatch):
-    monkeypatch.setattr(assemble.calibration, "load", lambda: Calibration())
-    assert named_machine("this").host == assemble.this_machine().host
+    monkeypatch.setattr(seen_machine.calibration, "load", lambda: Calibration())
+    assert named_machine("this").host == seen_machine.this_machine().host

@@ -9,7 +9,6 @@ from advisor.describe.outline import outline
 from advisor.errors import InputError, UnknownName, close_names
 from advisor.machine import Figure, Kind
 from advisor.model import LAYERED, scaled
-from advisor.units import GIB, gb, gib
 from advisor.workload import KV_BYTES_PER_VALUE, Workload
 
 
@@ -41,11 +40,6 @@ def test_decoding_happens_at_the_prompt_and_half_the_output() -> None:
 def test_a_figure_is_finite_and_not_negative(value: float) -> None:
     with pytest.raises(InputError, match="not a usable number"):
         Figure(value=value, kind=Kind.GIVEN, source="typed in")
-
-
-def test_units_round_trip() -> None:
-    assert gib(24 * GIB) == 24
-    assert gb(936e9) == 936
 
 
 def test_close_names_ignore_case() -> None:

@@ -10,6 +10,7 @@ from advisor.engines import engine
 from advisor.placement import Strategy
 from advisor.predict import answer, understood
 from advisor.runtimes import ACCELERATE, DEEPSPEED
+from advisor.stated_batch import guessed_batch
 from advisor.units import GB
 
 ROW = {
@@ -77,7 +78,7 @@ def test_a_guessed_batch_widens_the_range() -> None:
 def test_a_model_of_experts_is_guessed_worse() -> None:
     dense = catalog.model("Llama-3.1-8B", "BF16")
     mixture = catalog.model("Mixtral-8x7B", "BF16")
-    assert offline.guessed_batch(mixture) > offline.guessed_batch(dense) > 0
+    assert guessed_batch(mixture) > guessed_batch(dense) > 0
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 from advisor import catalog
-from advisor.assemble import MachineInputs, machine
+from advisor.assemble import machine
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine, given
+from advisor.machine_inputs import MachineInputs
 from advisor.model import Model
 from advisor.placement import Settings, Strategy
 from advisor.runtimes import ACCELERATE, LLAMA_CPP, VLLM, Runtime

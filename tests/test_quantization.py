@@ -11,22 +11,17 @@ import pytest
 from gguf import GGML_QUANT_SIZES
 
 from advisor.architecture import Architecture, ArchitectureFacts, Experts, Group, Tensor
-from advisor.errors import DataError, Refusal, UnknownName
+from advisor.errors import Refusal, UnknownName
 from advisor.quantization import (
     UNQUANTIZED,
-    Format,
-    Place,
-    RecipeRow,
     StorageType,
     category,
     file_bytes,
-    format_named,
-    formats,
     heads_per_value_head,
-    more_bits,
     tensor_bytes,
     tensor_types,
 )
+from advisor.recipes import Format, RecipeRow, formats
 from advisor.tensors import build
 from advisor.units import GB, GIB
 
@@ -388,15 +383,6 @@ def test_recipes_reproduce_the_sizes_of_measured_files() -> None:
         assert abs(deviation(model, name, size * GIB)) < limit, (model, name, size)
 
 
-def test_more_bits_of_32_layers_worked_by_hand() -> None:
-    # First 4, last 4, and every third from layer 6: (6 - 4) % 3 == 2.
-    def place(layer: int) -> Place:
-        return Place(position=layer, count=32, layers=32, gqa=4, experts=0)
-
-    chosen = [layer for layer in range(32) if more_bits(place(layer))]
-    assert chosen == [0, 1, 2, 3, 6, 9, 12, 15, 18, 21, 24, 27, 28, 29, 30, 31]
-
-
 def test_a_tied_token_table_gets_the_type_of_the_head() -> None:
     assert only(ARCHITECTURES["Llama-3.2-1B"], "token_embd", "Q4_K_M") == ["Q6_K"]
     assert only(ARCHITECTURES["Llama-3.1-8B"], "token_embd", "Q4_K_M") == ["Q4_K"]
@@ -471,23 +457,6 @@ def test_mxfp4_of_a_dense_model_is_refused() -> None:
         file_bytes(ARCHITECTURES["Llama-2-7B"], FORMATS["MXFP4"], TYPES)
 
 
-def test_formats_are_found_without_case_and_unknown_ones_named() -> None:
-    assert format_named(" q4_k_m ", FORMATS).name == "Q4_K_M"
-    with pytest.raises(UnknownName, match="Q4_K_M"):
-        format_named("Q4_KM", FORMATS)
-
-
 def test_a_recipe_with_a_type_that_is_missing_says_so() -> None:
     with pytest.raises(UnknownName, match="storage type"):
         file_bytes(ARCHITECTURES["Llama-2-7B"], FORMATS["Q4_K_M"], {})
-
-
-def test_broken_recipe_tables_are_data_errors() -> None:
-    row = RECIPES[0]
-    other = replace(row, format="other")
-    with pytest.raises(DataError, match="condition"):
-        formats([replace(row, when="always&sometimes")])
-    with pytest.raises(DataError, match="split"):
-        formats([row, other, row])
-    with pytest.raises(DataError, match="disagree"):
-        formats([row, replace(row, runtimes="vllm")])

@@ -19,9 +19,10 @@ from hypothesis import strategies as st
 
 from advisor import catalog
 from advisor.architecture import Group
-from advisor.assemble import MachineInputs, machine
+from advisor.assemble import machine
 from advisor.describe.config import facts_from_config
 from advisor.machine import Machine
+from advisor.machine_inputs import MachineInputs
 from advisor.model import Model
 from advisor.models import from_file
 from advisor.placement import DISK, RAM, Location, Placement, Settings, Strategy, Tier, vram

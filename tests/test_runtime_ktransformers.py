@@ -11,9 +11,10 @@ from measurements import measured
 
 from advisor import catalog
 from advisor.architecture import Group
-from advisor.assemble import MachineInputs, machine
+from advisor.assemble import machine
 from advisor.compare import compare
 from advisor.estimate import Estimate, estimate
+from advisor.machine_inputs import MachineInputs
 from advisor.placement import RAM, Settings, Strategy, vram
 from advisor.predict import answer
 from advisor.runtimes import KTRANSFORMERS

@@ -13,10 +13,11 @@ import pytest
 from flags import flags, listed
 
 from advisor import catalog
-from advisor.assemble import MachineInputs, machine
+from advisor.assemble import machine
 from advisor.errors import Refusal
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine
+from advisor.machine_inputs import MachineInputs
 from advisor.placement import Placement, Settings, Strategy, kv_bytes, vram
 from advisor.runtimes import LLAMA_CPP, LM_STUDIO, OLLAMA, Runtime
 from advisor.runtimes.ollama import default_context, micro_batch, served

@@ -12,10 +12,11 @@ import pytest
 
 from advisor import catalog
 from advisor.architecture import Group
-from advisor.assemble import MachineInputs, machine
+from advisor.assemble import machine
 from advisor.compare import compare, usable
 from advisor.errors import Refusal, UnknownName
 from advisor.machine import Machine, given
+from advisor.machine_inputs import MachineInputs
 from advisor.model import Model
 from advisor.placement import (
     DISK,
@@ -38,7 +39,7 @@ from advisor.runtimes import (
     Runtime,
     runtime,
 )
-from advisor.runtimes.llama_cpp import crossings
+from advisor.runtimes.llama_cpp_schedule import crossings
 from advisor.runtimes.paging import WATCHED
 from advisor.schedule import Route, Transfer, Way
 from advisor.units import GIB

@@ -12,9 +12,10 @@ import pytest
 
 from advisor import catalog, skypilot
 from advisor.advice import advise
-from advisor.assemble import MachineInputs, machine
+from advisor.assemble import machine
 from advisor.errors import Refusal
 from advisor.estimate import estimate
+from advisor.machine_inputs import MachineInputs
 from advisor.placement import Strategy
 from advisor.runtimes import LLAMA_CPP, OLLAMA, RUNTIMES, SGLANG, VLLM, Runtime
 from advisor.units import GIB

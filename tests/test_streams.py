@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from advisor import catalog
-from advisor.assemble import MachineInputs, machine
+from advisor.assemble import machine
 from advisor.efficiency import EfficiencyRow
 from advisor.engines import engine
 from advisor.fitting.__main__ import TABLE
 from advisor.fitting.stream_parameters import STREAM_PARAMETERS
 from advisor.fitting.stream_table import SOURCE, fitted, half_width
 from advisor.fitting.streams import BATCHED, EXPERTS, RESIDENT, STAGED, STREAMED, regime
+from advisor.machine_inputs import MachineInputs
 from advisor.placement import Settings, Strategy
 from advisor.runtimes import DEEPSPEED
 from advisor.runtimes.deepspeed import passing_bytes

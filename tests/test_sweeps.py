@@ -7,10 +7,11 @@ import pytest
 
 from advisor import catalog
 from advisor.advice import Advice, advise
-from advisor.assemble import MachineInputs, machine
+from advisor.assemble import machine
 from advisor.compare import compare, decode_tps
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine
+from advisor.machine_inputs import MachineInputs
 from advisor.offers import MoneyInputs
 from advisor.placement import Settings, Strategy
 from advisor.runtimes import LLAMA_CPP

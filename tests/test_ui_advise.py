@@ -6,7 +6,7 @@ import re
 import pytest
 from ui_app import app, page_text, run
 
-from advisor import assemble, calibration
+from advisor import calibration, seen_machine
 from advisor.calibration import Calibration
 
 
@@ -106,6 +106,26 @@ def test_nonsense_link_falls_back_and_says_so():
     assert image not in "".join(one.value for one in test.markdown)
 
 
+def test_names_in_a_link_may_be_in_any_case():
+    said = {
+        "model": "llama-3.1-8b", "format": "q8_0", "context": "16K", "machine": "ANOTHER MACHINE",
+        "gpu": "rtx 4090", "runtime": "LLAMA.CPP", "kv": "Q8_0", "cpu": "ryzen 9 7950x",
+    }  # fmt: skip
+    test = app(**said)
+    names = {
+        key: test.selectbox(key=key).value for key in said if key not in ("context", "machine")
+    }
+    assert names == {
+        "model": "Llama-3.1-8B", "format": "Q8_0", "gpu": "RTX 4090", "runtime": "llama.cpp",
+        "kv": "q8_0", "cpu": "Ryzen 9 7950X",
+    }  # fmt: skip
+    assert test.select_slider(key="context").value == "16k"
+    assert test.radio(key="machine").value == "Another machine"
+    assert "Shown instead" not in page_text(test)
+    link = next(one.value for one in test.code if one.value.startswith("http"))
+    assert "runtime=llama.cpp" in link
+
+
 def test_a_link_restores_every_input():
     said = {
         "model": "Qwen3-8B",
@@ -158,7 +178,7 @@ def test_stale_calibration_is_told(monkeypatch, tmp_path):
     # A saving that no other test made, so that nothing remembered is used.
     (tmp_path / calibration.FILE_NAME).write_text(json.dumps({}))
     old = Calibration(stale="Measured over 92 days ago: ram_read; probe again.")
-    monkeypatch.setattr(assemble.calibration, "load", lambda: old)
+    monkeypatch.setattr(seen_machine.calibration, "load", lambda: old)
     assert "Measured over 92 days ago" in page_text(app(machine="This machine"))
 
 

@@ -11,7 +11,7 @@ import pytest
 from test_named_machines import COPY, DISK, PARTS, RAM, SERVER
 from ui_app import app, page_text, run
 
-from advisor import assemble, calibration, named_machines
+from advisor import calibration, named_machines, seen_machine
 from advisor.errors import ProbeError
 from advisor.measurement import Measurement, Point
 from advisor.probed import to_json
@@ -288,8 +288,8 @@ def test_the_prediction_before_and_after(monkeypatch):
         notes=(), memory_total=PARTS.memory, name=PARTS.cpu, cores=64, sockets=1,
         instruction_sets=frozenset(), memory_available=PARTS.memory,
     )  # fmt: skip
-    monkeypatch.setattr(assemble.host_probe, "facts", lambda: host)
-    monkeypatch.setattr(assemble.gpu_probe, "gpus", lambda: ((), ()))
+    monkeypatch.setattr(seen_machine.host_probe, "facts", lambda: host)
+    monkeypatch.setattr(seen_machine.gpu_probe, "gpus", lambda: ((), ()))
     text = page_text(page())
     assert "Llama-3.1-70B, Q4_K_M, offloaded to RAM:" in text
     assert "tokens/s, was" in text

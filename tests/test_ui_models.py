@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import llama_config
 import pytest
 from gguf import GGMLQuantizationType
 from gguf_files import LLAMA_KEYS, llama_tensors, write
@@ -17,18 +18,7 @@ from advisor.reports.store import open_store
 from advisor.ui import other_ways, picking
 
 SAMPLES = Path(__file__).parent / "samples" / "configs"
-LLAMA = {
-    "model_type": "llama",
-    "_name_or_path": "somebody/My-Llama-8B",
-    "hidden_size": 4096,
-    "intermediate_size": 14336,
-    "num_hidden_layers": 32,
-    "num_attention_heads": 32,
-    "num_key_value_heads": 8,
-    "vocab_size": 128256,
-    "max_position_embeddings": 131072,
-    "tie_word_embeddings": False,
-}
+LLAMA = llama_config.LLAMA | {"_name_or_path": "somebody/My-Llama-8B"}
 IMAGE = "![x](http://evil.example/x.png)<img src=http://evil.example/y.png>"
 
 

@@ -56,6 +56,20 @@ def test_links_name_each_value_that_cannot_be_used_and_pass_by_foreign_keys():
     assert "RTX 3090" in found[0]
 
 
+@pytest.mark.parametrize("field", [one for one in fields().values() if isinstance(one, Pick)])
+def test_names_in_links_mean_the_same_in_any_case(field):
+    for name in field.options:
+        for spelled in (name.upper(), name.lower(), f" {name} "):
+            assert field.meant(spelled) == name
+            assert field.problem(spelled) == ""
+    assert field.meant("no such name") is None
+
+
+def test_links_are_respelled_as_the_lists_have_their_names():
+    said = {"runtime": "LLAMA.CPP", "gpu": "rtx 4090", "format": "Q4_K_M", "users": "2", "x": "Y"}
+    assert links.respelled(said) == {"runtime": "llama.cpp", "gpu": "RTX 4090"}
+
+
 @pytest.mark.parametrize(
     ("note", "old"),
     [

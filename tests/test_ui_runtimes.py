@@ -7,7 +7,8 @@ from ui_app import app, page_text, run
 
 from advisor import catalog
 from advisor.advice import advise
-from advisor.assemble import MachineInputs, machine
+from advisor.assemble import machine
+from advisor.machine_inputs import MachineInputs
 from advisor.runtimes import RUNTIMES
 from advisor.ui.choices import Choices
 from advisor.ui.fields import ANOTHER, DEFAULT_HOST

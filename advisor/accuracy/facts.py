@@ -7,9 +7,10 @@ from advisor.architecture import Architecture, Group
 from advisor.machine import Machine
 from advisor.model import Model
 from advisor.peers import PEERS, Facts, Where
-from advisor.placement import RAM, Placement, Step, step_load, vram, weight_bytes
+from advisor.placement import RAM, Placement, vram, weight_bytes
 from advisor.predict import Case
 from advisor.runtimes import LLAMA_CPP
+from advisor.steps import Step, step_load
 
 WHERE = {
     "resident": Where.GPU,

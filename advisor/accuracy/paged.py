@@ -15,10 +15,11 @@ from advisor.efficiency import Efficiency
 from advisor.errors import InputError
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Disk
-from advisor.placement import DISK, Load, Settings, Step, Strategy, step_load
+from advisor.placement import DISK, Settings, Strategy
 from advisor.runtimes import LLAMA_CPP
 from advisor.runtimes.paging import WATCHED, Reread, Rereading, reread
 from advisor.schedule import Route
+from advisor.steps import Load, Step, step_load
 from advisor.units import GB, GIB
 
 FOUND = tuple(number / 100 for number in range(51))

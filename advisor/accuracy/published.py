@@ -1,6 +1,5 @@
 """The rows of data/measurements/llama_cpp.csv, each predicted without its group."""
 
-import csv
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,11 +10,10 @@ from advisor import catalog
 from advisor.accuracy.facts import answers, facts_of
 from advisor.accuracy.point import Point, point_of
 from advisor.accuracy.regimes import DATASHEET, DEEP, GENERATION, PROMPT, STATED, regime_of
-from advisor.estimate import IN_DECODE, IN_PROMPT
-from advisor.fitting.__main__ import MEASURED
 from advisor.fitting.left_out import GENERATED, READ, left_out
 from advisor.fitting.spreads import half_widths
-from advisor.fitting.stack import Stack, case_of, decoded, prompted
+from advisor.fitting.stack import Stack, case_of, decoded, measured, prompted
+from advisor.intervals import IN_DECODE, IN_PROMPT
 from advisor.model import Floats
 from advisor.predict import Case
 
@@ -70,8 +68,7 @@ class Published:
 
 def read() -> Published:
     """The file as shipped."""
-    with MEASURED.open(encoding="utf-8", newline="") as file:
-        return Published(tuple(csv.DictReader(file)))
+    return Published(measured())
 
 
 def points(published: Published) -> Iterable[Point]:

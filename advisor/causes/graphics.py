@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from advisor import catalog
+from advisor import catalog, hardware
 from advisor.causes.situation import Situation, Trials, fits, trial
 from advisor.machine import Kind
 from advisor.placement import RAM, Settings, Strategy, Tier, layers_that_fit
@@ -31,7 +31,7 @@ def narrow_link(asked: Situation) -> Trials:
         return
     known = ((row.pcie_gen, 8), (row.pcie_gen, 4), (3, row.pcie_lanes), (1, row.pcie_lanes), (1, 4))
     for generation, lanes in dict.fromkeys(known):
-        link = catalog.pcie(generation, lanes)
+        link = hardware.pcie(generation, lanes)
         if link.pinned.value < 0.95 * card.link.pinned.value:
             slower = asked.on_gpus(lambda gpu, link=link: replace(gpu, link=link))  # type: ignore[misc]
             yield trial(link.name, slower)

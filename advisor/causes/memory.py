@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from advisor import catalog
+from advisor import hardware
 from advisor.causes.situation import Situation, Trials, fits, rates, trial
 from advisor.machine import Kind
 from advisor.placement import RAM, Strategy, needed_bytes, weight_bytes
@@ -97,7 +97,7 @@ def slow_drive(asked: Situation) -> Trials:
     if not asked.takes(Route.PAGED, Route.STAGED):
         return
     for name in SLOWER_DRIVES:
-        slower = catalog.disk(name)
+        slower = hardware.disk(name)
         if slower.sequential.value < disk.sequential.value:
             changed = replace(asked.machine, disk=slower)
             yield trial(name.removesuffix(" (typical)"), replace(asked.one, machine=changed))

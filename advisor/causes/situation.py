@@ -13,7 +13,8 @@ import numpy as np
 from advisor import catalog
 from advisor.efficiency import Efficiency
 from advisor.errors import InputError, UnknownName
-from advisor.estimate import Estimate, Range, estimate
+from advisor.estimate import Estimate, estimate
+from advisor.intervals import Range
 from advisor.machine import Figure, Gpu, Machine
 from advisor.model import Model
 from advisor.placement import RAM, Placement, Settings, Strategy, Tier

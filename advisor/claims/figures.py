@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from advisor import wording
 from advisor.errors import DataError
-from advisor.estimate import Range
+from advisor.intervals import Range
 from advisor.units import GB, GIB, Array
 from advisor.wording import number
 

@@ -10,7 +10,7 @@ from advisor.claims.needs import needs
 from advisor.claims.rows import CaseRow, ClaimRow, changed, inherited, inputs
 from advisor.claims.scenarios import Scenario
 from advisor.errors import DataError, Refusal
-from advisor.estimate import Range
+from advisor.intervals import Range
 from advisor.wording import memory, range_of
 
 

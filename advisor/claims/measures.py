@@ -13,7 +13,8 @@ from advisor.claims.figures import exact, inverse
 from advisor.claims.scenarios import Scenario
 from advisor.cost import CROSSINGS, StepTime
 from advisor.errors import InputError
-from advisor.estimate import Estimate, Range
+from advisor.estimate import Estimate
+from advisor.intervals import Range
 from advisor.money import monthly_hours
 from advisor.offers import offers
 from advisor.placement import Strategy, Tier

@@ -10,12 +10,13 @@ from functools import cached_property
 from typing import Any
 
 from advisor import catalog, runtimes
-from advisor.assemble import MachineInputs, machine
+from advisor.assemble import machine
 from advisor.claims.rows import Inputs
 from advisor.compare import as_run
 from advisor.errors import DataError
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine
+from advisor.machine_inputs import MachineInputs
 from advisor.model import Model
 from advisor.offers import MoneyInputs
 from advisor.placement import Settings, Strategy

@@ -19,27 +19,32 @@ MAX_PARTS = 256
 SPLIT_NAME = re.compile(r"(.*)-(\d{5})-of-(\d{5})\.gguf")
 
 
+def part_names(name: str) -> list[str]:
+    """Names of all parts of a split file by that of one; a whole file is its only part.
+
+    Raises:
+        InputError: numbers that no part has.
+    """
+    matched = SPLIT_NAME.fullmatch(name)
+    if matched is None:
+        return [name]
+    stem, count = matched[1], int(matched[3])
+    if not 1 <= int(matched[2]) <= count <= MAX_PARTS:
+        raise InputError(f"{name} is no name of a part; they go from 1 to {MAX_PARTS} at most.")
+    return [f"{stem}-{number:05}-of-{count:05}.gguf" for number in range(1, count + 1)]
+
+
 def part_paths(path: Path) -> list[Path]:
-    """All parts of a split file by the name of one; a whole file is its only part.
+    """All parts of a split file beside one of them.
 
     Raises:
         InputError: a part is missing.
     """
-    matched = SPLIT_NAME.fullmatch(path.name)
-    if matched is None:
-        return [path]
-    stem, count = matched[1], int(matched[3])
-    if not 1 <= int(matched[2]) <= count <= MAX_PARTS:
-        raise InputError(
-            f"{path.name} is no name of a part; they go from 1 to {MAX_PARTS} at most."
-        )
-    parts = [
-        path.with_name(f"{stem}-{number:05}-of-{count:05}.gguf") for number in range(1, count + 1)
-    ]
-    missing = [part.name for part in parts if not part.is_file()]
+    parts = [path.with_name(name) for name in part_names(path.name)]
+    missing = [part.name for part in parts if len(parts) > 1 and not part.is_file()]
     if missing:
         raise InputError(
-            f"{missing[0]} is missing beside {path.name}; the model needs all {count} parts. "
+            f"{missing[0]} is missing beside {path.name}; the model needs all {len(parts)} parts. "
             "Download it into the same folder."
         )
     return parts

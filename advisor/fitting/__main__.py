@@ -18,11 +18,10 @@ from advisor.fitting import left_out
 from advisor.fitting.parameters import PARAMETERS
 from advisor.fitting.solve import Fit, problem, solve
 from advisor.fitting.spreads import COVERED, sources, spreads
-from advisor.fitting.stack import decoded, prompted
+from advisor.fitting.stack import decoded, measured, prompted
 from advisor.fitting.stream_table import fitted, stream_rows
 from advisor.tables import DATA, as_text, read
 
-MEASURED = DATA / "measurements" / "llama_cpp.csv"
 OWN = DATA / "measurements" / "own.csv"
 TABLE = DATA / "efficiency.csv"
 IN_PROMPTS = (
@@ -48,8 +47,7 @@ def main() -> int:
 
 def refitted() -> Mapping[Path, str]:
     """Both files as text, as the measurements have them."""
-    with MEASURED.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = measured()
     decode, prompt = decoded(rows), prompted(rows)
     in_decode = tuple(name for name in PARAMETERS if name not in IN_PROMPTS)
     one = solve(problem(decode, in_decode))

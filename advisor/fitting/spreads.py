@@ -5,14 +5,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from advisor.estimate import ENOUGH
 from advisor.fitting.parameters import PARAMETERS
 from advisor.fitting.solve import Fit
 from advisor.fitting.stack import Stack
+from advisor.intervals import ENOUGH, ON_GPU
 from advisor.model import Floats
 
 COVERED = 0.8
-ON_GPU = ("resident", "layers", "token", "crossings")
 ASSUMED = {
     ("spread", "streamed"): 0.22,
     ("spread", "paged"): 0.6,

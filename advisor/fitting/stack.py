@@ -1,5 +1,6 @@
 """Published rows as one sweep, so that the cost model times them all at once."""
 
+import csv
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import lru_cache
@@ -7,21 +8,24 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from advisor import catalog
-from advisor.cost import MATRIX_TYPES, cpu_seconds, gpu_seconds, matrices, passes, rates, vectors
+from advisor import catalog, hardware
+from advisor.cost import passes, rates
 from advisor.efficiency import Scope
 from advisor.errors import AdvisorError
 from advisor.estimate import usual_backend
 from advisor.fitting.normal_equations import group_of
 from advisor.machine import Gpu, Host, given
 from advisor.model import Floats
-from advisor.placement import Load
 from advisor.predict import Case, understood
+from advisor.processors import MATRIX_TYPES, cpu_seconds, gpu_seconds, matrices, vectors
 from advisor.runtimes import IK_LLAMA_CPP, LLAMA_CPP
 from advisor.schedule import Flow, Route, Schedule
 from advisor.stated_machine import ram_peak
+from advisor.steps import Load
+from advisor.tables import DATA
 from advisor.units import GB
 
+MEASURED = DATA / "measurements" / "llama_cpp.csv"
 DECODED = ("resident", "cpu", "moe_offload", "partial")
 """Categories whose decode speed is fitted."""
 
@@ -91,9 +95,9 @@ def seconds(stack: Stack, values: Mapping[str, Floats]) -> Floats:
     gpu = Gpu(
         name="", vendor="", family="", memory=given(1.0), bandwidth=given(stack.bandwidth),
         tensor_flops={"fp16": stack.flops},  # type: ignore[dict-item]
-        link=catalog.shared_memory(1.0),
+        link=hardware.shared_memory(1.0),
     )  # fmt: skip
-    sustained = np.minimum(values["ram_sustained_share"], catalog.MOST_SUSTAINED)
+    sustained = np.minimum(values["ram_sustained_share"], hardware.MOST_SUSTAINED)
     share = np.where(stack.ram_given, 1.0, sustained)
     host = Host(
         name="", cores=stack.cores, sockets=stack.sockets,  # type: ignore[arg-type]
@@ -108,6 +112,12 @@ def seconds(stack: Stack, values: Mapping[str, Floats]) -> Floats:
     )
     runs = passes(stack.repeats, stack.workers, values["pipeline_share"])
     return np.asarray(total * runs)
+
+
+def measured() -> tuple[Mapping[str, str], ...]:
+    """All rows of data/measurements/llama_cpp.csv."""
+    with MEASURED.open(encoding="utf-8", newline="") as file:
+        return tuple(csv.DictReader(file))
 
 
 def decoded(rows: Iterable[Mapping[str, str]]) -> Stack:

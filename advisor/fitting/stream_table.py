@@ -9,7 +9,6 @@ import numpy as np
 from advisor import catalog
 from advisor.cost import LAYERS, TOKEN
 from advisor.efficiency import Efficiency, EfficiencyRow, Scope
-from advisor.estimate import IN_DECODE
 from advisor.fitting.stream_parameters import RUNTIME, STREAM_PARAMETERS
 from advisor.fitting.stream_solve import StreamFit, solve, task
 from advisor.fitting.streams import (
@@ -24,9 +23,10 @@ from advisor.fitting.streams import (
     regime,
     teaches,
 )
-from advisor.offline import guessed_batch
+from advisor.intervals import IN_DECODE
 from advisor.runtimes.expert_streaming import EXPERT_STREAMING
 from advisor.schedule import Route
+from advisor.stated_batch import guessed_batch
 
 SOURCE = "python -m advisor.fitting on data/measurements/offload_papers.csv"
 DATE = "2026-11"
@@ -127,9 +127,6 @@ def _row(
         constant=constant,
         runtime=runtime,
         family=family or None,
-        backend=None,
-        build=None,
-        decode_class=None,
         value=float(f"{value:.4g}"),
         unit=unit,
         kind="fitted" if rows else "assumed",

@@ -12,7 +12,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -161,12 +160,7 @@ class Session:
             self._given_back = taken.pop_all()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._given_back.callback(self._ordinary.clear)
         self._given_back.callback(self.wait)
         self._given_back.close()

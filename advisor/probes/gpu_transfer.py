@@ -26,9 +26,8 @@ BLOCKS = (int(64 * MIB), int(4 * MIB), int(256 * KIB))
 """Sizes of copies, the one that matters most first: a tensor, a small one, and pieces so small that
 starting a copy costs as much as the copy."""
 LEAST_HOST, MOST_HOST = int(64 * MIB), int(512 * MIB)
-HOST_PART = (
-    16  # of free memory for either buffer of the host; readers beside copies take twice that
-)
+HOST_PART = 16
+"""Free memory, in buffers of the host: two are taken, and readers beside copies take twice that."""
 LEAST_DEVICE = int(GIB)
 DEVICE_PART = 4  # of its free memory at most
 CACHES = 16  # memory that is read on the device, in its last-level caches

@@ -7,7 +7,6 @@ product would not do: its library starts threads of its own, so that "one thread
 
 import os
 from threading import Barrier, BrokenBarrierError, Thread
-from types import TracebackType
 from typing import Self
 
 import numpy as np
@@ -50,12 +49,7 @@ class Readers:
         self._wait()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._gate.abort()
         for thread in self._threads:
             if thread.ident is not None:

@@ -28,7 +28,8 @@ from advisor.catalog import model_formats, storage_types
 from advisor.describe.gguf import FILE_TYPES
 from advisor.errors import Refusal
 from advisor.model import Model, from_tensors
-from advisor.quantization import StorageType, format_named, tensor_bytes, tensor_types
+from advisor.quantization import StorageType, tensor_bytes, tensor_types
+from advisor.recipes import format_named
 from advisor.tensors import build
 
 MAGIC, VERSION, ALIGNMENT = b"GGUF", 3, 32

@@ -7,13 +7,15 @@ import numpy as np
 
 import advisor
 from advisor.advice import Advice
+from advisor.assumptions import Assumption as Input
 from advisor.compare import usable
-from advisor.estimate import Assumption as Input
-from advisor.estimate import Estimate, Range, parts_held
+from advisor.estimate import Estimate, parts_held
+from advisor.intervals import Range
 from advisor.machine import Machine
 from advisor.offers import MoneyInputs
 from advisor.placement import Strategy, Tier
 from advisor.reports.document import (
+    PLACEMENT_NAMES,
     Assumption,
     PlacementCard,
     ReportDocument,
@@ -28,11 +30,7 @@ from advisor.upgrades import Upgrade
 from advisor.wording import number, rate, seconds
 from advisor.workload import Workload
 
-TITLES = {
-    Strategy.GPU_RESIDENT: "In the GPU",
-    Strategy.CPU_OFFLOAD: "Offload to RAM",
-    Strategy.NVME_OFFLOAD: "Offload to NVMe",
-}
+TITLES = {Strategy(placement): name for placement, name in PLACEMENT_NAMES.items()}
 
 
 def document(

@@ -29,8 +29,9 @@ def runtime(name: str) -> Runtime:
     Raises:
         UnknownName: with close names.
     """
+    folded = name.strip().casefold()
     for one in (*RUNTIMES, *ASIDE):
-        if name.casefold() in (one.name.casefold(), one.key):
+        if folded in (one.name.casefold(), one.key):
             return one
     raise UnknownName("runtime", name, [one.name for one in RUNTIMES], "See README for the list.")
 

@@ -15,18 +15,7 @@ import numpy as np
 from advisor.architecture import Group
 from advisor.machine import Machine
 from advisor.model import Model
-from advisor.placement import (
-    DISK,
-    RAM,
-    Load,
-    Placement,
-    Settings,
-    Step,
-    Strategy,
-    all_of,
-    step_load,
-    vram,
-)
+from advisor.placement import DISK, RAM, Placement, Settings, Strategy, all_of, vram
 from advisor.runtimes.runtime import Becomes, Runtime
 from advisor.runtimes.streaming import (
     ACTIVATIONS,
@@ -35,6 +24,7 @@ from advisor.runtimes.streaming import (
     together,
 )
 from advisor.schedule import Flow, Phases, Route, Schedule, Stage, Transfer, alone
+from advisor.steps import Load, Step, prompt_step, step_load, token_step
 from advisor.units import GIB, Array
 from advisor.workload import Workload
 
@@ -123,21 +113,14 @@ def schedule(
         ahead: the next layer's experts are guessed and moved beside the compute.
         by_cores: the processor's cores compute the experts that VRAM does not keep.
     """
-    step = partial(_asked, model, placement, work)
+    read, written = (_asked(model, placement, step(work)) for step in (prompt_step, token_step))
     one = partial(_pass, model, placement, machine, work)
     ways = {"cached": cached, "whole": whole, "ahead": ahead, "by_cores": by_cores}
-    return Phases(prefill=one(step(prefill=True), **ways), decode=one(step(prefill=False), **ways))
+    return Phases(prefill=one(read, **ways), decode=one(written, **ways))
 
 
-def _asked(model: Model, placement: Placement, work: Workload, *, prefill: bool) -> Load:
+def _asked(model: Model, placement: Placement, step: Step) -> Load:
     """What a step reads and computes, wherever it lies."""
-    users = np.asarray(work.users, dtype=float)
-    step = Step(
-        tokens=np.maximum(work.fresh, 1) * users if prefill else users,
-        sequences=users,
-        depth=(np.asarray(work.prompt) + work.cached) / 2 if prefill else work.decode_depth,
-        kv_type=work.kv_type,
-    )
     places = dict.fromkeys((*placement.weights, *placement.kv))
     return together(step_load(model, placement, place, step) for place in places)
 

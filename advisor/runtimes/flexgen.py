@@ -15,7 +15,7 @@ import numpy as np
 
 from advisor.machine import Machine
 from advisor.model import Floats, Model
-from advisor.placement import DISK, RAM, Load, Location, Placement, Settings, Strategy
+from advisor.placement import DISK, RAM, Location, Placement, Settings, Strategy
 from advisor.runtimes.formats import becomes_of
 from advisor.runtimes.parallel import Parallel, exchanges
 from advisor.runtimes.runtime import Runtime
@@ -41,6 +41,7 @@ from advisor.runtimes.streaming import (
     without_cache,
 )
 from advisor.schedule import Flow, Phases, Route, Schedule, Stage, alone
+from advisor.steps import Load
 from advisor.units import Array
 from advisor.workload import KV_BYTES_PER_VALUE, Workload
 

@@ -14,8 +14,9 @@ import numpy as np
 from advisor.machine import Machine
 from advisor.model import Model
 from advisor.placement import RAM, Placement, Strategy
-from advisor.runtimes.llama_cpp import LLAMA_CPP, phases
+from advisor.runtimes.llama_cpp import LLAMA_CPP
 from advisor.runtimes.llama_cpp_command import BATCH, MICRO_BATCH, devices, with_workers
+from advisor.runtimes.llama_cpp_schedule import phases
 from advisor.schedule import Phases
 from advisor.workload import Workload
 

@@ -26,17 +26,7 @@ from advisor.architecture import Group
 from advisor.errors import Refusal
 from advisor.machine import Machine
 from advisor.model import Floats, Model
-from advisor.placement import (
-    RAM,
-    Location,
-    Placement,
-    Settings,
-    Step,
-    Strategy,
-    all_of,
-    step_load,
-    vram,
-)
+from advisor.placement import RAM, Location, Placement, Settings, Strategy, all_of, vram
 from advisor.runtimes.expert_streaming import hit_share
 from advisor.runtimes.formats import becomes_of
 from advisor.runtimes.parallel import (
@@ -48,9 +38,10 @@ from advisor.runtimes.parallel import (
     several,
 )
 from advisor.runtimes.runtime import Runtime
-from advisor.runtimes.serving import held_load, prompt_step, served, smallest, token_step
+from advisor.runtimes.serving import held_load, served, smallest
 from advisor.runtimes.streaming import ACTIVATIONS
 from advisor.schedule import Flow, Phases, Route, Schedule, Stage, Transfer, alone
+from advisor.steps import Step, prompt_step, step_load, token_step
 from advisor.units import Array
 from advisor.workload import Workload
 

@@ -6,7 +6,6 @@ micro-batches of 32 tokens and more are instead copied over the link and compute
 is mapped and its pages are read as they are touched.
 """
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -22,29 +21,25 @@ from advisor.placement import (
     Location,
     Placement,
     Settings,
-    Step,
     Strategy,
     all_of,
     last_layers,
     layers_that_fit,
     needed_bytes,
     over_gpus,
-    step_load,
     vram,
     weight_bytes,
 )
 from advisor.runtimes.formats import becomes_of
 from advisor.runtimes.llama_cpp_command import VERSION, command
 from advisor.runtimes.llama_cpp_memory import (
-    FLOAT,
     compute_buffer,
     input_buffer,
     kv_cache_bytes,
     output_buffer,
 )
-from advisor.runtimes.paging import reread
+from advisor.runtimes.llama_cpp_schedule import COPY_TOKENS, schedule
 from advisor.runtimes.runtime import Runtime
-from advisor.schedule import Exchange, Flow, Phases, Route, Schedule, Stage, Transfer, Way, alone
 from advisor.units import GIB, MIB, Array
 from advisor.workload import Workload
 
@@ -54,11 +49,6 @@ CONTEXT = 400 * MIB
 """What a CUDA context and its libraries take on each GPU before the first tensor; assumed [B]."""
 SYSTEM_RAM = 2 * GIB
 """RAM left to the system; assumed [B]."""
-READ_IN = ("none", "mlock", "dio")
-"""Load modes that read the file into buffers of their own; with a GPU these are page-locked."""
-COPY_TOKENS = 32
-"""Tokens in a micro-batch from which weights in RAM are copied to the GPU and computed there
-(`--op-offload`, ggml-cuda's minimum batch size)."""
 
 
 def place(
@@ -140,6 +130,19 @@ def head_on_gpu(model: Model, machine: Machine, gpu_layers: Array, settings: Set
     return np.where((np.asarray(gpu_layers) >= least) & bool(machine.gpus), 1.0, 0.0)
 
 
+def page_cache(
+    model: Model, placement: Placement, machine: Machine, work: Workload, settings: Settings
+) -> Array:
+    """RAM that keeps pages of the file: as given; else what is free where RAM cannot hold the rest,
+    and none where it could, so that the comparison says what the drive alone would give [B].
+    """
+    if settings.page_cache is not None:
+        return settings.page_cache
+    free = machine.host.memory.value - SYSTEM_RAM - needed_bytes(model, placement, RAM, work)
+    held = weight_bytes(model, placement, DISK)
+    return np.where(free >= held, 0.0, np.maximum(free, 0.0))
+
+
 def split(
     model: Model, machine: Machine, work: Workload, settings: Settings
 ) -> tuple[Array, Array]:
@@ -217,166 +220,6 @@ def gpu_buffer(model: Model, work: Workload, outside: Array) -> Array:
     )
     copied = np.where(np.asarray(work.ubatch) >= COPY_TOKENS, 2.0 * largest, 0.0)
     return CONTEXT + compute_buffer(model.architecture, work) + outside * copied
-
-
-def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
-    """One pass over the layers for each micro-batch of the prompt, then one for each token."""
-    return phases(model, placement, machine, work, copies_experts=True)
-
-
-def phases(
-    model: Model,
-    placement: Placement,
-    machine: Machine,
-    work: Workload,
-    *,
-    copies_experts: bool,
-) -> Phases:
-    """The same, by what happens to experts in RAM while a prompt is read.
-
-    Args:
-        model: the model.
-        placement: where it lies.
-        machine: where it runs.
-        work: what is asked.
-        copies_experts: they are copied to the GPU; else the processor computes them.
-    """
-    users = np.asarray(work.users, dtype=float)
-    fresh = np.maximum(work.fresh, 1) * users
-    batches = np.ceil(fresh / work.ubatch)
-    prompt = Step(
-        tokens=fresh / batches,
-        sequences=1.0,
-        depth=(np.asarray(work.prompt) + work.cached) / 2,
-        kv_type=work.kv_type,
-    )
-    token = Step(tokens=users, sequences=users, depth=work.decode_depth, kv_type=work.kv_type)
-    return Phases(
-        prefill=_pass(model, placement, machine, prompt, batches, copies_experts),
-        decode=_pass(model, placement, machine, token, 1.0, copies_experts),
-    )
-
-
-def _pass(
-    model: Model,
-    placement: Placement,
-    machine: Machine,
-    step: Step,
-    repeats: Array,
-    copies_experts: bool,
-) -> Schedule:
-    on_gpus = [
-        alone(
-            Flow(
-                route=Route.RESIDENT,
-                load=step_load(model, placement, vram(device), step),
-                device=device,
-            )
-        )
-        for device in range(len(machine.gpus))
-    ]
-    own, apart = cache_apart(model, placement)
-    attended = [
-        alone(Flow(route=Route.IN_PLACE, load=step_load(model, one, RAM, step))) for one in apart
-    ]
-    return Schedule(
-        stages=(
-            *on_gpus,
-            *attended,
-            *_outside(model, own, machine, step, copies_experts),
-        ),
-        repeats=repeats,
-        crossings=crossings(model, placement, machine),
-        workers=max(len(machine.gpus), 1),
-        exchanges=tuple(_between_machines(model, machine, step)),
-    )
-
-
-def _between_machines(model: Model, machine: Machine, step: Step) -> Iterable[Exchange]:
-    """Activations on their way through the machines and back to the first one (`--rpc`)."""
-    if machine.nodes > 1:
-        moved = FLOAT * model.architecture.hidden * np.asarray(step.tokens, dtype=float)
-        yield Exchange(way=Way.NETWORK, times=float(machine.nodes), moved=moved)
-
-
-def cache_apart(model: Model, placement: Placement) -> tuple[Placement, list[Placement]]:
-    """Layers with their cache beside them, and the cache in RAM of layers on the GPU (`-nkvo`).
-
-    The CPU attends to what lies in RAM, in a prompt too: only weights are ever copied.
-    """
-    off_gpu = 1.0 - last_layers(model, placement.gpu_layers)
-    away = placement.kv[RAM] - off_gpu
-    if not np.any(away > 0):
-        return placement, []
-    own = replace(placement, kv={**placement.kv, RAM: off_gpu})
-    return own, [replace(placement, kv={RAM: away}, weights={}, output={})]
-
-
-def copies(placement: Placement) -> Transfer:
-    """How a prompt's weights cross the link: pages of a mapped file are not locked, buffers that
-    the file was read into are (src/llama-model-loader.cpp keeps a mapped file out of host buffers).
-    """
-    return Transfer.PINNED if placement.load_mode in READ_IN else Transfer.PAGEABLE
-
-
-def _outside(
-    model: Model, placement: Placement, machine: Machine, step: Step, copies_experts: bool
-) -> tuple[Stage, ...]:
-    """Layers off the GPU: computed where they lie, or copied and computed on the first GPU."""
-    load = step_load(model, placement, RAM, step)
-    on_disk = placement.strategy is Strategy.NVME_OFFLOAD
-    paged: tuple[Stage, ...] = ()
-    if on_disk:
-        mapped = step_load(model, placement, DISK, step)
-        again = reread(model, placement, mapped, machine)
-        paged = (alone(Flow(route=Route.PAGED, moved=again.total, pieces=again.pieces)),)
-        load = load + mapped
-    if not np.any(load.layers + load.expert_layers + load.weights + load.kv):
-        return ()
-    copied = np.where(np.asarray(step.tokens) >= COPY_TOKENS, 1.0, 0.0) * bool(machine.gpus)
-    copying = load.times(copied)
-    if not copies_experts:
-        copying = copying + copying.routed.times(-1.0)
-    staying = load + copying.times(-1.0)
-    in_place = Flow(route=Route.IN_PLACE, load=staying, repacked=not on_disk)
-    if not np.any(copied):
-        return (*paged, alone(in_place))
-    return (
-        *paged,
-        alone(Flow(route=Route.STREAMED, moved=copying.weights, transfer=copies(placement))),
-        alone(Flow(route=Route.RESIDENT, load=copying)),
-        *((alone(in_place),) if np.any(staying.weights) else ()),
-    )
-
-
-def crossings(model: Model, placement: Placement, machine: Machine) -> Array:
-    """Hand-overs of activations in one pass: between GPUs, to the CPU's layers and back, and there
-    and back for each layer whose experts alone, or whose cache alone, lie in RAM.
-    """
-    if not machine.gpus:
-        return 0.0
-    on_gpu = last_layers(model, placement.gpu_layers)
-    experts_in_ram = on_gpu * (
-        1.0 - last_layers(model, model.layers - np.asarray(placement.cpu_moe))
-    )
-    between = len(machine.gpus) - 1.0
-    cache_in_ram = on_gpu * placement.kv[RAM]
-    sides = 2.0 * ((placement.gpu_layers > 0) & (placement.gpu_layers < model.layers))
-    apart = experts_in_ram @ model.expert_layers + np.sum(cache_in_ram, axis=-1)
-    return np.asarray(between + sides + 2.0 * apart)
-
-
-def page_cache(
-    model: Model, placement: Placement, machine: Machine, work: Workload, settings: Settings
-) -> Array:
-    """RAM that keeps pages of the file: as given; else what is free where RAM cannot hold the rest,
-    and none where it could, so that the comparison says what the drive alone would give [B].
-    """
-    if settings.page_cache is not None:
-        return settings.page_cache
-    free = machine.host.memory.value - SYSTEM_RAM - needed_bytes(model, placement, RAM, work)
-    held = weight_bytes(model, placement, DISK)
-    return np.where(free >= held, 0.0, np.maximum(free, 0.0))
 
 
 LLAMA_CPP = Runtime(

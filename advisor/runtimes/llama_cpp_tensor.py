@@ -16,12 +16,13 @@ import numpy as np
 from advisor.errors import Refusal
 from advisor.machine import Machine
 from advisor.model import Model
-from advisor.placement import Placement, Settings, Step, Strategy, all_of, step_load, vram
+from advisor.placement import Placement, Settings, Strategy, all_of, vram
 from advisor.runtimes import llama_cpp
 from advisor.runtimes.llama_cpp import LLAMA_CPP
 from advisor.runtimes.llama_cpp_memory import FLOAT
 from advisor.runtimes.parallel import REDUCES
 from advisor.schedule import Exchange, Flow, Phases, Route, Schedule, Stage, Way
+from advisor.steps import Step, micro_batches, step_load, token_step
 from advisor.units import Array
 from advisor.workload import Workload
 
@@ -76,19 +77,10 @@ def parts(machine: Machine) -> list[Array]:
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
     """As llama.cpp's own, all GPUs side by side."""
-    usual = llama_cpp.phases(model, placement, machine, work, copies_experts=True)
-    users = np.asarray(work.users, dtype=float)
-    fresh = np.maximum(work.fresh, 1) * users
-    prompt = Step(
-        tokens=fresh / usual.prefill.repeats,
-        sequences=1.0,
-        depth=(np.asarray(work.prompt) + work.cached) / 2,
-        kv_type=work.kv_type,
-    )
-    token = Step(tokens=users, sequences=users, depth=work.decode_depth, kv_type=work.kv_type)
+    prompt, batches = micro_batches(work)
     return Phases(
-        prefill=_pass(model, placement, machine, prompt, usual.prefill.repeats),
-        decode=_pass(model, placement, machine, token, 1.0),
+        prefill=_pass(model, placement, machine, prompt, batches),
+        decode=_pass(model, placement, machine, token_step(work), 1.0),
     )
 
 

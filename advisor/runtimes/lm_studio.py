@@ -21,6 +21,7 @@ from advisor.placement import Placement, Settings, Strategy, layers_that_fit
 from advisor.runtimes import llama_cpp
 from advisor.runtimes.formats import becomes_of
 from advisor.runtimes.llama_cpp_memory import kv_cache_bytes
+from advisor.runtimes.llama_cpp_schedule import schedule
 from advisor.runtimes.runtime import Runtime
 from advisor.units import Array
 from advisor.workload import Workload
@@ -81,7 +82,7 @@ LM_STUDIO = Runtime(
     strategies=(Strategy.GPU_RESIDENT, Strategy.CPU_OFFLOAD),
     becomes=becomes_of("lm-studio"),
     place=place,
-    schedule=llama_cpp.schedule,
+    schedule=schedule,
     command=command,
     light_cache="q8_0",
     takes_layers=True,

@@ -22,7 +22,7 @@ from advisor.errors import Refusal
 from advisor.machine import Machine
 from advisor.model import Model
 from advisor.placement import Placement, Settings, Strategy
-from advisor.runtimes import llama_cpp
+from advisor.runtimes import llama_cpp, llama_cpp_schedule
 from advisor.runtimes.formats import becomes_of
 from advisor.runtimes.llama_cpp_memory import kv_cache_bytes
 from advisor.runtimes.runtime import Runtime
@@ -115,7 +115,7 @@ def chosen(model: Model, machine: Machine, work: Workload) -> Machine:
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
     """As llama.cpp, in the micro-batches that Ollama chooses."""
     asked = served(model, machine, work)
-    return llama_cpp.schedule(model, placement, chosen(model, machine, asked), asked)
+    return llama_cpp_schedule.schedule(model, placement, chosen(model, machine, asked), asked)
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:

@@ -14,7 +14,8 @@ import numpy as np
 from advisor.architecture import Group
 from advisor.machine import Machine
 from advisor.model import Model
-from advisor.placement import DISK, Load, Placement
+from advisor.placement import DISK, Placement
+from advisor.steps import Load
 from advisor.units import Array
 
 MATRICES = 3

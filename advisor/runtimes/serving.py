@@ -1,7 +1,8 @@
 """What vLLM and SGLang share: weights and cache over all GPUs, what does not fit in pinned RAM."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 
@@ -12,23 +13,28 @@ from advisor.machine import Machine
 from advisor.model import Floats, Model
 from advisor.placement import (
     RAM,
-    Load,
     Location,
     Placement,
     Settings,
-    Step,
     Strategy,
     all_of,
     kv_bytes,
     layers_that_fit,
-    step_load,
     vram,
     weight_bytes,
 )
 from advisor.runtimes.formats import kinds
-from advisor.runtimes.parallel import Parallel, cache_share, chunks, parallel, representative
+from advisor.runtimes.parallel import (
+    Parallel,
+    cache_share,
+    chunks,
+    exchanges,
+    parallel,
+    representative,
+)
 from advisor.runtimes.streaming import ACTIVATIONS, each_of, kernels, unpacked_weights
-from advisor.schedule import Kernels
+from advisor.schedule import Kernels, Phases, Schedule, Stage
+from advisor.steps import Load, Step, prompt_step, step_load, token_step
 from advisor.units import Array
 from advisor.workload import Workload
 
@@ -201,6 +207,34 @@ def _all_start(load: Load, tensor: int) -> Load:
     )
 
 
+def phases(
+    model: Model,
+    placement: Placement,
+    machine: Machine,
+    work: Workload,
+    group: Callable[[Model, Placement, Machine, Parallel, int, Step], Iterable[Stage]],
+) -> Phases:
+    """One pass for the prompt and one for each token, through the groups of GPUs in turn.
+
+    Args:
+        model: the model.
+        placement: where it lies.
+        machine: where it runs.
+        work: what is asked.
+        group: stages of the group at a place in the pipeline, for a step.
+    """
+    how, asked = parallel(model, machine), served(work)
+
+    def through(step: Step) -> Schedule:
+        groups = (group(model, placement, machine, how, at, step) for at in range(how.pipeline))
+        return Schedule(
+            stages=tuple(chain.from_iterable(groups)),
+            exchanges=tuple(exchanges(model, machine, how, step.tokens)),
+        )
+
+    return Phases(prefill=through(prompt_step(asked)), decode=through(token_step(asked)))
+
+
 def group_weights(model: Model, placement: Placement, how: Parallel, at: int) -> Array:
     """Weights in RAM of a group's layers, for each of its GPUs: unused experts too [B]."""
     group = chunks(model, how.pipeline)[at]
@@ -214,23 +248,6 @@ def group_kernels(model: Model, how: Parallel, at: int, step: Step) -> Kernels:
     share = float(np.mean(chunks(model, how.pipeline)[at])) / how.tensor
     sequences = step.sequences if at == 0 else 0.0
     return kernels(model, sequences, unpacked_weights(model) * share)
-
-
-def prompt_step(work: Workload) -> Step:
-    """All users' prompts in one run."""
-    users = np.asarray(work.users, dtype=float)
-    return Step(
-        tokens=np.maximum(work.fresh, 1) * users,
-        sequences=users,
-        depth=(np.asarray(work.prompt) + work.cached) / 2,
-        kv_type=work.kv_type,
-    )
-
-
-def token_step(work: Workload) -> Step:
-    """One token for each user."""
-    users = np.asarray(work.users, dtype=float)
-    return Step(tokens=users, sequences=users, depth=work.decode_depth, kv_type=work.kv_type)
 
 
 def sequences_that_fit(model: Model, placement: Placement, machine: Machine, work: Workload) -> int:

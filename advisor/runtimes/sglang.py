@@ -16,9 +16,9 @@ import numpy as np
 from advisor.errors import Refusal
 from advisor.machine import Machine
 from advisor.model import Model
-from advisor.placement import RAM, Placement, Settings, Step, Strategy, weight_bytes
+from advisor.placement import RAM, Placement, Settings, Strategy, weight_bytes
 from advisor.runtimes.formats import becomes_of
-from advisor.runtimes.parallel import Parallel, exchanges, parallel, representative, several
+from advisor.runtimes.parallel import Parallel, parallel, representative, several
 from advisor.runtimes.runtime import Runtime
 from advisor.runtimes.serving import (
     Room,
@@ -27,12 +27,12 @@ from advisor.runtimes.serving import (
     group_weights,
     held_load,
     outside_load,
+    phases,
     placed,
-    prompt_step,
     served,
-    token_step,
 )
-from advisor.schedule import Flow, Phases, Route, Schedule, Stage, Transfer, alone
+from advisor.schedule import Flow, Phases, Route, Stage, Transfer, alone
+from advisor.steps import Step
 from advisor.units import GIB, MIB, Array
 from advisor.workload import Workload
 
@@ -80,22 +80,7 @@ def place(
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
     """One pass for the prompt and one for each token; copy, then compute."""
-    return Phases(
-        prefill=_pass(model, placement, machine, prompt_step(served(work))),
-        decode=_pass(model, placement, machine, token_step(served(work))),
-    )
-
-
-def _pass(model: Model, placement: Placement, machine: Machine, step: Step) -> Schedule:
-    how = parallel(model, machine)
-    stages = [
-        stage
-        for at in range(how.pipeline)
-        for stage in _group(model, placement, machine, how, at, step)
-    ]
-    return Schedule(
-        stages=tuple(stages), exchanges=tuple(exchanges(model, machine, how, step.tokens))
-    )
+    return phases(model, placement, machine, work, _group)
 
 
 def _group(

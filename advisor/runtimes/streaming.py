@@ -12,18 +12,16 @@ from advisor.model import LAYERED, Floats, Model
 from advisor.placement import (
     DISK,
     RAM,
-    Load,
     Location,
     Placement,
     Settings,
-    Step,
     Strategy,
     all_of,
     layers_that_fit,
-    step_load,
     vram,
 )
 from advisor.schedule import Kernels
+from advisor.steps import Load, prompt_step, step_load, token_step
 from advisor.units import GIB, Array
 from advisor.workload import KV_BYTES_PER_VALUE, Workload
 
@@ -85,37 +83,6 @@ def layers_kept(
 def gpu_memory(machine: Machine) -> Array:
     """VRAM of all GPUs [B]."""
     return np.asarray(sum((gpu.memory.value for gpu in machine.gpus), start=np.zeros(())))
-
-
-def on_one_gpu(
-    model: Model,
-    machine: Machine,
-    strategy: Strategy,
-    layers: Array,
-    rest: Location,
-    *,
-    usable: float,
-    buffered: int,
-    cache: Floats | None = None,
-) -> Placement:
-    """First layers, cache, embedding and head on the GPUs, which share each layer evenly; other
-    layers at `rest`.
-
-    Raises:
-        Refusal: on a machine without a GPU.
-    """
-    kept = first_layers(model, layers)
-    passing = np.where(layers < model.layers, buffered * float(np.max(model.layer_bytes)), 0.0)
-    return shared_by_gpus(
-        model,
-        machine,
-        strategy,
-        kept,
-        {rest: 1.0 - kept},
-        usable=usable,
-        workspace=ACTIVATIONS + passing / max(len(machine.gpus), 1),
-        cache=cache,
-    )
 
 
 def shared_by_gpus(
@@ -189,13 +156,7 @@ def gpu_load(
     model: Model, placement: Placement, location: Location, work: Workload, *, prefill: bool
 ) -> Load:
     """What the GPU reads and computes of the parts that lie at a location, for all users."""
-    users = np.asarray(work.users, dtype=float)
-    step = Step(
-        tokens=np.maximum(work.fresh, 1) * users if prefill else users,
-        sequences=users,
-        depth=(np.asarray(work.prompt) + work.cached) / 2 if prefill else work.decode_depth,
-        kv_type=work.kv_type,
-    )
+    step = prompt_step(work) if prefill else token_step(work)
     return step_load(model, placement, location, step)
 
 

@@ -20,18 +20,9 @@ from advisor.architecture import Group
 from advisor.errors import Refusal
 from advisor.machine import Machine
 from advisor.model import Floats, Model
-from advisor.placement import (
-    RAM,
-    Load,
-    Placement,
-    Settings,
-    Step,
-    Strategy,
-    layers_that_fit,
-    weight_bytes,
-)
+from advisor.placement import RAM, Placement, Settings, Strategy, layers_that_fit, weight_bytes
 from advisor.runtimes.formats import becomes_of
-from advisor.runtimes.parallel import Parallel, chunks, exchanges, parallel, representative, several
+from advisor.runtimes.parallel import Parallel, chunks, parallel, representative, several
 from advisor.runtimes.runtime import Runtime
 from advisor.runtimes.serving import (
     Room,
@@ -40,14 +31,14 @@ from advisor.runtimes.serving import (
     group_weights,
     held_load,
     outside_load,
+    phases,
     placed,
-    prompt_step,
     served,
-    token_step,
     weight_room,
 )
 from advisor.runtimes.streaming import kernels
-from advisor.schedule import Flow, Kernels, Phases, Route, Schedule, Stage, Transfer
+from advisor.schedule import Flow, Kernels, Phases, Route, Stage, Transfer
+from advisor.steps import Load, Step
 from advisor.units import GIB, Array
 from advisor.workload import Workload
 
@@ -185,22 +176,7 @@ def paged_cache(model: Model, work: Workload) -> Floats:
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
     """One pass for the prompt and one for each token; copies beside the compute."""
-    return Phases(
-        prefill=_pass(model, placement, machine, prompt_step(served(work))),
-        decode=_pass(model, placement, machine, token_step(served(work))),
-    )
-
-
-def _pass(model: Model, placement: Placement, machine: Machine, step: Step) -> Schedule:
-    how = parallel(model, machine)
-    stages = [
-        stage
-        for at in range(how.pipeline)
-        for stage in _group(model, placement, machine, how, at, step)
-    ]
-    return Schedule(
-        stages=tuple(stages), exchanges=tuple(exchanges(model, machine, how, step.tokens))
-    )
+    return phases(model, placement, machine, work, _group)
 
 
 def _group(

@@ -7,7 +7,12 @@ from advisor.ui import answer_page, inputs, links, machine_panel, markup
 from advisor.ui.answering import answer
 
 if "link_problems" not in st.session_state:
-    st.session_state["link_problems"] = links.problems(st.query_params.to_dict())
+    said = st.query_params.to_dict()
+    if names := links.respelled(said):
+        # Widgets take their values from the address before this page runs, so it runs again.
+        st.query_params.update(names)
+        st.rerun()
+    st.session_state["link_problems"] = links.problems(said)
 
 waiting = st.empty()
 if "link_choices" not in st.session_state:

@@ -7,13 +7,14 @@ import streamlit as st
 
 from advisor import crossover
 from advisor.advice import Advice, advise
-from advisor.assemble import machine, this_machine
+from advisor.assemble import machine
 from advisor.crossover import Crossover
 from advisor.machine import Machine
 from advisor.models import Found
 from advisor.offers import MoneyInputs
 from advisor.reports.compose import document
 from advisor.reports.document import ReportDocument
+from advisor.seen_machine import this_machine
 from advisor.ui.choices import Choices
 from advisor.ui.picking import Picked
 from advisor.workload import Workload

@@ -7,8 +7,8 @@ from dataclasses import dataclass, fields
 from urllib.parse import urlencode
 
 from advisor import catalog
-from advisor.assemble import MIXED, MachineInputs
-from advisor.assemble import NO_GPU as NAMED_NONE
+from advisor.machine_inputs import MIXED, MachineInputs
+from advisor.machine_inputs import NO_GPU as NAMED_NONE
 from advisor.offers import MoneyInputs
 from advisor.placement import Settings
 from advisor.runtimes import Runtime, runtime

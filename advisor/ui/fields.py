@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cache
 
-from advisor import assemble, catalog, offers
+from advisor import assemble, catalog, machine_inputs, offers
 from advisor.errors import UnknownName
 from advisor.runtimes import ASIDE, RUNTIMES
 from advisor.workload import KV_BYTES_PER_VALUE, LIMITS
@@ -46,9 +46,14 @@ class Pick:
         """The default as a link writes it."""
         return self.default
 
+    def meant(self, text: str) -> str | None:
+        """The option that a value from a link names, whatever its case; None where none is."""
+        folded = text.strip().casefold()
+        return next((one for one in self.options if one.casefold() == folded), None)
+
     def problem(self, text: str) -> str:
         """What is wrong with a value from a link; empty where nothing is."""
-        if text in self.options or self.free:
+        if self.free or self.meant(text) is not None:
             return ""
         return f"{UnknownName(self.kind, text, self.options)} Shown instead: {self.default}."
 
@@ -160,7 +165,7 @@ def _machine() -> tuple[Field, ...]:
     gpus = tuple(catalog.gpu_rows())
     hosts = tuple(catalog.host_rows())
     links = (AUTO, *(f"PCIe {gen} x{lanes}" for gen in (3, 4, 5) for lanes in (4, 8, 16)))
-    limits = assemble.LIMITS
+    limits = machine_inputs.LIMITS
     return (
         Pick(key="machine", label="Machine", kind="machine", options=(THIS, ANOTHER), default=THIS),
         Pick(key="gpu", label="GPU", kind="GPU", options=(NO_GPU, *gpus), default="RTX 3090"),

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from markupsafe import Markup
 
-from advisor import catalog
+from advisor import catalog, hardware
 from advisor.assemble import TYPICAL_DISK
 from advisor.calibration import ENGINE
 from advisor.errors import UnknownName
@@ -53,7 +53,7 @@ def marks(latest: Mapping[str, Measurement], seen: Fingerprint | None) -> dict[s
         latest: what was measured.
         seen: parts of the machine.
     """
-    typical = catalog.disk(TYPICAL_DISK).sequential
+    typical = hardware.disk(TYPICAL_DISK).sequential
     found = {
         "disk_read_direct": Mark(
             value=float(typical.value), words="a typical PCIe 4 drive reads (yours is not known)"
@@ -91,7 +91,7 @@ def _of_host(cpu: str) -> dict[str, Mark]:
 
 def _of_gpu(name: str, place: int, latest: Mapping[str, Measurement]) -> dict[str, Mark]:
     try:
-        card = catalog.gpu(name)
+        card = hardware.gpu(name)
     except UnknownName:
         return {}
     link = card.link
@@ -99,7 +99,7 @@ def _of_gpu(name: str, place: int, latest: Mapping[str, Measurement]) -> dict[st
         latest.get(figure_name(one, place)) for one in ("pcie_generation", "pcie_width")
     )
     if generation and lanes and link.name.startswith("PCIe"):
-        link = catalog.pcie(round(generation.value), round(lanes.value))
+        link = hardware.pcie(round(generation.value), round(lanes.value))
     usual = Mark(value=float(link.pinned.value), words=f"{link.name} usually copies")
     return {
         figure_name("h2d_pinned", place): usual,

@@ -1,8 +1,23 @@
-"""What is wrong with a link that somebody opened."""
+"""What a link that somebody opened says: names as the lists spell them, and what is wrong."""
 
 from collections.abc import Mapping
 
-from advisor.ui.fields import fields
+from advisor.ui.fields import Pick, fields
+
+
+def respelled(parameters: Mapping[str, str]) -> dict[str, str]:
+    """Names that a list has in another spelling, as it has them; the widgets take no other.
+
+    Args:
+        parameters: of the address, as they came.
+    """
+    found = {}
+    for key, text in parameters.items():
+        field = fields().get(key)
+        name = field.meant(text) if isinstance(field, Pick) else None
+        if name not in (None, text):
+            found[key] = str(name)
+    return found
 
 
 def problems(parameters: Mapping[str, str]) -> tuple[str, ...]:

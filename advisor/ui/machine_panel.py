@@ -8,10 +8,10 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor import calibration, wording
-from advisor.assemble import this_machine
 from advisor.errors import AdvisorError
 from advisor.folders import data_folder
 from advisor.machine import Figure, Kind, Machine
+from advisor.seen_machine import this_machine
 from advisor.ui import markup, probing
 
 REMEMBERED = 600  # seconds until the drivers are asked again

@@ -37,11 +37,6 @@ class Picked:
     stamp: str = ""
 
     @property
-    def linkable(self) -> bool:
-        """Whoever opens a link finds the model again."""
-        return self.way is not Way.CONFIG
-
-    @property
     def own_format(self) -> bool:
         """It comes with a format, so that others are what-ifs."""
         return self.way is not Way.NAME

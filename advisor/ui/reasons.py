@@ -7,6 +7,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor.compare import decode_tps
+from advisor.cost import CROSSINGS, LAYERS, TOKEN
 from advisor.estimate import Estimate
 from advisor.reports.compose import figure_text
 from advisor.schedule import Flow, Route
@@ -20,9 +21,9 @@ PART_NAMES = {
     Route.STREAMED: "weights cross the link",
     Route.PAGED: "pages come from the drive",
     Route.STAGED: "drive, then link",
-    "layers": "fixed cost of layers",
-    "crossings": "hand-overs between processors",
-    "token": "fixed cost of a token",
+    LAYERS: "fixed cost of layers",
+    CROSSINGS: "hand-overs between processors",
+    TOKEN: "fixed cost of a token",
 }
 
 

@@ -11,6 +11,7 @@ from advisor.estimate import Estimate
 from advisor.remarks import remarks
 from advisor.reports.compose import TITLES
 from advisor.ui.answering import Answer
+from advisor.ui.estimate_choice import choose
 from advisor.ui.markup import block, show, table, two_lines
 from advisor.wording import memory, range_of, seconds, tokens_per_second
 
@@ -52,22 +53,12 @@ def effort(runtime: str) -> Markup | str:
 
 def _command(answer: Answer, ready: Sequence[Estimate]) -> None:
     """The command of the one that is chosen, and what is to be known of it."""
-    names = {_title(one): one for one in ready}
-    if st.session_state.get("command_of") not in names:
-        st.session_state["command_of"] = next(
-            (name for name, one in names.items() if one is answer.advice.best), next(iter(names))
-        )
-    chosen = st.selectbox("Command for", names, key="command_of")
-    one = names[chosen]
+    one = choose("Command for", ready, answer.advice.best, key="command_of")
     st.code(one.command, language=one.how.language, wrap_lines=True)
     row = catalog.setup_efforts().get(one.runtime)
     show(block("oa-soft", f"Written for {one.how.version}.{f' {row.why}' if row else ''}", "p"))
     for sentence in (*remarks(one), *one.how.notes):
         show(block("oa-soft", sentence, "p"))
-
-
-def _title(one: Estimate) -> str:
-    return f"{one.runtime}, {TITLES[one.strategy]}"
 
 
 def _refused(others: Sequence[Estimate]) -> None:

@@ -15,9 +15,9 @@ from advisor.crossover import Crossover
 from advisor.estimate import Estimate
 from advisor.model import Floats
 from advisor.placement import Strategy
-from advisor.reports.compose import TITLES
 from advisor.ui.answering import Answer
 from advisor.ui.curves import Curve, Mark, curves
+from advisor.ui.estimate_choice import choose
 from advisor.ui.markup import block, show
 from advisor.ui.plot import draw
 from advisor.wording import memory, number, tokens_per_second
@@ -37,18 +37,14 @@ def users_together(answer: Answer) -> None:
 
 
 def _together(answer: Answer, ready: list[Estimate]) -> None:
-    names = {f"{one.runtime}, {TITLES[one.strategy]}": one for one in ready}
-    if st.session_state.get("users_of") not in names:
-        st.session_state["users_of"] = next(
-            (name for name, one in names.items() if one is answer.advice.best), next(iter(names))
-        )
     left, right = st.columns([2, 1])
-    chosen = left.selectbox("Served by", names, key="users_of")
+    with left:
+        chosen = choose("Served by", ready, answer.advice.best, key="users_of")
     target = right.number_input(
         "Tokens/s for each", 0.1, 1000.0, READING, 1.0, key="reading", format="%g",
         help="Speed that each user should have at least. People read about 5 tokens a second.",
     )  # fmt: skip
-    found = concurrency.together(names[chosen], target, answer.choices.settings())
+    found = concurrency.together(chosen, target, answer.choices.settings())
     if found is None:
         show(block("oa-why", "Not even one user fits with these choices.", "p"))
         return

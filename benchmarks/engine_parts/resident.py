@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 
 from advisor import calibration, catalog
-from advisor.assemble import this_machine
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine
 from advisor.model import Model
@@ -19,6 +18,7 @@ from advisor.probes import engine, host, ram
 from advisor.probes.engine_job import Job
 from advisor.probes.synthetic_model import Synthetic, write
 from advisor.runtimes import LLAMA_CPP
+from advisor.seen_machine import this_machine
 from advisor.workload import Workload
 from benchmarks.engine_parts import talk
 from benchmarks.engine_parts.models import CONTEXTS, Target

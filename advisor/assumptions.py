@@ -1,0 +1,66 @@
+"""Every input of an estimate that was not simply counted, for the person who asks why."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from advisor.efficiency import Efficiency
+from advisor.machine import Figure, Kind, Machine
+from advisor.placement import Placement, Tier
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assumption:
+    """One input of an estimate, with its origin, for the person who asks why."""
+
+    what: str
+    figure: Figure
+    unit: str
+
+
+def assumptions(
+    machine: Machine, placement: Placement, constants: Efficiency
+) -> tuple[Assumption, ...]:
+    """Every input of the estimate that was not simply counted."""
+    tiers = {location.tier for location in placement.locations}
+    found = [
+        Assumption(what=f"{gpu.name} memory bandwidth", figure=gpu.bandwidth, unit="B/s")
+        for gpu in {gpu.name: gpu for gpu in machine.gpus}.values()
+        if Tier.VRAM in tiers
+    ]
+    if Tier.RAM in tiers:
+        found.append(
+            Assumption(what="RAM, sustained read", figure=machine.host.bandwidth, unit="B/s")
+        )
+        found += [
+            Assumption(what=f"link, {gpu.link.name}", figure=gpu.link.pinned, unit="B/s")
+            for gpu in machine.gpus[:1]
+        ]
+    if Tier.DISK in tiers and machine.disk:
+        found.append(
+            Assumption(what="drive, sequential read", figure=machine.disk.sequential, unit="B/s")
+        )
+        if machine.disk.mapped is not None:
+            map_rate = machine.disk.mapped
+            found.append(Assumption(what="drive, cold memory map", figure=map_rate, unit="B/s"))
+    return (*found, *_constants_used(constants))
+
+
+def _constants_used(constants: Efficiency) -> Iterable[Assumption]:
+    for rows in constants.used:
+        first = rows[0]
+        if first.constant.startswith("spread"):
+            continue
+        value = math.prod(row.value for row in rows)
+        sure = f", give or take {100 * first.spread:.0f} %" if first.spread else ""
+        count = f" ({first.rows} rows{sure})" if first.rows else ""
+        yield Assumption(
+            what=first.note or first.constant,
+            figure=Figure(
+                value=value,
+                kind=Kind(first.kind),
+                source=f"{first.source}{count}",
+                date=first.date,
+            ),
+            unit=first.unit,
+        )

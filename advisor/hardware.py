@@ -1,0 +1,191 @@
+"""Parts of a machine from their rows in the catalogue: GPUs, links, hosts and drives."""
+
+from dataclasses import replace
+from functools import cache
+
+from advisor.catalog import efficiency, find_disk, find_gpu, find_host, gpu_bridges, gpu_links
+from advisor.errors import InputError
+from advisor.machine import Disk, Figure, Gpu, Host, Kind, Link
+from advisor.records import GpuLinkRow, GpuRow
+from advisor.units import GB, GIB, TERA
+
+MOST_SUSTAINED = 0.93
+"""Largest share of theory that published RAM probes reach: 95 of 102 GB/s, DDR5-6400 (AIDA64)."""
+
+
+@cache
+def gpu(name: str) -> Gpu:
+    """A GPU of the catalogue.
+
+    Raises:
+        UnknownName: with close names.
+    """
+    return gpu_of(find_gpu(name))
+
+
+def gpu_of(row: GpuRow) -> Gpu:
+    """The GPU that a row of the catalogue describes."""
+
+    def sheet(value: float) -> Figure:
+        return Figure(value=value, kind=Kind.DATASHEET, source=row.source, date=row.source_date)
+
+    peaks = {
+        "fp32": row.fp32_tflops,
+        "fp16": row.fp16_tflops,
+        "bf16": row.bf16_tflops,
+        "int8": row.int8_tops,
+        "fp8": row.fp8_tflops,
+        "fp4": row.fp4_tflops,
+    }
+    return Gpu(
+        name=row.name,
+        vendor=row.vendor,
+        family=row.family,
+        memory=sheet(row.memory_gib * GIB * row.usable_share),
+        bandwidth=sheet(row.bandwidth_gbs * GB),
+        tensor_flops={kind: peak * TERA for kind, peak in peaks.items() if peak},
+        link=_link(row),
+        board_power=row.board_power_w,
+        unified=row.unified,
+        peer=_peer(gpu_links().get(row.name)),
+    )
+
+
+def bridged(gpu: Gpu) -> Gpu:
+    """A card with a bridge to its twin.
+
+    Raises:
+        InputError: a card that takes none, or whose bridge is not known.
+    """
+    row = gpu_bridges().get(gpu.name)
+    if row is None:
+        known = ", ".join(gpu_bridges())
+        raise InputError(f"No NVLink bridge is known for {gpu.name}; there is one for {known}.")
+    return replace(gpu, peer=_peer(row))
+
+
+def _peer(own: GpuLinkRow | None) -> Figure | None:
+    if own is None:
+        return None
+    reached = efficiency().row("peer_link_share")
+    return Figure(
+        value=own.peer_gbs * GB * reached.value,
+        kind=Kind.DERIVED,
+        source=f"{own.source}; {reached.source}",
+        date=own.source_date,
+    )
+
+
+def _link(row: GpuRow) -> Link:
+    if row.unified:
+        return shared_memory(row.bandwidth_gbs * GB)
+    if row.link_gbs:
+        return direct_link("NVLink-C2C", row.link_gbs * GB)
+    return pcie(row.pcie_gen or 3, row.pcie_lanes or 16)
+
+
+def pcie(generation: int, lanes: int) -> Link:
+    """A PCI Express link, by what copies over 16 lanes of its generation reach."""
+    row = efficiency().row("pcie_x16", f"PCIe {generation}")
+    return _link_from(
+        f"PCIe {generation} x{lanes}",
+        Figure(
+            value=row.value * lanes / 16,
+            kind=Kind.DERIVED,
+            source=f"{row.source}; {lanes} of 16 lanes",
+            date=row.date,
+        ),
+    )
+
+
+def direct_link(name: str, peak: float) -> Link:
+    """A link of a given peak that is not PCI Express [B/s]."""
+    row = efficiency().row("direct_link_share")
+    return _link_from(
+        name,
+        Figure(value=peak * row.value, kind=Kind.DERIVED, source=row.source, date=row.date),
+    )
+
+
+def given_link(pinned: Figure) -> Link:
+    """A link whose pinned rate was measured or given."""
+    return _link_from("link as given", pinned)
+
+
+def shared_memory(bandwidth: float) -> Link:
+    """No link at all: GPU and host read the same memory [B/s]."""
+    figure = Figure(value=bandwidth, kind=Kind.DERIVED, source="unified memory: nothing crosses")
+    return Link(name="unified memory", pinned=figure, pageable=figure, zero_copy=figure)
+
+
+def _link_from(name: str, pinned: Figure) -> Link:
+    def share(constant: str) -> Figure:
+        row = efficiency().row(constant)
+        return Figure(
+            value=pinned.value * row.value, kind=Kind.DERIVED, source=row.source, date=row.date
+        )
+
+    return Link(
+        name=name,
+        pinned=pinned,
+        pageable=share("pageable_share"),
+        zero_copy=share("zero_copy_share"),
+    )
+
+
+def host(name: str, memory: Figure, bandwidth: Figure | None = None) -> Host:
+    """A CPU or platform of the catalogue with so much memory.
+
+    Args:
+        name: as people call it.
+        memory: main memory [B].
+        bandwidth: sustained read rate where it is known better than by its datasheet [B/s].
+
+    Raises:
+        UnknownName: with close names.
+        InputError: a platform whose memory channels are not published, and no bandwidth given.
+    """
+    row = find_host(name)
+    if bandwidth is None:
+        if row.bandwidth_gbs is None:
+            raise InputError(f"{row.name}: its RAM bandwidth is not published; give it in GB/s.")
+        peak = row.bandwidth_gbs * GB
+        bandwidth = sustained(peak, row.segment, row.source, row.source_date)
+    return Host(
+        name=row.name,
+        cores=row.performance_cores or row.cores,
+        sockets=row.sockets,
+        memory=memory,
+        bandwidth=bandwidth,
+        instruction_sets=frozenset(row.instruction_sets.split(";")),
+    )
+
+
+def sustained(peak: float, segment: str, source: str, date: str) -> Figure:
+    """What all cores together read of a datasheet's RAM bandwidth [B/s]."""
+    row = efficiency().row("ram_sustained_share", segment)
+    share = min(efficiency().value("ram_sustained_share", segment), MOST_SUSTAINED)
+    return Figure(
+        value=peak * share,
+        kind=Kind.ASSUMED,
+        source=f"{peak / GB:.1f} GB/s in theory ({source}) x {share:.2g}: {row.source}",
+        date=date,
+    )
+
+
+def disk(name: str) -> Disk:
+    """A drive of the catalogue.
+
+    Raises:
+        UnknownName: with close names.
+    """
+    row = find_disk(name)
+    return Disk(
+        name=row.name,
+        sequential=Figure(
+            value=row.sequential_read_gbs * GB,
+            kind=Kind.DATASHEET,
+            source=row.source,
+            date=row.source_date,
+        ),
+    )

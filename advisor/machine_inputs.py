@@ -1,0 +1,97 @@
+"""What a person said about a machine, each number checked against what it may be."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from advisor.errors import InputError
+from advisor.units import Array
+
+NO_GPU = "none"
+MIXED = " + "
+"""Between GPUs of several kinds in one machine."""
+
+LIMITS = {
+    "gpu_count": (1, 64, ""),
+    "vram_gb": (0.1, 100_000, "GiB"),
+    "ram_gb": (0.5, 1_000_000, "GiB"),
+    "ram_gbs": (0.1, 100_000, "GB/s"),
+    "ram_channels": (1, 64, "channels"),
+    "ram_mts": (100, 50_000, "MT/s"),
+    "cores": (1, 4096, "cores"),
+    "pcie_gbs": (0.01, 10_000, "GB/s"),
+    "pcie_gen": (1, 6, ""),
+    "pcie_lanes": (1, 32, "lanes"),
+    "disk_gbs": (0.001, 10_000, "GB/s"),
+    "machines": (1, 64, ""),
+    "network_gbs": (0.001, 1000, "GB/s"),
+}
+"""Smallest and largest value accepted, and the unit."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MachineInputs:
+    """What a person said about a machine; None for what they left open.
+
+    Attributes:
+        gpu: catalogue name, or "none"; cards of several kinds as "RTX 3090 + RTX 4090", with
+            "2x" before a kind there are two of.
+        gpu_count: GPUs of that kind; of several kinds, so many times all of them.
+        vram_gb: memory of each, over the catalogue's [GiB].
+        cpu: catalogue name of the CPU or platform.
+        ram_gb: main memory [GiB].
+        ram_gbs: sustained read rate of all cores, used as it is [GB/s].
+        ram_channels: 64-bit channels.
+        ram_mts: transfers per second of each channel [MT/s].
+        cores: physical cores.
+        pcie_gbs: sustained rate from pinned memory to the GPU, used as it is [GB/s].
+        pcie_gen: PCI Express generation.
+        pcie_lanes: its lanes.
+        disk: catalogue name of the drive.
+        disk_gbs: sustained sequential read, used as it is [GB/s].
+        bridge: an NVLink bridge joins two cards of a kind.
+        machines: machines alike, joined by a network.
+        network_gbs: sustained rate between them, one way [GB/s].
+
+    Raises:
+        InputError: a number out of `LIMITS`, memory given for GPUs of several kinds.
+    """
+
+    gpu: str | None = None
+    gpu_count: int = 1
+    vram_gb: Array | None = None
+    cpu: str | None = None
+    ram_gb: Array | None = None
+    ram_gbs: Array | None = None
+    ram_channels: float | None = None
+    ram_mts: float | None = None
+    cores: int | None = None
+    pcie_gbs: Array | None = None
+    pcie_gen: int | None = None
+    pcie_lanes: int | None = None
+    disk: str | None = None
+    disk_gbs: Array | None = None
+    bridge: bool = False
+    machines: int = 1
+    network_gbs: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, (low, high, unit) in LIMITS.items():
+            value = getattr(self, name)
+            if value is not None and not _within(value, low, high):
+                label, allowed = name.replace("_", " "), f"{low:g} to {high:,g} {unit}".strip()
+                raise InputError(f"{label} is {value}; allowed is {allowed}.")
+        if self.vram_gb is not None and MIXED in (self.gpu or ""):
+            raise InputError(
+                f"vram gb is given for {self.gpu}; it can be for one kind of GPU alone."
+            )
+
+    @property
+    def empty(self) -> bool:
+        """Nothing was said: this machine is meant."""
+        return self == MachineInputs()
+
+
+def _within(value: Array, low: float, high: float) -> bool:
+    array = np.asarray(value, dtype=float)
+    return bool(np.all((array >= low) & (array <= high)))

@@ -1,0 +1,160 @@
+"""How llama.cpp reads a model where it lies: in place token by token, copied for long prompts."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from advisor.machine import Machine
+from advisor.model import Model
+from advisor.placement import DISK, RAM, Placement, Strategy, last_layers, vram
+from advisor.runtimes.llama_cpp_memory import FLOAT
+from advisor.runtimes.paging import reread
+from advisor.schedule import Exchange, Flow, Phases, Route, Schedule, Stage, Transfer, Way, alone
+from advisor.steps import Step, micro_batches, step_load, token_step
+from advisor.units import Array
+from advisor.workload import Workload
+
+READ_IN = ("none", "mlock", "dio")
+"""Load modes that read the file into buffers of their own; with a GPU these are page-locked."""
+COPY_TOKENS = 32
+"""Tokens in a micro-batch from which weights in RAM are copied to the GPU and computed there
+(`--op-offload`, ggml-cuda's minimum batch size)."""
+
+
+def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
+    """One pass over the layers for each micro-batch of the prompt, then one for each token."""
+    return phases(model, placement, machine, work, copies_experts=True)
+
+
+def phases(
+    model: Model,
+    placement: Placement,
+    machine: Machine,
+    work: Workload,
+    *,
+    copies_experts: bool,
+) -> Phases:
+    """The same, by what happens to experts in RAM while a prompt is read.
+
+    Args:
+        model: the model.
+        placement: where it lies.
+        machine: where it runs.
+        work: what is asked.
+        copies_experts: they are copied to the GPU; else the processor computes them.
+    """
+    prompt, batches = micro_batches(work)
+    return Phases(
+        prefill=_pass(model, placement, machine, prompt, batches, copies_experts),
+        decode=_pass(model, placement, machine, token_step(work), 1.0, copies_experts),
+    )
+
+
+def _pass(
+    model: Model,
+    placement: Placement,
+    machine: Machine,
+    step: Step,
+    repeats: Array,
+    copies_experts: bool,
+) -> Schedule:
+    on_gpus = [
+        alone(
+            Flow(
+                route=Route.RESIDENT,
+                load=step_load(model, placement, vram(device), step),
+                device=device,
+            )
+        )
+        for device in range(len(machine.gpus))
+    ]
+    own, apart = cache_apart(model, placement)
+    attended = [
+        alone(Flow(route=Route.IN_PLACE, load=step_load(model, one, RAM, step))) for one in apart
+    ]
+    return Schedule(
+        stages=(
+            *on_gpus,
+            *attended,
+            *_outside(model, own, machine, step, copies_experts),
+        ),
+        repeats=repeats,
+        crossings=crossings(model, placement, machine),
+        workers=max(len(machine.gpus), 1),
+        exchanges=tuple(_between_machines(model, machine, step)),
+    )
+
+
+def _between_machines(model: Model, machine: Machine, step: Step) -> Iterable[Exchange]:
+    """Activations on their way through the machines and back to the first one (`--rpc`)."""
+    if machine.nodes > 1:
+        moved = FLOAT * model.architecture.hidden * np.asarray(step.tokens, dtype=float)
+        yield Exchange(way=Way.NETWORK, times=float(machine.nodes), moved=moved)
+
+
+def cache_apart(model: Model, placement: Placement) -> tuple[Placement, list[Placement]]:
+    """Layers with their cache beside them, and the cache in RAM of layers on the GPU (`-nkvo`).
+
+    The CPU attends to what lies in RAM, in a prompt too: only weights are ever copied.
+    """
+    off_gpu = 1.0 - last_layers(model, placement.gpu_layers)
+    away = placement.kv[RAM] - off_gpu
+    if not np.any(away > 0):
+        return placement, []
+    own = replace(placement, kv={**placement.kv, RAM: off_gpu})
+    return own, [replace(placement, kv={RAM: away}, weights={}, output={})]
+
+
+def copies(placement: Placement) -> Transfer:
+    """How a prompt's weights cross the link: pages of a mapped file are not locked, buffers that
+    the file was read into are (src/llama-model-loader.cpp keeps a mapped file out of host buffers).
+    """
+    return Transfer.PINNED if placement.load_mode in READ_IN else Transfer.PAGEABLE
+
+
+def _outside(
+    model: Model, placement: Placement, machine: Machine, step: Step, copies_experts: bool
+) -> tuple[Stage, ...]:
+    """Layers off the GPU: computed where they lie, or copied and computed on the first GPU."""
+    load = step_load(model, placement, RAM, step)
+    on_disk = placement.strategy is Strategy.NVME_OFFLOAD
+    paged: tuple[Stage, ...] = ()
+    if on_disk:
+        mapped = step_load(model, placement, DISK, step)
+        again = reread(model, placement, mapped, machine)
+        paged = (alone(Flow(route=Route.PAGED, moved=again.total, pieces=again.pieces)),)
+        load = load + mapped
+    if not np.any(load.layers + load.expert_layers + load.weights + load.kv):
+        return ()
+    copied = np.where(np.asarray(step.tokens) >= COPY_TOKENS, 1.0, 0.0) * bool(machine.gpus)
+    copying = load.times(copied)
+    if not copies_experts:
+        copying = copying + copying.routed.times(-1.0)
+    staying = load + copying.times(-1.0)
+    in_place = Flow(route=Route.IN_PLACE, load=staying, repacked=not on_disk)
+    if not np.any(copied):
+        return (*paged, alone(in_place))
+    return (
+        *paged,
+        alone(Flow(route=Route.STREAMED, moved=copying.weights, transfer=copies(placement))),
+        alone(Flow(route=Route.RESIDENT, load=copying)),
+        *((alone(in_place),) if np.any(staying.weights) else ()),
+    )
+
+
+def crossings(model: Model, placement: Placement, machine: Machine) -> Array:
+    """Hand-overs of activations in one pass: between GPUs, to the CPU's layers and back, and there
+    and back for each layer whose experts alone, or whose cache alone, lie in RAM.
+    """
+    if not machine.gpus:
+        return 0.0
+    on_gpu = last_layers(model, placement.gpu_layers)
+    experts_in_ram = on_gpu * (
+        1.0 - last_layers(model, model.layers - np.asarray(placement.cpu_moe))
+    )
+    between = len(machine.gpus) - 1.0
+    cache_in_ram = on_gpu * placement.kv[RAM]
+    sides = 2.0 * ((placement.gpu_layers > 0) & (placement.gpu_layers < model.layers))
+    apart = experts_in_ram @ model.expert_layers + np.sum(cache_in_ram, axis=-1)
+    return np.asarray(between + sides + 2.0 * apart)

@@ -1,0 +1,170 @@
+"""A machine as its system, its drivers and its probes have it, with what a person types over."""
+
+from dataclasses import replace
+
+from advisor import calibrated, calibration, catalog, hardware
+from advisor.assemble import TYPICAL_DISK, TYPICAL_HOST, drive, link, machine, name_of
+from advisor.calibration import Calibration
+from advisor.errors import InputError, UnknownName
+from advisor.folders import data_folder
+from advisor.machine import USUAL_READ_AHEAD, Disk, Figure, Gpu, Host, Kind, Machine, given
+from advisor.machine_inputs import MachineInputs
+from advisor.probes import gpu as gpu_probe
+from advisor.probes import host as host_probe
+from advisor.probes import system
+from advisor.probes.gpu_facts import GpuFacts
+from advisor.probes.host import HostFacts
+from advisor.units import GB, GIB
+
+
+def this_machine(
+    overrides: MachineInputs | None = None, measured: Calibration | None = None
+) -> Machine:
+    """This host: what its system and drivers show, what was measured on it, what was typed over.
+
+    Nothing that cannot be seen raises; the machine's notes say what it was.
+
+    Args:
+        overrides: what was typed over.
+        measured: instead of what is kept about this machine.
+
+    Raises:
+        UnknownName: a part typed over that the catalogue does not hold.
+    """
+    cards, unseen = gpu_probe.gpus()
+    known = calibration.load() if measured is None else measured
+    return seen_machine(
+        host_probe.facts(), cards, known, overrides, unseen=unseen, read_ahead=_read_ahead()
+    )
+
+
+def seen_machine(
+    seen: HostFacts,
+    cards: tuple[GpuFacts, ...],
+    measured: Calibration,
+    overrides: MachineInputs | None = None,
+    *,
+    unseen: tuple[str, ...] = (),
+    read_ahead: Figure = USUAL_READ_AHEAD,
+) -> Machine:
+    """A host as its system, its drivers and its probes have it.
+
+    Args:
+        seen: processor and memory.
+        cards: its GPUs.
+        measured: what its probes found.
+        overrides: what was typed over.
+        unseen: what its drivers could not tell, one sentence each.
+        read_ahead: of its drive [B].
+
+    Raises:
+        UnknownName: a part typed over that the catalogue does not hold.
+    """
+    inputs = overrides or MachineInputs()
+    notes = [*seen.notes, *unseen, *measured.notes]
+    if measured.stale:
+        notes.append(measured.stale)
+    if inputs.gpu is not None:
+        gpus = machine(inputs).gpus
+    else:
+        gpus = _seen_gpus(cards, inputs, measured, notes)
+    host = _seen_host(seen, inputs, measured, notes)
+    return Machine(
+        name=name_of(gpus, host),
+        gpus=gpus,
+        host=host,
+        disk=_seen_disk(inputs, measured, read_ahead, notes),
+        notes=tuple(notes),
+    )
+
+
+def _seen_gpus(
+    cards: tuple[GpuFacts, ...], inputs: MachineInputs, measured: Calibration, notes: list[str]
+) -> tuple[Gpu, ...]:
+    typed = (inputs.pcie_gbs, inputs.pcie_gen, inputs.pcie_lanes) != (None, None, None)
+    found = []
+    for place, card in enumerate(cards):
+        try:
+            row = catalog.find_gpu(card.name, card.memory_total)
+        except UnknownName as error:
+            notes.append(f"{error} Choose the closest GPU by hand.")
+            continue
+        seen = _as_seen(hardware.gpu_of(row), card, inputs)
+        found.append(calibrated.gpu(seen, place, measured, keep_link=typed))
+    return tuple(found)
+
+
+def _as_seen(gpu: Gpu, card: GpuFacts, inputs: MachineInputs) -> Gpu:
+    """The catalogue's GPU with the memory and the link that its driver shows."""
+    if inputs.vram_gb is not None:
+        gpu = replace(gpu, memory=given(inputs.vram_gb * GIB))
+    elif card.memory_total is not None and not gpu.unified:
+        size = Figure(value=float(card.memory_total), kind=Kind.MEASURED, source="GPU driver")
+        gpu = replace(gpu, memory=size)
+    seen = replace(
+        inputs,
+        pcie_gen=inputs.pcie_gen or card.link_generation_max,
+        pcie_lanes=inputs.pcie_lanes or card.link_width_now,
+    )
+    return replace(gpu, link=link(seen, gpu))
+
+
+def _seen_host(
+    seen: HostFacts, inputs: MachineInputs, measured: Calibration, notes: list[str]
+) -> Host:
+    bandwidth = (
+        measured.figure("ram_read") if inputs.ram_gbs is None else given(inputs.ram_gbs * GB)
+    )
+    memory = Figure(value=float(seen.memory_total), kind=Kind.MEASURED, source="operating system")
+    if inputs.ram_gb is not None:
+        memory = given(inputs.ram_gb * GIB)
+    own = measured.figure("ram_read") or _assumed_bandwidth(seen, MachineInputs(), [])
+    return Host(
+        name=inputs.cpu or seen.name or "this processor",
+        cores=inputs.cores or seen.cores,
+        sockets=seen.sockets,
+        memory=memory,
+        bandwidth=bandwidth or _assumed_bandwidth(seen, inputs, notes),
+        instruction_sets=seen.instruction_sets,
+        engine=None if inputs.cpu else measured.engine(float(own.value)),
+    )
+
+
+def _assumed_bandwidth(seen: HostFacts, inputs: MachineInputs, notes: list[str]) -> Figure:
+    name = inputs.cpu or seen.name
+    try:
+        found = hardware.host(name, given(float(seen.memory_total)))
+    except InputError:
+        if inputs.cpu is not None:
+            raise
+        notes.append(f"{name or 'The processor'} is not in the catalogue: a typical one stands in.")
+        found = hardware.host(TYPICAL_HOST, given(float(seen.memory_total)))
+    notes.append("The RAM speed is assumed; measuring it takes seconds.")
+    return replace(found.bandwidth, kind=Kind.ASSUMED)
+
+
+def _seen_disk(
+    inputs: MachineInputs, measured: Calibration, read_ahead: Figure, notes: list[str]
+) -> Disk:
+    figure = measured.figure("disk_read_direct")
+    if inputs.disk_gbs is None and inputs.disk is None and figure is not None:
+        return Disk(
+            name="this drive",
+            sequential=figure,
+            mapped=measured.figure("disk_read_mmap"),
+            read_ahead=read_ahead,
+        )
+    if inputs.disk_gbs is None and inputs.disk is None:
+        notes.append("The drive's speed is assumed; measuring it takes seconds.")
+        typical = hardware.disk(TYPICAL_DISK)
+        return replace(typical, sequential=replace(typical.sequential, kind=Kind.ASSUMED))
+    return drive(inputs)
+
+
+def _read_ahead() -> Figure:
+    """Of the drive with the program's data, or the nearest folder there is above it."""
+    folder = data_folder()
+    found = system.read_ahead(next(one for one in (folder, *folder.parents) if one.exists()))
+    if not found:
+        return USUAL_READ_AHEAD
+    return Figure(value=float(found), kind=Kind.MEASURED, source="operating system")

@@ -1,0 +1,134 @@
+"""One pass over the layers: what it reads and computes at each location of a placement."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from advisor.architecture import Group
+from advisor.model import Model
+from advisor.placement import Location, Placement
+from advisor.units import Array
+from advisor.workload import Workload
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One pass over the layers.
+
+    Attributes:
+        tokens: computed in it, all sequences together [tokens].
+        sequences: caches read.
+        depth: tokens in each cache [tokens].
+        kv_type: format of the cache.
+    """
+
+    tokens: Array
+    sequences: Array
+    depth: Array
+    kv_type: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Load:
+    """What one step reads and computes at one location.
+
+    Attributes:
+        tokens: computed in the step, all sequences together [tokens].
+        each: of one sequence, which attend to one cache [tokens].
+        weights: weight bytes read [B]; `experts` of them belong to routed experts.
+        experts: routed expert bytes read [B].
+        kv: cache bytes read [B].
+        flops: work on dense weights [FLOP].
+        attention_flops: work on the cache [FLOP].
+        expert_flops: work on routed experts [FLOP].
+        layers: repeating layers computed there.
+        expert_layers: those of them whose routed experts lie there.
+        state_layers: those of them that keep a state (linear attention, state space).
+    """
+
+    tokens: Array
+    each: Array
+    weights: Array
+    experts: Array
+    kv: Array
+    flops: Array
+    attention_flops: Array
+    expert_flops: Array
+    layers: Array
+    expert_layers: Array
+    state_layers: Array
+
+    def __add__(self, other: "Load") -> "Load":
+        """Both loads of one step on one processor."""
+        return self._with(lambda name: getattr(self, name) + getattr(other, name))
+
+    def times(self, share: Array) -> "Load":
+        """A share of this load, 0 to 1."""
+        return self._with(lambda name: getattr(self, name) * share)
+
+    @property
+    def routed(self) -> "Load":
+        """The part of this load that belongs to routed experts."""
+        mine = {"weights": self.experts, "experts": self.experts}
+        mine |= {"expert_flops": self.expert_flops, "expert_layers": self.expert_layers}
+        return self._with(lambda name: mine.get(name, 0.0))
+
+    def _with(self, amount: Callable[[str], Array]) -> "Load":
+        names = (one.name for one in fields(self) if one.name not in ("tokens", "each"))
+        return Load(tokens=self.tokens, each=self.each, **{name: amount(name) for name in names})
+
+
+def prompt_step(work: Workload) -> Step:
+    """All users' prompts in one pass."""
+    users = np.asarray(work.users, dtype=float)
+    return Step(
+        tokens=np.maximum(work.fresh, 1) * users,
+        sequences=users,
+        depth=(np.asarray(work.prompt) + work.cached) / 2,
+        kv_type=work.kv_type,
+    )
+
+
+def token_step(work: Workload) -> Step:
+    """One token for each user."""
+    users = np.asarray(work.users, dtype=float)
+    return Step(tokens=users, sequences=users, depth=work.decode_depth, kv_type=work.kv_type)
+
+
+def micro_batches(work: Workload) -> tuple[Step, Array]:
+    """One micro-batch of all users' prompts, and how many there are; they are of one size."""
+    whole = prompt_step(work)
+    count = np.ceil(whole.tokens / work.ubatch)
+    return replace(whole, tokens=whole.tokens / count, sequences=1.0), count
+
+
+def step_load(model: Model, placement: Placement, location: Location, step: Step) -> Load:
+    """What a step reads and computes of the parts that lie at a location."""
+    shares = placement.weights.get(location, {})
+    nothing = np.zeros(model.layers)
+    by_group = {
+        group: (share @ model.held[group]) * model.read_share(group, step.tokens)
+        for group, share in shares.items()
+    }
+    head = placement.output.get(location, 0.0)
+    cache = placement.kv.get(location, nothing)
+    attended = np.minimum(np.asarray(step.depth, dtype=float)[..., None], model.windows)
+    work = {group: share @ model.flops[group] for group, share in shares.items()}
+    expert_work = work.pop(Group.ROUTED_EXPERTS, 0.0)
+    attention = np.sum(cache * model.attention_flops * attended, axis=-1)
+    norms = shares.get(Group.NORMS, nothing)
+    kept = model.kv_bytes(step.depth, step.kv_type)
+    return Load(
+        tokens=step.tokens,
+        each=np.asarray(step.tokens) / np.maximum(step.sequences, 1.0),
+        weights=np.asarray(sum(by_group.values())) + head * model.output,
+        experts=by_group.get(Group.ROUTED_EXPERTS, 0.0),
+        kv=np.sum(cache * kept, axis=-1) * step.sequences,
+        flops=(sum(work.values()) + head * model.output_flops) * step.tokens,
+        attention_flops=attention * step.tokens,
+        expert_flops=expert_work * step.tokens,
+        layers=np.sum(norms, axis=-1),
+        state_layers=norms @ model.state_layers,
+        expert_layers=shares.get(Group.ROUTED_EXPERTS, nothing) @ model.expert_layers,
+    )

@@ -1,0 +1,26 @@
+"""A choice among estimates by runtime and placement, which begins with the best one."""
+
+from collections.abc import Iterable
+
+import streamlit as st
+
+from advisor.estimate import Estimate
+from advisor.reports.compose import TITLES
+
+
+def choose(
+    label: str, estimates: Iterable[Estimate], best: Estimate | None, *, key: str
+) -> Estimate:
+    """The one that is chosen; what no longer can be gives way to the best, else to the first.
+
+    Args:
+        label: above the choice.
+        estimates: one at least.
+        best: to begin with.
+        key: of the widget.
+    """
+    named = {f"{one.runtime}, {TITLES[one.strategy]}": one for one in estimates}
+    if st.session_state.get(key) not in named:
+        first = next(iter(named))
+        st.session_state[key] = next((name for name in named if named[name] is best), first)
+    return named[st.selectbox(label, named, key=key)]
