@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from advisor.errors import ProbeError
-from advisor.probes import disk, disk_reads, drive_file, progress
+from advisor.probes import disk, disk_reads, drive_file, host, progress
 from advisor.probes.progress import Step
 from advisor.units import GB
 
@@ -30,6 +30,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "now", lambda: next(ticks) * 1e-5)
     monkeypatch.setattr(disk, "DIRECT", ((BLOCK, 4), (BLOCK, 1), (BLOCK // 4, 2)))
     monkeypatch.setattr(disk, "THROUGH_CACHE", ((BLOCK, 2), (BLOCK, 1)))
+    monkeypatch.setattr(disk, "CHUNK", BLOCK)
     monkeypatch.setattr(disk, "SHORTEST", 0.0005)
     monkeypatch.setattr(drive_file, "BLOCK", BLOCK)
     monkeypatch.setattr(drive_file, "SYNC", 4 * BLOCK)
@@ -60,11 +61,19 @@ def test_a_folder_gets_a_file_that_is_gone_after(tmp_path):
 
 
 def test_the_curve_goes_by_block_and_queue_depth(tmp_path):
-    direct, mapped, _ = disk.measure(0.1, path=tmp_path, file_bytes=16 * BLOCK)
+    direct, _, buffered = disk.measure(0.1, path=tmp_path, file_bytes=16 * BLOCK)
     assert {(point.block, point.threads) for point in direct.curve} == set(disk.DIRECT)
-    assert {(point.block, point.threads) for point in mapped.curve} == set(disk.THROUGH_CACHE)
+    assert {(point.block, point.threads) for point in buffered.curve} == set(disk.THROUGH_CACHE)
     assert direct.value == max(point.value for point in direct.curve)
     assert (direct.value, direct.threads) in {(one.value, one.threads) for one in direct.curve}
+
+
+def test_a_map_is_read_as_llama_cpp_reads_it(tmp_path, monkeypatch):
+    # Chunks of 64 rows in turns, by as many threads as the machine has cores.
+    monkeypatch.setattr(disk, "CHUNK", BLOCK // 2)
+    _, mapped, _ = disk.measure(0.1, path=tmp_path, file_bytes=16 * BLOCK)
+    (point,) = mapped.curve
+    assert (point.block, point.threads) == (BLOCK // 2, host.facts().cores)
 
 
 def test_little_time_measures_what_matters_most(tmp_path, monkeypatch):

@@ -76,6 +76,7 @@ def answers(
     count: int,
     *,
     fresh: bool = False,
+    sampling: dict[str, Any] | None = None,
     note: Callable[[], dict[str, Any]] = dict,
 ) -> list[dict[str, Any]]:
     """What the server tells of its timings with each token.
@@ -85,12 +86,13 @@ def answers(
         prompt: tokens.
         count: of tokens to generate.
         fresh: read all of the prompt, whatever the cache holds of it.
+        sampling: how tokens are drawn, where not as the server does by default.
         note: what to write beside the timings of a token, asked as soon as it is there.
     """
     told: list[tuple[Any, dict[str, Any]]] = []
     asked = {
         "prompt": prompt, "n_predict": count, "cache_prompt": not fresh, "ignore_eos": True,
-        "temperature": 1.0, "stream": True, "timings_per_token": True,
+        "temperature": 1.0, "stream": True, "timings_per_token": True, **(sampling or {}),
     }  # fmt: skip
     loaded.handle_completions(asked, lambda one: told.append((one, note())))
     timings = [

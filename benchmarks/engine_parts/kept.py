@@ -3,6 +3,7 @@
     {"depth": 128}                 tokens after so many, and the speed of reading those
     {"depth": 4096, "slot": "x"}   tokens alone, the cache read from a file first
     {"depth": 4096, "save": "x"}   fill the cache and write it to a file
+    {"depth": 16, "any": true}     tokens drawn from all of the vocabulary
 
 Started by `benchmarks.engine`. A cache depends on layers and heads, not on weights: what a model
 with next to no weights wrote fits the one that is to be timed, whose prompt would take minutes.
@@ -24,6 +25,8 @@ from advisor.probes.with_parent import end_with_parent
 
 FIRST, SEED = 16, 9
 """Tokens of a first prompt, which brings in all weights once."""
+ANY = {"top_k": 0, "top_p": 1.0, "min_p": 0.0}
+"""No token is left out. The few that are likely after one prompt would go to few of the experts."""
 
 
 def main(job: dict[str, Any]) -> None:
@@ -41,15 +44,18 @@ def main(job: dict[str, Any]) -> None:
             rate = answers(loaded, prompt, 1, fresh=True)[-1]["prompt_per_second"]
         if "save" in asked:
             slot(loaded, "save", asked["save"])
-        tell({"steps": list(steps(loaded, prompt, job)), "prompt_rate": rate})
+        sampling = ANY if asked.get("any") else {}
+        tell({"steps": list(steps(loaded, prompt, job, sampling)), "prompt_rate": rate})
 
 
-def steps(loaded: Any, prompt: list[int], job: dict[str, Any]) -> Iterator[tuple[float, int]]:
+def steps(
+    loaded: Any, prompt: list[int], job: dict[str, Any], sampling: dict[str, Any]
+) -> Iterator[tuple[float, int]]:
     """Seconds of each token, and bytes that came from the drive meanwhile."""
     answers(loaded, prompt, 1)
     until = time.monotonic() + job["seconds"]
     while True:
-        told = answers(loaded, prompt, job["tokens"], note=from_drive)
+        told = answers(loaded, prompt, job["tokens"], sampling=sampling, note=from_drive)
         for before, later in pairwise(told):
             seconds = (later["predicted_ms"] - before["predicted_ms"]) / 1e3
             if seconds > 0:  # a step of no time is the end repeated

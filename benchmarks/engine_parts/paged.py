@@ -125,9 +125,10 @@ def _timed(model: Larger, share: float, path: Path, machine: Machine) -> Run:
         _looked_at(group) as sizes,
         talk.loaded(job, path.parent, partial(inside, group)) as ask,
     ):
-        ask({"depth": DEPTH})
+        what = {"depth": DEPTH, "any": model.synthetic.model.has_experts}
+        ask(what)
         sizes.clear()
-        answer = ask({"depth": DEPTH})
+        answer = ask(what)
     return Run(
         target=model.name, depth=DEPTH, share=share, seconds=statistics.fmean(answer.seconds),
         read=statistics.fmean(answer.read), cache=statistics.median(sizes),
