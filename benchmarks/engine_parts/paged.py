@@ -64,7 +64,7 @@ def larger() -> list[Larger]:
     dense = ((find_model("TinyLlama-1.1B"), "Q8_0"), (find_model("Llama-3.2-1B"), "Q6_K"))
     # Random weights in Q4_0 are below zero on average, and would send all tokens to like experts.
     routed = ((SMALL_PIECES, "Q4_K_M"), (LARGE_PIECES, "Q4_K_M"))
-    scans, hits = (0.5, 0.75, 0.9, 0.97, 1.05), (0.4, 0.6, 0.8)
+    scans, hits = (0.5, 0.75, 0.9, 1.05), (0.4, 0.6, 0.8)
     return [
         Larger(name=f"{facts.name} {form}", synthetic=in_format(facts, form), shares=shares)
         for shares, models in ((scans, dense), (hits, routed))
