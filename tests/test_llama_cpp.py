@@ -13,16 +13,8 @@ from advisor.assemble import machine
 from advisor.machine import Machine, given
 from advisor.machine_inputs import MachineInputs
 from advisor.model import Model
-from advisor.placement import (
-    RAM,
-    Settings,
-    Strategy,
-    needed_bytes,
-    vram,
-)
-from advisor.runtimes import (
-    LLAMA_CPP,
-)
+from advisor.placement import RAM, Settings, Strategy, needed_bytes, vram
+from advisor.runtimes import LLAMA_CPP
 from advisor.runtimes.llama_cpp_schedule import crossings
 from advisor.runtimes.paging import WATCHED
 from advisor.schedule import Route, Transfer, Way

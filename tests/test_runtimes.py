@@ -17,16 +17,7 @@ from advisor.compare import compare, usable
 from advisor.errors import Refusal, UnknownName
 from advisor.machine import Machine
 from advisor.machine_inputs import MachineInputs
-from advisor.placement import (
-    DISK,
-    RAM,
-    Location,
-    Placement,
-    Settings,
-    Strategy,
-    vram,
-    weight_bytes,
-)
+from advisor.placement import DISK, RAM, Location, Placement, Settings, Strategy, vram, weight_bytes
 from advisor.runtimes import (
     ACCELERATE,
     DEEPSPEED,
