@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from advisor import catalog, offline
+from advisor import catalog, stated_run
 from advisor.assemble import machine
 from advisor.cells import number, text
 from advisor.engines import computes_in_place, engine
@@ -151,10 +151,7 @@ def understood(row: Mapping[str, str]) -> Case:
     runtime, strategy = _runtime(row, category, notes), STRATEGIES[category]
     model = stated_model(row, runtime, notes)
     inputs = stated_machine(row, notes)
-    if computes_in_place(runtime):
-        inputs = replace(inputs, ram_gb=ram_gib(row, category, notes))
-    else:
-        inputs = replace(inputs, ram_gb=offline.ram_gib(row, runtime, notes))
+    inputs = replace(inputs, ram_gb=ram_gib(row, runtime, notes))
     if strategy is Strategy.GPU_RESIDENT and strategy not in runtime.strategies:
         notes.append(f"{runtime.name} keeps no weights on the GPU: RAM holds them")
         strategy = Strategy.CPU_OFFLOAD
@@ -166,8 +163,8 @@ def understood(row: Mapping[str, str]) -> Case:
         prompt, work = _work(row)
         guessed = False
     else:
-        chosen = offline.settings(row, category, model, runtime)
-        asked = offline.workload(row, runtime)
+        chosen = stated_run.settings(row, category, model, runtime)
+        asked = stated_run.workload(row, runtime)
         chosen = kept_where_all_fits(model, where, asked, runtime, chosen)
         users = batch(row, model, where, asked, runtime, strategy, chosen, notes)
         prompt = work = replace(asked, users=users)
@@ -215,7 +212,7 @@ def _settings(row: Mapping[str, str], category: str, model: Model) -> Settings:
         layers = round(share * model.layers)
     if category == "moe_offload" and moe is None and (layers is None or layers >= model.layers):
         moe = float(model.layers)
-    kept, frequent = offline.experts_kept(row)
+    kept, frequent = stated_run.experts_kept(row)
     return Settings(
         gpu_layers=layers,
         cpu_moe=moe,

@@ -15,10 +15,10 @@ from advisor.efficiency import Scope
 from advisor.errors import Refusal
 from advisor.machine import Machine
 from advisor.model import Model
-from advisor.offline import lengths
 from advisor.placement import RAM, Settings, Strategy, Tier, kv_bytes, needed_bytes, weight_bytes
 from advisor.runtimes import ACCELERATE, DEEPSPEED, VLLM, Runtime
 from advisor.runtimes.streaming import ACTIVATIONS
+from advisor.stated_run import lengths
 from advisor.workload import Workload
 
 MOST_USERS = 2048

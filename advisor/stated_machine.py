@@ -9,9 +9,12 @@ import numpy as np
 from advisor import catalog, hardware
 from advisor.assemble import TYPICAL_HOST
 from advisor.cells import number, text, whole
+from advisor.engines import computes_in_place
 from advisor.errors import UnknownName
 from advisor.machine_inputs import NO_GPU, MachineInputs
 from advisor.records import HostRow
+from advisor.runtimes import Runtime
+from advisor.runtimes.expert_streaming import EXPERT_STREAMING
 from advisor.stated_gpus import stated_gpus
 from advisor.units import GB
 
@@ -45,26 +48,43 @@ def stated_machine(row: Mapping[str, str], notes: list[str]) -> MachineInputs:
 
 UNLIMITED_RAM_GIB = 100_000.0
 """Stands for RAM that a source does not state but that held what its run needed [GiB]."""
-USUAL_RAM_GIB = 64.0
+BESIDE_A_DRIVE_GIB = 64.0
 """Stands for RAM beside a drive that a source does not state [GiB]."""
+AT_HOME_GIB = 64.0
+"""RAM of a machine at home that streams experts and does not state it [GiB]; assumed."""
+SERVERS_GIB = 256.0
+"""RAM of a server that offloads and does not state it [GiB]; assumed."""
 
 
-def ram_gib(row: Mapping[str, str], category: str, notes: list[str]) -> float:
-    """RAM as stated beside the processor or in the note; only a drive's cache depends on it [GiB].
+def ram_gib(row: Mapping[str, str], runtime: Runtime, notes: list[str]) -> float:
+    """RAM as stated beside the processor or in the note, else what is usual [GiB].
 
     Args:
         row: of a measurement file.
-        category: of the row.
+        runtime: that ran it.
         notes: gets what stands in for what was not stated.
     """
-    if category != "nvme":
-        return UNLIMITED_RAM_GIB
     said = f"{text(row, 'cpu')} {text(row, 'source_note')}"
+    if computes_in_place(runtime):
+        return _for_pages(said, notes) if text(row, "category") == "nvme" else UNLIMITED_RAM_GIB
+    found = re.search(r"(\d+(?:\.\d+)?) ?(GB|TB)(?! ?/s)", said)
+    if found:
+        size = float(found.group(1)) * (1024.0 if found.group(2) == "TB" else 1.0)
+        return min(max(size, 1.0), 100_000.0)
+    at_home = runtime.place is EXPERT_STREAMING.place
+    usual = AT_HOME_GIB if at_home else SERVERS_GIB
+    if text(row, "category") not in ("resident", "batched"):
+        notes.append(f"RAM is not stated: {usual:g} GiB stand in")
+    return usual
+
+
+def _for_pages(said: str, notes: list[str]) -> float:
+    """Of what is computed in place, only a drive's pages depend on RAM [GiB]."""
     found = re.search(r"(\d+(?:\.\d+)?) ?GB(?! ?/s)", said)
     if found:
         return min(max(float(found.group(1)), 1.0), 4096.0)
-    notes.append(f"RAM is not stated: {USUAL_RAM_GIB:g} GiB stand in")
-    return USUAL_RAM_GIB
+    notes.append(f"RAM is not stated: {BESIDE_A_DRIVE_GIB:g} GiB stand in")
+    return BESIDE_A_DRIVE_GIB
 
 
 STAND_INS = (

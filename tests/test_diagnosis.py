@@ -14,15 +14,7 @@ from advisor.causes import CAUSES
 from advisor.causes.memory import SLOWER_RATES
 from advisor.causes.processors import FAR_NODE
 from advisor.causes.situation import Situation, Trial, situation
-from advisor.diagnosis import (
-    LIMITS,
-    Diagnosis,
-    Measured,
-    Outcome,
-    density,
-    diagnose,
-    distance,
-)
+from advisor.diagnosis import LIMITS, Diagnosis, Measured, Outcome, density, diagnose, distance
 from advisor.diagnosis_text import diagnosis_text, sentence
 from advisor.errors import InputError
 from advisor.estimate import Estimate, estimate

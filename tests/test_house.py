@@ -31,7 +31,7 @@ LAYERS = """
     what_ifs offers remarks
     compare predict concurrency
     stated_machine stated_model stated_batch
-    offline engines stated_gpus
+    stated_run engines stated_gpus
     models assemble seen_machine assemble_named
     calibrated
     calibration named_machines fingerprint probed estimate engine_constants

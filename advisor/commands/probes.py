@@ -94,6 +94,6 @@ def _measurement_line(one: dict[str, Any]) -> str:
     value = (
         f"{one['value'] / 1e9:8.2f} GB/s"
         if one["unit"] == "B/s"
-        else (f"{one['value']:8.4g} {one['unit']}")
+        else f"{one['value']:8.4g} {one['unit']}"
     )
     return f"{one['name']:<22} {value}  within {one['spread']:.0%}. {one['note']}"

@@ -21,11 +21,11 @@ from advisor.fitting.stacking import Shape, machines, number_type, shape, stacke
 from advisor.fitting.stream_parameters import STREAM_PARAMETERS
 from advisor.machine import Machine
 from advisor.model import Floats
-from advisor.offline import lengths
 from advisor.predict import Case, understood
 from advisor.runtimes.expert_streaming import EXPERT_STREAMING
 from advisor.schedule import Phases
 from advisor.stated_batch import SERVER
+from advisor.stated_run import lengths
 from advisor.tables import DATA
 
 PAPERS = DATA / "measurements" / "offload_papers.csv"

@@ -17,12 +17,7 @@ from advisor.machine import Machine
 from advisor.model import Model
 from advisor.placement import DISK, RAM, Placement, Settings, Strategy, all_of, vram
 from advisor.runtimes.runtime import Becomes, Runtime
-from advisor.runtimes.streaming import (
-    ACTIVATIONS,
-    kernels,
-    packed_weights,
-    together,
-)
+from advisor.runtimes.streaming import ACTIVATIONS, kernels, packed_weights, together
 from advisor.schedule import Flow, Phases, Route, Schedule, Stage, Transfer, alone
 from advisor.steps import Load, Step, prompt_step, step_load, token_step
 from advisor.units import GIB, Array

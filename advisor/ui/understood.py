@@ -176,7 +176,7 @@ def _cache_rows(model: Model, work: Workload) -> Iterable[Row]:
     if work.users > 1:
         yield (
             _term(f"for {work.users} users", "All of them at that context."),
-            (memory(full * float(work.users))),
+            memory(full * float(work.users)),
         )
     if fixed:
         yield _term("of that fixed", "States that are there from the first token."), memory(fixed)

@@ -1,4 +1,4 @@
-"""What rows of papers leave open: shares of the tiers, lengths, the type of the cache, RAM."""
+"""How a row of a paper says that a framework ran: shares of the tiers, lengths, the cache."""
 
 import re
 from collections.abc import Mapping
@@ -7,7 +7,6 @@ from advisor.cells import number, text
 from advisor.model import Model
 from advisor.placement import Settings
 from advisor.runtimes import ACCELERATE, VLLM, Runtime
-from advisor.runtimes.expert_streaming import EXPERT_STREAMING
 from advisor.units import GIB
 from advisor.workload import Workload
 
@@ -15,10 +14,6 @@ USUAL_PROMPT = 64.0
 """Prompt of runs that time generation and do not state one: a sentence [tokens]."""
 USUAL_OUTPUT = 128.0
 """Tokens generated where a row does not say [tokens]."""
-USUAL_RAM_GIB = 256.0
-"""RAM of a server that offloads and does not state it [GiB]; assumed."""
-AT_HOME_RAM_GIB = 64.0
-"""RAM of a machine at home that streams experts and does not state it [GiB]; assumed."""
 
 
 def settings(row: Mapping[str, str], category: str, model: Model, runtime: Runtime) -> Settings:
@@ -107,17 +102,3 @@ def experts_kept(row: Mapping[str, str]) -> tuple[float | None, bool]:
     found = re.search(r"gpu_expert_ratio=(\d(?:\.\d+)?)", text(row, "other_metric"))
     frequent = "frequency" in text(row, "runtime").casefold()
     return (float(found.group(1)) if found else None), frequent
-
-
-def ram_gib(row: Mapping[str, str], runtime: Runtime, notes: list[str]) -> float:
-    """RAM as stated beside the processor or in the note, else that of usual machines [GiB]."""
-    said = f"{text(row, 'cpu')} {text(row, 'source_note')}"
-    found = re.search(r"(\d+(?:\.\d+)?) ?(GB|TB)(?! ?/s)", said)
-    if found:
-        size = float(found.group(1)) * (1024.0 if found.group(2) == "TB" else 1.0)
-        return min(max(size, 1.0), 100_000.0)
-    at_home = runtime.place is EXPERT_STREAMING.place
-    usual = AT_HOME_RAM_GIB if at_home else USUAL_RAM_GIB
-    if text(row, "category") not in ("resident", "batched"):
-        notes.append(f"RAM is not stated: {usual:g} GiB stand in")
-    return usual

@@ -1,0 +1,28 @@
+"""A model of the catalogue placed by a runtime, and the command for it."""
+
+from advisor import catalog
+from advisor.machine import Machine
+from advisor.placement import Placement, Settings, Strategy
+from advisor.runtimes import Runtime
+from advisor.workload import Workload
+
+WORK = Workload()
+
+
+def place(
+    one: Runtime,
+    where: Machine,
+    strategy: Strategy,
+    name: str = "Llama-3.1-70B",
+    form: str = "Q4_K_M",
+    settings: Settings | None = None,
+    work: Workload = WORK,
+) -> Placement:
+    model = catalog.model(name, form)
+    return one.place(model, where, work, strategy, settings or Settings())
+
+
+def command(one: Runtime, where: Machine, strategy: Strategy, form: str, work: Workload) -> str:
+    model = catalog.model("Llama-3.1-70B", form)
+    placement = one.place(model, where, work, strategy, Settings())
+    return one.command(model, placement, where, work)

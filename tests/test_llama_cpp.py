@@ -1,0 +1,233 @@
+"""Where llama.cpp puts the bytes, how it reads them, and the command it is told."""
+
+import shlex
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from placing import WORK, command, place
+
+from advisor import catalog
+from advisor.architecture import Group
+from advisor.assemble import machine
+from advisor.machine import Machine, given
+from advisor.machine_inputs import MachineInputs
+from advisor.model import Model
+from advisor.placement import RAM, Settings, Strategy, needed_bytes, vram
+from advisor.runtimes import LLAMA_CPP
+from advisor.runtimes.llama_cpp_schedule import crossings
+from advisor.runtimes.paging import WATCHED
+from advisor.schedule import Route, Transfer, Way
+from advisor.units import GIB
+from advisor.workload import Workload
+
+
+@pytest.fixture(scope="module")
+def rig() -> Machine:
+    return machine(MachineInputs(gpu="RTX 3090", ram_gb=64))
+
+
+@pytest.mark.parametrize("head_first", [True, False])
+def test_llama_cpp_keeps_the_embedding_in_ram_and_the_head_with_the_first_or_last_layer(
+    rig: Machine, head_first: bool
+) -> None:
+    settings = Settings(gpu_layers=40.0, head_first=head_first)
+    whole = place(LLAMA_CPP, rig, Strategy.GPU_RESIDENT, settings=settings)
+    half = place(LLAMA_CPP, rig, Strategy.CPU_OFFLOAD, settings=settings)
+    assert whole.embedding == half.embedding == RAM
+    assert float(np.asarray(whole.output[vram(0)])) == 1.0
+    assert float(np.asarray(half.output[vram(0)])) == float(head_first)
+    assert half.weights[vram(0)][Group.ATTENTION][-1] == 1.0, "the last layers go to the GPU"
+    assert half.weights[vram(0)][Group.ATTENTION][0] == 0.0
+
+
+def test_a_gpu_layer_more_would_not_fit(rig: Machine) -> None:
+    found = place(LLAMA_CPP, rig, Strategy.CPU_OFFLOAD)
+    model = catalog.model("Llama-3.1-70B", "Q4_K_M")
+    more = Settings(gpu_layers=float(found.gpu_layers) + 3)
+    needed = needed_bytes(
+        model, place(LLAMA_CPP, rig, Strategy.CPU_OFFLOAD, settings=more), vram(0), WORK
+    )
+    assert float(needed) > 24 * GIB - 1.0 * GIB, "three more would eat the margin of 1 GiB"
+
+
+def test_experts_go_to_ram_before_whole_layers(rig: Machine) -> None:
+    found = place(LLAMA_CPP, rig, Strategy.CPU_OFFLOAD, "Qwen3-235B-A22B")
+    assert float(found.gpu_layers) == 94
+    assert 0 < float(found.cpu_moe) <= 94
+    assert found.weights[vram(0)][Group.ATTENTION].sum() == 94
+    assert found.weights[RAM][Group.ROUTED_EXPERTS].sum() == float(found.cpu_moe)
+    assert found.weights[RAM][Group.ATTENTION].sum() == 0
+
+
+def test_each_layer_with_experts_in_ram_crosses_twice(rig: Machine) -> None:
+    settings = Settings(cpu_moe=10.0)
+    found = place(LLAMA_CPP, rig, Strategy.CPU_OFFLOAD, "Qwen3-30B-A3B", settings=settings)
+    model = catalog.model("Qwen3-30B-A3B", "Q4_K_M")
+    assert float(crossings(model, found, rig)) == 20.0
+
+
+def test_where_the_gpu_holds_all_offload_is_shown_from_ram(rig: Machine) -> None:
+    found = place(LLAMA_CPP, rig, Strategy.CPU_OFFLOAD, "Llama-3.1-8B")
+    assert float(found.gpu_layers) == 0.0
+
+
+def test_the_page_cache_is_what_is_free_only_where_ram_is_too_small() -> None:
+    small = machine(MachineInputs(gpu="RTX 3090", ram_gb=16))
+    large = machine(MachineInputs(gpu="RTX 3090", ram_gb=64))
+    assert float(place(LLAMA_CPP, large, Strategy.NVME_OFFLOAD).page_cache) == 0.0
+    # 16 GiB less 2 for the system, 1.2 of cache for 37 layers, 0.3 of buffer.
+    assert 11 < float(place(LLAMA_CPP, small, Strategy.NVME_OFFLOAD).page_cache) / GIB < 14
+    chosen = Settings(page_cache=5.0)
+    given = place(LLAMA_CPP, large, Strategy.NVME_OFFLOAD, settings=chosen)
+    assert float(given.page_cache) == 5.0
+
+
+def paged_bytes(model: Model, cache: float, read_ahead: float = 128 * 2**10) -> float:
+    """What a token brings in from the drive [B]."""
+    where = machine(MachineInputs(gpu="none", ram_gb=16))
+    assert where.disk is not None
+    ahead = given(read_ahead)
+    where = replace(where, disk=replace(where.disk, read_ahead=ahead))
+    settings = Settings(page_cache=cache)
+    placed = LLAMA_CPP.place(model, where, WORK, Strategy.NVME_OFFLOAD, settings)
+    stages = LLAMA_CPP.schedule(model, placed, where, WORK).decode.stages
+    flows = [flow for stage in stages for flow in stage.flows if flow.route is Route.PAGED]
+    return sum(float(flow.moved) for flow in flows)
+
+
+def test_a_scan_is_read_again_while_the_cache_is_smaller() -> None:
+    model = catalog.model("Llama-3.1-8B", "Q4_K_M")
+    read = model.read_bytes_per_token
+    assert paged_bytes(model, 0.0) == pytest.approx(read, rel=0.001)
+    again = (1 - WATCHED.found) * read
+    assert paged_bytes(model, 0.8 * model.file_bytes) == pytest.approx(again, rel=0.001)
+    assert paged_bytes(model, model.file_bytes) == 0.0
+
+
+def test_a_head_that_is_the_token_table_is_scanned_with_the_rest() -> None:
+    # A fifth of Llama-3.2-1B is its table: with nine tenths of the file the cache holds no scan.
+    model = catalog.model("Llama-3.2-1B", "Q8_0")
+    assert model.embedding > 0.2 * model.file_bytes
+    again = (1 - WATCHED.found) * model.read_bytes_per_token
+    assert paged_bytes(model, 0.9 * model.file_bytes) == pytest.approx(again, rel=0.005)
+
+
+def test_experts_are_hit_in_proportion_and_bring_in_what_lies_beside_them() -> None:
+    # Mixtral in Q8_0: a matrix of an expert has 4096 x 14336 weights of 34 / 32 bytes, 62.4 MB.
+    model = catalog.model("Mixtral-8x7B", "Q8_0")
+    experts = float(np.sum(model.held[Group.ROUTED_EXPERTS]))
+    dense = model.read_bytes_per_token - experts / 4
+    piece = 4096 * 14336 * 34 / 32
+    half = dense + 0.5 * experts
+    for ahead in (0.0, 128 * 2**10, 8 * 2**20):
+        needed = experts / 4 * (1 + WATCHED.windows * ahead / piece)
+        assert paged_bytes(model, half, ahead) == pytest.approx(0.5 * needed, rel=0.01)
+    # However much lies beside.
+    most = 0.5 * WATCHED.most * experts
+    assert paged_bytes(model, half, 1e9) == pytest.approx(most, rel=0.01)
+
+
+def test_layers_are_divided_by_the_memory_of_the_cards() -> None:
+    two = machine(MachineInputs(gpu="RTX 3090", gpu_count=2, ram_gb=64))
+    found = place(LLAMA_CPP, two, Strategy.GPU_RESIDENT)
+    first, second = (found.weights[vram(device)][Group.NORMS] for device in (0, 1))
+    # 80 layers of about 0.51 GB; the head behind the second card's layers counts as two of them.
+    assert (first.sum(), second.sum()) == (41, 39)
+    assert first[:41].all(), "the first card takes the first layers"
+
+
+def test_cards_are_filled_by_bytes_where_experts_lie_in_ram() -> None:
+    """Half of the first layers' experts lie in RAM, so the first card takes more layers: both cards
+    then hold alike, the head on the second counted.
+    """
+    two = machine(MachineInputs(gpu="RTX 3090", gpu_count=2, ram_gb=256))
+    model = catalog.model("Qwen3-235B-A22B", "Q4_K_M")
+    found = LLAMA_CPP.place(model, two, WORK, Strategy.CPU_OFFLOAD, Settings())
+    counts = [float(found.weights[vram(device)][Group.NORMS].sum()) for device in (0, 1)]
+    held = [float(needed_bytes(model, found, vram(device), WORK)) for device in (0, 1)]
+    assert counts[0] > 2 * counts[1]
+    assert held[0] == pytest.approx(held[1], rel=0.1)
+    assert max(held) <= 24 * GIB
+    text = LLAMA_CPP.command(model, found, two, WORK)
+    assert f"-ts {counts[0]:.0f},{counts[1] + 1:.0f} " in text
+
+
+def test_a_cache_in_ram_leaves_room_for_layers_and_crosses_twice_in_each(rig: Machine) -> None:
+    work = Workload(context=32_768)
+    model = catalog.model("Llama-3.1-70B", "Q4_K_M")
+    here, there = (
+        place(LLAMA_CPP, rig, Strategy.CPU_OFFLOAD, settings=Settings(kv_in_ram=kept), work=work)
+        for kept in (False, True)
+    )
+    assert float(there.gpu_layers) > float(here.gpu_layers)
+    assert there.kv[RAM].sum() == 80
+    layers = float(there.gpu_layers)
+    assert float(crossings(model, there, rig)) == float(crossings(model, here, rig)) + 2 * layers
+
+
+def test_the_cpu_attends_to_a_cache_in_ram(rig: Machine) -> None:
+    """4097 tokens of 327,680 B, all 80 layers'; the GPU reads none."""
+    model, work = catalog.model("Llama-3.1-70B", "Q4_K_M"), Workload(prompt=4096, output=2)
+    settings = Settings(gpu_layers=40.0, kv_in_ram=True)
+    found = LLAMA_CPP.place(model, rig, work, Strategy.CPU_OFFLOAD, settings)
+    stages = LLAMA_CPP.schedule(model, found, rig, work).decode.stages
+    loads = [(flow.route, flow.load) for stage in stages for flow in stage.flows if flow.load]
+    read = sum(float(np.asarray(load.kv)) for route, load in loads if route is Route.IN_PLACE)
+    assert read == 4097 * 327_680
+    assert all(float(np.asarray(load.kv)) == 0 for route, load in loads if route is Route.RESIDENT)
+
+
+@pytest.mark.parametrize("mode", ["none", "mlock", "dio"])
+def test_a_file_that_is_read_in_is_copied_from_locked_memory(rig: Machine, mode: str) -> None:
+    model = catalog.model("Llama-3.1-70B", "Q4_K_M")
+    for how, transfer in ((mode, Transfer.PINNED), ("mmap", Transfer.PAGEABLE)):
+        settings = Settings(gpu_layers=20.0, load_mode=how)
+        found = LLAMA_CPP.place(model, rig, WORK, Strategy.CPU_OFFLOAD, settings)
+        stages = LLAMA_CPP.schedule(model, found, rig, WORK).prefill.stages
+        copied = [flow for stage in stages for flow in stage.flows if flow.route is Route.STREAMED]
+        assert [flow.transfer for flow in copied] == [transfer]
+
+
+def test_machines_that_are_joined_hand_on_over_the_network() -> None:
+    far = machine(MachineInputs(gpu="RTX 3090", machines=3))
+    model = catalog.model("Llama-3.1-70B", "Q4_K_M")
+    found = LLAMA_CPP.place(model, far, WORK, Strategy.GPU_RESIDENT, Settings())
+    (one,) = LLAMA_CPP.schedule(model, found, far, WORK).decode.exchanges
+    # There and on and back, 8192 values of 4 bytes each time.
+    assert (one.way, one.times, float(np.asarray(one.moved))) == (Way.NETWORK, 3.0, 8192 * 4)
+
+
+def test_llama_cpp_is_told_everything_and_left_no_choice(rig: Machine) -> None:
+    work = Workload(context=4096, users=2, kv_type="q8_0", ubatch=1024)
+    text = command(LLAMA_CPP, rig, Strategy.NVME_OFFLOAD, "Q4_K_M", work)
+    words = shlex.split(text)
+    assert words[0] == "llama-server"
+    for option, value in (
+        ("-c", "8192"), ("-np", "2"), ("-fa", "on"), ("-ctk", "q8_0"), ("-ctv", "q8_0"),
+        ("-ub", "1024"), ("-lm", "mmap"), ("--fit", "off"),
+    ):  # fmt: skip
+        assert words[words.index(option) + 1] == value
+    assert "--no-repack" in words
+    assert int(words[words.index("-ngl") + 1]) > 20
+
+
+def test_llama_cpp_resident_takes_all_layers() -> None:
+    big = machine(MachineInputs(gpu="H100 SXM", ram_gb=64))
+    assert "-ngl all" in command(LLAMA_CPP, big, Strategy.GPU_RESIDENT, "Q4_K_M", WORK)
+
+
+def test_the_whole_context_of_window_layers_is_kept_when_asked() -> None:
+    # Gemma 3 12B: 40 window layers of 8192 bytes a token; 32,768 tokens in place of 1024 + 512.
+    rig = machine(MachineInputs(gpu="H100 SXM", ram_gb=64))
+    held = []
+    for full in (False, True):
+        work = Workload(context=32_768, swa_full=full)
+        found = place(
+            LLAMA_CPP, rig, Strategy.GPU_RESIDENT, "gemma-3-12b-it", settings=None, work=work
+        )
+        assert found.cache is not None
+        held.append(float(found.cache.sum()))
+    assert held[1] - held[0] == 40 * 8192 * (32_768 - 1536)
+    model = catalog.model("gemma-3-12b-it", "Q4_K_M")
+    assert "--swa-full" in LLAMA_CPP.command(model, found, rig, work)
