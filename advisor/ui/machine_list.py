@@ -45,7 +45,7 @@ def section() -> None:
         notice(trouble, "error")
     for name in (THIS, *named_machines.names()):
         _row(name)
-    with st.expander("Bring a machine that was measured elsewhere"):
+    with st.expander("Bring a machine that was measured elsewhere", key="bring"):
         _form()
 
 
