@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+UNSTEADY = 0.25
+"""Half the range of the repeats over their median, from which other programs were at work."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Point:

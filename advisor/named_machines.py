@@ -86,6 +86,33 @@ def keep(found: Probed, name: str) -> Probed:
     return found
 
 
+def rename(name: str, new: str) -> str:
+    """Call a machine otherwise.
+
+    Returns:
+        The name it has now.
+
+    Raises:
+        UnknownName: there is none of that name.
+        InputError: a name that cannot be used, or that another machine has.
+        StoreError: the data folder cannot be written.
+    """
+    if name.casefold() == THIS:
+        raise InputError(f"{THIS!r} is the machine you are on; only others have names.")
+    old, new = _known(name), new.strip()
+    _check(new)
+    if any(one.casefold() == new.casefold() for one in names() if one != old):
+        raise InputError(f"Another machine is called {new} already; give another name.")
+    try:
+        with alone(data_folder() / FOLDER):
+            _path(old).rename(_path(new))
+    except OSError as error:
+        raise StoreError(
+            f"{old} cannot be renamed in {_path(old).parent} ({error.strerror})."
+        ) from error
+    return new
+
+
 def delete(name: str) -> None:
     """Forget a machine; for this one, forget all that was measured on it.
 
@@ -138,6 +165,11 @@ def _together(known: Probed, found: Probed, name: str) -> Probed:
 def _usable(name: str) -> str:
     """The name as it is kept: one that differs by capitals alone is the same."""
     name = name.strip()
+    _check(name)
+    return next((one for one in names() if one.casefold() == name.casefold()), name)
+
+
+def _check(name: str) -> None:
     if name.casefold() == THIS:
         raise InputError(f"{THIS!r} is the machine you are on; give another name.")
     if len(name) > LONGEST_NAME or not _NAME.fullmatch(name):
@@ -145,7 +177,6 @@ def _usable(name: str) -> str:
             f"{name[:80]!r} cannot be the name of a machine; use up to {LONGEST_NAME} letters, "
             "digits, spaces and . ( ) + - _ and begin with a letter or digit."
         )
-    return next((one for one in names() if one.casefold() == name.casefold()), name)
 
 
 def _known(name: str) -> str:

@@ -344,6 +344,11 @@ class TestProbe:
             assert main(["probe", "ram", "--save"]) == 0
         assert calibration.load().figure("ram_read").value == 38.3e9
 
+    def test_repeats_far_apart_are_told(self, run, monkeypatch) -> None:
+        assert "far apart" not in run("probe", "ram")[2]
+        monkeypatch.setattr(parts, "measure", lambda *_, **__: (replace(RAM, spread=1.13),))
+        assert "Repeats lay far apart (ram_read 113%, each way)" in run("probe", "ram")[2]
+
     def test_closed_outputs_are_no_trouble(self, monkeypatch) -> None:
         with monkeypatch.context() as patched:
             patched.setattr("sys.stdout", None)

@@ -57,6 +57,14 @@ def test_import_list_show_delete(run, file):
     assert "No machine is called 'server'" in err
 
 
+def test_rename(run, file):
+    run("calibration", "import", file, "--name", "server")
+    code, out, _ = run("calibration", "rename", "server", "rack 4")
+    assert (code, out) == (0, "server is called rack 4 now.\n")
+    assert named_machines.names() == ("rack 4",)
+    assert run("calibration", "rename", "server", "x")[0] == 2
+
+
 def test_json(run, file):
     run("calibration", "import", file, "--name", "server")
     listed = json.loads(run("calibration", "list", "--json")[1])
@@ -92,6 +100,7 @@ def test_a_plain_list_takes_its_parts_from_the_command_line(run, tmp_path, monke
         (("import", "{file}", "--name", "x", "--ram-gb", "-1"), "--ram-gb is -1"),
         (("import", "{file}", "--name", "x", "--ram-gb", "nan"), "--ram-gb is nan"),
         (("export", "this", "-o", "no/such/folder.json"), "cannot be written"),
+        (("import", "/dev/zero", "--name", "x"), "more than 16,000,000 bytes"),
         (("delete", "nobody"), "No machine is called 'nobody'"),
     ],
 )

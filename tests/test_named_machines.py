@@ -229,3 +229,33 @@ def test_parts_named_by_a_person_fill_what_the_file_leaves_open():
 def test_this_is_the_machine_we_are_on(monkeypatch):
     monkeypatch.setattr(seen_machine.calibration, "load", lambda: Calibration())
     assert named_machine("this").host == seen_machine.this_machine().host
+
+
+def test_a_machine_is_called_otherwise(folder):
+    named_machines.keep(SERVER, "server")
+    named_machines.keep(replace(SERVER, history=(RAM,)), "other")
+    assert named_machines.rename("SERVER", " Server 2 ") == "Server 2"
+    assert named_machines.names() == ("other", "Server 2")
+    assert named_machines.probed("server 2") == SERVER
+    assert named_machines.rename("server 2", "server 2") == "server 2"  # other capitals alone
+    with pytest.raises(InputError, match="Another machine is called OTHER already"):
+        named_machines.rename("server 2", "OTHER")
+    assert len(named_machines.probed("other").history) == 1
+    for wrong in ("", "a/b", "this"):
+        with pytest.raises(InputError, match=r"cannot be the name|give another name"):
+            named_machines.rename("server 2", wrong)
+    with pytest.raises(InputError, match="only others have names"):
+        named_machines.rename("this", "mine")
+    with pytest.raises(UnknownName):
+        named_machines.rename("nobody", "x")
+
+
+def test_a_machine_that_cannot_be_renamed_is_told(monkeypatch):
+    named_machines.keep(SERVER, "server")
+
+    def refused(*_):
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(named_machines.Path, "rename", refused)
+    with pytest.raises(StoreError, match=r"server cannot be renamed in .* \(Read-only"):
+        named_machines.rename("server", "x")

@@ -347,6 +347,21 @@ def test_a_machine_is_brought_looked_at_and_deleted():
     assert named_machines.names() == ()
 
 
+def test_a_machine_that_is_renamed_stays_chosen():
+    named_machines.keep(SERVER, "server")
+    test = page()
+    test.selectbox(key="calibrate_machine").select("server")
+    run(test)
+    test.text_input(key="newname_server").set_value("this")
+    test.button(key="renamed_server").click()
+    assert "give another name" in page_text(run(test))
+    test.text_input(key="newname_server").set_value("rack 4")
+    test.button(key="renamed_server").click()
+    text = page_text(run(test))
+    assert "server is called rack 4 now." in text
+    assert "rack 4 reads its RAM at 150 GB/s" in text
+
+
 def test_its_link_fills_in_advise():
     named_machines.keep(SERVER, "server")
     (link,) = (one.proto.url for one in page().get("link_button"))

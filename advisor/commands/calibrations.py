@@ -1,4 +1,4 @@
-"""`calibration`: what was measured on this machine and others, listed, carried and forgotten."""
+"""`calibration`: what was measured here and elsewhere, listed, carried, renamed and forgotten."""
 
 import argparse
 import json
@@ -39,12 +39,15 @@ def add(commands: Any) -> None:
     for name, action, text in (
         ("show", _show, "every figure of one, with its history"),
         ("export", _export, "write one as JSON, for another computer to import"),
+        ("rename", _rename, "call one otherwise"),
         ("delete", _delete, "forget one"),
     ):
         one = added(actions, name, run(action), text)
         one.add_argument("name", metavar="NAME", help=f"as listed; {THIS} is this machine")
         if action is _export:
             one.add_argument("-o", "--output", type=Path, help="else standard output")
+        if action is _rename:
+            one.add_argument("new", metavar="NEW", help="its name from now on")
     _add_import(added(actions, "import", run(_import), "keep what was measured elsewhere"))
 
 
@@ -134,6 +137,11 @@ def _import(args: argparse.Namespace) -> tuple[object, str]:
     kept = named_machines.keep(found, args.name)
     text = f"Kept as {args.name}: {_counted(len(kept.latest))}. {told(kept.fingerprint)}."
     return {"name": args.name, "figures": len(kept.latest)}, text
+
+
+def _rename(args: argparse.Namespace) -> tuple[object, str]:
+    new = named_machines.rename(args.name, args.new)
+    return {"name": new}, f"{args.name} is called {new} now."
 
 
 def _delete(args: argparse.Namespace) -> tuple[object, str]:

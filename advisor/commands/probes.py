@@ -11,6 +11,7 @@ from advisor.answers import Json
 from advisor.commands.calibrations import export_found
 from advisor.commands.command import added, show
 from advisor.errors import InputError
+from advisor.measurement import UNSTEADY, Measurement
 
 PARTS = ("ram", "disk", "gpu", "engine")
 
@@ -33,7 +34,7 @@ def _probe(args: argparse.Namespace) -> None:
         if part not in PARTS:
             raise InputError(f"There is no probe {part!r}; measure {', '.join(PARTS)}.")
     found, notes = _measured(args.parts or PARTS, args.path, args.quick)
-    for note in notes:
+    for note in (*notes, *_unsteady(found)):
         print(f"advisor: {note}", file=sys.stderr)
     records: list[Json] = [asdict(one) for one in found]
     try:
@@ -44,7 +45,18 @@ def _probe(args: argparse.Namespace) -> None:
         _keep(args, found)
 
 
-def _keep(args: argparse.Namespace, found: Sequence[Any]) -> None:
+def _unsteady(found: Sequence[Measurement]) -> list[str]:
+    """A warning where repeats lay so far apart that predictions from them will, too."""
+    wide = [f"{one.name} {one.spread:.0%}" for one in found if one.spread > UNSTEADY]
+    if not wide:
+        return []
+    return [
+        f"Repeats lay far apart ({', '.join(wide)}, each way): other programs were at work, or the "
+        "machine is shared with others. Measure again when it rests."
+    ]
+
+
+def _keep(args: argparse.Namespace, found: Sequence[Measurement]) -> None:
     from advisor import calibration
 
     if not found and (args.save or args.export):
@@ -56,7 +68,9 @@ def _keep(args: argparse.Namespace, found: Sequence[Any]) -> None:
         export_found(found, args.export)
 
 
-def _measured(names: Sequence[str], path: Path | None, quick: bool) -> tuple[list[Any], list[str]]:
+def _measured(
+    names: Sequence[str], path: Path | None, quick: bool
+) -> tuple[list[Measurement], list[str]]:
     from tqdm import tqdm
 
     from advisor.errors import AdvisorError
@@ -64,7 +78,7 @@ def _measured(names: Sequence[str], path: Path | None, quick: bool) -> tuple[lis
     from advisor.probes.progress import Step
 
     pace = parts.QUICK if quick else parts.FULL
-    found: list[Any] = []
+    found: list[Measurement] = []
     notes: list[str] = []
     for name in names:
         # None for "on a terminal", of which there is none where standard error was closed.

@@ -10,7 +10,7 @@ from advisor import named_machines
 from advisor.calibration import Calibration
 from advisor.errors import AdvisorError
 from advisor.fingerprint import Fingerprint
-from advisor.measurement import Measurement
+from advisor.measurement import UNSTEADY, Measurement
 from advisor.named_machines import THIS
 from advisor.ui import effect, gauges, machine_list, measuring, probe_curves, probing
 from advisor.ui.markup import block, notice, show, table
@@ -31,7 +31,7 @@ def choose() -> str:
         return THIS
     return str(
         st.selectbox(
-            "Machine", (THIS, *others), format_func=machine_list.title, key="calibrate_machine"
+            "Machine", (THIS, *others), format_func=machine_list.title, key=machine_list.CHOSEN
         )
     )
 
@@ -80,7 +80,7 @@ def _measured(who: str, known: Calibration, seen: Fingerprint | None) -> None:
     latest = known.measurements
     marks = gauges.marks(latest, seen)
     show(block("oa-verdict", _verdict(who, latest, marks), "p"))
-    wide = [one for one in latest.values() if one.spread > probing.UNSTEADY]
+    wide = [one for one in latest.values() if one.spread > UNSTEADY]
     if wide:
         notice(_unsteady(wide), "warning")
     rates = [one for one in latest.values() if one.unit == RATE]

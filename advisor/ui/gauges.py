@@ -11,11 +11,11 @@ from advisor.assemble import TYPICAL_DISK
 from advisor.calibration import ENGINE
 from advisor.errors import UnknownName
 from advisor.fingerprint import Fingerprint
-from advisor.measurement import Measurement
+from advisor.measurement import UNSTEADY, Measurement
 from advisor.probed import moment
 from advisor.probes.gpu_facts import figure_name
 from advisor.ui.markup import block, joined
-from advisor.ui.probing import UNSTEADY, title
+from advisor.ui.probing import title
 from advisor.units import GB
 from advisor.wording import quantity, rate
 

@@ -1,4 +1,4 @@
-"""Machines by name on the Calibrate page: carry one elsewhere, bring one here, forget one."""
+"""Machines by name on the Calibrate page: carry one elsewhere, bring one here, rename, forget."""
 
 import json
 from collections.abc import Callable
@@ -18,6 +18,8 @@ from advisor.ui.markup import block, notice, show
 from advisor.units import GB, GIB
 from advisor.wording import memory, moment
 
+CHOSEN = "calibrate_machine"
+"""Where the page keeps which machine is looked at."""
 MESSAGE, TROUBLE = "machines_message", "machines_trouble"
 MOST = 50
 """Machines of a server, so that nobody fills its drive."""
@@ -43,7 +45,7 @@ def section() -> None:
         notice(trouble, "error")
     for name in (THIS, *named_machines.names()):
         _row(name)
-    with st.expander("Bring a machine that was measured elsewhere"):
+    with st.expander("Bring a machine that was measured elsewhere", key="bring"):
         _form()
 
 
@@ -76,8 +78,27 @@ def _actions(name: str, found: Probed) -> None:
         "Export", json.dumps(to_json(found), indent=1), file_name=f"{name}.json",
         mime="application/json", key=f"export_{_key(name)}", on_click="ignore",
     )  # fmt: skip
+    if name != THIS:
+        _rename_button(name)
     if name != THIS or not probing.switched_off():
         _delete_button(name)
+
+
+def _rename_button(name: str) -> None:
+    with st.popover("Rename", key=f"rename_{_key(name)}"):
+        field = f"newname_{_key(name)}"
+        st.text_input("New name", name, key=field, max_chars=named_machines.LONGEST_NAME)
+        st.button(
+            "Rename", type="primary", key=f"renamed_{_key(name)}",
+            on_click=_tried, args=(lambda: _rename(name, str(st.session_state[field])),),
+        )  # fmt: skip
+
+
+def _rename(name: str, new: str) -> str:
+    new = named_machines.rename(name, new)
+    if st.session_state.get(CHOSEN) == name:
+        st.session_state[CHOSEN] = new
+    return f"{name} is called {new} now."
 
 
 def _delete_button(name: str) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from advisor import calibration
 from advisor.calibration import ENGINE
 from advisor.errors import AdvisorError
-from advisor.measurement import Measurement
+from advisor.measurement import UNSTEADY, Measurement
 from advisor.probes import parts
 from advisor.probes.progress import Step
 from advisor.wording import quantity
@@ -27,8 +27,6 @@ SHORT = ("ram", "disk")
 """Parts that matter on every machine."""
 GRACE = 2.0
 """Times its planned time and as many tens of seconds, after which a job is stopped."""
-UNSTEADY = 0.25
-"""Half the range of the repeats over their median, from which other programs were at work."""
 NAMES = {
     "ram_read": "RAM",
     "disk_read_direct": "Drive, direct",

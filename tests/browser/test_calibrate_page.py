@@ -39,3 +39,16 @@ def test_bring_a_machine_and_look_at_it(chromium, address):
         settle(one)
         assert not scrolls_sideways(one)
         assert one.get_by_text("server reads its RAM at 150 GB/s").is_visible()
+
+
+def test_a_wrong_file_is_refused_and_the_form_stays_open(chromium, address):
+    with page(chromium, address) as one:
+        one.get_by_role("link", name="Calibrate").click()
+        one.get_by_text("Bring a machine that was measured elsewhere").click()
+        file = {"name": "other.json", "mimeType": "application/json", "buffer": b'{"a": 1}'}
+        one.locator("input[type=file]").set_input_files(file)
+        one.get_by_text("other.json").first.wait_for()
+        one.get_by_role("button", name="Import").click()
+        one.get_by_text("other.json holds no measurements of a machine").wait_for()
+        settle(one)
+        assert one.get_by_role("textbox", name="Name", exact=True).is_visible()
