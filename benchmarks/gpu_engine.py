@@ -215,8 +215,9 @@ def _compared(
     )
     row = rows.row(
         case.facts, case.model, machine, category=case.category, runtime=runs[-1].runtime,
-        gpu=machine.gpus[0].name, ngl=round(float(one.placement.gpu_layers)),
-        context_depth=depth, rounds=len(runs), tg_tps=f"{measured:.3f}",
+        os=runs[-1].os, date=runs[-1].date, gpu=machine.gpus[0].name,
+        ngl=round(float(one.placement.gpu_layers)), context_depth=depth, rounds=len(runs),
+        tg_tps=f"{measured:.3f}",
         tg_spread=f"{readings.spread(rates):.2f}", predicted_tps=f"{said:.3f}",
         source_url="benchmarks/gpu_engine.py", source_note=f"{note}; {_link(machine)}",
         **(_drive(machine, runs) if case.category == FROM_DRIVE else {}), **_prompt(one, runs),

@@ -21,7 +21,7 @@ from advisor.measurement import Measurement
 from advisor.probes import cuda
 from advisor.units import GIB, MIB
 from benchmarks import gpu_engine
-from benchmarks.engine_parts import cases, gpu_llama, gpu_machine, readings
+from benchmarks.engine_parts import cases, gpu_llama, gpu_machine, readings, rows
 
 ONE_ROUND = ("--only", "llama", "--model", "TinyLlama")
 SPEED = 100.0
@@ -145,13 +145,13 @@ def test_predicted_stands_beside_measured(
     run(*ONE_ROUND, "--keep", str(tmp_path / "kept"), "--csv", str(table))
     printed = capsys.readouterr().out
     assert printed.count("TinyLlama-1.1B Q6_K") == 4
-    rows = read_rows(table)
-    assert [(one.category, one.ngl, one.context_depth) for one in rows] == [
+    found = read_rows(table)
+    assert [(one.category, one.ngl, one.context_depth) for one in found] == [
         ("resident", 22, 128), ("resident", 22, 4096), ("partial", 11, 128), ("partial", 11, 4096),
     ]  # fmt: skip
-    assert [one.tg_tps for one in rows] == [100.0, 75.0] * 2
+    assert [one.tg_tps for one in found] == [100.0, 75.0] * 2
     for case in [one for one in gpu_llama.cases() if "Tiny" in one.name]:
-        for row in (one for one in rows if one.category == case.category):
+        for row in (one for one in found if one.category == case.category):
             own = estimate(
                 case.model, server, cases.work(row.context_depth), case.runtime, case.strategy,
                 catalog.efficiency(), case.settings,
@@ -192,8 +192,8 @@ def test_promises_are_judged_by_engine_and_place(
 ) -> None:
     bench(monkeypatch, tmp_path)
     run(*ONE_ROUND, "--csv", str(tmp_path / "rows.csv"))
-    rows = read_rows(tmp_path / "rows.csv")
-    right = [replace(one, predicted_tps=one.tg_tps * 1.09) for one in rows]
+    found = read_rows(tmp_path / "rows.csv")
+    right = [replace(one, predicted_tps=one.tg_tps * 1.09) for one in found]
     own_rows.check_promises(right)
     with pytest.raises(AssertionError, match="partial"):
         own_rows.check_promises([*right[:3], replace(right[3], predicted_tps=right[3].tg_tps * 2)])
@@ -212,11 +212,13 @@ def test_readings_are_compared_anew_without_the_machine(
     capsys.readouterr()
     monkeypatch.setattr(gpu_machine, "missing", lambda: "it has no GPU")
     monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(rows, "system", lambda: "Windows 11")
+    monkeypatch.setattr(rows, "today", lambda: "2030-01-01")
     run("--rounds", "0", "--keep", str(kept), "--csv", str(second), "--cpu", "AMD EPYC, 16 cores")
-    rows = read_rows(second)
-    assert [one.rounds for one in rows] == [2] * 4
-    assert {one.cpu for one in rows} == {"AMD EPYC, 16 cores"}
-    assert [replace(one, cpu=SERVER.cpu) for one in rows] == list(read_rows(first))
+    found = read_rows(second)
+    assert [one.rounds for one in found] == [2] * 4
+    assert {one.cpu for one in found} == {"AMD EPYC, 16 cores"}
+    assert [replace(one, cpu=SERVER.cpu) for one in found] == list(read_rows(first))
 
 
 def test_another_machines_readings_are_not_added_to(

@@ -215,10 +215,12 @@ def test_a_folder_in_memory_is_no_drive(
 
 
 def test_words_of_a_process_that_ended_are_told(tmp_path: Path) -> None:
-    script = "import sys; input(); print('{\"a\": 1}', flush=True); sys.exit('it broke')"
+    script = "import sys; input(); print('{\"a\": 1}\\noops', flush=True); sys.exit('it broke')"
     command = (sys.executable, "-c", script)
     with talk.begun(command, tmp_path / "log") as exchange:
         assert exchange({"depth": 1}) == {"a": 1}
+        with pytest.raises(ProbeError, match="The process said 'oops"):
+            exchange(None)
         with pytest.raises(ProbeError, match="ended with code 1: it broke"):
             exchange(None)
 

@@ -1,7 +1,7 @@
 """What the GPU benchmark runs: a model, where its weights lie, and what is predicted of it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from advisor import catalog
@@ -14,6 +14,7 @@ from advisor.placement import Placement, Settings, Strategy
 from advisor.runtimes import Runtime
 from advisor.units import GB, GIB
 from advisor.workload import Workload
+from benchmarks.engine_parts import rows
 from benchmarks.engine_parts.readings import Readings, Run
 
 TOKENS = 64
@@ -79,7 +80,7 @@ class Session:
     def add(self, runs: Iterable[Run]) -> None:
         """Keep what was timed, and tell of it."""
         for one in runs:
-            self.found.runs.append(one)
+            self.found.runs.append(replace(one, os=rows.system(), date=rows.today()))
             rate = f"{1.0 / one.seconds:.2f} tokens/s"
             self.say(f"{one.target}, {one.place}, at {one.depth}: {rate}")
         self.found.keep()

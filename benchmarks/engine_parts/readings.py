@@ -20,6 +20,8 @@ class Run:
         target: its name.
         place: where its weights lay, in words; empty where the benchmark knows one place alone.
         runtime: with its version, as a row names it; empty where the benchmark knows one alone.
+        os: it ran on, as a row names it; empty where rows are written where it ran.
+        date: of the run (ISO); likewise.
         depth: tokens in the cache.
         share: of the file that memory had room for; 0 where it had room for all.
         seconds: of a token [s].
@@ -33,6 +35,8 @@ class Run:
     target: str
     place: str = ""
     runtime: str = ""
+    os: str = ""
+    date: str = ""
     depth: int
     share: float = 0.0
     seconds: float

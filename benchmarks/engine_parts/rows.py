@@ -26,7 +26,7 @@ def row(
         "cpu": host.name,
         "threads": host.cores,
         "ram_bw_gbs": f"{float(host.bandwidth.value) / GB:.1f}",
-        "os": f"{platform.system()} {platform.release().split('-')[0]}",
+        "os": system(),
         "model": f"{model.name} (synthetic)",
         "params_b": f"{arch.params / 1e9:.3f}",
         "active_params_b": f"{arch.active_params / 1e9:.3f}" if arch.experts else "",
@@ -36,10 +36,20 @@ def row(
         "model_size_gib": f"{model.file_bytes / GIB:.3f}",
         "ngl": 0,
         "batch": 1,
-        "date": datetime.now(UTC).date().isoformat(),
+        "date": today(),
         "doubtful": False,
         **told,
     }
+
+
+def system() -> str:
+    """Kernel and its version, without what a distribution adds."""
+    return f"{platform.system()} {platform.release().split('-')[0]}"
+
+
+def today() -> str:
+    """The date in UTC (ISO)."""
+    return datetime.now(UTC).date().isoformat()
 
 
 def drive(machine: Machine) -> dict[str, object]:

@@ -69,7 +69,10 @@ def begun(command: Sequence[str], log: Path, seconds: float = math.inf) -> Itera
                 raise ProbeError(
                     f"The process ended with code {process.wait()}: {last or 'no words'}"
                 )
-            found: dict[str, Any] = json.loads(words)
+            try:
+                found: dict[str, Any] = json.loads(words)
+            except json.JSONDecodeError as error:
+                raise ProbeError(f"The process said {words[:LAST_WORDS]!r}, no JSON.") from error
             return found
 
         end = threading.Timer(min(seconds, threading.TIMEOUT_MAX), process.kill)
