@@ -7,9 +7,12 @@ from advisor.fingerprint import Fingerprint
 from advisor.machine import Machine
 from advisor.machine_inputs import MachineInputs
 from advisor.measurement import Measurement
+from advisor.probed import Probed
 from advisor.probes.gpu_facts import GpuFacts
 from advisor.probes.host import HostFacts
 from advisor.units import GIB
+
+UNKNOWN = Fingerprint(cpu="", cores=0, memory=0, gpus=())
 
 
 def named_machine(
@@ -31,14 +34,29 @@ def named_machine(
     if name.casefold() == named_machines.THIS:
         return seen_machine.this_machine(inputs, measured)
     found = named_machines.probed(name)
-    parts = found.fingerprint or Fingerprint(cpu="", cores=0, memory=0, gpus=())
+    parts = found.fingerprint or UNKNOWN
     if not parts.memory and inputs.ram_gb is None:
         raise InputError(
             f"How much RAM {name} has was not in the file that was imported; say it (--ram-gb on "
             "the command line), and its GPU and processor as well."
         )
     known = named_machines.measured(name) if measured is None else measured
-    return seen_machine.seen_machine(_host(parts, found.latest), _cards(parts), known, inputs)
+    return as_probed(found, known, inputs)
+
+
+def as_probed(found: Probed, measured: Calibration, overrides: MachineInputs) -> Machine:
+    """A machine of which nothing is known but what its probes wrote.
+
+    Args:
+        found: its parts; typical ones stand in where nobody said.
+        measured: what its probes found, as far as it is to count.
+        overrides: what was typed over.
+
+    Raises:
+        UnknownName: a part typed over that the catalogue does not hold.
+    """
+    parts = found.fingerprint or UNKNOWN
+    return seen_machine.seen_machine(_host(parts, found.latest), _cards(parts), measured, overrides)
 
 
 def _host(parts: Fingerprint, latest: dict[str, Measurement]) -> HostFacts:

@@ -19,9 +19,11 @@ import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
+from advisor.errors import ProbeError
 from advisor.folders import DATA_VARIABLE
 from advisor.machine import Machine
 from advisor.probes.neighbours import Neighbours
@@ -124,7 +126,8 @@ def _compared(
         f"predicted {said:6.2f} tokens/s ({error:+.0%}; not calibrated {other:+.0%}){told}"
     )
     row = rows.row(
-        target.synthetic, machine, category="cpu", context_depth=depth, rounds=len(runs),
+        target.synthetic.facts, model, machine, **_here(), category="cpu", context_depth=depth,
+        rounds=len(runs),
         tg_tps=f"{measured:.3f}", tg_spread=f"{readings.spread(rates):.2f}",
         predicted_tps=f"{said:.3f}", pp_tps=f"{prompt:.2f}" if prompt else "",
         predicted_pp_tps=f"{read:.2f}" if prompt else "",
@@ -175,12 +178,21 @@ def _larger(
         f"({said / measured:.2f} times); {read / GB:.2f} GB read for a token"
     )
     row = rows.row(
-        model.synthetic, machine, category="nvme", context_depth=paged.DEPTH, rounds=len(runs),
-        cache_gib=f"{cache / GIB:.3f}", read_gb=f"{read / GB:.4f}", tg_tps=f"{measured:.3f}",
+        model.synthetic.facts, model.synthetic.model, machine, **_here(), category="nvme",
+        context_depth=paged.DEPTH, rounds=len(runs), cache_gib=f"{cache / GIB:.3f}",
+        read_gb=f"{read / GB:.4f}", tg_tps=f"{measured:.3f}",
         tg_spread=f"{readings.spread(rates):.2f}", predicted_tps=f"{said:.3f}",
         source_note="python -m benchmarks.engine --only paged", **rows.drive(machine),
     )  # fmt: skip
     return said / measured, row
+
+
+def _here() -> dict[str, object]:
+    """Columns of every row: the engine, and what asked it."""
+    return {
+        "runtime": f"llama.cpp (xllamacpp {version('xllamacpp')})",
+        "source_url": "benchmarks/engine.py",
+    }
 
 
 def _median(errors: list[float]) -> float:
@@ -206,4 +218,7 @@ def parsed() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    main(parsed())
+    try:
+        main(parsed())
+    except ProbeError as error:
+        sys.exit(f"engine: {error}")

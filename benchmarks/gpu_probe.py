@@ -22,6 +22,7 @@ SECONDS = 3.0
 SOURCE = r"""
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <vector>
 #include <algorithm>
 #include <functional>

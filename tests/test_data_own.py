@@ -1,69 +1,50 @@
 """Our own runs: types, ranges, provenance, and the constants that rest on them."""
 
-import re
-from datetime import date
-from pathlib import Path
-
 import numpy as np
+import own_rows
 import pytest
 
 from advisor.accuracy import paged
-from advisor.accuracy.own import OWN, PAGED, OwnRow, machine_of, model_of, rows
+from advisor.accuracy.own import OWN, OwnRow, rows
+from advisor.accuracy.own import paged as is_paged
 from advisor.runtimes.paging import WATCHED
-from advisor.units import GB, GIB
+from advisor.units import GB
 
-ROOT = Path(__file__).parent.parent
 ROWS = rows()
 IN_RAM = [one for one in ROWS if one.category == "cpu"]
-FROM_DRIVE = [one for one in ROWS if one.category == PAGED]
-RANGES = {
-    "threads": (1, 1024), "ram_bw_gbs": (5, 2000), "disk_gbs": (0.05, 100),
-    "disk_map_gbs": (0.05, 100), "read_ahead_kib": (0, 2**16), "cache_gib": (0.01, 1024),
-    "read_gb": (0, 1024), "params_b": (0.1, 10), "active_params_b": (0.1, 10), "n_layers": (1, 200),
-    "model_size_gib": (0.1, 100), "context_depth": (1, 2**20), "rounds": (1, 1000),
-    "pp_tps": (0.1, 1e5), "tg_tps": (0.01, 1e4), "tg_spread": (0, 0.5),
-    "predicted_pp_tps": (0.1, 1e5), "predicted_tps": (0.01, 1e4),
-}  # fmt: skip
+FROM_DRIVE = [one for one in ROWS if one.category == "nvme"]
+PAGED = [one for one in ROWS if is_paged(one)]
+ON_GPU = [one for one in ROWS if one.gpu != own_rows.NO_GPU]
 
 
 def test_every_row_has_a_number_of_its_own() -> None:
     assert [one.id for one in ROWS] == [f"own{number:04}" for number in range(1, len(ROWS) + 1)]
-    assert {one.category for one in ROWS} == {"cpu", PAGED}
+    assert len(IN_RAM) + len(PAGED) + len(ON_GPU) == len(ROWS)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda one: one.id)
 def test_numbers_are_in_their_ranges(row: OwnRow) -> None:
-    for name, (low, high) in RANGES.items():
-        value = getattr(row, name)
-        assert value is None or low <= value <= high, (name, value)
-    assert (row.gpu, row.ngl, row.batch) == ("none", 0, 1)
+    own_rows.check_ranges(row)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda one: one.id)
 def test_a_stranger_can_tell_what_ran_where_and_how(row: OwnRow) -> None:
-    assert re.fullmatch(r"llama\.cpp \(xllamacpp [\d.]+\)", row.runtime)
-    assert re.search(r"(AMD|Intel|Apple|Ampere)", row.cpu)
-    assert row.os.startswith("Linux ")
-    assert date(2026, 11, 1) <= date.fromisoformat(row.date) <= date.today()
-    assert (ROOT / row.source_url).exists()
-    assert row.source_note.startswith("python -m benchmarks.engine")
+    own_rows.check_what_ran_where_and_how(row)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda one: one.id)
 def test_the_shape_gives_the_size_that_is_stated(row: OwnRow) -> None:
-    model = model_of(row)
-    assert model.architecture.params / 1e9 == pytest.approx(row.params_b, abs=0.001)
-    assert model.file_bytes / GIB == pytest.approx(row.model_size_gib, abs=0.001)
-    assert machine_of(row).host.cores == row.threads
+    own_rows.check_shape(row)
 
 
 @pytest.mark.parametrize("row", FROM_DRIVE, ids=lambda one: one.id)
 def test_rows_from_the_drive_tell_of_drive_and_cache(row: OwnRow) -> None:
-    assert row.disk_gbs
-    assert row.disk_map_gbs
-    assert row.read_ahead_kib
-    assert row.cache_gib
-    assert row.read_gb is not None
+    own_rows.check_drive(row)
+
+
+@pytest.mark.skipif(not ON_GPU, reason="no row of a machine with a GPU yet")
+def test_what_the_probe_promises_was_kept_on_gpus() -> None:
+    own_rows.check_promises(one for one in ON_GPU if not one.doubtful)
 
 
 def test_what_the_probe_promises_was_kept() -> None:
@@ -82,8 +63,8 @@ def test_models_are_of_all_kinds() -> None:
     assert min(one.params_b for one in IN_RAM) < 0.7
     assert max(one.params_b for one in IN_RAM) > 7.9
     assert any(one.experts for one in IN_RAM)
-    assert any(one.experts for one in FROM_DRIVE)
-    assert any(not one.experts for one in FROM_DRIVE)
+    assert any(one.experts for one in PAGED)
+    assert any(not one.experts for one in PAGED)
 
 
 def test_the_constants_of_paging_are_what_the_rows_say() -> None:

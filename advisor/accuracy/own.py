@@ -1,4 +1,4 @@
-"""The rows of data/measurements/own.csv: real llama.cpp beside its prediction, run by ourselves."""
+"""The rows of data/measurements/own.csv: real engines beside their prediction, run by ourselves."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from advisor import catalog
 from advisor.architecture import ArchitectureFacts
 from advisor.machine import Figure, Kind, Machine
+from advisor.machine_inputs import NO_GPU
 from advisor.model import Model
 from advisor.predict import understood
 from advisor.tables import DATA, read
@@ -15,7 +16,7 @@ from advisor.workload import Workload
 
 OWN = DATA / "measurements" / "own.csv"
 PAGED = "nvme"
-"""Category of rows whose model was larger than the memory it might use, or about as large."""
+"""Category of rows whose weights came from the drive."""
 SHAPE = (
     "hidden", "intermediate", "moe_intermediate", "experts", "experts_per_token", "heads",
     "kv_heads", "head_dim", "vocab", "tied",
@@ -71,6 +72,11 @@ class OwnRow:
     source_url: str
     source_note: str
     doubtful: bool
+
+
+def paged(row: OwnRow) -> bool:
+    """llama.cpp's file was mapped, and larger than the memory it might use, or about as large."""
+    return row.category == PAGED and row.gpu.casefold() == NO_GPU
 
 
 def rows() -> tuple[OwnRow, ...]:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
 from advisor import catalog
-from advisor.accuracy import regimes
-from advisor.accuracy.own import PAGED, OwnRow, machine_of, model_of, rows, work_of
+from advisor.accuracy import own, regimes
+from advisor.accuracy.own import OwnRow, machine_of, model_of, work_of
 from advisor.accuracy.point import Point
 from advisor.accuracy.regimes import regime_of
 from advisor.cost import page_fault_seconds
@@ -80,8 +80,8 @@ class Watched:
 
 def watched() -> tuple[Watched, ...]:
     """Every row that tells what the drive gave."""
-    own = (row for row in rows() if row.category == PAGED and not row.doubtful)
-    return tuple(Watched(row=row, found=_estimated(row)) for row in own)
+    told = (row for row in own.rows() if own.paged(row) and not row.doubtful)
+    return tuple(Watched(row=row, found=_estimated(row)) for row in told)
 
 
 def _estimated(row: OwnRow) -> Estimate:

@@ -28,9 +28,8 @@ DIRECT: tuple[tuple[int, int], ...] = (
 """Block sizes and queue depths of direct reads, those that matter most first."""
 THROUGH_CACHE: tuple[tuple[int, int], ...] = ((LARGE, 4), (LARGE, 1))
 CHUNK = SMALL
-"""What a thread takes of a map at a time [B]. llama.cpp's threads take 64 rows of a matrix in turns,
-some hundred KiB, and so follow one another through the file: where the kernel reads little ahead,
-they wait for the same pages, and threads with a stretch of their own would read faster."""
+"""What a thread takes of a map at a time [B], as threads of llama.cpp take 64 rows of a matrix in
+turns, some hundred KiB."""
 SHORTEST, LONGEST = 0.2, 0.5  # seconds of one repeat; cancelling waits for the one that runs
 MEMORY_SHARE = 1 / 4  # of free memory, for blocks that wait at once
 WRITING = 0.4  # most of the time that writing the file may take

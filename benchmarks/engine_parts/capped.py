@@ -1,12 +1,18 @@
 """A process whose memory, page cache included, is capped by a control group of its own."""
 
 import os
+import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path("/sys/fs/cgroup")
 NAME = "offload-advisor-benchmark"
+CAPS = ("memory.max", "memory.limit_in_bytes")
+"""Files that cap a group's memory, in cgroup 2 and 1."""
+LOOKS = 0.1  # seconds between two looks at what a control group holds
+TRIES = 50  # looks after which a group whose processes have ended ought to be empty
 
 
 def missing() -> str:
@@ -27,17 +33,35 @@ def capped(size: int) -> Iterator[Path]:
     if found is None:
         raise OSError(2, "no control group for memory")
     parent, file = found
-    if file == "memory.max":
+    if file == CAPS[0]:
         (parent / "cgroup.subtree_control").write_text("+memory", encoding="ascii")
     folder = parent / f"{NAME}-{os.getpid()}"
     folder.mkdir()
     try:
-        (folder / file).write_text(str(size), encoding="ascii")
+        limit(folder, size)
         if (folder / "memory.swap.max").exists():
             (folder / "memory.swap.max").write_text("0", encoding="ascii")
         yield folder
     finally:
-        folder.rmdir()
+        _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    """Take a control group down, as soon as the kernel has let go of its last process."""
+    for _ in range(TRIES):
+        try:
+            folder.rmdir()
+        except OSError:
+            time.sleep(LOOKS)
+        else:
+            return
+    folder.rmdir()
+
+
+def limit(folder: Path, size: int) -> None:
+    """Cap a control group anew; pages of files go first [B]."""
+    names = (name for name in CAPS if (folder / name).exists())
+    (folder / next(names)).write_text(str(size), encoding="ascii")
 
 
 def inside(folder: Path, command: Sequence[str]) -> tuple[str, ...]:
@@ -48,16 +72,53 @@ def inside(folder: Path, command: Sequence[str]) -> tuple[str, ...]:
 
 def cached(folder: Path) -> int:
     """Pages of files that a control group holds [B]."""
+    return _held(folder, "file", "cache")
+
+
+def kept(folder: Path) -> int:
+    """What a control group holds beside pages of files that no program has mapped [B]."""
+    sizes = (folder / name for name in ("memory.current", "memory.usage_in_bytes"))
+    held = next(int(one.read_text(encoding="ascii")) for one in sizes if one.exists())
+    return held - cached(folder) + _held(folder, "file_mapped", "mapped_file")
+
+
+def _held(folder: Path, *names: str) -> int:
+    """A size of which both kinds of control groups have a name of their own [B]."""
     lines = (folder / "memory.stat").read_text(encoding="ascii").splitlines()
     sizes = dict(line.split() for line in lines)
-    return int(sizes["file"] if "file" in sizes else sizes["cache"])
+    return next(int(sizes[name]) for name in names if name in sizes)
+
+
+@contextmanager
+def looked_at(group: Path) -> Iterator[list[int]]:
+    """Pages that a control group holds, looked at again and again [B]."""
+    sizes: list[int] = []
+    done = threading.Event()
+
+    def look() -> None:
+        while not done.wait(LOOKS):
+            sizes.append(cached(group))
+
+    looking = threading.Thread(target=look, daemon=True)
+    looking.start()
+    try:
+        yield sizes
+    finally:
+        done.set()
+        looking.join()
+
+
+def forget(path: Path) -> None:
+    """Drop the pages of a file that no program has mapped."""
+    with path.open("rb") as file:
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def _folder() -> tuple[Path, str] | None:
     """Where groups for memory are made, and the file that caps one."""
-    if (ROOT / "memory/memory.limit_in_bytes").exists():
-        return ROOT / "memory", "memory.limit_in_bytes"
+    if (ROOT / "memory" / CAPS[1]).exists():
+        return ROOT / "memory", CAPS[1]
     controllers = ROOT / "cgroup.controllers"
     if controllers.exists() and "memory" in controllers.read_text(encoding="ascii").split():
-        return ROOT, "memory.max"
+        return ROOT, CAPS[0]
     return None

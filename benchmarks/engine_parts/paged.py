@@ -2,7 +2,6 @@
 
 import os
 import statistics
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -23,14 +22,13 @@ from advisor.runtimes import LLAMA_CPP
 from advisor.units import MIB
 from advisor.workload import Workload
 from benchmarks.engine_parts import talk
-from benchmarks.engine_parts.capped import cached, capped, inside
+from benchmarks.engine_parts.capped import capped, forget, inside, looked_at
 from benchmarks.engine_parts.readings import Readings, Run
 
 DISK_SECONDS, TOKENS, TOKEN_SECONDS, DEPTH = 3.0, 8, 5.0, 16
 PROCESS = 25 * MIB
 """What the process takes beside the model's own buffers, as seen here; a cap need not be exact, as
 what it leaves for pages is looked at [B]."""
-LOOKS = 0.1  # seconds between two looks at what the control group holds
 WITHIN = 1.5
 
 
@@ -111,8 +109,7 @@ def _filled(folder: Path, synthetic: Synthetic) -> Iterator[Path]:
 
 def _timed(model: Larger, share: float, path: Path, machine: Machine) -> Run:
     """One run with room for so much of the file."""
-    with path.open("rb") as file:
-        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    forget(path)
     link = path.with_name(f"linked-{path.name}")  # the process's own name for it, which goes
     link.hardlink_to(path)
     job = Job(
@@ -122,7 +119,7 @@ def _timed(model: Larger, share: float, path: Path, machine: Machine) -> Run:
     held = _held(model.synthetic, machine)
     with (
         capped(int(share * path.stat().st_size + held)) as group,
-        _looked_at(group) as sizes,
+        looked_at(group) as sizes,
         talk.loaded(job, path.parent, partial(inside, group)) as ask,
     ):
         what = {"depth": DEPTH, "any": model.synthetic.model.has_experts}
@@ -133,25 +130,6 @@ def _timed(model: Larger, share: float, path: Path, machine: Machine) -> Run:
         target=model.name, depth=DEPTH, share=share, seconds=statistics.fmean(answer.seconds),
         read=statistics.fmean(answer.read), cache=statistics.median(sizes),
     )  # fmt: skip
-
-
-@contextmanager
-def _looked_at(group: Path) -> Iterator[list[int]]:
-    """Pages that a control group holds, looked at again and again [B]."""
-    sizes: list[int] = []
-    done = threading.Event()
-
-    def look() -> None:
-        while not done.wait(LOOKS):
-            sizes.append(cached(group))
-
-    looking = threading.Thread(target=look, daemon=True)
-    looking.start()
-    try:
-        yield sizes
-    finally:
-        done.set()
-        looking.join()
 
 
 def _work() -> Workload:
@@ -166,14 +144,14 @@ def _held(synthetic: Synthetic, machine: Machine) -> float:
     return float(needed_bytes(synthetic.model, placed, RAM, _work())) + PROCESS
 
 
-def on_drive(machine: Machine, runs: Sequence[Run], folder: Path) -> Machine:
-    """The machine with the drive as it was read meanwhile."""
+def on_drive(machine: Machine, runs: Sequence[Run], folder: Path | None = None) -> Machine:
+    """The machine with the drive as it was read meanwhile, and read ahead where `folder` lies."""
     if machine.disk is None:
         raise SystemExit("engine: the drive is not known.")
     direct = statistics.median(one.direct for one in runs)
     mapped = statistics.median(one.mapped for one in runs)
     drive = replace(machine.disk, sequential=_figure(direct), mapped=_figure(mapped))
-    ahead = read_ahead(folder)
+    ahead = read_ahead(folder) if folder else None
     drive = replace(drive, read_ahead=_figure(float(ahead))) if ahead else drive
     return replace(machine, disk=drive)
 

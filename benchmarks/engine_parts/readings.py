@@ -1,4 +1,4 @@
-"""What the engine benchmark read, kept between its runs: a shared machine is not quiet for long."""
+"""What an engine benchmark read, kept between its runs: a shared machine is not quiet for long."""
 
 import json
 import statistics
@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from advisor import probed
+from advisor.errors import InputError
+from advisor.fingerprint import Fingerprint, difference
 from advisor.measurement import Measurement
 
 
@@ -16,6 +18,10 @@ class Run:
 
     Attributes:
         target: its name.
+        place: where its weights lay, in words; empty where the benchmark knows one place alone.
+        runtime: with its version, as a row names it; empty where the benchmark knows one alone.
+        os: it ran on, as a row names it; empty where rows are written where it ran.
+        date: of the run (ISO); likewise.
         depth: tokens in the cache.
         share: of the file that memory had room for; 0 where it had room for all.
         seconds: of a token [s].
@@ -27,6 +33,10 @@ class Run:
     """
 
     target: str
+    place: str = ""
+    runtime: str = ""
+    os: str = ""
+    date: str = ""
     depth: int
     share: float = 0.0
     seconds: float
@@ -43,22 +53,28 @@ class Readings:
 
     Attributes:
         path: file that holds it.
+        machine: on which it was read; None where the benchmark looks at the one it runs on.
         probes: measurements, oldest first.
         runs: likewise.
     """
 
     path: Path
+    machine: Fingerprint | None = None
     probes: list[Measurement] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)
 
-    def of(self, target: str, depth: int, share: float = 0.0) -> Sequence[Run]:
+    def of(self, target: str, depth: int, share: float = 0.0, *, place: str = "") -> Sequence[Run]:
         """Runs of one kind."""
-        wanted = (target, depth, share)
-        return [one for one in self.runs if (one.target, one.depth, one.share) == wanted]
+        wanted = (target, place, depth, share)
+        return [one for one in self.runs if (one.target, one.place, one.depth, one.share) == wanted]
 
     def keep(self) -> None:
         """Write them to their file."""
-        content = {"probes": list(map(asdict, self.probes)), "runs": list(map(asdict, self.runs))}
+        content = {
+            "machine": self.machine and asdict(self.machine),
+            "probes": list(map(asdict, self.probes)),
+            "runs": list(map(asdict, self.runs)),
+        }
         probed.write(self.path, content)
 
     @property
@@ -76,13 +92,27 @@ class Readings:
             yield replace(found[-1], value=statistics.median(values), spread=spread(values))
 
 
-def read(path: Path) -> Readings:
-    """Readings of earlier runs; none where the file is not there."""
+def read(path: Path, here: Fingerprint | None = None) -> Readings:
+    """Readings of earlier runs; none where the file is not there.
+
+    Args:
+        path: file that holds them.
+        here: the machine that is to be measured; None for whichever the file tells of.
+
+    Raises:
+        InputError: another machine was measured.
+    """
     if not path.exists():
-        return Readings(path)
+        return Readings(path, here)
     content = json.loads(path.read_text(encoding="utf-8"))
-    probes = probed.from_json(content["probes"]).history
-    return Readings(path, list(probes), [Run(**one) for one in content["runs"]])
+    kept = probed.from_json(
+        {"fingerprint": content.get("machine"), "measurements": content["probes"]}
+    )
+    other = difference(kept.fingerprint, here) if kept.fingerprint and here else ""
+    if other:
+        raise InputError(f"{path} holds another machine's readings; give another folder. {other}")
+    runs = [Run(**one) for one in content["runs"]]
+    return Readings(path, here or kept.fingerprint, list(kept.history), runs)
 
 
 def spread(values: Sequence[float]) -> float:

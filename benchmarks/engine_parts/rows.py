@@ -1,47 +1,55 @@
-"""Rows of data/measurements/own.csv, as the engine benchmark writes them."""
+"""Rows of data/measurements/own.csv, as the engine benchmarks write them."""
 
 import csv
 import platform
 from collections.abc import Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 
 from advisor.accuracy.own import SHAPE, OwnRow
 from advisor.architecture import ArchitectureFacts
 from advisor.machine import Machine
-from advisor.probes.synthetic_model import Synthetic
+from advisor.model import Model
 from advisor.units import GB, GIB
 
 COLUMNS = tuple(one.name for one in fields(OwnRow))
 
 
-def row(synthetic: Synthetic, machine: Machine, **told: object) -> dict[str, object]:
+def row(
+    facts: ArchitectureFacts, model: Model, machine: Machine, **told: object
+) -> dict[str, object]:
     """One measurement; `told` are columns, speeds and sizes as they are to be written."""
-    model = synthetic.model
     arch, host = model.architecture, machine.host
     return dict.fromkeys(COLUMNS, "") | {
-        "runtime": f"llama.cpp (xllamacpp {version('xllamacpp')})",
         "gpu": "none",
         "cpu": host.name,
         "threads": host.cores,
         "ram_bw_gbs": f"{float(host.bandwidth.value) / GB:.1f}",
-        "os": f"{platform.system()} {platform.release().split('-')[0]}",
+        "os": system(),
         "model": f"{model.name} (synthetic)",
         "params_b": f"{arch.params / 1e9:.3f}",
         "active_params_b": f"{arch.active_params / 1e9:.3f}" if arch.experts else "",
         "n_layers": model.layers,
-        **_shape(synthetic.facts),
+        **_shape(facts),
         "quant": model.format,
         "model_size_gib": f"{model.file_bytes / GIB:.3f}",
         "ngl": 0,
         "batch": 1,
-        "date": datetime.now(UTC).date().isoformat(),
-        "source_url": "benchmarks/engine.py",
+        "date": today(),
         "doubtful": False,
         **told,
     }
+
+
+def system() -> str:
+    """Kernel and its version, without what a distribution adds."""
+    return f"{platform.system()} {platform.release().split('-')[0]}"
+
+
+def today() -> str:
+    """The date in UTC (ISO)."""
+    return datetime.now(UTC).date().isoformat()
 
 
 def drive(machine: Machine) -> dict[str, object]:
@@ -62,7 +70,8 @@ def _shape(facts: ArchitectureFacts) -> dict[str, object]:
 
 def append(path: Path, rows: Sequence[dict[str, object]]) -> None:
     """Write rows behind those that a file has; ids go on."""
-    old = list(csv.DictReader(path.open(encoding="utf-8"))) if path.exists() else []
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    old = list(csv.DictReader(lines))
     numbered = [one | {"id": f"own{number:04}"} for number, one in enumerate(rows, len(old) + 1)]
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")

@@ -1,15 +1,18 @@
-"""A process with one model loaded, asked what to time."""
+"""A process that answers line by line; one with a model loaded, asked what to time."""
 
 import json
+import math
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
+from advisor.errors import ProbeError
 from advisor.probes.engine_job import Job
 from advisor.probes.engine_xllamacpp import asked
 from benchmarks.engine_parts import kept
@@ -39,6 +42,62 @@ Enter: TypeAlias = Callable[[Sequence[str]], Sequence[str]]
 """Turns a command into one that begins it elsewhere."""
 
 
+Exchange: TypeAlias = Callable[[Mapping[str, object] | None], dict[str, Any]]
+"""Sends a line of JSON, if there is one to send, and returns the line that comes back."""
+
+
+@contextmanager
+def begun(command: Sequence[str], log: Path, seconds: float = math.inf) -> Iterator[Exchange]:
+    """How to exchange lines with a process, which is gone when the block ends.
+
+    An exchange raises ProbeError where the process has ended.
+
+    Args:
+        command: that begins it.
+        log: file for what it says besides.
+        seconds: after which it is ended [s].
+    """
+    with log.open("w", encoding="utf-8") as said, subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, text=True,
+        env={**os.environ, "GGML_NO_BACKTRACE": "1"},
+    ) as process:  # fmt: skip
+
+        def exchange(what: Mapping[str, object] | None) -> dict[str, Any]:
+            words = _exchanged(process, what)
+            if not words:
+                last = log.read_text(encoding="utf-8", errors="replace")[-LAST_WORDS:]
+                raise ProbeError(
+                    f"The process ended with code {process.wait()}: {last or 'no words'}"
+                )
+            try:
+                found: dict[str, Any] = json.loads(words)
+            except json.JSONDecodeError as error:
+                raise ProbeError(f"The process said {words[:LAST_WORDS]!r}, no JSON.") from error
+            return found
+
+        end = threading.Timer(min(seconds, threading.TIMEOUT_MAX), process.kill)
+        end.daemon = True
+        end.start()
+        try:
+            yield exchange
+        finally:
+            end.cancel()
+            process.kill()
+
+
+def _exchanged(process: "subprocess.Popen[str]", what: Mapping[str, object] | None) -> str:
+    """The line that comes back; empty from a process that has ended."""
+    if process.stdin is None or process.stdout is None:
+        return ""
+    try:
+        if what is not None:
+            process.stdin.write(json.dumps(what) + "\n")
+            process.stdin.flush()
+    except BrokenPipeError:
+        return ""
+    return process.stdout.readline()
+
+
 @contextmanager
 def loaded(job: Job, slots: Path, enter: Enter = tuple) -> Iterator[Ask]:
     """How to ask a process that has a model loaded; it and the file are gone when the block ends.
@@ -50,32 +109,16 @@ def loaded(job: Job, slots: Path, enter: Enter = tuple) -> Iterator[Ask]:
     """
     told = json.dumps(asked(job) | {"slots": f"{slots}/"})
     command = enter((sys.executable, "-m", kept.__name__, told))
-    log = slots / "log"
-    with log.open("w", encoding="utf-8") as said, subprocess.Popen(
-        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, text=True,
-        env={**os.environ, "GGML_NO_BACKTRACE": "1"},
-    ) as process:  # fmt: skip
-
-        def line() -> dict[str, list[tuple[float, float]]]:
-            words = process.stdout.readline() if process.stdout else ""
-            if not words:
-                last = log.read_text(encoding="utf-8", errors="replace")[-LAST_WORDS:]
-                raise SystemExit(f"engine: llama.cpp ended with code {process.wait()}: {last}")
-            found: dict[str, list[tuple[float, float]]] = json.loads(words)
-            return found
-
-        def ask(what: dict[str, object]) -> Answer:
-            if process.stdin:
-                process.stdin.write(json.dumps(what) + "\n")
-                process.stdin.flush()
-            found = line()
-            seconds, read = zip(*found["steps"], strict=True)
-            return Answer(seconds=seconds, read=read, prompt=found["prompt_rate"])  # type: ignore[arg-type]
-
-        try:
-            line()
+    try:
+        with begun(command, slots / "log") as exchange:
+            exchange(None)
             job.path.unlink()
+
+            def ask(what: dict[str, object]) -> Answer:
+                found = exchange(what)
+                seconds, read = zip(*found["steps"], strict=True)
+                return Answer(seconds=seconds, read=read, prompt=found["prompt_rate"])
+
             yield ask
-        finally:
-            process.kill()
-            job.path.unlink(missing_ok=True)
+    finally:
+        job.path.unlink(missing_ok=True)

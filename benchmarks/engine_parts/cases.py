@@ -1,0 +1,137 @@
+"""What the GPU benchmark runs: a model, where its weights lie, and what is predicted of it."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from advisor import catalog
+from advisor.architecture import ArchitectureFacts
+from advisor.errors import ProbeError, Refusal
+from advisor.estimate import Estimate, estimate
+from advisor.machine import Machine
+from advisor.model import Model
+from advisor.placement import Placement, Settings, Strategy
+from advisor.runtimes import Runtime
+from advisor.units import GB, GIB
+from advisor.workload import Workload
+from benchmarks.engine_parts import rows
+from benchmarks.engine_parts.readings import Readings, Run
+
+TOKENS = 64
+"""Generated at a time, at most."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """One model in one place.
+
+    Attributes:
+        name: shape and format.
+        place: where its weights lie, in words.
+        category: of its row.
+        facts: its shape.
+        model: as the formulas know it.
+        runtime: that runs it.
+        strategy: where the rest lies.
+        settings: the split, where it is not the runtime's own.
+        depths: tokens in the cache while tokens are timed.
+    """
+
+    name: str
+    place: str
+    category: str
+    facts: ArchitectureFacts
+    model: Model
+    runtime: Runtime
+    strategy: Strategy
+    settings: Settings = field(default_factory=Settings)
+    depths: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"{self.name}, {self.place}"
+
+    def runs(self, found: Readings, depth: int) -> Sequence[Run]:
+        """What was read of it."""
+        return found.of(self.name, depth, place=self.place)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Session:
+    """What runs are made with.
+
+    Attributes:
+        found: what was read before, to which they add.
+        folder: for model files.
+        machine: as measured so far.
+        probe: measures the machine anew, the drive not with it.
+        over: asked before each run whether to stop.
+        free: memory that a run may take [B].
+        say: tells whoever waits.
+    """
+
+    found: Readings
+    folder: Path
+    machine: Callable[[], Machine]
+    probe: Callable[[], None]
+    over: Callable[[], bool]
+    free: Callable[[], float]
+    say: Callable[[str], None]
+
+    def add(self, runs: Iterable[Run]) -> None:
+        """Keep what was timed, and tell of it."""
+        for one in runs:
+            self.found.runs.append(replace(one, os=rows.system(), date=rows.today()))
+            rate = f"{1.0 / one.seconds:.2f} tokens/s"
+            self.say(f"{one.target}, {one.place}, at {one.depth}: {rate}")
+        self.found.keep()
+
+    def needs(self, size: float) -> None:
+        """Refuses what takes more memory than is free.
+
+        Raises:
+            ProbeError: it does.
+        """
+        free = self.free()
+        if free < size:
+            raise ProbeError(
+                f"it needs {size / GIB:.1f} GiB of memory and {free / GIB:.1f} GiB are free."
+            )
+
+
+def work(depth: int) -> Workload:
+    """One user who generates after a prompt of so many tokens."""
+    return Workload(prompt=depth, output=TOKENS, context=depth + TOKENS)
+
+
+def predicted(case: Case, machine: Machine, depth: int) -> Estimate:
+    """What the program says of it."""
+    return estimate(
+        case.model, machine, work(depth), case.runtime, case.strategy, catalog.efficiency(),
+        case.settings,
+    )  # fmt: skip
+
+
+def placed(case: Case, machine: Machine) -> Placement:
+    """Where its weights are to lie on this machine.
+
+    Raises:
+        Refusal: it cannot run there, or does not fit.
+    """
+    found = predicted(case, machine, max(case.depths))
+    if found.placement is None:
+        raise Refusal(found.refusal)
+    if not found.fits:
+        raise Refusal(f"{float(found.missing) / GB:.1f} GB of memory are missing.")
+    return found.placement
+
+
+def least_first(cases: Sequence[Case], found: Readings) -> Mapping[str, list[Case]]:
+    """Cases by model, the model that was timed least first; its file serves all of them."""
+    by_model: dict[str, list[Case]] = {}
+    for case in cases:
+        by_model.setdefault(case.name, []).append(case)
+
+    def timed(name: str) -> int:
+        return min(len(case.runs(found, case.depths[-1])) for case in by_model[name])
+
+    return {name: by_model[name] for name in sorted(by_model, key=timed)}

@@ -1,0 +1,176 @@
+"""llama.cpp on a GPU by the `llama-bench` of the PATH: in it, half in it, and experts in RAM.
+
+References:
+    [1] ggml-org/llama.cpp, tools/llama-bench/README.md at 5a32f10, read 2026-11-21: options and
+        JSON. Newer builds take `-fa on|off|auto` and still `-fa 1`.
+"""
+
+import json
+import os
+import shutil
+import statistics
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from advisor.architecture import ArchitectureFacts
+from advisor.errors import AdvisorError, InputError, ProbeError
+from advisor.placement import Placement, Settings, Strategy
+from advisor.probes import host
+from advisor.probes.engine_job import output_of
+from advisor.probes.engine_llama_bench import PROGRAM
+from advisor.probes.engine_results import read
+from advisor.probes.progress import now
+from advisor.probes.synthetic_model import in_format, in_type, write
+from advisor.runtimes import LLAMA_CPP
+from benchmarks.engine_parts.cases import TOKENS, Case, Session, least_first, placed
+from benchmarks.engine_parts.models import CONTEXTS, Target, targets
+from benchmarks.engine_parts.readings import Run
+
+REPEATS = 5
+LONGEST = 150.0
+"""Time for one call; in the first a driver may have to compile kernels [s]."""
+FEW = 4
+"""Runs between two probes of the machine."""
+NAMES = (
+    "Llama-3.1-8B Q8_0", "MoE 7B-A1B Q4_K_M", "TinyLlama-1.1B Q6_K", "Llama-3.2-3B Q4_0",
+    "Mistral-7B Q4_K_M", "Qwen3-1.7B F16",
+)  # fmt: skip
+"""Models, those first that tell most."""
+TINY = ArchitectureFacts(
+    name="tiny", layers=2, hidden=256, intermediate=512, heads=4, kv_heads=2, head_dim=64,
+    vocab=512,
+)  # fmt: skip
+
+
+def cases() -> list[Case]:
+    """Each model in its places."""
+    by_name = {one.name: one for one in targets()}
+    return [case for name in NAMES for case in _cases(by_name[name])]
+
+
+def _cases(target: Target) -> Iterator[Case]:
+    facts, layers = target.synthetic.facts, target.synthetic.model.layers
+
+    def case(place: str, category: str, strategy: Strategy, settings: Settings) -> Case:
+        return Case(
+            name=target.name, place=place, category=category, facts=facts,
+            model=target.synthetic.model, runtime=LLAMA_CPP, strategy=strategy, settings=settings,
+            depths=CONTEXTS,
+        )  # fmt: skip
+
+    half = Settings(gpu_layers=float(layers // 2), cpu_moe=0.0)
+    yield case("all in the GPU", "resident", Strategy.GPU_RESIDENT, Settings())
+    yield case("half in the GPU", "partial", Strategy.CPU_OFFLOAD, half)
+    if facts.experts:
+        routed = Settings(gpu_layers=float(layers), cpu_moe=float(layers))
+        yield case("experts in RAM", "moe_offload", Strategy.CPU_OFFLOAD, routed)
+
+
+def missing() -> str:
+    """Why llama-bench cannot be used; empty where it can."""
+    if shutil.which(PROGRAM) is None:
+        return f"no {PROGRAM} on the PATH; build llama.cpp with CUDA and put it there."
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "tiny.gguf"
+        with path.open("wb") as file:
+            write(file, in_type(TINY, "Q8_0"))
+        try:
+            found = _rows((*_call(path, 1), "-ngl", "99", "-n", "2", "-r", "1"), LONGEST)
+        except AdvisorError as error:
+            return str(error)
+    if found[0].get("gpu_info"):
+        return ""
+    return f"{shutil.which(PROGRAM)} sees no GPU (its backends: {found[0].get('backends')})."
+
+
+def read_once(asked: Sequence[Case], session: Session) -> None:
+    """Every case once, those first that were timed least, and the probes before each few."""
+    done = 0
+    for cases_of_model in least_first(asked, session.found).values():
+        with _written(cases_of_model[0], session.folder) as path:
+            for case in cases_of_model:
+                if session.over():
+                    return
+                if done % FEW == 0:
+                    session.probe()
+                done += 1
+                try:
+                    session.add(_timed(case, path, session))
+                except AdvisorError as error:
+                    session.say(f"{case}: skipped, {error}")
+
+
+def _timed(case: Case, path: Path, session: Session) -> list[Run]:
+    placement = placed(case, session.machine())
+    session.needs(case.model.file_bytes)
+    rows = _rows(command(case, placement, path), LONGEST)
+    return [
+        Run(
+            target=case.name, place=case.place, runtime=_named(rows[0]), depth=int(one.depth),
+            seconds=statistics.median(1.0 / rate for rate in one.samples),
+        )
+        for one in read(json.dumps(rows))
+        if one.decode
+    ]  # fmt: skip
+
+
+def command(case: Case, placement: Placement, path: Path) -> tuple[str, ...]:
+    """The call that puts layers and experts where a placement has them; one more for the head."""
+    experts = int(placement.cpu_moe) if placement.gpu_layers and case.facts.experts else 0
+    return (
+        *_call(path, host.facts().cores),
+        *("-ngl", str(int(placement.gpu_layers) + 1), "-fa", "1", "-r", str(REPEATS)),
+        *("-n", str(TOKENS), "-d", ",".join(map(str, case.depths))),
+        *(("-ncmoe", str(experts)) if experts else ()),
+    )
+
+
+def _call(path: Path, threads: int) -> tuple[str, ...]:
+    program = shutil.which(PROGRAM) or PROGRAM
+    return (program, "-m", str(path), "-o", "json", "-p", "0", "-t", str(threads))
+
+
+def _rows(command: Sequence[str], seconds: float) -> list[dict[str, Any]]:
+    """What llama-bench prints.
+
+    Raises:
+        ProbeError: it fails, or takes too long.
+        InputError: it prints something else.
+    """
+    printed, failure = output_of(command, _after(seconds))
+    if failure:
+        raise ProbeError(f"llama-bench could not run it: {failure}")
+    if not printed.rstrip().endswith("]"):
+        raise ProbeError(f"llama-bench had not ended after {seconds:.0f} s.")
+    try:
+        found = json.loads(printed)
+    except json.JSONDecodeError as error:
+        raise InputError(f"llama-bench printed no JSON ({error}): {printed[:80]!r}") from error
+    if not found:
+        raise InputError("llama-bench printed no run.")
+    return list(found)
+
+
+def _named(row: dict[str, Any]) -> str:
+    """The engine of a row: build, commit and what it computes with."""
+    build = f"{row.get('build_number')} {row.get('build_commit')}"
+    return f"llama.cpp (llama-bench {build}, {row.get('backends')})"
+
+
+def _after(seconds: float) -> Callable[[], bool]:
+    until = now() + seconds
+    return lambda: now() > until
+
+
+@contextmanager
+def _written(case: Case, folder: Path) -> Iterator[Path]:
+    path = folder / f"model-{os.getpid()}.gguf"
+    try:
+        with path.open("wb") as file:
+            write(file, in_format(case.facts, case.model.format))
+        yield path
+    finally:
+        path.unlink(missing_ok=True)

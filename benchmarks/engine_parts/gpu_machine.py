@@ -1,0 +1,74 @@
+"""A machine with a GPU as its probes found it, medians over the rounds.
+
+All that is known of it is kept with the readings, so that predictions can be made anew when the
+machine is gone.
+"""
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from advisor import calibration
+from advisor.assemble_named import as_probed
+from advisor.calibration import Calibration
+from advisor.errors import ProbeError
+from advisor.fingerprint import fingerprint
+from advisor.machine import Machine
+from advisor.machine_inputs import MachineInputs
+from advisor.measurement import Measurement
+from advisor.probed import Probed
+from advisor.probes import cuda, engine, gpu_transfer, ram
+from benchmarks.engine_parts.readings import Readings
+
+PROBES: Mapping[str, tuple[Callable[[float], Sequence[Measurement]], float]] = {
+    "GPU": (gpu_transfer.measure, 8.0),
+    "RAM": (ram.measure, 2.5),
+    "engine": (engine.measure, 30.0),
+}
+"""What measures the machine, and for how long [s]."""
+
+
+def missing() -> str:
+    """Why nothing can be run on a GPU here; empty where it can."""
+    if sys.platform != "linux":
+        return "it needs Linux."
+    try:
+        cuda.devices(cuda.driver())
+    except ProbeError as error:
+        return str(error)
+    here = Readings(Path(), fingerprint())
+    if as_found(here).gpus:
+        return ""
+    return f"data/gpus.csv has no row of {here.machine and ', '.join(here.machine.gpus)}; add one."
+
+
+def probe(found: Readings, names: Sequence[str] = tuple(PROBES)) -> None:
+    """Measure the machine once more; what cannot be measured is told."""
+    for name in names:
+        measure, seconds = PROBES[name]
+        try:
+            found.probes.extend(measure(seconds))
+        except ProbeError as error:
+            print(f"gpu_engine: the {name} probe measured nothing: {error}", file=sys.stderr)
+    found.keep()
+
+
+def measured(found: Readings, ram_gib: float | None = None) -> Machine:
+    """With the medians of what its probes found, and its first GPU alone."""
+    medians = Probed(fingerprint=found.machine, history=tuple(found.medians()))
+    return _first_gpu(as_probed(medians, calibration.judged(medians), _inputs(ram_gib)))
+
+
+def as_found(found: Readings, ram_gib: float | None = None) -> Machine:
+    """As the catalogue has its parts."""
+    bare = Probed(fingerprint=found.machine, history=())
+    return _first_gpu(as_probed(bare, Calibration(), _inputs(ram_gib)))
+
+
+def _inputs(ram_gib: float | None) -> MachineInputs:
+    return MachineInputs(ram_gb=ram_gib)
+
+
+def _first_gpu(machine: Machine) -> Machine:
+    return replace(machine, gpus=machine.gpus[:1])

@@ -1,0 +1,221 @@
+"""Transformers with Accelerate: weights in the GPU, in RAM, and on the drive.
+
+Each model is loaded by the very lines that the program prints, limits of memory among them. What is
+to come from the drive runs under a memory cap, set when the model is loaded, that leaves next to no
+room for pages of the file; the drive is read just before.
+"""
+
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from advisor import catalog
+from advisor.architecture import ArchitectureFacts
+from advisor.catalog import find_model
+from advisor.errors import AdvisorError, ProbeError
+from advisor.machine import Machine
+from advisor.placement import Strategy
+from advisor.probes import disk, host
+from advisor.runtimes import ACCELERATE
+from advisor.tensors import build
+from advisor.units import GB, GIB, MIB
+from benchmarks.engine_parts import capped, checkpoint, talk, transformers_child
+from benchmarks.engine_parts.cases import TOKENS, Case, Session, least_first, placed, work
+from benchmarks.engine_parts.readings import Run
+
+FORM = "BF16-hf"
+NAMES = ("TinyLlama-1.1B", "Llama-3.2-3B")
+"""Shapes: one with a head of its own, one whose head is its table."""
+DEPTH = 128
+PLACES = {
+    Strategy.GPU_RESIDENT: ("all in the GPU", "resident"),
+    Strategy.CPU_OFFLOAD: ("weights in RAM", "stream_cpu"),
+    Strategy.NVME_OFFLOAD: ("weights on the drive", "nvme"),
+}
+"""Name and category of each."""
+SECONDS, LEAST, LEAST_FROM_DRIVE = 6.0, 16, 4
+"""Time for a run's tokens [s], and how many there are at least."""
+LONGEST = 240.0
+"""Time for a process, loading and all [s]."""
+DISK_SECONDS = 3.0
+LEFT = 2 * GB
+"""Room that a file leaves on the drive [B]."""
+PROCESS = 4 * GIB
+"""RAM for Python, its libraries and the GPU's driver, beside weights [B]."""
+PART, LEAST_PAGES = 0.1, 512 * MIB
+"""Room under the cap for pages of files: a part of the weights, and what it is at least [B]."""
+IMPORTS = 180.0  # seconds in which libraries are to be imported
+SEES_GPU = "import torch, transformers, accelerate; print(torch.cuda.is_available())"
+
+
+def cases() -> list[Case]:
+    """Each model in its places."""
+    return [
+        Case(
+            name=f"{facts.name} {FORM}", place=place, category=category, facts=facts,
+            model=catalog.in_format(build(facts), FORM), runtime=ACCELERATE, strategy=strategy,
+            depths=(DEPTH,),
+        )
+        for facts in map(_plain, NAMES)
+        for strategy, (place, category) in PLACES.items()
+    ]  # fmt: skip
+
+
+def _plain(name: str) -> ArchitectureFacts:
+    return replace(find_model(name), max_context=checkpoint.CONTEXT)
+
+
+def missing() -> str:
+    """Why Transformers cannot be run on the GPU; empty where it can."""
+    try:
+        done = subprocess.run(
+            (sys.executable, "-c", SEES_GPU), capture_output=True, text=True, timeout=IMPORTS,
+            check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return f"torch, transformers and accelerate took over {IMPORTS:.0f} s to import."
+    if done.returncode:
+        last = (done.stderr.strip() or "no words").splitlines()[-1]
+        return f"it needs torch with CUDA, transformers and accelerate ({last})."
+    return (
+        "" if done.stdout.split()[-1:] == ["True"] else "torch sees no GPU; install its CUDA build."
+    )
+
+
+def read_once(asked: Sequence[Case], session: Session) -> None:
+    """Every case once, those of the model that was timed least first, and the probes before."""
+    for cases_of_model in least_first(asked, session.found).values():
+        if session.over():
+            return
+        short = _short_of_disk(cases_of_model[0], session.folder)
+        if short:
+            session.say(f"{cases_of_model[0].name}: skipped, {short}")
+            continue
+        session.probe()
+        with _written(cases_of_model[0], session.folder) as weights:
+            for case in cases_of_model:
+                if session.over():
+                    return
+                try:
+                    session.add([_timed(case, weights, session)])
+                except (AdvisorError, OSError) as error:
+                    session.say(f"{case}: skipped, {error}")
+
+
+def _short_of_disk(case: Case, folder: Path) -> str:
+    free, needed = shutil.disk_usage(folder).free, case.model.file_bytes + LEFT
+    if free >= needed:
+        return ""
+    return f"it needs {needed / GB:.1f} GB of disk in {folder} and {free / GB:.1f} GB are free."
+
+
+def _timed(case: Case, weights: Path, session: Session) -> Run:
+    from_drive = case.strategy is Strategy.NVME_OFFLOAD
+    in_ram = case.strategy is Strategy.CPU_OFFLOAD
+    session.needs(PROCESS + in_ram * case.model.file_bytes)
+    job = {"folder": str(weights.parent), "load": lines(case, session.machine(), weights.parent)}
+    if not from_drive:
+        return _run(case, _generated(job, session.folder))
+    reason = capped.missing()
+    if reason:
+        raise ProbeError(reason)
+    rates = {one.name: one.value for one in disk.measure(DISK_SECONDS, path=weights)}
+    capped.forget(weights)
+    with capped.capped(host.facts().memory_total) as group:
+        found = _generated(job, session.folder, group, room(case))
+    return replace(
+        _run(case, found), direct=rates["disk_read_direct"], mapped=rates.get("disk_read_mmap", 0.0)
+    )
+
+
+def room(case: Case) -> int:
+    """Memory for pages of files under the cap [B]."""
+    return int(max(PART * case.model.file_bytes, LEAST_PAGES))
+
+
+def lines(case: Case, machine: Machine, folder: Path) -> str:
+    """The printed lines that load the model, from a folder instead of the Hub."""
+    model = replace(case.model, name=str(folder))
+    printed = ACCELERATE.command(model, placed(case, machine), machine, work(DEPTH))
+    return printed[: printed.index("tokenizer = ")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Generated:
+    """What a process timed.
+
+    Attributes:
+        runtime: with its version.
+        first: until the first token, the prompt read [s].
+        steps: seconds of each other token, and bytes from the drive for it.
+        cache: pages of files that the control group held meanwhile [B].
+    """
+
+    runtime: str
+    first: float
+    steps: Sequence[tuple[float, float]]
+    cache: float = 0.0
+
+
+def _generated(
+    job: dict[str, str], folder: Path, group: Path | None = None, pages: int = 0
+) -> Generated:
+    """Tokens of a process that loads the model.
+
+    Args:
+        job: as the process takes it.
+        folder: for its words.
+        group: control group that it runs in.
+        pages: room there for pages of files, once the model is loaded [B].
+    """
+    command = (sys.executable, "-m", transformers_child.__name__, json.dumps(job))
+    enter = partial(capped.inside, group) if group else tuple
+    with ExitStack() as stack:
+        log = folder / "transformers.log"
+        exchange = stack.enter_context(talk.begun(enter(command), log, LONGEST))
+        runtime = exchange(None)["runtime"]
+        first = exchange({"depth": DEPTH, "tokens": 1})["first"]
+        if group:
+            capped.limit(group, capped.kept(group) + pages)
+        first = exchange({"depth": DEPTH, "tokens": 1})["first"]
+        sizes = stack.enter_context(capped.looked_at(group)) if group else [0]
+        tokens = tokens_in(SECONDS, first, LEAST_FROM_DRIVE if group else LEAST)
+        found = exchange({"depth": DEPTH, "tokens": tokens + 1})
+    cache = statistics.median(sizes) if sizes else 0.0
+    return Generated(runtime=runtime, first=found["first"], steps=found["steps"], cache=cache)
+
+
+def tokens_in(seconds: float, each: float, least: int) -> int:
+    """How many tokens fit into a time, at least so many and at most a case's."""
+    return max(least, min(TOKENS, int(seconds / each)))
+
+
+def _run(case: Case, found: Generated) -> Run:
+    seconds, read = zip(*found.steps, strict=True)
+    mean = case.strategy is Strategy.NVME_OFFLOAD  # the drive may be slow now and fast then
+    return Run(
+        target=case.name, place=case.place, runtime=found.runtime, depth=DEPTH,
+        seconds=(statistics.fmean if mean else statistics.median)(seconds),
+        prompt=DEPTH / found.first, read=statistics.fmean(read), cache=found.cache,
+    )  # fmt: skip
+
+
+@contextmanager
+def _written(case: Case, folder: Path) -> Iterator[Path]:
+    place = Path(tempfile.mkdtemp(prefix=f"model-{os.getpid()}-", dir=folder))
+    try:
+        weights = checkpoint.write(place, case.facts)
+        with weights.open("rb+") as file:
+            os.fsync(file.fileno())
+        yield weights
+    finally:
+        shutil.rmtree(place)

@@ -1,0 +1,279 @@
+"""Predicted decode speed beside real runs in a GPU and outside it, on a machine as probed.
+
+    python -m benchmarks.gpu_engine [--rounds N] [--seconds S] [--only llama|transformers]
+                                    [--model NAME] [--keep FOLDER] [--csv FILE]
+
+llama.cpp by the `llama-bench` of the PATH, all of a model in the GPU, half of it, and experts in
+RAM; Transformers with Accelerate, all in the GPU, in RAM and on the drive. Probes and runs take
+turns, and medians over the rounds are compared. `--keep` adds to the readings of earlier runs on
+this machine; with `--rounds 0` they are compared anew, on any machine.
+"""
+
+import argparse
+import math
+import os
+import signal
+import statistics
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+
+from advisor.errors import AdvisorError, InputError
+from advisor.estimate import Estimate
+from advisor.fingerprint import Fingerprint, fingerprint
+from advisor.machine import Machine
+from advisor.probes import host
+from advisor.probes.neighbours import Neighbours
+from advisor.probes.progress import now
+from advisor.units import GB, GIB
+from benchmarks.engine_parts import (
+    gpu_llama,
+    gpu_machine,
+    gpu_transformers,
+    paged,
+    readings,
+    resident,
+    rows,
+)
+from benchmarks.engine_parts.cases import Case, Session, predicted
+from benchmarks.engine_parts.readings import Readings, Run
+
+PARTS: Mapping[str, ModuleType] = {"llama": gpu_llama, "transformers": gpu_transformers}
+PROBED = {"llama": tuple(gpu_machine.PROBES), "transformers": ("GPU", "RAM")}
+"""Probes whose figures count in each part."""
+MEDIAN, WORST = 0.10, 0.20
+"""Errors that the probe promises."""
+FROM_DRIVE = "nvme"
+"""Category of rows that are promised within `paged.WITHIN`."""
+NOTE = "python -m benchmarks.gpu_engine --only"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """One figure.
+
+    Attributes:
+        case: what ran.
+        ratio: predicted over measured.
+        inside: the range of the prediction held what was measured.
+        row: of the table.
+    """
+
+    case: Case
+    ratio: float
+    inside: bool
+    row: dict[str, object]
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Measure and print, or say why not."""
+    reason = gpu_machine.missing() if arguments.rounds else ""
+    if reason:
+        print(f"gpu_engine: skipped, {reason}")
+        return
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was begun is taken down
+    neighbours = Neighbours()
+    if arguments.models:
+        arguments.models.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=arguments.models)))
+        keep = arguments.keep or folder
+        keep.mkdir(parents=True, exist_ok=True)
+        here = _here(arguments.ram_gb) if arguments.rounds else None
+        found = readings.read(keep / "readings.json", here)
+        asked = [name for name in PARTS if arguments.only in (None, name)]
+        if arguments.rounds:
+            measure(found, folder, arguments, asked)
+        if found.machine is None:
+            raise InputError(f"{keep} holds no readings; give a folder that --keep wrote.")
+        compared = report(found, arguments, asked)
+    if arguments.rounds:
+        print(f"gpu_engine: other programs took {neighbours.share():.0%} of the processor.")
+    if arguments.csv:
+        cpu = {"cpu": arguments.cpu} if arguments.cpu else {}
+        rows.append(arguments.csv, [one.row | cpu for one in compared])
+
+
+def _here(ram_gib: float | None) -> Fingerprint:
+    """This machine, with the RAM that was stated."""
+    seen = fingerprint()
+    return replace(seen, memory=int(ram_gib * GIB)) if ram_gib else seen
+
+
+def measure(
+    found: Readings, folder: Path, arguments: argparse.Namespace, asked: Sequence[str]
+) -> None:
+    """As many rounds of each part as the time allows, which the parts share evenly."""
+    if found.machine and len(found.machine.gpus) > 1:  # predictions are for one GPU
+        os.environ.update(CUDA_VISIBLE_DEVICES="0", CUDA_DEVICE_ORDER="PCI_BUS_ID")
+    began = now()
+    for number, name in enumerate(asked, 1):
+        reason = PARTS[name].missing()
+        if reason:
+            print(f"gpu_engine, {name}: skipped, {reason}", flush=True)
+            continue
+        session = Session(
+            found=found,
+            folder=folder,
+            machine=partial(gpu_machine.measured, found, arguments.ram_gb),
+            probe=partial(gpu_machine.probe, found, PROBED[name]),
+            over=_over(began + arguments.seconds * number / len(asked)),
+            free=partial(free, arguments.ram_gb),
+            say=partial(say, began),
+        )
+        for _ in range(arguments.rounds):
+            if not session.over():
+                PARTS[name].read_once(chosen(name, arguments.model), session)
+
+
+def chosen(name: str, model: str) -> list[Case]:
+    """Cases of a part whose model has this in its name."""
+    return [case for case in PARTS[name].cases() if model in case.name]
+
+
+def say(began: float, text: str) -> None:
+    """Tell whoever waits, at once, and how long it took so far."""
+    print(f"gpu_engine, after {now() - began:.0f} s: {text}", file=sys.stderr, flush=True)
+
+
+def free(ram_gib: float | None) -> float:
+    """Memory that a run may take: as stated, or as the system shows [B]."""
+    return ram_gib * GIB if ram_gib else float(host.facts().memory_available)
+
+
+def _over(until: float) -> Callable[[], bool]:
+    return lambda: now() > until
+
+
+def report(found: Readings, arguments: argparse.Namespace, asked: Sequence[str]) -> list[Compared]:
+    """Predicted beside measured, case by case, then by place."""
+    for name, each in sorted(found.rounds.items()):
+        values = [one.value for one in each]
+        print(f"  {name:<26} {statistics.median(values):10.4g} {each[0].unit:<10} {_range(values)}")
+    machine = gpu_machine.measured(found, arguments.ram_gb)
+    bare = gpu_machine.as_found(found, arguments.ram_gb)
+    if not machine.gpus:
+        raise InputError("data/gpus.csv has no row of the GPU that was measured; add one.")
+    compared: list[Compared] = []
+    for name in asked:
+        for case in chosen(name, arguments.model):
+            compared += _case(case, found, machine, bare, f"{NOTE} {name}")
+    for place in dict.fromkeys(one.case.place for one in compared):
+        of_place = [one for one in compared if one.case.place == place]
+        for engine in dict.fromkeys(one.case.runtime.name for one in of_place):
+            print(summary([one for one in of_place if one.case.runtime.name == engine]))
+    return compared
+
+
+def summary(compared: Sequence[Compared]) -> str:
+    """How far predictions of one engine and place were off."""
+    case = compared[0].case
+    ratios = [one.ratio for one in compared]
+    worst = max(ratios, key=lambda one: abs(math.log(one)))
+    median = statistics.median(abs(one - 1.0) for one in ratios)
+    promised = f"{MEDIAN:.0%} and {WORST:.0%}"
+    if case.category == FROM_DRIVE:
+        promised = f"within {paged.WITHIN} times"
+    return (
+        f"gpu_engine, {case.runtime.name}, {case.place}: median error {median:.1%}, worst "
+        f"{worst:.2f} times (promised {promised}); {len(ratios)} figures, "
+        f"{sum(one.inside for one in compared)} in their 80 % range."
+    )
+
+
+def _case(
+    case: Case, found: Readings, machine: Machine, bare: Machine, note: str
+) -> list[Compared]:
+    """Every depth that was timed."""
+    timed = [(depth, case.runs(found, depth)) for depth in case.depths]
+    try:
+        return [_compared(case, depth, runs, machine, bare, note) for depth, runs in timed if runs]
+    except AdvisorError as error:
+        print(f"  {case}: no prediction, {error}")
+        return []
+
+
+def _compared(
+    case: Case, depth: int, runs: Sequence[Run], machine: Machine, bare: Machine, note: str
+) -> Compared:
+    if case.category == FROM_DRIVE:
+        machine = paged.on_drive(machine, runs)
+    one, before = predicted(case, machine, depth), predicted(case, bare, depth)
+    if one.decode is None or before.decode is None or one.placement is None:
+        raise InputError(one.refusal)
+    rates = [1.0 / run.seconds for run in runs]
+    said, measured = float(one.decode.value), statistics.median(rates)
+    print(
+        f"  {case.name:<22} {case.place:<20} at {depth:4}: measured {measured:7.2f} "
+        f"{_range(rates)}, predicted {said:7.2f} tokens/s ({said / measured:.2f} times; not "
+        f"calibrated {float(before.decode.value) / measured:.2f})"
+    )
+    row = rows.row(
+        case.facts, case.model, machine, category=case.category, runtime=runs[-1].runtime,
+        os=runs[-1].os, date=runs[-1].date, gpu=machine.gpus[0].name,
+        ngl=round(float(one.placement.gpu_layers)), context_depth=depth, rounds=len(runs),
+        tg_tps=f"{measured:.3f}",
+        tg_spread=f"{readings.spread(rates):.2f}", predicted_tps=f"{said:.3f}",
+        source_url="benchmarks/gpu_engine.py", source_note=f"{note}; {_link(machine)}",
+        **(_drive(machine, runs) if case.category == FROM_DRIVE else {}), **_prompt(one, runs),
+    )  # fmt: skip
+    inside = bool(one.decode.low <= measured <= one.decode.high)
+    return Compared(case=case, ratio=said / measured, inside=inside, row=row)
+
+
+def _drive(machine: Machine, runs: Sequence[Run]) -> dict[str, object]:
+    """Columns of a run from the drive."""
+    read, cache = (
+        statistics.median(getattr(one, name) for one in runs) for name in ("read", "cache")
+    )
+    told = {"cache_gib": f"{cache / GIB:.3f}", "read_gb": f"{read / GB:.4f}"}
+    return {**rows.drive(machine), "read_ahead_kib": "", **told}  # nobody looked at that
+
+
+def _prompt(predicted: Estimate, runs: Sequence[Run]) -> dict[str, object]:
+    """Columns of the prompt, where it was timed."""
+    rate = resident.prompt_rate(runs)
+    if rate is None or predicted.prefill is None:
+        return {}
+    return {"pp_tps": f"{rate:.2f}", "predicted_pp_tps": f"{float(predicted.prefill.value):.2f}"}
+
+
+def _link(machine: Machine) -> str:
+    """What the way to the GPU gave, which no column of a row holds."""
+    link = machine.gpus[0].link
+    pinned, pageable = (float(one.value) / GB for one in (link.pinned, link.pageable))
+    return f"to the GPU {pinned:.1f} GB/s from pinned memory, {pageable:.1f} GB/s from pageable"
+
+
+def _range(values: Sequence[float]) -> str:
+    return f"(rounds within {readings.spread(values):.0%})"
+
+
+def parsed(words: Sequence[str] | None = None) -> argparse.Namespace:
+    """What was asked on the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--keep", type=Path, help="folder for readings, kept for the next run")
+    parser.add_argument("--models", type=Path, help="folder on a drive for model files meanwhile")
+    parser.add_argument(
+        "--seconds", type=float, default=math.inf,
+        help="begin nothing after them; what was begun takes four minutes more at most",
+    )  # fmt: skip
+    parser.add_argument("--only", choices=tuple(PARTS))
+    parser.add_argument("--model", default="", help="only those with it in their name")
+    parser.add_argument("--csv", type=Path, help="table that rows are added to")
+    parser.add_argument("--cpu", help="name of the processor in these rows")
+    parser.add_argument("--ram-gb", type=float, help="RAM, where the system shows less [GiB]")
+    return parser.parse_args(words)
+
+
+if __name__ == "__main__":
+    try:
+        main(parsed())
+    except AdvisorError as error:
+        sys.exit(f"gpu_engine: {error}")

@@ -1,0 +1,345 @@
+"""The GPU benchmark with a pretended llama-bench, machine and probes."""
+
+import json
+import shutil
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import gpu_server
+import own_rows
+import pytest
+from gpu_server import FIGURES, PAGEABLE, PINNED, SERVER, measurements, read_rows, run, session
+
+from advisor import catalog
+from advisor.errors import InputError, ProbeError
+from advisor.estimate import estimate
+from advisor.machine import Machine
+from advisor.measurement import Measurement
+from advisor.probes import cuda
+from advisor.units import GIB, MIB
+from benchmarks import gpu_engine
+from benchmarks.engine_parts import cases, gpu_llama, gpu_machine, readings, rows
+
+ONE_ROUND = ("--only", "llama", "--model", "TinyLlama")
+SPEED = 100.0
+"""Of the pretended llama-bench, whatever it is asked; a quarter less at each depth but the first
+[tokens/s]."""
+BENCH = """#!{python}
+import json, sys
+words = sys.argv[1:]
+asked = dict(zip(words[::2], words[1::2]))
+with open({log!r}, "a") as log:
+    log.write(json.dumps(asked) + "\\n")
+with open(asked["-m"], "rb") as file:
+    assert file.read(4) == b"GGUF"
+shared = {{
+    "build_commit": "8cf427ff", "build_number": 11549,
+    "cpu_info": "AMD EPYC 9654 96-Core Processor", "gpu_info": {gpu!r}, "backends": {backends!r},
+    "model_filename": asked["-m"], "model_type": "llama 8B Q8_0", "model_size": 4677120000,
+    "model_n_params": 7615616512, "n_batch": 2048, "n_ubatch": 512, "n_threads": int(asked["-t"]),
+    "cpu_mask": "0x0", "cpu_strict": False, "poll": 50, "type_k": "f16", "type_v": "f16",
+    "n_gpu_layers": int(asked["-ngl"]), "n_cpu_moe": int(asked.get("-ncmoe", 0)),
+    "split_mode": "layer", "main_gpu": 0, "no_kv_offload": False, "flash_attn": 1,
+    "devices": "auto", "tensor_split": "0.00", "embeddings": False, "n_prompt": 0,
+    "n_gen": int(asked["-n"]), "test_time": "2026-11-21T11:58:51Z",
+}}
+runs = []
+for place, depth in enumerate(map(int, asked.get("-d", "0").split(","))):
+    rate = {speed} * 0.75**place
+    seconds = int(asked["-n"]) / rate
+    runs.append(shared | {{
+        "n_depth": depth, "avg_ns": int(seconds * 1e9), "stddev_ns": 0, "avg_ts": rate,
+        "stddev_ts": 0.0, "samples_ns": [int(seconds * 1e9)] * int(asked["-r"]),
+        "samples_ts": [rate] * int(asked["-r"]),
+    }})
+print(json.dumps(runs, indent=2))
+"""
+"""Options and keys as in tools/llama-bench/README.md at 5a32f10, `gpu_info` among them."""
+
+
+def program(folder: Path, text: str) -> None:
+    folder.mkdir(exist_ok=True)
+    path = folder / "llama-bench"
+    path.write_text(text, encoding="utf-8")
+    path.chmod(0o755)
+
+
+def bench(monkeypatch: Any, folder: Path, gpu: str = "NVIDIA H200", backends: str = "CUDA") -> Path:
+    """A llama-bench on the PATH, and the file in which it keeps what it was asked."""
+    log = folder / "asked"
+    text = BENCH.format(
+        python=sys.executable, log=str(log), gpu=gpu, backends=backends, speed=SPEED
+    )
+    program(folder / "bin", text)
+    monkeypatch.setenv("PATH", str(folder / "bin"))
+    return log
+
+
+def asked_of(log: Path) -> list[dict[str, str]]:
+    return [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Machine:
+    return gpu_server.pretend(monkeypatch)
+
+
+def test_the_machine_is_as_its_probes_found_it(server: Machine) -> None:
+    (gpu,) = server.gpus
+    assert gpu.name == "H200 SXM"
+    assert gpu.memory.value == 143_771 * MIB
+    assert (gpu.link.pinned.value, gpu.link.pageable.value) == (PINNED, PAGEABLE)
+    assert (server.host.cores, server.host.bandwidth.value) == (16, 150e9)
+    bare = gpu_machine.as_found(readings.Readings(Path(), SERVER, measurements(1.0)))
+    assert bare.gpus[0].link.pinned.value != PINNED
+
+
+def test_ram_may_be_stated_where_the_system_shows_less(server: Machine) -> None:
+    small = replace(SERVER, memory=int(8 * GIB))
+    found = readings.Readings(Path(), small, measurements(1.0))
+    assert gpu_machine.measured(found).host.memory.value == 8 * GIB
+    assert gpu_machine.measured(found, 128).host.memory.value == 128 * GIB
+    assert gpu_engine.free(16) == 16 * GIB
+    assert gpu_engine.free(None) == 100 * GIB
+
+
+def test_a_probe_that_measures_nothing_is_told(
+    server: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any
+) -> None:
+    def refuse(_: float) -> list[Measurement]:
+        raise ProbeError("No engine is here.")
+
+    probes = {"engine": (refuse, 1.0), "GPU": (measurements, 1.0)}
+    monkeypatch.setattr(gpu_machine, "PROBES", probes)
+    found = readings.Readings(tmp_path / "readings.json", SERVER)
+    gpu_machine.probe(found, ("engine", "GPU"))
+    assert [one.name for one in found.probes] == list(FIGURES)
+    assert readings.read(found.path) == found
+    assert "engine probe measured nothing: No engine is here." in capsys.readouterr().err
+
+
+def test_llama_bench_is_told_what_the_placement_says(
+    server: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    log, told = bench(monkeypatch, tmp_path), list[str]()
+    chosen = [one for one in gpu_llama.cases() if "MoE" in one.name or "Tiny" in one.name]
+    gpu_llama.read_once(chosen, session(tmp_path, server, told))
+    calls = {(one["-ngl"], one.get("-ncmoe")) for one in asked_of(log)}
+    # 22 layers of TinyLlama and 16 of the other; the head counts as one more.
+    assert calls == {("23", None), ("12", None), ("17", None), ("9", None), ("17", "16")}
+    assert {one["-d"] for one in asked_of(log)} == {"128,4096"}
+    assert {one["-t"] for one in asked_of(log)} == {"16"}
+    assert len(told) == 2 * 5
+    assert "MoE 7B-A1B Q4_K_M, experts in RAM, at 4096: 75.00 tokens/s" in told
+    assert not list(tmp_path.glob("*.gguf"))
+
+
+def test_predicted_stands_beside_measured(
+    server: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any
+) -> None:
+    bench(monkeypatch, tmp_path)
+    table = tmp_path / "rows.csv"
+    run(*ONE_ROUND, "--keep", str(tmp_path / "kept"), "--csv", str(table))
+    printed = capsys.readouterr().out
+    assert printed.count("TinyLlama-1.1B Q6_K") == 4
+    found = read_rows(table)
+    assert [(one.category, one.ngl, one.context_depth) for one in found] == [
+        ("resident", 22, 128), ("resident", 22, 4096), ("partial", 11, 128), ("partial", 11, 4096),
+    ]  # fmt: skip
+    assert [one.tg_tps for one in found] == [100.0, 75.0] * 2
+    for case in [one for one in gpu_llama.cases() if "Tiny" in one.name]:
+        for row in (one for one in found if one.category == case.category):
+            own = estimate(
+                case.model, server, cases.work(row.context_depth), case.runtime, case.strategy,
+                catalog.efficiency(), case.settings,
+            )  # fmt: skip
+            assert own.decode is not None
+            assert row.predicted_tps == pytest.approx(float(own.decode.value), rel=1e-3)
+            ratio = f"({row.predicted_tps / row.tg_tps:.2f} times"
+            assert ratio in printed
+    assert "all in the GPU: median error" in printed
+    assert "half in the GPU: median error" in printed
+
+
+def test_rows_are_accepted_by_the_checks_of_the_file(
+    server: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    bench(monkeypatch, tmp_path)
+    table = tmp_path / "rows.csv"
+    shutil.copy(own_rows.ROOT / "data/measurements/own.csv", table)
+    before = table.read_text(encoding="utf-8")
+    run("--only", "llama", "--model", "MoE", "--csv", str(table))
+    assert table.read_text(encoding="utf-8").startswith(before)
+    added = [one for one in read_rows(table) if one.gpu != "none"]
+    assert [one.category for one in added] == [
+        *["resident"] * 2, *["partial"] * 2, *["moe_offload"] * 2,
+    ]  # fmt: skip
+    for row in added:
+        own_rows.check_ranges(row)
+        own_rows.check_what_ran_where_and_how(row)
+        own_rows.check_shape(row)
+    assert added[0].runtime == "llama.cpp (llama-bench 11549 8cf427ff, CUDA)"
+    assert added[0].source_note.endswith(
+        "; to the GPU 52.0 GB/s from pinned memory, 11.0 GB/s from pageable"
+    )
+
+
+def test_promises_are_judged_by_engine_and_place(
+    server: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    bench(monkeypatch, tmp_path)
+    run(*ONE_ROUND, "--csv", str(tmp_path / "rows.csv"))
+    found = read_rows(tmp_path / "rows.csv")
+    right = [replace(one, predicted_tps=one.tg_tps * 1.09) for one in found]
+    own_rows.check_promises(right)
+    with pytest.raises(AssertionError, match="partial"):
+        own_rows.check_promises([*right[:3], replace(right[3], predicted_tps=right[3].tg_tps * 2)])
+    drive = [replace(one, category="nvme") for one in right]
+    own_rows.check_promises(replace(one, predicted_tps=one.tg_tps * 1.4) for one in drive)
+    with pytest.raises(AssertionError, match="nvme"):
+        own_rows.check_promises(replace(one, predicted_tps=one.tg_tps * 1.6) for one in drive)
+
+
+def test_readings_are_compared_anew_without_the_machine(
+    server: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any
+) -> None:
+    bench(monkeypatch, tmp_path)
+    kept, first, second = tmp_path / "kept", tmp_path / "first.csv", tmp_path / "second.csv"
+    run(*ONE_ROUND, "--keep", str(kept), "--csv", str(first), "--rounds", "2")
+    capsys.readouterr()
+    monkeypatch.setattr(gpu_machine, "missing", lambda: "it has no GPU")
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(rows, "system", lambda: "Windows 11")
+    monkeypatch.setattr(rows, "today", lambda: "2030-01-01")
+    run("--rounds", "0", "--keep", str(kept), "--csv", str(second), "--cpu", "AMD EPYC, 16 cores")
+    found = read_rows(second)
+    assert [one.rounds for one in found] == [2] * 4
+    assert {one.cpu for one in found} == {"AMD EPYC, 16 cores"}
+    assert [replace(one, cpu=SERVER.cpu) for one in found] == list(read_rows(first))
+
+
+def test_another_machines_readings_are_not_added_to(
+    server: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    bench(monkeypatch, tmp_path)
+    run(*ONE_ROUND, "--keep", str(tmp_path))
+    monkeypatch.setattr(gpu_engine, "fingerprint", lambda: replace(SERVER, cores=8))
+    with pytest.raises(InputError, match="holds another machine's readings; give another folder"):
+        run(*ONE_ROUND, "--keep", str(tmp_path))
+
+
+def test_readings_of_the_other_benchmark_are_still_read(tmp_path: Path) -> None:
+    path = tmp_path / "readings.json"
+    before = {"target": "x", "depth": 128, "share": 0.5, "seconds": 0.1, "prompt": None}
+    path.write_text(json.dumps({"probes": [], "runs": [before]}), encoding="utf-8")
+    found = readings.read(path)
+    assert [one.seconds for one in found.of("x", 128, 0.5)] == [0.1]
+    found.keep()
+    assert readings.read(path) == found
+
+
+def test_nothing_is_begun_after_the_time(
+    server: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any
+) -> None:
+    log = bench(monkeypatch, tmp_path)
+    run(*ONE_ROUND, "--seconds", "0", "--models", str(tmp_path / "new"))
+    assert len(asked_of(log)) == 1  # whether it sees a GPU
+    assert "tokens/s" not in capsys.readouterr().out
+
+
+def test_the_model_timed_least_comes_first(server: Machine, tmp_path: Path) -> None:
+    found = readings.Readings(tmp_path / "readings.json", SERVER)
+    chosen = [one for one in gpu_llama.cases() if "Tiny" in one.name or "3.1-8B" in one.name]
+    assert next(iter(cases.least_first(chosen, found))) == "Llama-3.1-8B Q8_0"
+    for case in chosen[:2]:
+        for depth in case.depths:
+            one = readings.Run(target=case.name, place=case.place, depth=depth, seconds=1.0)
+            found.runs.append(one)
+    assert next(iter(cases.least_first(chosen, found))) == "TinyLlama-1.1B Q6_K"
+
+
+def test_no_driver_is_told(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    def refuse() -> None:
+        raise ProbeError("This machine has no NVIDIA driver.")
+
+    monkeypatch.setattr(cuda, "driver", refuse)
+    run()
+    assert capsys.readouterr().out == "gpu_engine: skipped, This machine has no NVIDIA driver.\n"
+
+
+def test_a_gpu_that_the_catalogue_lacks_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.setattr(cuda, "driver", SimpleNamespace)
+    monkeypatch.setattr(cuda, "devices", lambda _: ["one"])
+    unknown = replace(SERVER, gpus=("NVIDIA Z9999",), gpu_memory=(0,))
+    monkeypatch.setattr(gpu_machine, "fingerprint", lambda: unknown)
+    run()
+    said = "gpu_engine: skipped, data/gpus.csv has no row of NVIDIA Z9999; add one.\n"
+    assert capsys.readouterr().out == said
+    monkeypatch.setattr(gpu_machine, "fingerprint", lambda: SERVER)
+    assert gpu_machine.missing() == ""
+
+
+def test_no_llama_bench_is_told(
+    server: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    run("--only", "llama")
+    assert "llama: skipped, no llama-bench on the PATH; build llama" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("#!/bin/sh\necho oops >&2; exit 3", "could not run it: it ended with code 3: ...oops"),
+        ("#!/bin/sh\necho 'no json ]'", "printed no JSON"),
+        ("#!/bin/sh\necho '[]'", "printed no run"),
+        ("#!/bin/sh\nexec sleep 600", "had not ended after 0 s"),
+    ],
+)
+def test_a_llama_bench_that_fails_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str, said: str
+) -> None:
+    program(tmp_path / "bin", text)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/bin:/usr/bin")
+    if "sleep" in text:
+        monkeypatch.setattr(gpu_llama, "LONGEST", 0.1)
+    assert said in gpu_llama.missing()
+
+
+def test_a_llama_bench_without_a_gpu_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    bench(monkeypatch, tmp_path, gpu="", backends="CPU")
+    assert gpu_llama.missing().endswith("sees no GPU (its backends: CPU).")
+    bench(monkeypatch, tmp_path)
+    assert gpu_llama.missing() == ""
+
+
+def test_a_case_that_fails_does_not_stop_the_others(
+    server: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    log, told = bench(monkeypatch, tmp_path), list[str]()
+    chosen = [one for one in gpu_llama.cases() if "Tiny" in one.name]
+    small = replace(server.gpus[0], memory=replace(server.gpus[0].memory, value=GIB))
+    narrow = replace(server, gpus=(small,))
+    gpu_llama.read_once(chosen, session(tmp_path, narrow, told))
+    assert [one["-ngl"] for one in asked_of(log)] == ["12"]
+    assert told[0].startswith("TinyLlama-1.1B Q6_K, all in the GPU: skipped, ")
+    assert "GB of memory are missing" in told[0]
+
+
+def test_too_little_memory_is_told(
+    server: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    bench(monkeypatch, tmp_path)
+    told: list[str] = []
+    chosen = [one for one in gpu_llama.cases() if "Tiny" in one.name]
+    gpu_llama.read_once(chosen, session(tmp_path, server, told, free=lambda: 0.5 * GIB))
+    assert len(told) == 2
+    # 1.1 billion weights in Q6_K, 210 bytes for 256 of them.
+    assert all("it needs 0.8 GiB of memory and 0.5 GiB are free." in one for one in told)
