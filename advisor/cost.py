@@ -59,23 +59,25 @@ def link_seconds(moved: Array, link: Link, transfer: Transfer, constants: Effici
 
 
 def page_fault_seconds(
-    moved: Array, disk: Disk, constants: Efficiency, pieces: Array = 0.0
+    moved: Array, disk: Disk, constants: Efficiency, pieces: Array = 0.0, renewal: Array = 0.0
 ) -> Array:
     """Pages of a mapped file, brought in as they are touched [s].
 
-    t = bytes / S_map where a map was read cold; else bytes / S + bytes / fault rate, the kernel's
-    work for each page added to the drive's time. A map that is read faster than the drive answers
-    large requests owes that to reading ahead, which pieces apart from each other do not share.
+    t = bytes / S_map + renewal where a map was read cold; else bytes / S + bytes / fault rate, all
+    of the kernel's work for each page added to the drive's time. A map that is read faster than the
+    drive answers large requests owes that to reading ahead, which pieces apart from each other do
+    not share.
 
     Args:
         moved: all that is brought in [B].
         disk: where it lies.
         constants: of the kernel.
         pieces: what of it does not follow what was read before [B].
+        renewal: time for which old pages make room [s].
     """
     if disk.mapped is not None:
         apart = np.minimum(disk.mapped.value, disk.sequential.value)
-        return (moved - pieces) / disk.mapped.value + pieces / apart
+        return (moved - pieces) / disk.mapped.value + pieces / apart + renewal
     return moved / disk.sequential.value + moved / constants.value("fault_rate")
 
 
@@ -98,7 +100,8 @@ def flow_seconds(flow: Flow, machine: Machine, constants: Efficiency) -> FlowTim
     if machine.disk is None:
         raise InputError("The drive's speed is not known; give it in GB/s or measure it.")
     if flow.route is Route.PAGED:
-        return FlowTime(moving=page_fault_seconds(flow.moved, machine.disk, constants, flow.pieces))
+        paged = flow.moved, machine.disk, constants, flow.pieces, flow.renewal
+        return FlowTime(moving=page_fault_seconds(*paged))
     return FlowTime(moving=disk_seconds(flow.moved, machine.disk, constants) + onward)
 
 

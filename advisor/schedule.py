@@ -54,6 +54,7 @@ class Flow:
         moved: what is only moved (streamed, paged, staged), or the cache that a framework's
             attention reads in RAM (in place) [B].
         pieces: of what is paged, pieces that do not follow each other in the file [B].
+        renewal: time for which old pages make room for what is paged [s].
         device: GPU that computes or receives.
         transfer: how moved bytes cross the link; None for those that go no further than RAM.
         repacked: the CPU reads weights in its own layout; never so for pages of a file.
@@ -66,6 +67,7 @@ class Flow:
     load: Load | None = None
     moved: Array = 0.0
     pieces: Array = 0.0
+    renewal: Array = 0.0
     device: int = 0
     transfer: Transfer | None = Transfer.PINNED
     repacked: bool = True

@@ -1,4 +1,4 @@
-"""Changes short of a bigger GPU: a smaller format, a lighter cache, faster memory or link.
+"""Changes short of a bigger GPU: a smaller format, a lighter cache, faster memory, link or drive.
 
 All in the runtime that runs the best placement now.
 """
@@ -11,11 +11,12 @@ from advisor import catalog, hardware
 from advisor.compare import as_run, decode_tps, own_settings
 from advisor.errors import Refusal, UnknownName
 from advisor.estimate import BOUND_BY, Estimate, estimate
-from advisor.machine import Gpu, Link, Machine
+from advisor.machine import Gpu, Kind, Link, Machine
 from advisor.model import Model
 from advisor.placement import Settings, Strategy
 from advisor.runtimes import Runtime
 from advisor.schedule import Route
+from advisor.units import KIB, MIB
 from advisor.wording import memory as memory_words
 from advisor.workload import Workload
 
@@ -25,6 +26,8 @@ FEW_FORMATS = ("FP8", "bnb-int8", "AWQ")
 """Those of other files, with whole steps between them."""
 NEAR, ANY_STEP = 0.6, 0.2
 """Least share of the size now that a suggested format has: the next steps of many, or of few."""
+READ_AHEAD = (128 * KIB, 2 * MIB)
+"""Linux's default, and one from which on more gains little (`python -m benchmarks.engine`) [B]."""
 WORTH_NAMING = 1.02
 """A change must be this many times faster to be shown."""
 
@@ -70,6 +73,7 @@ def what_ifs(
         *_smaller_cache(asked, machine, work, best.how, fastest),
         *_faster_memory(asked, machine, work, best, fastest),
         *_faster_link(asked, machine, work, best, fastest),
+        *_other_read_ahead(asked, machine, work, best, fastest),
     ]
     found = [
         WhatIf(change=change, cost=cost, decode=speed, gain=speed / now)
@@ -153,6 +157,22 @@ def _faster_link(
         faster = replace(machine, gpus=gpus)
         change = f"a slot with {links[0].name}, as the card can"
         yield change, "your price", fastest(asked, faster, work)
+
+
+def _other_read_ahead(
+    asked: Model, machine: Machine, work: Workload, best: Estimate, fastest: Fastest
+) -> Tried:
+    """Little for experts, which lie apart; much for what is read in a row. Where it is known now."""
+    disk = machine.disk
+    if best.bottleneck != BOUND_BY[Route.PAGED] or disk is None:
+        return
+    now = disk.read_ahead
+    if now.kind is not Kind.MEASURED:
+        return
+    for size in READ_AHEAD:
+        other = replace(disk, read_ahead=replace(now, value=float(size)))
+        change = f"read_ahead_kb of the drive at {size / KIB:.0f}, now {now.value / KIB:.0f}"
+        yield change, "free", fastest(asked, replace(machine, disk=other), work)
 
 
 def _own_link(gpu: Gpu) -> Link:

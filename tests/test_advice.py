@@ -9,6 +9,7 @@ from advisor import catalog
 from advisor.advice import Advice, advise
 from advisor.assemble import machine
 from advisor.compare import decode_tps, usable
+from advisor.machine import Figure, Kind
 from advisor.machine_inputs import MachineInputs
 from advisor.offers import MoneyInputs
 from advisor.placement import Settings, Strategy
@@ -331,3 +332,37 @@ def test_a_narrow_slot_is_named_where_weights_cross_it() -> None:
     assert named[0].decode == pytest.approx(decode_tps(slots[16].best))
     assert 3 < named[0].gain <= 4.01
     assert not any("a slot with" in one.change for one in slots[16].what_ifs)
+
+
+@pytest.mark.parametrize(
+    ("model", "now", "better"), [("Qwen3-235B-A22B", 8192, 128), ("Llama-3.1-70B", 128, 2048)]
+)
+def test_a_drive_that_reads_too_far_ahead_or_too_little_is_named(
+    model: str, now: int, better: int
+) -> None:
+    """Pieces of experts need little around them, a scan is better off with more."""
+    here = machine(MachineInputs(ram_gb=32, disk_gbs=2.0))
+    assert here.disk is not None
+    read = {
+        kib: replace(
+            here,
+            disk=replace(
+                here.disk,
+                mapped=replace(here.disk.sequential, value=1e9),
+                read_ahead=Figure(value=kib * 1024.0, kind=Kind.MEASURED, source="this system"),
+            ),
+        )
+        for kib in (now, better)
+    }
+    asked = catalog.model(model, "Q4_K_M")
+    after = advise(asked, read[better], Workload()).best
+    assert after is not None
+    (named,) = (
+        one
+        for one in advise(asked, read[now], Workload()).what_ifs
+        if one.change == f"read_ahead_kb of the drive at {better}, now {now}"
+    )
+    assert (named.cost, named.decode) == ("free", pytest.approx(decode_tps(after)))
+    assert named.gain > 1.2
+    assumed = advise(asked, here, Workload())
+    assert not any("read_ahead" in one.change for one in assumed.what_ifs)

@@ -23,7 +23,8 @@ from advisor.steps import Load, Step, step_load
 from advisor.units import GB, GIB
 
 FOUND = tuple(number / 100 for number in range(51))
-JUMPS = tuple(number / 2 for number in range(21))
+RENEWED = tuple(1e8 * 1.1**number for number in range(41))
+GROWTH = tuple(number / 20 for number in range(31))
 WINDOWS = tuple(number / 4 for number in range(21))
 MOST = tuple(1.0 + number / 20 for number in range(21))
 """Constants that are tried."""
@@ -106,14 +107,15 @@ def fitted(runs: Sequence[Watched]) -> Rereading:
 
     What is found comes from what dense models read, by least squares of its share of what a token
     needs; the windows and the most from what models with experts read, by that of its logarithm;
-    the jumps from the times of scans, by that of theirs.
+    the renewal of pages from the times of scans, by that of theirs.
     """
     dense = [one for one in runs if not one.row.experts]
     routed = [one for one in runs if one.row.experts]
     scans = [one for one in dense if one.pages]
     found = min((replace(WATCHED, found=one) for one in FOUND), key=lambda one: _missed(dense, one))
-    jumps = min((replace(found, jumps=one) for one in JUMPS), key=lambda one: _late(scans, one))
-    pieces = (replace(jumps, windows=one, most=most) for one in WINDOWS for most in MOST)
+    rates = (replace(found, renewed=one, growth=growth) for one in RENEWED for growth in GROWTH)
+    renewed = min(rates, key=lambda one: _late(scans, one))
+    pieces = (replace(renewed, windows=one, most=most) for one in WINDOWS for most in MOST)
     return min(pieces, key=lambda one: _far(routed, one))
 
 
@@ -170,4 +172,5 @@ def seconds(one: Watched, constants: Rereading) -> float:
     """A token's time, what comes from the drive worked out anew [s]."""
     disk, efficiency = one.drive
     again = predicted(one, constants)
-    return one.other + float(page_fault_seconds(again.total, disk, efficiency, again.pieces))
+    paged = again.total, disk, efficiency, again.pieces, again.renewal
+    return one.other + float(page_fault_seconds(*paged))

@@ -123,7 +123,8 @@ def _outside(
     if on_disk:
         mapped = step_load(model, placement, DISK, step)
         again = reread(model, placement, mapped, machine)
-        paged = (alone(Flow(route=Route.PAGED, moved=again.total, pieces=again.pieces)),)
+        told = {"moved": again.total, "pieces": again.pieces, "renewal": again.renewal}
+        paged = (alone(Flow(route=Route.PAGED, **told)),)
         load = load + mapped
     if not np.any(load.layers + load.expert_layers + load.weights + load.kv):
         return ()

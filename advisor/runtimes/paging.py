@@ -16,7 +16,7 @@ from advisor.machine import Machine
 from advisor.model import Model
 from advisor.placement import DISK, Placement
 from advisor.steps import Load
-from advisor.units import Array
+from advisor.units import KIB, Array
 
 MATRICES = 3
 """Matrices of an expert, which lie apart in the file: gate, up and down."""
@@ -28,20 +28,25 @@ class Rereading:
 
     Attributes:
         found: share of a scan that the cache still has, though it cannot hold all of it.
-        jumps: of a scan in each layer, whose matrices are not computed in the order in which the
-            file has them: after each, one window of read-ahead is waited for.
+        renewed: by one core, which takes pages out of the cache to bring in others, where the
+            kernel reads 128 KiB ahead [B/s].
+        growth: power of the read-ahead with which that rate grows: what is read ahead together
+            comes and goes together.
         windows: of read-ahead that come in beside each piece of an expert.
         most: of all experts, however much would come in beside; some of it pushes out what will be
             needed.
     """
 
     found: float
-    jumps: float
+    renewed: float
+    growth: float
     windows: float
     most: float
 
 
-WATCHED = Rereading(found=0.2, jumps=2.5, windows=2.5, most=1.25)
+WATCHED = Rereading(found=0.2, renewed=0.4e9, growth=0.75, windows=2.5, most=1.25)
+USUAL_AHEAD = 128 * KIB
+"""Linux's own default of a block device's `read_ahead_kb`."""
 CORNER = 64
 """How sharply a scan stops reading again when the cache holds all of it; assumed. Rows with 0.88 of
 it in the cache read as much as those with half of it, those with all of it nothing, and what lies
@@ -54,11 +59,13 @@ class Reread:
 
     Attributes:
         scanned: one after the other, read ahead while it is computed.
-        pieces: waited for: what lies after a jump, and experts wherever they lie.
+        pieces: experts, wherever they lie.
+        renewal: time for which cores take old pages out of the cache [s].
     """
 
     scanned: Array
     pieces: Array
+    renewal: Array
 
     @property
     def total(self) -> Array:
@@ -92,9 +99,25 @@ def reread(
         load.experts * (1.0 + beside), np.maximum(constants.most * experts_held, load.experts)
     )
     scanned = dense * missed_share(cache / np.maximum(dense, 1.0), constants.found)
-    ahead = machine.disk.read_ahead.value if machine.disk else 0.0
-    waited = np.minimum(scanned, constants.jumps * load.layers * ahead)
-    return Reread(scanned=scanned - waited, pieces=waited + experts * (1.0 - hit))
+    pieces = experts * (1.0 - hit)
+    renewal = (scanned + pieces) / renewal_rate(machine, constants)
+    return Reread(scanned=scanned, pieces=pieces, renewal=renewal)
+
+
+def renewal_rate(machine: Machine, constants: Rereading = WATCHED) -> Array:
+    """Pages of a full cache that all cores exchange for others [B/s].
+
+    C R (A / 128 KiB)^g for C cores that read A ahead. A cold map shows what reading costs the
+    kernel, but nothing has to go for its pages, which with little read ahead costs more than the
+    drive does.
+
+    Args:
+        machine: its cores, each with pages of its own to wait for, and its drive.
+        constants: R and g.
+    """
+    ahead = machine.disk.read_ahead.value if machine.disk else USUAL_AHEAD
+    wide = np.maximum(ahead, USUAL_AHEAD) / USUAL_AHEAD
+    return np.asarray(machine.host.cores * constants.renewed * wide**constants.growth)
 
 
 def missed_share(cached: Array, found: float = WATCHED.found) -> Array:
