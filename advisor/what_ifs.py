@@ -162,7 +162,7 @@ def _faster_link(
 def _other_read_ahead(
     asked: Model, machine: Machine, work: Workload, best: Estimate, fastest: Fastest
 ) -> Tried:
-    """Little for experts, which lie apart; much for what is read in a row. Where it is known now."""
+    """Less for experts, which lie apart, or more for what is read in a row, where it is known."""
     disk = machine.disk
     if best.bottleneck != BOUND_BY[Route.PAGED] or disk is None:
         return
