@@ -351,7 +351,7 @@ def test_a_program_tells_what_it_printed() -> None:
         ("import sys; print('it broke', file=sys.stderr); sys.exit(3)", "code 3: ...it broke"),
         ("import os; os._exit(4)", "code 4"),
         ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "memory ran out"),
-        ("import os; os.abort()", "code -6 (SIGABRT)"),
+        ("import os; os.abort()", "code -6 (Aborted)"),
     ],
 )
 def test_a_program_that_fails_says_why(code, said) -> None:

@@ -163,5 +163,5 @@ def _failure(code: int, said: str) -> str:
     if code == -9:
         return "it was killed, most likely because memory ran out"
     words = " ".join(said.split())
-    how = f"code {code} ({signal.Signals(-code).name})" if code < 0 else f"code {code}"
+    how = f"code {code} ({signal.strsignal(-code)})" if code < 0 else f"code {code}"
     return f"it ended with {how}: ...{words[-LAST_WORDS:]}" if words else how
