@@ -28,7 +28,7 @@ from advisor.folders import DATA_VARIABLE
 from advisor.machine import Machine
 from advisor.probes.neighbours import Neighbours
 from advisor.probes.progress import now
-from advisor.units import GB, GIB
+from advisor.units import GB, GIB, KIB
 from benchmarks.engine_parts import capped, paged, readings, resident, rows
 from benchmarks.engine_parts.models import CONTEXTS, Target, targets
 from benchmarks.engine_parts.readings import Readings, Run
@@ -149,8 +149,10 @@ def _paged(found: Readings, folder: Path, arguments: argparse.Namespace) -> Rows
     written, factors = [], []
     for model in models:
         for share in model.shares:
-            if runs := found.of(model.name, paged.DEPTH, share):
-                factor, row = _larger(model, runs, paged.on_drive(machine, runs, folder))
+            timed = found.of(model.name, paged.DEPTH, share)
+            for ahead in sorted({one.ahead for one in timed}):
+                runs = [one for one in timed if one.ahead == ahead]
+                factor, row = _larger(model, runs, paged.on_drive(machine, runs))
                 factors.append(factor)
                 written.append(row)
     if factors:
@@ -173,9 +175,10 @@ def _larger(
         raise SystemExit(f"engine: {one.refusal}")
     said, size = float(one.decode.value), model.synthetic.model.file_bytes
     print(
-        f"  {model.name:<24} {cache / size:4.0%} of {size / GB:.2f} GB in memory: measured "
-        f"{measured:6.3f} {_range(rates)}, predicted {said:6.3f} tokens/s "
-        f"({said / measured:.2f} times); {read / GB:.2f} GB read for a token"
+        f"  {model.name:<24} {cache / size:4.0%} of {size / GB:.2f} GB in memory, "
+        f"{runs[0].ahead / KIB:.0f} KiB read ahead: measured {measured:6.3f} {_range(rates)}, "
+        f"predicted {said:6.3f} tokens/s ({said / measured:.2f} times); {read / GB:.2f} GB read for "
+        "a token"
     )
     row = rows.row(
         model.synthetic.facts, model.synthetic.model, machine, **_here(), category="nvme",

@@ -75,6 +75,7 @@ def read(
     over: Callable[[], bool],
 ) -> None:  # fmt: skip
     """Each model under each cap, those first that were timed least; the drive before and after."""
+    ahead = float(read_ahead(folder) or 0)
     for model in sorted(models, key=lambda one: len(found.of(one.name, DEPTH, one.shares[-1]))):
         if over():
             return
@@ -84,7 +85,7 @@ def read(
                 one = _timed(model, share, path, machine)
                 after = _drive(path)
                 direct, mapped = map(statistics.fmean, zip(before, after, strict=True))
-                found.runs.append(replace(one, direct=direct, mapped=mapped))
+                found.runs.append(replace(one, direct=direct, mapped=mapped, ahead=ahead))
                 before = after
         found.keep()
 
@@ -144,15 +145,16 @@ def _held(synthetic: Synthetic, machine: Machine) -> float:
     return float(needed_bytes(synthetic.model, placed, RAM, _work())) + PROCESS
 
 
-def on_drive(machine: Machine, runs: Sequence[Run], folder: Path | None = None) -> Machine:
-    """The machine with the drive as it was read meanwhile, and read ahead where `folder` lies."""
+def on_drive(machine: Machine, runs: Sequence[Run]) -> Machine:
+    """The machine with the drive as it was read meanwhile."""
     if machine.disk is None:
         raise SystemExit("engine: the drive is not known.")
-    direct = statistics.median(one.direct for one in runs)
-    mapped = statistics.median(one.mapped for one in runs)
+    direct, mapped, ahead = (
+        statistics.median(getattr(one, name) for one in runs)
+        for name in ("direct", "mapped", "ahead")
+    )
     drive = replace(machine.disk, sequential=_figure(direct), mapped=_figure(mapped))
-    ahead = read_ahead(folder) if folder else None
-    drive = replace(drive, read_ahead=_figure(float(ahead))) if ahead else drive
+    drive = replace(drive, read_ahead=_figure(ahead)) if ahead else drive
     return replace(machine, disk=drive)
 
 

@@ -30,6 +30,7 @@ class Run:
         cache: pages of the file that memory held [B].
         direct: the drive's direct read rate, before and after; 0 where it does not matter [B/s].
         mapped: likewise, through a cold map [B/s].
+        ahead: what the kernel read around a page that was touched; 0 where it does not matter [B].
     """
 
     target: str
@@ -45,6 +46,7 @@ class Run:
     cache: float = 0.0
     direct: float = 0.0
     mapped: float = 0.0
+    ahead: float = 0.0
 
 
 @dataclass(frozen=True)
