@@ -177,8 +177,8 @@ def _larger(
     print(
         f"  {model.name:<24} {cache / size:4.0%} of {size / GB:.2f} GB in memory, "
         f"{runs[0].ahead / KIB:.0f} KiB read ahead: measured {measured:6.3f} {_range(rates)}, "
-        f"predicted {said:6.3f} tokens/s ({said / measured:.2f} times); {read / GB:.2f} GB read for "
-        "a token"
+        f"predicted {said:6.3f} tokens/s ({said / measured:.2f} times); {read / GB:.2f} GB read "
+        "for a token"
     )
     row = rows.row(
         model.synthetic.facts, model.synthetic.model, machine, **_here(), category="nvme",
