@@ -201,6 +201,15 @@ def test_a_map_that_was_read_cold_decides_alone(constants: Efficiency) -> None:
     assert float(page_fault_seconds(4e9, disk, constants)) == pytest.approx(4.0)
 
 
+def test_old_pages_make_room_beside_a_cold_map(constants: Efficiency) -> None:
+    # The rate of faults, where none was measured, has that work in it already.
+    assert MACHINE.disk is not None
+    cold = replace(MACHINE.disk, mapped=given(1e9))
+    assert float(page_fault_seconds(4e9, cold, constants, renewal=2.0)) == pytest.approx(4.0 + 2.0)
+    typical = page_fault_seconds(4e9, MACHINE.disk, constants, renewal=2.0)
+    assert float(typical) == pytest.approx(4 / 4 + 4 / 2)
+
+
 def test_pieces_do_not_share_what_is_read_ahead(constants: Efficiency) -> None:
     # The map is read at 8 GB/s, the drive answers at 4: 2 GB in a row and 2 in pieces.
     assert MACHINE.disk is not None

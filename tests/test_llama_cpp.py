@@ -16,7 +16,7 @@ from advisor.model import Model
 from advisor.placement import RAM, Settings, Strategy, needed_bytes, vram
 from advisor.runtimes import LLAMA_CPP
 from advisor.runtimes.llama_cpp_schedule import crossings
-from advisor.runtimes.paging import WATCHED
+from advisor.runtimes.paging import WATCHED, Rereading, renewal_rate
 from advisor.schedule import Route, Transfer, Way
 from advisor.units import GIB
 from advisor.workload import Workload
@@ -126,6 +126,15 @@ def test_experts_are_hit_in_proportion_and_bring_in_what_lies_beside_them() -> N
     # However much lies beside.
     most = 0.5 * WATCHED.most * experts
     assert paged_bytes(model, half, 1e9) == pytest.approx(most, rel=0.01)
+
+
+def test_pages_of_a_full_cache_are_renewed_by_all_cores_and_faster_with_more_read_ahead() -> None:
+    host = machine(MachineInputs(cpu="Ryzen 9 7950X", ram_gb=16))  # 16 cores
+    constants = Rereading(found=0.0, renewed=0.5e9, growth=0.5, windows=0.0, most=1.0)
+    assert host.disk is not None
+    for ahead, rate in ((128 * 2**10, 8e9), (2 * 2**20, 32e9), (4096, 8e9)):  # 4 = sqrt(2048 / 128)
+        here = replace(host, disk=replace(host.disk, read_ahead=given(float(ahead))))
+        assert float(renewal_rate(here, constants)) == pytest.approx(rate)
 
 
 def test_layers_are_divided_by_the_memory_of_the_cards() -> None:
