@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -236,11 +237,12 @@ def test_a_folder_that_may_not_be_seen_is_told(tmp_path, monkeypatch):
 
 
 def test_blocks_that_wait_at_once_stay_within_free_memory(tmp_path, monkeypatch):
-    facts = SimpleNamespace(memory_available=4 * 2 * BLOCK)  # a quarter holds two blocks
-    monkeypatch.setattr(disk.host, "facts", lambda: facts)
+    found = host.facts()
+    few = replace(found, memory_available=4 * 2 * BLOCK)  # a quarter holds two blocks
+    monkeypatch.setattr(disk.host, "facts", lambda: few)
     direct, *_ = disk.measure(0.1, path=tmp_path, file_bytes=16 * BLOCK)
     assert {(one.block, one.threads) for one in direct.curve} == {(BLOCK, 1), (BLOCK // 4, 2)}
-    monkeypatch.setattr(disk.host, "facts", lambda: SimpleNamespace(memory_available=0))
+    monkeypatch.setattr(disk.host, "facts", lambda: replace(found, memory_available=0))
     direct, *_ = disk.measure(0.1, path=tmp_path, file_bytes=16 * BLOCK)
     assert [(one.block, one.threads) for one in direct.curve] == [(BLOCK // 4, 2)]
 

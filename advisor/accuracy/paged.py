@@ -23,7 +23,7 @@ from advisor.steps import Load, Step, step_load
 from advisor.units import GB, GIB
 
 FOUND = tuple(number / 100 for number in range(51))
-RENEWED = tuple(1e8 * 1.1**number for number in range(41))
+RENEWED = tuple(1e7 * number for number in range(10, 101))
 GROWTH = tuple(number / 20 for number in range(31))
 WINDOWS = tuple(number / 4 for number in range(21))
 MOST = tuple(1.0 + number / 20 for number in range(21))

@@ -123,8 +123,9 @@ def _outside(
     if on_disk:
         mapped = step_load(model, placement, DISK, step)
         again = reread(model, placement, mapped, machine)
-        told = {"moved": again.total, "pieces": again.pieces, "renewal": again.renewal}
-        paged = (alone(Flow(route=Route.PAGED, **told)),)
+        moved, pieces, renewal = again.total, again.pieces, again.renewal
+        flow = Flow(route=Route.PAGED, moved=moved, pieces=pieces, renewal=renewal)
+        paged = (alone(flow),)
         load = load + mapped
     if not np.any(load.layers + load.expert_layers + load.weights + load.kv):
         return ()

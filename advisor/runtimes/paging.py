@@ -44,7 +44,7 @@ class Rereading:
     most: float
 
 
-WATCHED = Rereading(found=0.2, renewed=0.4e9, growth=0.75, windows=2.5, most=1.25)
+WATCHED = Rereading(found=0.13, renewed=0.45e9, growth=0.65, windows=1.75, most=1.3)
 USUAL_AHEAD = 128 * KIB
 """Linux's own default of a block device's `read_ahead_kb`."""
 CORNER = 64

@@ -123,7 +123,7 @@ def _timed(model: Larger, share: float, path: Path, machine: Machine) -> Run:
         looked_at(group) as sizes,
         talk.loaded(job, path.parent, partial(inside, group)) as ask,
     ):
-        what = {"depth": DEPTH, "any": model.synthetic.model.has_experts}
+        what: dict[str, object] = {"depth": DEPTH, "any": model.synthetic.model.has_experts}
         ask(what)
         sizes.clear()
         answer = ask(what)

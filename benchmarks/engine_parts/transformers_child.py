@@ -16,7 +16,8 @@ from importlib.metadata import version
 from itertools import pairwise
 from typing import Any
 
-from advisor.probes.engine_child import end_with_parent, tell
+from advisor.probes.engine_child import tell
+from advisor.probes.with_parent import end_with_parent
 from benchmarks.engine_parts.kept import from_drive
 
 SEED = 9
@@ -39,7 +40,7 @@ class Clock:
 
 def main(job: dict[str, Any]) -> None:
     """Load the model, then do what the lines say until there are none."""
-    end_with_parent()
+    end_with_parent(os.getppid())
     os.chdir(job["folder"])
     model = loaded(job["load"])
     tell({"runtime": runtime(), "places": places(model)})
