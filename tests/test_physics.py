@@ -202,8 +202,8 @@ def test_a_100b_model_runs_in_512_gb_of_ram() -> None:
 
 def test_a_drive_read_by_faults_as_llama_cpp_was_measured() -> None:
     # Measured with llama.cpp on a virtual drive of 1.1 GB/s, 1.5 through the page cache: a 4.1 GB
-    # file under a memory cap of 2.7 GB, 0.47 tokens/s, no repacking. Cache 2.7 GB of 4.1. How far it
-    # read ahead is not stated: taken are the 8 MiB of another virtual machine like it (own.csv).
+    # file under a memory cap of 2.7 GB, 0.47 tokens/s, no repacking. Cache 2.7 GB of 4.1. How far
+    # it read ahead is not stated: taken are the 8 MiB of another virtual machine like it (own.csv).
     model = catalog.model("Llama-2-7B", "Q4_K_M")
     where = machine(
         MachineInputs(gpu="none", cpu="EPYC 9355", cores=2, ram_gbs=38.6, disk_gbs=1.1, ram_gb=24)
