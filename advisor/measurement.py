@@ -30,7 +30,7 @@ class Measurement:
     Attributes:
         name: `ram_read`, `disk_read_direct`, `disk_read_mmap`, `h2d_pinned`, ...
         value: in `unit`.
-        unit: SI, "B/s" for rates; a PCIe link has a "generation" and "lanes".
+        unit: SI, "B/s" for rates, "B" for sizes; a PCIe link has a "generation" and "lanes".
         spread: half the range of the repeats over their median, 0.03 for 3 %.
         threads: threads that read at the best value.
         when: ISO time in UTC.

@@ -26,7 +26,7 @@ MOST_KEPT = 200
 """Measurements of one name; beyond them the oldest go."""
 LARGEST = 16_000_000
 """File that is read [B]; a machine measured two hundred times takes half of it."""
-UNITS = frozenset({"B/s", "s", "FLOP/s", "generation", "lanes"})
+UNITS = frozenset({"B", "B/s", "s", "FLOP/s", "generation", "lanes"})
 """Those that figures are in; another would be taken for these."""
 UNREADABLE = (ValueError, KeyError, TypeError, OverflowError, RecursionError, AttributeError)
 """What reading a file raises that this program did not write."""

@@ -152,13 +152,19 @@ def _seen_disk(
             name="this drive",
             sequential=figure,
             mapped=measured.figure("disk_read_mmap"),
-            read_ahead=read_ahead,
+            read_ahead=_as_set(read_ahead, measured),
         )
     if inputs.disk_gbs is None and inputs.disk is None:
         notes.append("The drive's speed is assumed; measuring it takes seconds.")
         typical = hardware.disk(TYPICAL_DISK)
         return replace(typical, sequential=replace(typical.sequential, kind=Kind.ASSUMED))
     return drive(inputs)
+
+
+def _as_set(now: Figure, measured: Calibration) -> Figure:
+    """What is read ahead now; of a machine that is elsewhere, what it was when it was probed."""
+    known = now.kind is Kind.MEASURED
+    return now if known else measured.figure("disk_read_ahead") or now
 
 
 def _read_ahead() -> Figure:

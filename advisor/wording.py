@@ -68,8 +68,10 @@ def quantity(value: float, unit: str) -> str:
 
     Args:
         value: in `unit`.
-        unit: "B/s", "FLOP/s", "s", or a noun as "lanes".
+        unit: "B/s", "B", "FLOP/s", "s", or a noun as "lanes".
     """
+    if unit == "B":
+        return memory(value)
     if unit == "B/s":
         return rate(value)
     if unit == "FLOP/s":

@@ -32,6 +32,17 @@ def test_each_part_has_its_probe(asked):
     ]
 
 
+def test_a_drive_that_was_read_also_tells_how_far_it_is_read_ahead(monkeypatch, tmp_path):
+    monkeypatch.setattr(parts.disk, "measure", lambda *_, **__: ("read",))
+    monkeypatch.setattr(parts.disk, "read_ahead", lambda place: 2**17 if place == tmp_path else 1)
+    read, ahead = parts.measure("disk", 1.0, path=tmp_path)
+    assert (read, ahead.name, ahead.value, ahead.unit) == ("read", "disk_read_ahead", 131072.0, "B")
+    monkeypatch.setattr(parts.disk, "read_ahead", lambda _: None)
+    assert parts.measure("disk", 1.0, path=tmp_path) == ("read",)
+    monkeypatch.setattr(parts.disk, "measure", lambda *_, **__: ())  # cancelled
+    assert parts.measure("disk", 1.0, path=tmp_path) == ()
+
+
 def test_a_folder_is_no_model(asked):
     parts.measure("engine", 1.0, path=Path("models"))
     assert asked == [("engine", 1.0, None, None, {"path": None})]

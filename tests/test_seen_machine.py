@@ -116,6 +116,18 @@ def test_a_cold_map_and_what_is_read_ahead_are_the_drives(sees, monkeypatch) -> 
     assert (disk.read_ahead.value, disk.read_ahead.kind) == (128 * 2**10, Kind.ASSUMED)
 
 
+def test_a_machine_that_is_elsewhere_reads_ahead_what_it_did_when_it_was_probed(
+    sees, monkeypatch
+) -> None:
+    kept = [measurement("disk_read_direct", 3.2e9), measurement("disk_read_ahead", 8.0 * 2**20)]
+    sees(calibration=Calibration(measurements={one.name: one for one in kept}))
+    for now, expected in ((None, 8 * 2**20), (2**20, 2**20)):
+        monkeypatch.setattr(seen_machine.system, "read_ahead", lambda _, now=now: now)
+        disk = seen_machine.this_machine().disk
+        assert disk is not None
+        assert (disk.read_ahead.value, disk.read_ahead.kind) == (expected, Kind.MEASURED)
+
+
 def test_what_is_typed_wins_over_what_is_seen_and_measured(sees) -> None:
     kept = [measurement("ram_read", 61e9), measurement("disk_read_direct", 3.2e9)]
     sees(calibration=Calibration(measurements={one.name: one for one in kept}))

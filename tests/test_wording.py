@@ -203,6 +203,7 @@ def test_a_said_number_is_within_half_a_digit(value: float) -> None:
     ("value", "unit", "words"),
     [
         (38.3e9, "B/s", "38 GB/s"),
+        (8.0 * 2**20, "B", "8 MiB"),
         (3.01e10, "FLOP/s", "30 GFLOP/s"),
         (4.2e-4, "s", "0.42 ms"),
         (16.0, "lanes", "16 lanes"),

@@ -12,6 +12,7 @@ from advisor.commands.calibrations import export_found
 from advisor.commands.command import added, show
 from advisor.errors import InputError
 from advisor.measurement import UNSTEADY, Measurement
+from advisor.units import GB, KIB
 
 PARTS = ("ram", "disk", "gpu", "engine")
 
@@ -105,9 +106,7 @@ def _known_gpus() -> list[str]:
 
 
 def _measurement_line(one: dict[str, Any]) -> str:
-    value = (
-        f"{one['value'] / 1e9:8.2f} GB/s"
-        if one["unit"] == "B/s"
-        else f"{one['value']:8.4g} {one['unit']}"
-    )
+    size, unit = one["value"], one["unit"]
+    scaled = {"B/s": f"{size / GB:8.2f} GB/s", "B": f"{size / KIB:8.0f} KiB"}
+    value = scaled.get(unit, f"{size:8.4g} {unit}")
     return f"{one['name']:<22} {value}  within {one['spread']:.0%}. {one['note']}"

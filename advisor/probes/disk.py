@@ -15,8 +15,8 @@ from advisor.probes import progress as clock
 from advisor.probes.disk_reads import Window
 from advisor.probes.drive_file import DriveFile, default_folder, existing, look_at, temporary
 from advisor.probes.progress import Cancelled, Progress, Watch
-from advisor.probes.repeats import LEAST_REPEATS, Repeats, measurement, size
-from advisor.probes.system import operating_system
+from advisor.probes.repeats import LEAST_REPEATS, Repeats, measurement, moment, size
+from advisor.probes.system import operating_system, read_ahead
 from advisor.units import GIB, KIB, MIB
 
 FILE_BYTES = int(2 * GIB)
@@ -98,6 +98,26 @@ def measure(
             return ()
         left = seconds - (clock.now() - watch.began)
         return _measured(file, max(left, seconds / 2), watch.between(WRITING, 1.0))
+
+
+def looking_ahead(path: Path | None = None) -> tuple[Measurement, ...]:
+    """`disk_read_ahead`, what the kernel reads around a page of a mapped file there [B].
+
+    Asked of the system, which sets it by drive; nothing where it does not tell.
+
+    Args:
+        path: a file or folder on the drive; the program's data folder where none is given.
+    """
+    found = read_ahead(path or default_folder())
+    if not found:
+        return ()
+    told = "As the operating system has it set (read_ahead_kb)."
+    return (
+        Measurement(
+            name="disk_read_ahead", value=float(found), unit="B", spread=0.0, threads=1,
+            when=moment(), note=told,
+        ),
+    )  # fmt: skip
 
 
 def _measured(file: DriveFile, seconds: float, watch: Watch) -> tuple[Measurement, ...]:

@@ -41,5 +41,6 @@ def measure(
         model = path if path is not None and path.suffix == ".gguf" else None
         return engine.measure(seconds, progress, cancelled, path=model)
     if part == "disk":
-        return disk.measure(seconds, progress, cancelled, path=path)
+        found = disk.measure(seconds, progress, cancelled, path=path)
+        return (*found, *disk.looking_ahead(path)) if found else ()
     return {"ram": ram.measure, "gpu": gpu_transfer.measure}[part](seconds, progress, cancelled)

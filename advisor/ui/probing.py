@@ -32,6 +32,7 @@ NAMES = {
     "disk_read_direct": "Drive, direct",
     "disk_read_mmap": "Drive, memory map",
     "disk_read_buffered": "Drive, page cache",
+    "disk_read_ahead": "Drive, read ahead",
     "h2d_pinned": "To the GPU, pinned",
     "h2d_pageable": "To the GPU, pageable",
     "d2h_pinned": "From the GPU, pinned",
