@@ -11,7 +11,7 @@ from advisor import catalog, hardware
 from advisor.compare import as_run, decode_tps, own_settings
 from advisor.errors import Refusal, UnknownName
 from advisor.estimate import BOUND_BY, Estimate, estimate
-from advisor.machine import Gpu, Kind, Link, Machine
+from advisor.machine import USUAL_READ_AHEAD, Gpu, Kind, Link, Machine
 from advisor.model import Model
 from advisor.placement import Settings, Strategy
 from advisor.runtimes import Runtime
@@ -26,7 +26,7 @@ FEW_FORMATS = ("FP8", "bnb-int8", "AWQ")
 """Those of other files, with whole steps between them."""
 NEAR, ANY_STEP = 0.6, 0.2
 """Least share of the size now that a suggested format has: the next steps of many, or of few."""
-READ_AHEAD = (128 * KIB, 2 * MIB)
+READ_AHEAD = (USUAL_READ_AHEAD.value, 2.0 * MIB)
 """Linux's default, and one from which on more gains little (`python -m benchmarks.engine`) [B]."""
 WORTH_NAMING = 1.02
 """A change must be this many times faster to be shown."""
@@ -169,10 +169,10 @@ def _other_read_ahead(
     now = disk.read_ahead
     if now.kind is not Kind.MEASURED:
         return
-    drives = {one: replace(disk, read_ahead=replace(now, value=float(one))) for one in READ_AHEAD}
-    speeds = {
-        one: fastest(asked, replace(machine, disk=drive), work) for one, drive in drives.items()
-    }
+    others = [one for one in READ_AHEAD if one != now.value]
+    drives = [replace(disk, read_ahead=replace(now, value=one)) for one in others]
+    machines = [replace(machine, disk=drive) for drive in drives]
+    speeds = {one: fastest(asked, here, work) for one, here in zip(others, machines, strict=True)}
     size = max(speeds, key=lambda one: speeds[one])
     change = f"read_ahead_kb of the drive at {size / KIB:.0f}, now {now.value / KIB:.0f}"
     yield change, "free", speeds[size]

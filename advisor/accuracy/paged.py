@@ -3,7 +3,9 @@
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
+
+import numpy as np
 
 from advisor import catalog
 from advisor.accuracy import own, regimes
@@ -15,19 +17,19 @@ from advisor.efficiency import Efficiency
 from advisor.errors import InputError
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Disk
+from advisor.model import Floats
 from advisor.placement import DISK, Settings, Strategy
 from advisor.runtimes import LLAMA_CPP
 from advisor.runtimes.paging import WATCHED, Reread, Rereading, reread
 from advisor.schedule import Route
 from advisor.steps import Load, Step, step_load
-from advisor.units import GB, GIB
+from advisor.units import GB, GIB, Array
 
-FOUND = tuple(number / 100 for number in range(51))
-RENEWED = tuple(1e7 * number for number in range(10, 101))
-GROWTH = tuple(number / 20 for number in range(31))
-WINDOWS = tuple(number / 4 for number in range(21))
-MOST = tuple(1.0 + number / 20 for number in range(21))
-"""Constants that are tried."""
+FOUND = np.arange(51) / 100
+RENEWED = 1e7 * np.arange(10, 101, dtype=np.float64)[:, None]
+GROWTH = np.arange(31) / 20
+WINDOWS, MOST = np.arange(21)[:, None] / 4, 1.0 + np.arange(21) / 20
+"""Constants that are tried, those that are fitted together along two axes."""
 AGAIN = 0.01
 """Part of what a token needs from which on a run read again."""
 
@@ -93,7 +95,6 @@ def _estimated(row: OwnRow) -> Estimate:
     )  # fmt: skip
 
 
-@cache
 def predicted(one: Watched, constants: Rereading = WATCHED) -> Reread:
     """What a token of a run brings in again."""
     found = one.found
@@ -112,32 +113,40 @@ def fitted(runs: Sequence[Watched]) -> Rereading:
     dense = [one for one in runs if not one.row.experts]
     routed = [one for one in runs if one.row.experts]
     scans = [one for one in dense if one.pages]
-    found = min((replace(WATCHED, found=one) for one in FOUND), key=lambda one: _missed(dense, one))
-    rates = (replace(found, renewed=one, growth=growth) for one in RENEWED for growth in GROWTH)
-    renewed = min(rates, key=lambda one: _late(scans, one))
-    pieces = (replace(renewed, windows=one, most=most) for one in WINDOWS for most in MOST)
-    return min(pieces, key=lambda one: _far(routed, one))
+    found = replace(WATCHED, found=_least(_missed(dense, replace(WATCHED, found=FOUND)), FOUND)[0])
+    late = _late(scans, replace(found, renewed=RENEWED, growth=GROWTH))
+    rate, growth = _least(late, RENEWED, GROWTH)
+    renewed = replace(found, renewed=rate, growth=growth)
+    far = _far(routed, replace(renewed, windows=WINDOWS, most=MOST))
+    windows, most = _least(far, WINDOWS, MOST)
+    return replace(renewed, windows=windows, most=most)
 
 
-def _missed(runs: Iterable[Watched], constants: Rereading) -> float:
+def _least(loss: Floats, *tried: Floats) -> tuple[float, ...]:
+    """Of the constants that were tried together, those with the least loss."""
+    at = np.unravel_index(np.argmin(loss), loss.shape)
+    return tuple(float(np.broadcast_to(one, loss.shape)[at]) for one in tried)
+
+
+def _missed(runs: Iterable[Watched], constants: Rereading) -> Floats:
     """Sum of squares of what is wrong, in parts of what a token reads."""
-    return sum(
-        ((float(predicted(one, constants).total) - one.read) / one.needed) ** 2 for one in runs
-    )
+    return _sum(((predicted(one, constants).total - one.read) / one.needed) ** 2 for one in runs)
 
 
-def _far(runs: Iterable[Watched], constants: Rereading) -> float:
+def _far(runs: Iterable[Watched], constants: Rereading) -> Floats:
     """Sum of squares of the logarithm of bytes, predicted over read."""
-    return sum(
-        math.log(float(predicted(one, constants).total) / one.read) ** 2
-        for one in runs
-        if one.pages
+    return _sum(
+        np.log(predicted(one, constants).total / one.read) ** 2 for one in runs if one.pages
     )
 
 
-def _late(runs: Iterable[Watched], constants: Rereading) -> float:
+def _late(runs: Iterable[Watched], constants: Rereading) -> Floats:
     """Sum of squares of the logarithm of predicted over measured."""
-    return sum(math.log(seconds(one, constants) * one.row.tg_tps) ** 2 for one in runs)
+    return _sum(np.log(seconds(one, constants) * one.row.tg_tps) ** 2 for one in runs)
+
+
+def _sum(losses: Iterable[Array]) -> Floats:
+    return np.asarray(sum(losses, start=np.zeros(())))
 
 
 def points() -> Iterator[Point]:
@@ -162,15 +171,15 @@ def _point(one: Watched, constants: Rereading) -> Point:
         runtime=row.runtime,
         date=row.date,
         measured=row.tg_tps,
-        predicted=1.0 / seconds(one, constants),
+        predicted=1.0 / float(seconds(one, constants)),
         half_width=math.log(float(decode.high) / float(decode.value)),
         source=row.source_url,
     )
 
 
-def seconds(one: Watched, constants: Rereading) -> float:
+def seconds(one: Watched, constants: Rereading) -> Array:
     """A token's time, what comes from the drive worked out anew [s]."""
     disk, efficiency = one.drive
     again = predicted(one, constants)
     paged = again.total, disk, efficiency, again.pieces, again.renewal
-    return one.other + float(page_fault_seconds(*paged))
+    return one.other + page_fault_seconds(*paged)

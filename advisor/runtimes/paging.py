@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from advisor.architecture import Group
-from advisor.machine import Machine
+from advisor.machine import USUAL_READ_AHEAD, Machine
 from advisor.model import Model
 from advisor.placement import DISK, Placement
 from advisor.steps import Load
-from advisor.units import KIB, Array
+from advisor.units import Array
 
 MATRICES = 3
 """Matrices of an expert, which lie apart in the file: gate, up and down."""
@@ -24,7 +24,7 @@ MATRICES = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Rereading:
-    """Constants of what is read again.
+    """Constants of what is read again; each may be an array, to try several.
 
     Attributes:
         found: share of a scan that the cache still has, though it cannot hold all of it.
@@ -37,16 +37,14 @@ class Rereading:
             needed.
     """
 
-    found: float
-    renewed: float
-    growth: float
-    windows: float
-    most: float
+    found: Array
+    renewed: Array
+    growth: Array
+    windows: Array
+    most: Array
 
 
 WATCHED = Rereading(found=0.13, renewed=0.45e9, growth=0.65, windows=1.75, most=1.3)
-USUAL_AHEAD = 128 * KIB
-"""Linux's own default of a block device's `read_ahead_kb`."""
 CORNER = 64
 """How sharply a scan stops reading again when the cache holds all of it; assumed. Rows with 0.88 of
 it in the cache read as much as those with half of it, those with all of it nothing, and what lies
@@ -115,12 +113,13 @@ def renewal_rate(machine: Machine, constants: Rereading = WATCHED) -> Array:
         machine: its cores, each with pages of its own to wait for, and its drive.
         constants: R and g.
     """
-    ahead = machine.disk.read_ahead.value if machine.disk else USUAL_AHEAD
-    wide = np.maximum(ahead, USUAL_AHEAD) / USUAL_AHEAD
+    usual = USUAL_READ_AHEAD.value
+    ahead = machine.disk.read_ahead.value if machine.disk else usual
+    wide = np.maximum(ahead, usual) / usual
     return np.asarray(machine.host.cores * constants.renewed * wide**constants.growth)
 
 
-def missed_share(cached: Array, found: float = WATCHED.found) -> Array:
+def missed_share(cached: Array, found: Array = WATCHED.found) -> Array:
     """Share of a scan that is read again in each pass, when a part of it is in the page cache.
 
     m = (1 - found) (1 - r^64). The kernel drops first what was not used for longest, and in a scan
@@ -135,7 +134,7 @@ def missed_share(cached: Array, found: float = WATCHED.found) -> Array:
     return np.asarray((1.0 - np.minimum(found, held)) * (1.0 - held**CORNER))
 
 
-def read_beside(model: Model, machine: Machine, windows: float = WATCHED.windows) -> Array:
+def read_beside(model: Model, machine: Machine, windows: Array = WATCHED.windows) -> Array:
     """What the kernel reads beside the experts that are needed, over what is needed of them.
 
     Around the ends of each piece that lies in one place, the kernel reads ahead.
