@@ -9,10 +9,12 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
 
-from advisor import catalog, hardware
+from advisor import hardware
 from advisor.errors import InputError, UnknownName
-from advisor.machine import Disk, Figure, Gpu, Host, Kind, Link, Machine, given
+from advisor.machine import Disk, Gpu, Host, Link, Machine
+from advisor.machine_catalog import find_gpu, find_host
 from advisor.machine_inputs import LIMITS, MIXED, NO_GPU, MachineInputs
+from advisor.quantity import Figure, Kind, given
 from advisor.units import GB, GIB
 
 TYPICAL_HOST = "Desktop DDR5 dual-channel (typical)"
@@ -103,7 +105,7 @@ def link(inputs: MachineInputs, gpu: Gpu) -> Link:
         return hardware.given_link(given(inputs.pcie_gbs * GB))
     if gpu.unified or (inputs.pcie_gen is None and inputs.pcie_lanes is None):
         return gpu.link
-    row = catalog.find_gpu(gpu.name)
+    row = find_gpu(gpu.name)
     return hardware.pcie(
         inputs.pcie_gen or row.pcie_gen or 4, inputs.pcie_lanes or row.pcie_lanes or 16
     )
@@ -124,7 +126,7 @@ def _bandwidth(inputs: MachineInputs, cpu: str) -> Figure | None:
         return given(inputs.ram_gbs * GB)
     if inputs.ram_mts is None and inputs.ram_channels is None:
         return None
-    row = catalog.find_host(cpu)
+    row = find_host(cpu)
     channels = inputs.ram_channels or row.memory_channels or 2
     rate = inputs.ram_mts or row.memory_mts or 3200
     return hardware.sustained(
@@ -135,7 +137,7 @@ def _bandwidth(inputs: MachineInputs, cpu: str) -> Figure | None:
 def _unified_host(inputs: MachineInputs, gpu: Gpu) -> Host:
     """The processor beside a unified chip's GPU, by its own row where the catalogue has one."""
     chip = re.sub(r"^.*\((.*)\)$|\s\d+c$", r"\1", gpu.name)
-    row = catalog.find_gpu(gpu.name)
+    row = find_gpu(gpu.name)
     memory = _memory(inputs, row.memory_gib)
     with suppress(UnknownName):
         return hardware.host(chip, memory, _bandwidth(inputs, chip))

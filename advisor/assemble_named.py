@@ -1,10 +1,11 @@
 """A machine that was measured elsewhere and imported, with what a person types over."""
 
-from advisor import assemble, catalog, named_machines, seen_machine
+from advisor import assemble, named_machines, seen_machine
 from advisor.calibration import Calibration
 from advisor.errors import InputError, UnknownName
 from advisor.fingerprint import Fingerprint
 from advisor.machine import Machine
+from advisor.machine_catalog import find_host
 from advisor.machine_inputs import MachineInputs
 from advisor.measurement import Measurement
 from advisor.probed import Probed
@@ -77,7 +78,7 @@ def _host(parts: Fingerprint, latest: dict[str, Measurement]) -> HostFacts:
 def _cores(cpu: str, latest: dict[str, Measurement]) -> int:
     """Of the catalogue's row; else the most threads that the RAM was read with."""
     try:
-        return catalog.find_host(cpu).cores
+        return find_host(cpu).cores
     except UnknownName:
         ram = latest.get("ram_read")
         return max([1, *(point.threads for point in ram.curve)], default=1) if ram else 1

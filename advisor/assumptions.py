@@ -5,8 +5,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from advisor.efficiency import Efficiency
-from advisor.machine import Figure, Kind, Machine
+from advisor.machine import Machine
 from advisor.placement import Placement, Tier
+from advisor.quantity import Figure, Kind
 
 
 @dataclass(frozen=True, kw_only=True)

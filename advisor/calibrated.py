@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 
-from advisor import catalog, hardware
+from advisor import hardware
 from advisor.calibration import Calibration
-from advisor.machine import Figure, Gpu, Link
+from advisor.efficiency import efficiency
+from advisor.machine import Gpu, Link
 from advisor.probes.gpu_facts import figure_name
+from advisor.quantity import Figure
 
 
 def gpu(found: Gpu, place: int, measured: Calibration, *, keep_link: bool = False) -> Gpu:
@@ -38,7 +40,7 @@ def peak(sheet: Figure, read: Figure) -> Figure:
         sheet: datasheet peak [B/s].
         read: what a kernel that only reads reached [B/s].
     """
-    share = catalog.efficiency().value("device_read_share")
+    share = efficiency().value("device_read_share")
     reached = replace(read, value=read.value / share, source=f"{read.source}, read / {share:g}")
     return reached if reached.value < sheet.value else sheet
 

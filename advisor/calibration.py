@@ -10,7 +10,7 @@ from typing import Any
 from advisor.errors import StoreError
 from advisor.fingerprint import Fingerprint, difference, fingerprint, other_driver
 from advisor.folders import DATA_VARIABLE, data_folder
-from advisor.machine import EngineSpeed, Figure, Kind
+from advisor.machine import EngineSpeed
 from advisor.measurement import Measurement
 from advisor.probed import (
     UNREADABLE,
@@ -23,6 +23,7 @@ from advisor.probed import (
     to_json,
     write,
 )
+from advisor.quantity import Figure, Kind
 
 FILE_NAME = "calibration.json"
 FRESH = timedelta(days=92)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from advisor import catalog
+from advisor.efficiency import efficiency
 from advisor.errors import Refusal
 from advisor.estimate import Estimate, estimate, whole_bytes
 from advisor.machine import Machine
@@ -56,7 +57,7 @@ def _in_runtime(
         ]
     own = own_settings(runtime, settings)
     return [
-        estimate(model, machine, work, runtime, strategy, catalog.efficiency(), own, becomes.reason)
+        estimate(model, machine, work, runtime, strategy, efficiency(), own, becomes.reason)
         for strategy in runtime.strategies
     ]
 

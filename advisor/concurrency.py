@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from advisor import catalog
 from advisor.compare import decode_tps, own_settings
+from advisor.efficiency import efficiency
 from advisor.estimate import Estimate, estimate, parts_held
 from advisor.model import Floats
 from advisor.placement import Settings
@@ -70,7 +70,7 @@ def again(one: Estimate, work: Workload, settings: Settings | None = None) -> Es
         return one
     own = own_settings(one.how, settings)
     return estimate(
-        one.model, one.machine, work, one.how, one.strategy, catalog.efficiency(), own, one.becomes
+        one.model, one.machine, work, one.how, one.strategy, efficiency(), own, one.becomes
     )
 
 

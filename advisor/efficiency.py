@@ -7,8 +7,10 @@ it names; an empty field stands for all.
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 
 from advisor.errors import DataError
+from advisor.tables import DATA, read
 
 FACTOR = "factor"
 """Unit of rows that multiply."""
@@ -205,3 +207,9 @@ class Efficiency:
 
 def _factor(constant: str, value: float, source: str) -> EfficiencyRow:
     return EfficiencyRow(constant=constant, value=value, unit=FACTOR, kind="assumed", source=source)
+
+
+@cache
+def efficiency() -> Efficiency:
+    """Shares of peak and fixed costs."""
+    return Efficiency(read(DATA / "efficiency.csv", EfficiencyRow))

@@ -3,9 +3,11 @@
 from dataclasses import replace
 from functools import cache
 
-from advisor.catalog import efficiency, find_disk, find_gpu, find_host, gpu_bridges, gpu_links
+from advisor.efficiency import efficiency
 from advisor.errors import InputError
-from advisor.machine import Disk, Figure, Gpu, Host, Kind, Link
+from advisor.machine import Disk, Gpu, Host, Link
+from advisor.machine_catalog import find_disk, find_gpu, find_host, gpu_bridges, gpu_links
+from advisor.quantity import Figure, Kind
 from advisor.records import GpuLinkRow, GpuRow
 from advisor.units import GB, GIB, TERA
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from advisor.cost import CROSSINGS, LAYERS, TOKEN, StepTime
 from advisor.efficiency import Efficiency
-from advisor.machine import Figure, Kind, Machine
+from advisor.machine import Machine
+from advisor.quantity import Figure, Kind
 from advisor.schedule import Route
 from advisor.units import Array
 

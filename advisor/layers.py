@@ -10,7 +10,8 @@ References:
 
 from enum import StrEnum
 
-from advisor.architecture import ArchitectureFacts, LayerCache
+from advisor.architecture import LayerCache
+from advisor.model_spec import ArchitectureFacts
 
 
 class Mixer(StrEnum):

@@ -11,7 +11,7 @@ References:
     [6] ggml-org/llama.cpp, src/llama-arch.cpp (tensor names), src/llama-model.cpp (their shapes).
 """
 
-from advisor.architecture import ArchitectureFacts, Group, Tensor, linear, norm, vectors
+from advisor.architecture import Group, Tensor, linear, norm, vectors
 from advisor.layers import (
     Mixer,
     delta_net_channels,
@@ -19,6 +19,7 @@ from advisor.layers import (
     mamba2_channels,
     mixer,
 )
+from advisor.model_spec import ArchitectureFacts
 
 
 def mixer_tensors(facts: ArchitectureFacts, layer: int) -> tuple[Tensor, ...]:

@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor.architecture import Architecture, Group
+from advisor.kv_cache import KV_BYTES_PER_VALUE
 from advisor.quantization import StorageType, tensor_bytes, tensor_types
 from advisor.recipes import Format
 from advisor.units import Array
-from advisor.workload import KV_BYTES_PER_VALUE
 
 Floats = npt.NDArray[np.float64]
 

@@ -7,7 +7,6 @@ from enum import StrEnum
 from pathlib import Path
 
 from advisor import catalog
-from advisor.architecture import ArchitectureFacts
 from advisor.describe import config, gguf
 from advisor.describe.config_values import parse
 from advisor.describe.described import Described
@@ -15,6 +14,7 @@ from advisor.describe.gguf_header import Part
 from advisor.describe.gguf_parts import part_names
 from advisor.errors import InputError, Refusal, UnknownName
 from advisor.model import Model
+from advisor.model_spec import ArchitectureFacts
 
 DEFAULT_FORMAT = "Q4_K_M"
 REPOSITORY = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}", re.ASCII)

@@ -3,10 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from advisor import catalog
 from advisor.errors import InputError
 from advisor.money import monthly_power, monthly_purchase, monthly_rent
-from advisor.records import PriceRow
+from advisor.price_rows import PriceRow, price_rows
 
 DESKTOP_CARDS = 2
 """GPUs of one kind that a bought machine is taken to have room and power for; assumed."""
@@ -82,7 +81,7 @@ def offers(
         busy_hours: hours a month that it computes [h].
         money: hours, months, price of electricity, own rents.
     """
-    rows = [row for row in catalog.price_rows() if row.gpu == gpu]
+    rows = [row for row in price_rows() if row.gpu == gpu]
     return tuple(
         offer
         for offer in (

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from advisor import catalog, stated_run
+from advisor import stated_run
 from advisor.assemble import machine
 from advisor.cells import number, text
+from advisor.efficiency import efficiency
 from advisor.engines import computes_in_place, engine
 from advisor.errors import AdvisorError, InputError
 from advisor.estimate import Estimate, estimate
@@ -134,7 +135,7 @@ def _range(case: Case, found: Range) -> tuple[Array, Array]:
 def _estimated(case: Case, work: Workload) -> Estimate:
     return estimate(
         case.model, case.machine, work, case.runtime, case.strategy,
-        catalog.efficiency(), case.settings, backend=case.backend, build=case.build,
+        efficiency(), case.settings, backend=case.backend, build=case.build,
     )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from advisor import catalog
+from advisor.efficiency import efficiency
 from advisor.estimate import Estimate, estimate
 from advisor.placement import RAM, Settings, Strategy, weight_bytes
 from advisor.runtimes import (
@@ -45,7 +45,7 @@ def _again(one: Estimate, settings: Settings) -> Estimate | None:
     if one.machine is None:
         return None
     found = estimate(
-        one.model, one.machine, one.work, one.how, one.strategy, catalog.efficiency(), settings
+        one.model, one.machine, one.work, one.how, one.strategy, efficiency(), settings
     )
     return found if found.decode is not None and bool(np.all(found.fits)) else None
 

@@ -2,18 +2,20 @@
 
 from dataclasses import replace
 
-from advisor import calibrated, calibration, catalog, hardware
+from advisor import calibrated, calibration, hardware
 from advisor.assemble import TYPICAL_DISK, TYPICAL_HOST, drive, link, machine, name_of
 from advisor.calibration import Calibration
 from advisor.errors import InputError, UnknownName
 from advisor.folders import data_folder
-from advisor.machine import USUAL_READ_AHEAD, Disk, Figure, Gpu, Host, Kind, Machine, given
+from advisor.machine import USUAL_READ_AHEAD, Disk, Gpu, Host, Machine
+from advisor.machine_catalog import find_gpu
 from advisor.machine_inputs import MachineInputs
 from advisor.probes import gpu as gpu_probe
 from advisor.probes import host as host_probe
 from advisor.probes import system
 from advisor.probes.gpu_facts import GpuFacts
 from advisor.probes.host import HostFacts
+from advisor.quantity import Figure, Kind, given
 from advisor.units import GB, GIB
 
 
@@ -85,7 +87,7 @@ def _seen_gpus(
     found = []
     for place, card in enumerate(cards):
         try:
-            row = catalog.find_gpu(card.name, card.memory_total)
+            row = find_gpu(card.name, card.memory_total)
         except UnknownName as error:
             notes.append(f"{error} Choose the closest GPU by hand.")
             continue

@@ -13,10 +13,10 @@ import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from advisor import catalog
 from advisor.errors import Refusal
 from advisor.estimate import Estimate
 from advisor.placement import Strategy, Tier
+from advisor.price_rows import accelerator_rows
 from advisor.runtimes import LLAMA_CPP, OLLAMA, SGLANG, VLLM
 from advisor.runtimes.serving import checkpoint
 from advisor.units import GIB
@@ -204,7 +204,7 @@ def accelerators(upgrade: Upgrade) -> str:
     Raises:
         Refusal: a GPU that SkyPilot has no name for.
     """
-    row = catalog.accelerators().get(upgrade.gpu)
+    row = accelerator_rows().get(upgrade.gpu)
     if row is None:
         raise Refusal(f"SkyPilot has no name on record for {upgrade.gpu}; ask `sky gpus list -a`.")
     names = [f"{name}:{upgrade.count}" for name in row.accelerators.split(";")]

@@ -9,9 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from advisor import catalog
 from advisor.cells import number, text
-from advisor.efficiency import Scope
+from advisor.efficiency import Scope, efficiency
 from advisor.errors import Refusal
 from advisor.machine import Machine
 from advisor.model import Model
@@ -69,7 +68,7 @@ def batch(
         return _fits(model, machine, replace(work, users=users), runtime, strategy, chosen)
 
     found = largest(fits)
-    reached = catalog.efficiency().bound(Scope(runtime=runtime.key)).value("batch_share")
+    reached = efficiency().bound(Scope(runtime=runtime.key)).value("batch_share")
     found = max(float(np.floor(found * reached)), 1.0)
     notes.append(f"the batch is not stated: {found:g}, as many as memory allows, stand in")
     return found
@@ -77,7 +76,7 @@ def batch(
 
 def guessed_batch(model: Model) -> float:
     """What a range is wider by where nobody stated the batch, as the logarithm of a factor."""
-    table = catalog.efficiency()
+    table = efficiency()
     if model.has_experts:
         return table.value("spread_guessed_experts")
     return table.value("spread_guessed")

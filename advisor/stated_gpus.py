@@ -3,9 +3,9 @@
 import re
 from collections.abc import Mapping
 
-from advisor import catalog
 from advisor.cells import text, whole
 from advisor.errors import UnknownName
+from advisor.machine_catalog import find_gpu
 from advisor.machine_inputs import MIXED, NO_GPU
 
 BETWEEN = re.compile(r"\s*(?:\+|,|&|;|\band\b)\s*")
@@ -33,7 +33,7 @@ def stated_gpus(row: Mapping[str, str], notes: list[str]) -> tuple[str, int]:
     if not stated or stated.casefold() == NO_GPU:
         return NO_GPU, alike
     try:
-        return catalog.find_gpu(stated).name, alike
+        return find_gpu(stated).name, alike
     except UnknownName:
         cards = _cards(stated, notes)
     words = MIXED.join(f"{count}x {name}" if count > 1 else name for count, name in cards)
@@ -58,7 +58,7 @@ def _cards(stated: str, notes: list[str]) -> list[tuple[int, str]]:
         counted = COUNTED.fullmatch(part.strip())
         count, name = (int(counted[1] or 1), counted[2]) if counted else (1, part)
         try:
-            cards.append((count, catalog.find_gpu(name.strip()).name))
+            cards.append((count, find_gpu(name.strip()).name))
         except UnknownName:
             unknown.append(part.strip())
             if not cards:

@@ -6,11 +6,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from advisor import catalog, hardware
+from advisor import hardware
 from advisor.assemble import TYPICAL_HOST
 from advisor.cells import number, text, whole
 from advisor.engines import computes_in_place
 from advisor.errors import UnknownName
+from advisor.machine_catalog import find_host
 from advisor.machine_inputs import NO_GPU, MachineInputs
 from advisor.records import HostRow
 from advisor.runtimes import Runtime
@@ -137,7 +138,7 @@ def _catalogue_peak(cpu: str) -> float:
 def _host_called(cpu: str) -> HostRow | None:
     """The catalogue's row of a processor; None where it has none. Many rows name the same."""
     try:
-        return catalog.find_host(cpu)
+        return find_host(cpu)
     except UnknownName:
         return None
 
@@ -146,7 +147,7 @@ def _ram_gbs(row: Mapping[str, str], cpu: str | None) -> float | None:
     stated = number(row, "ram_bw_gbs")
     if stated is None or not ram_peak(row):
         return stated
-    segment = catalog.find_host(cpu or TYPICAL_HOST).segment
+    segment = find_host(cpu or TYPICAL_HOST).segment
     return float(hardware.sustained(stated * GB, segment, "", "").value) / GB
 
 
@@ -155,7 +156,7 @@ def _cores(row: Mapping[str, str], cpu: str | None) -> int | None:
     threads = whole(row, "threads")
     if threads is None or cpu is None:
         return threads
-    return min(threads, catalog.find_host(cpu).cores)
+    return min(threads, find_host(cpu).cores)
 
 
 DRIVES = (

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from advisor import catalog
 from advisor.advice import Advice
 from advisor.compare import as_run, decode_tps
+from advisor.efficiency import efficiency
 from advisor.errors import Refusal
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine
@@ -55,7 +55,7 @@ def speed_by_layers(
         work,
         runtime,
         Strategy.CPU_OFFLOAD,
-        catalog.efficiency(),
+        efficiency(),
         Settings(gpu_layers=layers),
     )
     if found.decode is None:
@@ -120,9 +120,7 @@ def page_cache_for(one: Estimate, speed: float, points: int = 65) -> float | Non
     split = Settings(
         gpu_layers=one.placement.gpu_layers, cpu_moe=one.placement.cpu_moe, page_cache=sizes
     )
-    found = estimate(
-        one.model, one.machine, one.work, LLAMA_CPP, one.strategy, catalog.efficiency(), split
-    )
+    found = estimate(one.model, one.machine, one.work, LLAMA_CPP, one.strategy, efficiency(), split)
     if found.decode is None:
         return None
     enough = np.flatnonzero(np.broadcast_to(found.decode.value, sizes.shape) >= speed)

@@ -10,16 +10,7 @@ References:
 
 from collections.abc import Iterator
 
-from advisor.architecture import (
-    Architecture,
-    ArchitectureFacts,
-    Experts,
-    Group,
-    Tensor,
-    linear,
-    norm,
-    vectors,
-)
+from advisor.architecture import Architecture, Experts, Group, Tensor, linear, norm, vectors
 from advisor.errors import DataError, Refusal
 from advisor.layers import (
     MIXER_OF_LETTER,
@@ -31,6 +22,7 @@ from advisor.layers import (
     mixer,
 )
 from advisor.mixers import mixer_tensors
+from advisor.model_spec import ArchitectureFacts
 
 NORM_ROLES = {
     1: ("attn_norm",),

@@ -17,3 +17,6 @@ KIB, MIB, GIB = 2.0**10, 2.0**20, 2.0**30
 TERA = 1e12
 HOURS_PER_MONTH = 365.25 * 24 / 12
 DAYS_PER_MONTH = 365.25 / 12
+
+FLOAT = 4.0
+"""Bytes of an activation [B]."""

@@ -4,15 +4,18 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from advisor import catalog, hardware
+from advisor import hardware
 from advisor.compare import as_run, decode_tps
+from advisor.efficiency import efficiency
 from advisor.errors import Refusal
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Gpu, Machine
+from advisor.machine_catalog import find_gpu
 from advisor.model import Model
 from advisor.money import break_even_tokens, busy_share, monthly_hours, worth_per_hour
 from advisor.offers import MoneyInputs, Offer, offers
 from advisor.placement import Strategy
+from advisor.price_rows import price_rows
 from advisor.runtimes import LLAMA_CPP, Runtime
 from advisor.units import GIB, HOURS_PER_MONTH
 from advisor.workload import Workload
@@ -86,7 +89,7 @@ def upgrades(
         runtime: that runs it there, as it does now.
     """
     own = [name for name, _ in money.own_rent]
-    names = dict.fromkeys([*(row.gpu for row in catalog.price_rows()), *own])
+    names = dict.fromkeys([*(row.gpu for row in price_rows()), *own])
     found = [
         one
         for name in names
@@ -104,7 +107,7 @@ def _upgrade(
     runtime: Runtime,
     name: str,
 ) -> Upgrade | None:
-    row = catalog.find_gpu(name)
+    row = find_gpu(name)
     holder = _smallest_holder(asked, machine, work, runtime, name)
     if holder is None:
         return None
@@ -150,7 +153,7 @@ def _smallest_holder(
 
     def tried(count: int, strategy: Strategy) -> Estimate | None:
         where = replace(single, gpus=(card,) * count)
-        one = estimate(model, where, work, runtime, strategy, catalog.efficiency())
+        one = estimate(model, where, work, runtime, strategy, efficiency())
         return one if bool(one.fits) else None
 
     resident = Strategy.GPU_RESIDENT in runtime.strategies
@@ -166,10 +169,10 @@ def _smallest_holder(
 def _as_sold(name: str) -> Gpu:
     """A GPU with the memory of the configuration that its price is for."""
     card = hardware.gpu(name)
-    sold = [row.memory_gib for row in catalog.price_rows() if row.gpu == name and row.memory_gib]
+    sold = [row.memory_gib for row in price_rows() if row.gpu == name and row.memory_gib]
     if not sold:
         return card
-    size = min(sold) * GIB * catalog.find_gpu(name).usable_share
+    size = min(sold) * GIB * find_gpu(name).usable_share
     return replace(card, memory=replace(card.memory, value=size))
 
 

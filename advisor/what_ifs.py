@@ -9,11 +9,13 @@ from functools import partial
 
 from advisor import catalog, hardware
 from advisor.compare import as_run, decode_tps, own_settings
+from advisor.efficiency import efficiency
 from advisor.errors import Refusal, UnknownName
 from advisor.estimate import BOUND_BY, Estimate, estimate
-from advisor.machine import USUAL_READ_AHEAD, Gpu, Kind, Link, Machine
+from advisor.machine import USUAL_READ_AHEAD, Gpu, Link, Machine
 from advisor.model import Model
 from advisor.placement import Settings, Strategy
+from advisor.quantity import Kind
 from advisor.runtimes import Runtime
 from advisor.schedule import Route
 from advisor.units import KIB, MIB
@@ -92,7 +94,7 @@ def _fastest(
     except Refusal:
         return 0.0
     for strategy in runtime.strategies:
-        one = estimate(model, machine, work, runtime, strategy, catalog.efficiency(), settings)
+        one = estimate(model, machine, work, runtime, strategy, efficiency(), settings)
         if bool(one.fits):
             return decode_tps(one)
     return 0.0

@@ -1,4 +1,4 @@
-"""Answers of the command line for varied inputs, kept and compared: does a change change a number?
+"""Answers of the command line for varied inputs, kept and compared after a change.
 
     python -m benchmarks.answers keep FILE.json
     python -m benchmarks.answers compare FILE.json

@@ -15,9 +15,10 @@ from typing import Any
 from gguf import GGMLQuantizationType
 from gguf_files import F32, Tensors, write
 
-from advisor.architecture import Architecture, ArchitectureFacts, Tensor
+from advisor.architecture import Architecture, Tensor
 from advisor.catalog import model_formats, storage_types
 from advisor.layers import FeedForward, Mixer, feed_forward, key_value_heads, mixer
+from advisor.model_spec import ArchitectureFacts
 from advisor.quantization import tensor_types
 from advisor.tensors import build
 

@@ -9,10 +9,10 @@ from advisor import catalog
 from advisor.advice import Advice, advise
 from advisor.assemble import machine
 from advisor.compare import decode_tps, usable
-from advisor.machine import Figure, Kind
 from advisor.machine_inputs import MachineInputs
 from advisor.offers import MoneyInputs
 from advisor.placement import Settings, Strategy
+from advisor.quantity import Figure, Kind
 from advisor.runtimes import (
     ACCELERATE,
     DEEPSPEED,

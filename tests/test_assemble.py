@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 
-from advisor import assemble, catalog, hardware
+from advisor import assemble, hardware
 from advisor.assemble import TYPICAL_DISK, TYPICAL_HOST
+from advisor.efficiency import efficiency
 from advisor.errors import InputError, UnknownName
-from advisor.machine import Kind, Machine
+from advisor.machine import Machine
 from advisor.machine_inputs import LIMITS, MachineInputs
+from advisor.quantity import Kind
 from advisor.units import GB, GIB
 
 
@@ -96,7 +98,7 @@ class TestDescribed:
     def test_ram_from_channels_and_rate(self) -> None:
         # 4 channels x 8 B x 5200 MT/s = 166.4 GB/s in theory, of which a share is sustained
         host = described(cpu="Ryzen 9 7950X", ram_channels=4, ram_mts=5200).host
-        share = catalog.efficiency().value("ram_sustained_share", "desktop")
+        share = efficiency().value("ram_sustained_share", "desktop")
         assert host.bandwidth.value == pytest.approx(166.4e9 * share)
         assert host.bandwidth.kind is Kind.ASSUMED
         assert "4 channels x 8 B x 5200 MT/s" in host.bandwidth.source

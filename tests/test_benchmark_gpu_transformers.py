@@ -20,11 +20,11 @@ import own_rows
 import pytest
 from gpu_server import read_rows, run, session
 
-from advisor.architecture import ArchitectureFacts
 from advisor.catalog import in_format
 from advisor.errors import ProbeError, Refusal
 from advisor.machine import Machine
 from advisor.measurement import Measurement
+from advisor.model_spec import ArchitectureFacts
 from advisor.placement import RAM, Strategy, vram
 from advisor.runtimes import ACCELERATE
 from advisor.tensors import build

@@ -4,14 +4,15 @@ from dataclasses import fields, replace
 
 import pytest
 
-from advisor import calibrated, catalog, hardware, seen_machine
+from advisor import calibrated, hardware, seen_machine
 from advisor.calibration import SOURCE, Calibration
 from advisor.cost import link_seconds
-from advisor.machine import Kind
+from advisor.efficiency import efficiency
 from advisor.machine_inputs import MachineInputs
 from advisor.measurement import Measurement
 from advisor.probes.gpu_facts import GpuFacts
 from advisor.processors import gpu_seconds
+from advisor.quantity import Kind
 from advisor.schedule import Transfer
 from advisor.steps import Load
 
@@ -65,13 +66,13 @@ def test_measured_copies_replace_the_catalogues(this_machine):
 
 def test_they_reach_the_prediction(this_machine):
     (gpu,) = this_machine(MEASURED)
-    seconds = link_seconds(13.1e9, gpu.link, Transfer.PINNED, catalog.efficiency())
+    seconds = link_seconds(13.1e9, gpu.link, Transfer.PINNED, efficiency())
     assert seconds == pytest.approx(1.0, rel=1e-4)  # 13.1 GB at 13.1 GB/s
 
 
 def test_what_was_not_measured_follows_from_pinned_copies(this_machine):
     (gpu,) = this_machine({"h2d_pinned": 20e9})
-    share = catalog.efficiency().value("pageable_share")
+    share = efficiency().value("pageable_share")
     assert gpu.link.pageable.value == pytest.approx(20e9 * share)
     assert gpu.link.pageable.kind is Kind.DERIVED
     assert gpu.link.name == "PCIe 4 x16"
@@ -104,7 +105,7 @@ def test_its_losses_count_once(this_machine):
         this_machine({"device_read": rate}) for rate in (0.9 * 1008e9, 0.45 * 1008e9)
     )
     load = Load(**{field.name: 0.0 for field in fields(Load)} | {"weights": 10e9})
-    one, other = (gpu_seconds(load, gpu, catalog.efficiency()) for gpu in (healthy, slowed))
+    one, other = (gpu_seconds(load, gpu, efficiency()) for gpu in (healthy, slowed))
     assert other.moving == pytest.approx(2 * one.moving)
 
 

@@ -5,6 +5,7 @@ from measurements import measured
 
 from advisor import catalog
 from advisor.errors import Refusal, UnknownName
+from advisor.machine_catalog import find_disk, find_gpu, find_host
 from advisor.units import GIB
 
 NO_SINGLE_GPU = {"none", "RTX 5090 + RTX 4090", "RX 7900 XT + RX 7900 XTX",
@@ -37,7 +38,7 @@ UNKNOWN_SHAPE = [name for name, row in catalog.model_rows().items() if not row.l
     ],
 )
 def test_gpus_by_the_names_people_and_drivers_give_them(typed: str, name: str) -> None:
-    assert catalog.find_gpu(typed).name == name
+    assert find_gpu(typed).name == name
 
 
 @pytest.mark.parametrize(
@@ -69,16 +70,16 @@ def test_models_by_the_names_of_people_ollama_and_the_hub(typed: str, name: str)
     ],
 )
 def test_processors_by_the_strings_of_their_systems(typed: str, name: str) -> None:
-    assert catalog.find_host(typed).name == name
+    assert find_host(typed).name == name
 
 
 @pytest.mark.parametrize(
     ("find", "typed", "meant"),
     [
-        (catalog.find_gpu, "RTX 4909", "RTX 4090"),
+        (find_gpu, "RTX 4909", "RTX 4090"),
         (catalog.find_model, "llama 3.1 71b", "Llama-3.1-70B"),
-        (catalog.find_host, "Ryzen 9 7951X", "Ryzen 9 7950X"),
-        (catalog.find_disk, "NVMe PCIe 4 x4 (typicl)", "NVMe PCIe 4.0 x4 (typical)"),
+        (find_host, "Ryzen 9 7951X", "Ryzen 9 7950X"),
+        (find_disk, "NVMe PCIe 4 x4 (typicl)", "NVMe PCIe 4.0 x4 (typical)"),
     ],
 )
 def test_close_names_are_suggested(find, typed: str, meant: str) -> None:
@@ -88,7 +89,7 @@ def test_close_names_are_suggested(find, typed: str, meant: str) -> None:
     assert repr(typed) in str(error.value)
 
 
-@pytest.mark.parametrize("find", [catalog.find_gpu, catalog.find_model, catalog.find_host])
+@pytest.mark.parametrize("find", [find_gpu, catalog.find_model, find_host])
 @pytest.mark.parametrize("typed", ["", "  ", "NVIDIA", "8 GB", "/", "☃", "x" * 10_000])
 def test_what_names_nothing_is_refused_in_a_short_sentence(find, typed: str) -> None:
     with pytest.raises(UnknownName) as error:
@@ -109,7 +110,7 @@ def test_what_names_nothing_is_refused_in_a_short_sentence(find, typed: str) -> 
 )
 def test_cards_that_drivers_call_alike_are_told_apart_by_memory(typed, gib, name) -> None:
     # A driver shows a little less than was sold.
-    assert catalog.find_gpu(typed, memory=0.985 * gib * GIB).name == name
+    assert find_gpu(typed, memory=0.985 * gib * GIB).name == name
 
 
 @pytest.mark.parametrize(
@@ -124,13 +125,13 @@ def test_cards_that_drivers_call_alike_are_told_apart_by_memory(typed, gib, name
     ],
 )
 def test_a_size_in_the_name_tells_cards_apart(typed: str, name: str) -> None:
-    assert catalog.find_gpu(typed).name == name
+    assert find_gpu(typed).name == name
 
 
 @pytest.mark.parametrize("file", ["llama_cpp.csv", "offload_papers.csv"])
 def test_every_gpu_of_the_published_measurements_is_known(file: str) -> None:
     names = {row["gpu"] for row in measured(file)} - NO_SINGLE_GPU - {""}
-    assert all(catalog.find_gpu(name).name for name in names)
+    assert all(find_gpu(name).name for name in names)
 
 
 @pytest.mark.parametrize("name", UNKNOWN_SHAPE)

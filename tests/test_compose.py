@@ -9,12 +9,13 @@ import pytest
 from advisor import catalog
 from advisor.advice import Advice, advise
 from advisor.assemble import machine
+from advisor.cards import card_of
 from advisor.compare import decode_tps
 from advisor.machine_inputs import MachineInputs
 from advisor.offers import MoneyInputs
 from advisor.placement import Strategy
 from advisor.reports import export
-from advisor.reports.compose import card_of, document
+from advisor.reports.compose import document
 from advisor.reports.document import ReportDocument, from_json, to_json
 from advisor.runtimes import KTRANSFORMERS, VLLM, Runtime
 from advisor.workload import Workload

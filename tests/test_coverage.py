@@ -6,6 +6,7 @@ from advisor import catalog
 from advisor.accuracy.coverage import COVERAGE, CoverageRow, coverage, coverage_like
 from advisor.accuracy.regimes import ALL, REGIMES
 from advisor.assemble import machine
+from advisor.efficiency import efficiency
 from advisor.estimate import estimate
 from advisor.machine_inputs import MachineInputs
 from advisor.placement import Settings, Strategy
@@ -25,7 +26,7 @@ def regime(
     asked = Workload(**{"prompt": 512, "output": 256, **work})
     here = machine(MachineInputs(gpu=gpu, ram_gb=512, ram_gbs=ram_gbs))
     found = coverage_like(
-        estimate(catalog.model(model, form), here, asked, runtime, strategy, catalog.efficiency(),
+        estimate(catalog.model(model, form), here, asked, runtime, strategy, efficiency(),
                  settings)
     )  # fmt: skip
     return found and found.regime
@@ -68,7 +69,7 @@ def test_what_was_not_published_has_no_record() -> None:
 def test_what_was_refused_has_no_record() -> None:
     refused = estimate(
         catalog.model("Llama-3.1-8B", "Q4_K_M"), machine(MachineInputs(gpu="none", ram_gb=64)),
-        Workload(), VLLM, GPU, catalog.efficiency(),
+        Workload(), VLLM, GPU, efficiency(),
     )  # fmt: skip
     assert refused.refusal
     assert coverage_like(refused) is None

@@ -11,9 +11,9 @@ from advisor.assemble import machine
 from advisor.compare import compare
 from advisor.crossover import Crossover, Way, by_prompt, by_users, crossing, sides
 from advisor.estimate import Estimate
-from advisor.machine import given
 from advisor.machine_inputs import MachineInputs
 from advisor.placement import Settings, Strategy
+from advisor.quantity import given
 from advisor.runtimes import LLAMA_CPP, VLLM
 from advisor.schedule import Route
 from advisor.units import GB

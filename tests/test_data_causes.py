@@ -5,12 +5,12 @@ import re
 import pytest
 from provenance import is_past, is_public
 
-from advisor import catalog
 from advisor.causes import CAUSES
 from advisor.causes.table import SYSTEMS, CauseRow, cause_rows, row_for
+from advisor.machine_catalog import gpu_rows
 
 ROWS = cause_rows()
-VENDORS = {row.vendor for row in catalog.gpu_rows().values()}
+VENDORS = {row.vendor for row in gpu_rows().values()}
 EACH = pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.key} {row.vendor}".strip())
 
 

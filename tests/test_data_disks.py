@@ -3,9 +3,9 @@
 import pytest
 from provenance import is_past, is_public
 
-from advisor import catalog
+from advisor.machine_catalog import disk_rows
 
-ROWS = catalog.disk_rows()
+ROWS = disk_rows()
 
 # Lanes x transfers x coding / 8: SATA 6 Gbit/s x 8b/10b, USB 10 Gbit/s x 128b/132b, PCIe x4 of
 # 8, 16 and 32 GT/s x 128b/130b [GB/s of one drive].

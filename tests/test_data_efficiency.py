@@ -9,11 +9,12 @@ from provenance import is_past
 from advisor import catalog, hardware
 from advisor.architecture import Group
 from advisor.cost import CROSSINGS, LAYERS, TOKEN
-from advisor.efficiency import FACTOR, EfficiencyRow, Scope
+from advisor.efficiency import FACTOR, EfficiencyRow, Scope, efficiency
 from advisor.engines import ENGINES
 from advisor.intervals import IN_DECODE, IN_PROMPT
-from advisor.machine import Kind, given
+from advisor.machine_catalog import gpu_rows, host_rows
 from advisor.processors import matrices
+from advisor.quantity import Kind, given
 from advisor.runtimes import RUNTIMES
 from advisor.schedule import Route
 from advisor.tables import DATA, read
@@ -76,8 +77,8 @@ def test_what_is_fitted_says_on_how_many_rows() -> None:
 
 def test_scopes_name_things_that_exist() -> None:
     classes = {one.decode_class for one in catalog.storage_types().values()}
-    gpus = {one.family for one in catalog.gpu_rows().values()}
-    hosts = {one.segment for one in catalog.host_rows().values()}
+    gpus = {one.family for one in gpu_rows().values()}
+    hosts = {one.segment for one in host_rows().values()}
     links = {f"PCIe {generation}" for generation in range(1, 8)}
     parts = {*map(str, Route), LAYERS, CROSSINGS, TOKEN}
     sets = {"amx", "avx512", "avx2", "neon", "NVLink"}
@@ -108,8 +109,8 @@ def test_nothing_lies_here_that_nobody_asks_for() -> None:
 
 
 SCOPED = {
-    "pcie_x16": [f"PCIe {one.pcie_gen}" for one in catalog.gpu_rows().values() if one.pcie_gen],
-    "ram_sustained_share": [one.segment for one in catalog.host_rows().values()],
+    "pcie_x16": [f"PCIe {one.pcie_gen}" for one in gpu_rows().values() if one.pcie_gen],
+    "ram_sustained_share": [one.segment for one in host_rows().values()],
     "spread": [*map(str, Route), LAYERS, CROSSINGS, TOKEN],
     "spread_prompt": [*map(str, Route), LAYERS, CROSSINGS, TOKEN],
     "spread_unmeasured": [*map(str, Route), LAYERS, CROSSINGS, TOKEN],
@@ -122,9 +123,7 @@ def test_it_covers_every_case(constant: str) -> None:
     classes = {one.decode_class for one in catalog.storage_types().values()}
     for runtime in RUNTIMES:
         for decode_class in classes:
-            table = catalog.efficiency().bound(
-                Scope(runtime=runtime.key, decode_class=decode_class)
-            )
+            table = efficiency().bound(Scope(runtime=runtime.key, decode_class=decode_class))
             for family in set(SCOPED.get(constant, [""])):
                 assert table.value(constant, family) >= 0
 
@@ -132,7 +131,7 @@ def test_it_covers_every_case(constant: str) -> None:
 def test_two_and_three_bit_formats_decode_at_a_quarter_of_four_bit_ones() -> None:
     # Published sweeps of IQ2 and IQ3 beside Q4_K on the same cores; DESIGN: "a quarter".
     iq, k = (
-        catalog.efficiency().bound(Scope(decode_class=one)).value("core_decode_rate", "avx2")
+        efficiency().bound(Scope(decode_class=one)).value("core_decode_rate", "avx2")
         for one in ("iq", "k")
     )
     assert 0.2 <= iq / k <= 0.45
@@ -142,7 +141,7 @@ def test_two_and_three_bit_formats_decode_at_a_quarter_of_four_bit_ones() -> Non
 def test_no_link_passes_its_line_rate(generation: int) -> None:
     # 16 lanes x 2.5, 5 GT/s x 8b/10b, then 8, 16, 32 GT/s x 128b/130b, then 64 GT/s [GB/s]
     line = {1: 4.0, 2: 8.0, 3: 15.75, 4: 31.5, 5: 63.0, 6: 121.0}[generation]
-    reached = catalog.efficiency().value("pcie_x16", f"PCIe {generation}") / 1e9
+    reached = efficiency().value("pcie_x16", f"PCIe {generation}") / 1e9
     assert 0.6 * line <= reached <= 0.9 * line
 
 

@@ -3,9 +3,10 @@
 import pytest
 from provenance import is_past, is_public
 
-from advisor import catalog, hardware
+from advisor import hardware
+from advisor.machine_catalog import gpu_bridges, gpu_links, gpu_rows
 
-ROWS = catalog.gpu_rows()
+ROWS = gpu_rows()
 VENDORS = {"NVIDIA", "AMD", "Intel", "Apple"}
 
 
@@ -162,7 +163,7 @@ def test_ratios_between_cards() -> None:
 
 
 def test_links_between_gpus_are_sourced_and_of_known_gpus() -> None:
-    for row in (*catalog.gpu_links().values(), *catalog.gpu_bridges().values()):
+    for row in (*gpu_links().values(), *gpu_bridges().values()):
         assert row.gpu in ROWS
         assert is_public(row.source)
         assert is_past(row.source_date)

@@ -3,12 +3,14 @@
 import pytest
 from provenance import is_past, is_public
 
-from advisor import catalog, hardware
-from advisor.machine import given
+from advisor import hardware
+from advisor.efficiency import efficiency
+from advisor.machine_catalog import host_rows
 from advisor.processors import vectors
+from advisor.quantity import given
 from advisor.units import GIB
 
-ROWS = catalog.host_rows()
+ROWS = host_rows()
 UNPUBLISHED = {"Azure Cobalt 100"}
 MEGATRANSFERS = {
     "DDR4": (2133, 3200),
@@ -77,7 +79,7 @@ def test_its_arithmetic_and_its_segment_are_known() -> None:
         memory = given(64 * GIB)
         found = hardware.host(row.name, memory, bandwidth=given(50e9))
         assert vectors(found)
-        assert 0 < catalog.efficiency().value("ram_sustained_share", row.segment) < 1
+        assert 0 < efficiency().value("ram_sustained_share", row.segment) < 1
 
 
 def test_names_and_aliases_mean_one_host() -> None:

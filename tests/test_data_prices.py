@@ -3,9 +3,10 @@
 import pytest
 from provenance import is_past, is_public
 
-from advisor import catalog
+from advisor.machine_catalog import gpu_rows
+from advisor.price_rows import price_rows
 
-ROWS = catalog.price_rows()
+ROWS = price_rows()
 RENTS = [row for row in ROWS if row.kind == "rent"]
 SALES = [row for row in ROWS if row.kind == "purchase"]
 
@@ -21,8 +22,8 @@ def test_it_has_a_dated_public_source() -> None:
 
 def test_it_is_for_a_gpu_of_the_catalogue_by_its_very_name() -> None:
     for row in ROWS:
-        assert row.gpu in catalog.gpu_rows()
-        assert row.memory_gib is None or row.memory_gib <= catalog.gpu_rows()[row.gpu].memory_gib
+        assert row.gpu in gpu_rows()
+        assert row.memory_gib is None or row.memory_gib <= gpu_rows()[row.gpu].memory_gib
 
 
 def test_it_is_what_a_market_asks() -> None:

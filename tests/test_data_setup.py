@@ -3,11 +3,13 @@
 import pytest
 from provenance import is_past, is_public
 
-from advisor import catalog
+from advisor.machine_catalog import gpu_rows
+from advisor.price_rows import accelerator_rows, price_rows
 from advisor.runtimes import RUNTIMES
+from advisor.runtimes.setup_effort import setup_efforts
 
-EFFORTS = catalog.setup_efforts()
-NAMED = catalog.accelerators()
+EFFORTS = setup_efforts()
+NAMED = accelerator_rows()
 
 
 @pytest.mark.parametrize("runtime", RUNTIMES, ids=lambda one: one.name)
@@ -25,8 +27,8 @@ def test_every_row_has_a_public_source_and_no_date_to_come(row) -> None:
 
 
 def test_every_rented_gpu_has_its_names_at_skypilot_and_no_other_gpu_is_named() -> None:
-    rented = {row.gpu for row in catalog.price_rows() if row.kind == "rent"}
-    assert rented <= set(NAMED) <= set(catalog.gpu_rows())
+    rented = {row.gpu for row in price_rows() if row.kind == "rent"}
+    assert rented <= set(NAMED) <= set(gpu_rows())
 
 
 def test_names_at_skypilot_are_single_words_as_accelerators_are_written() -> None:

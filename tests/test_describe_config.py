@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from advisor import catalog
-from advisor.architecture import Architecture, ArchitectureFacts, Group
+from advisor.architecture import Architecture, Group
 from advisor.describe.config import describe, facts_from_config
 from advisor.describe.families import families
 from advisor.errors import AdvisorError, InputError, Refusal
+from advisor.model_spec import ArchitectureFacts
 from advisor.tensors import build
 
 SAMPLES = Path(__file__).parent / "samples" / "configs"

@@ -16,12 +16,13 @@ from advisor.causes.processors import FAR_NODE
 from advisor.causes.situation import Situation, Trial, situation
 from advisor.diagnosis import LIMITS, Diagnosis, Measured, Outcome, density, diagnose, distance
 from advisor.diagnosis_text import diagnosis_text, sentence
+from advisor.efficiency import efficiency
 from advisor.errors import InputError
 from advisor.estimate import Estimate, estimate
 from advisor.intervals import Range
-from advisor.machine import Figure, Kind
 from advisor.machine_inputs import MachineInputs
 from advisor.placement import Settings, Strategy, Tier
+from advisor.quantity import Figure, Kind
 from advisor.runtimes import ACCELERATE, LLAMA_CPP, VLLM, Runtime
 from advisor.schedule import Route
 from advisor.units import GB, GIB
@@ -71,7 +72,7 @@ def predicted(name: str) -> Estimate:
         Workload(**work),
         runtime,
         strategy,
-        catalog.efficiency(),
+        efficiency(),
         SPLITS.get(name),
     )
 
@@ -219,9 +220,7 @@ class TestByHand:
         empty = Workload(prompt=0, output=1)
         model, form, strategy, runtime, _, _ = SITUATIONS["full RAM"]
         here = machine(MachineInputs(cpu="Ryzen 9 7950X", ram_gb=48, ram_gbs=60, cores=200))
-        one = estimate(
-            catalog.model(model, form), here, empty, runtime, strategy, catalog.efficiency()
-        )
+        one = estimate(catalog.model(model, form), here, empty, runtime, strategy, efficiency())
         assert one.step is not None
         total, in_ram = float(one.step.total), float(one.step.parts[Route.IN_PLACE])
         assert in_ram > 0.5 * total
@@ -283,7 +282,7 @@ class TestByHand:
         model, form, _, runtime, work, _ = SITUATIONS["split"]
         alone = machine(MachineInputs(ram_gb=64))
         expected = estimate(
-            catalog.model(model, form), alone, Workload(**work), runtime, RAM, catalog.efficiency()
+            catalog.model(model, form), alone, Workload(**work), runtime, RAM, efficiency()
         )
         assert speed(tried("split", "cpu_alone").decode) == pytest.approx(decode(expected))
 
@@ -291,7 +290,7 @@ class TestByHand:
         model, form, _, runtime, work, said = SITUATIONS["resident"]
         expected = estimate(
             catalog.model(model, form), machine(MachineInputs(**said)), Workload(**work), runtime,
-            RAM, catalog.efficiency(), Settings(gpu_layers=16, cpu_moe=0),
+            RAM, efficiency(), Settings(gpu_layers=16, cpu_moe=0),
         )  # fmt: skip
         found = tried("resident", "fewer_layers", "16 of 32")
         assert speed(found.decode) == pytest.approx(decode(expected))
@@ -582,7 +581,7 @@ def test_speeds_that_nobody_measures_are_refused(value: float) -> None:
 def test_a_pair_that_was_refused_cannot_be_diagnosed() -> None:
     one = estimate(
         catalog.model("Llama-3.1-8B", "Q4_K_M"), machine(MachineInputs(ram_gb=64)), Workload(),
-        LLAMA_CPP, RESIDENT, catalog.efficiency(),
+        LLAMA_CPP, RESIDENT, efficiency(),
     )  # fmt: skip
     with pytest.raises(InputError, match=r"has no GPU.*no prediction to compare with"):
         diagnose(one, Measured(decode=1.0))

@@ -7,16 +7,17 @@ import pytest
 
 from advisor import catalog
 from advisor.assemble import machine
-from advisor.efficiency import Efficiency, Scope
+from advisor.efficiency import Efficiency, Scope, efficiency
 from advisor.engine_constants import attending, constants_on, mixed
 from advisor.estimate import estimate
-from advisor.machine import EngineSpeed, Figure, Host, Kind
+from advisor.machine import EngineSpeed, Host
 from advisor.machine_inputs import MachineInputs
 from advisor.model import Model
 from advisor.placement import Strategy
 from advisor.probes.engine_samples import samples
 from advisor.probes.host import HostFacts
 from advisor.processors import cores_alone, cpu_seconds, together
+from advisor.quantity import Figure, Kind
 from advisor.runtimes import LLAMA_CPP
 from advisor.steps import Load
 from advisor.units import GIB
@@ -48,7 +49,7 @@ def host(engine: EngineSpeed | None = ENGINE, **changes: object) -> Host:
 
 def bound(model: Model, runtime: str = "llama.cpp", build: str = "") -> Efficiency:
     scope = Scope(runtime=runtime, decode_class=model.decode_class, backend="cpu", build=build)
-    return catalog.efficiency().bound(scope)
+    return efficiency().bound(scope)
 
 
 def load(**amounts: float) -> Load:
@@ -174,9 +175,7 @@ def test_the_range_is_narrower_where_llama_cpp_was_timed() -> None:
 
     def width(engine: EngineSpeed | None) -> float:
         where = replace(here, host=replace(here.host, engine=engine))
-        one = estimate(
-            model, where, Workload(), LLAMA_CPP, Strategy.CPU_OFFLOAD, catalog.efficiency()
-        )
+        one = estimate(model, where, Workload(), LLAMA_CPP, Strategy.CPU_OFFLOAD, efficiency())
         assert one.decode is not None
         return float(one.decode.high / one.decode.low)
 
@@ -187,7 +186,7 @@ def test_assumptions_name_what_was_timed() -> None:
     model = catalog.model("Llama-3.1-8B", "Q8_0")
     here = machine(MachineInputs(gpu="none", cpu="Ryzen 7 5800X", ram_gb=64))
     where = replace(here, host=replace(here.host, engine=ENGINE))
-    one = estimate(model, where, Workload(), LLAMA_CPP, Strategy.CPU_OFFLOAD, catalog.efficiency())
+    one = estimate(model, where, Workload(), LLAMA_CPP, Strategy.CPU_OFFLOAD, efficiency())
     kinds = {each.what: each.figure.kind for each in one.assumptions}
     assert kinds["weight bytes that one core decodes"] is Kind.MEASURED
     assert kinds["fixed cost of a layer on the CPU for each core that takes part"] is Kind.MEASURED
@@ -204,9 +203,7 @@ def test_samples_come_out_as_they_were_timed() -> None:
         if sample.role not in ("wide", "narrow") or sample.kind not in ENGINE.read:
             continue
         work = Workload(prompt=16, output=1, context=64)
-        one = estimate(
-            sample.model, where, work, LLAMA_CPP, Strategy.CPU_OFFLOAD, catalog.efficiency()
-        )
+        one = estimate(sample.model, where, work, LLAMA_CPP, Strategy.CPU_OFFLOAD, efficiency())
         read = sample.model.read_bytes_per_token / float(ENGINE.read[sample.kind].value)
         layers = sample.model.layers * 200e-6
         # Attention to 16 tokens and the cost of a token are the rest.

@@ -14,9 +14,9 @@ import pytest
 from engine import Allocated, load, needs_engine
 from synthetic import write_model
 
-from advisor.architecture import ArchitectureFacts
 from advisor.catalog import find_model, in_format
 from advisor.model import Model
+from advisor.model_spec import ArchitectureFacts
 from advisor.runtimes.llama_cpp_memory import compute_buffer, kv_cache_bytes, output_buffer
 from advisor.tensors import build
 from advisor.units import MIB

@@ -9,7 +9,7 @@ from advisor import catalog
 from advisor.architecture import Group
 from advisor.assemble import machine
 from advisor.cost import schedule_seconds
-from advisor.efficiency import Scope
+from advisor.efficiency import Scope, efficiency
 from advisor.engines import engine
 from advisor.estimate import estimate
 from advisor.machine import Machine
@@ -100,7 +100,7 @@ def test_more_ram_is_never_slower(model: Model) -> None:
             np.ravel(
                 estimate(
                     model, rig(ram_gb=size), WORK, how, Strategy.NVME_OFFLOAD,
-                    catalog.efficiency(), Settings(),
+                    efficiency(), Settings(),
                 ).decode.value  # type: ignore[union-attr]
             )[0]
         )
@@ -112,7 +112,7 @@ def test_more_ram_is_never_slower(model: Model) -> None:
 
 def test_cores_read_at_their_own_rate_or_at_that_of_ram(model: Model) -> None:
     # 16 cores at the engine's rate each, and never more than the RAM gives.
-    constants = catalog.efficiency().bound(Scope(runtime="colibri"))
+    constants = efficiency().bound(Scope(runtime="colibri"))
     where = rig(ram_gb=1024)
     time = schedule_seconds(decode(model, where, Strategy.NVME_OFFLOAD), where, constants)
     found = flows(decode(model, where, Strategy.NVME_OFFLOAD))[Route.IN_PLACE].load

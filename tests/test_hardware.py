@@ -2,9 +2,10 @@
 
 import pytest
 
-from advisor import catalog, hardware
+from advisor import hardware
 from advisor.errors import InputError
-from advisor.machine import Kind, given
+from advisor.machine_catalog import disk_rows, gpu_rows, host_rows
+from advisor.quantity import Kind, given
 from advisor.units import GB, GIB
 
 
@@ -17,19 +18,19 @@ def test_a_gpu_in_si_units_with_its_origin() -> None:
     assert gpu.bandwidth.date
 
 
-@pytest.mark.parametrize("name", catalog.gpu_rows())
+@pytest.mark.parametrize("name", gpu_rows())
 def test_every_gpu_can_be_made(name: str) -> None:
     gpu = hardware.gpu(name)
     rates = (gpu.link.pinned, gpu.link.pageable, gpu.link.zero_copy)
     assert all(0 < rate.value <= gpu.bandwidth.value for rate in rates)
     assert all(rate.kind is Kind.DERIVED for rate in rates)
     assert max(gpu.tensor_flops.values()) > 0
-    assert gpu.memory.value <= catalog.gpu_rows()[name].memory_gib * GIB
+    assert gpu.memory.value <= gpu_rows()[name].memory_gib * GIB
 
 
-@pytest.mark.parametrize("name", catalog.host_rows())
+@pytest.mark.parametrize("name", host_rows())
 def test_every_host_can_be_made(name: str) -> None:
-    row = catalog.host_rows()[name]
+    row = host_rows()[name]
     if row.bandwidth_gbs is None:
         with pytest.raises(InputError, match="give it in GB/s"):
             hardware.host(name, given(64 * GIB))
@@ -40,10 +41,10 @@ def test_every_host_can_be_made(name: str) -> None:
     assert host.cores >= 1
 
 
-@pytest.mark.parametrize("name", catalog.disk_rows())
+@pytest.mark.parametrize("name", disk_rows())
 def test_every_drive_can_be_made(name: str) -> None:
     rate = hardware.disk(name).sequential
-    assert rate.value == catalog.disk_rows()[name].sequential_read_gbs * GB
+    assert rate.value == disk_rows()[name].sequential_read_gbs * GB
     assert rate.kind is Kind.DATASHEET
 
 

@@ -26,6 +26,7 @@ LAYERS = """
     diagnosis_text results
     diagnosis
     sweeps causes crossover skypilot
+    cards
     advice
     upgrades
     what_ifs offers remarks
@@ -41,11 +42,12 @@ LAYERS = """
     kernels processors
     schedule steps
     placement hardware
-    catalog
+    catalog machine_catalog price_rows
     model
-    naming records efficiency tables tensors mixers layers quantization recipes architecture
+    naming records efficiency tables tensors mixers layers quantization recipes architecture model_spec
     money wording peers
     machine machine_inputs workload measurement
+    kv_cache quantity
     cells
     errors units folders __init__
 """

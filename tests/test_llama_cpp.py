@@ -10,10 +10,11 @@ from placing import WORK, command, place
 from advisor import catalog
 from advisor.architecture import Group
 from advisor.assemble import machine
-from advisor.machine import Machine, given
+from advisor.machine import Machine
 from advisor.machine_inputs import MachineInputs
 from advisor.model import Model
 from advisor.placement import RAM, Settings, Strategy, needed_bytes, vram
+from advisor.quantity import given
 from advisor.runtimes import LLAMA_CPP
 from advisor.runtimes.llama_cpp_schedule import crossings
 from advisor.runtimes.paging import WATCHED, Rereading, renewal_rate

@@ -11,12 +11,12 @@ from engine import needs_engine, options, understood
 from flags import flags, listed
 from synthetic import write_model
 
-from advisor.architecture import ArchitectureFacts
 from advisor.assemble import machine
 from advisor.catalog import find_model, in_format
 from advisor.errors import InputError, Refusal
 from advisor.machine_inputs import MachineInputs
 from advisor.model import Model
+from advisor.model_spec import ArchitectureFacts
 from advisor.placement import LOAD_MODES, Settings, Strategy
 from advisor.runtimes import LLAMA_CPP
 from advisor.tensors import build

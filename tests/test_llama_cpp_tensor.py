@@ -12,6 +12,7 @@ from advisor.advice import advise
 from advisor.architecture import Group
 from advisor.assemble import machine
 from advisor.diagnosis import Measured, diagnose, measurable
+from advisor.efficiency import efficiency
 from advisor.errors import InputError, Refusal
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine
@@ -37,7 +38,7 @@ def run(
     where: Machine, how: Runtime, name: str = "Llama-3.1-70B", form: str = "Q4_K_M"
 ) -> Estimate:
     model = catalog.model(name, form)
-    return estimate(model, where, WORK, how, RESIDENT, catalog.efficiency())
+    return estimate(model, where, WORK, how, RESIDENT, efficiency())
 
 
 def speed(one: Estimate) -> float:

@@ -7,9 +7,10 @@ from advisor import catalog
 from advisor.architecture import Group
 from advisor.describe.outline import outline
 from advisor.errors import InputError, UnknownName, close_names
-from advisor.machine import Figure, Kind
+from advisor.kv_cache import KV_BYTES_PER_VALUE
 from advisor.model import LAYERED, scaled
-from advisor.workload import KV_BYTES_PER_VALUE, Workload
+from advisor.quantity import Figure, Kind
+from advisor.workload import Workload
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 from advisor import catalog, offers
 from advisor.errors import InputError
 from advisor.offers import LIMITS, MoneyInputs
-from advisor.records import PriceRow
+from advisor.price_rows import PriceRow, price_rows
 
 
 def price(**said: object) -> PriceRow:
@@ -97,7 +97,7 @@ def test_both_ways_are_offered(ask) -> None:
     assert set(ask(price(), sale())) == {"rent", "purchase"}
 
 
-@pytest.mark.parametrize("gpu", sorted({row.gpu for row in catalog.price_rows()}))
+@pytest.mark.parametrize("gpu", sorted({row.gpu for row in price_rows()}))
 def test_every_offer_of_the_catalogue_says_whose_and_when(gpu: str) -> None:
     for offer in offers.offers(gpu, 1, 300, 100.0, MoneyInputs()):
         assert offer.monthly > 0

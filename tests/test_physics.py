@@ -13,11 +13,13 @@ import pytest
 
 from advisor import catalog
 from advisor.assemble import machine
+from advisor.efficiency import efficiency
 from advisor.estimate import Estimate, estimate
-from advisor.machine import Machine, given
+from advisor.machine import Machine
 from advisor.machine_inputs import MachineInputs
 from advisor.model import Model
 from advisor.placement import Settings, Strategy
+from advisor.quantity import given
 from advisor.runtimes import ACCELERATE, LLAMA_CPP, VLLM, Runtime
 from advisor.schedule import Route
 from advisor.workload import Workload
@@ -33,7 +35,7 @@ def run(
     settings: Settings | None = None,
     work: Workload = SHORT,
 ) -> Estimate:
-    return estimate(model, where, work, runtime, strategy, catalog.efficiency(), settings)
+    return estimate(model, where, work, runtime, strategy, efficiency(), settings)
 
 
 def speed(one: Estimate) -> float:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from advisor import catalog
 from advisor.assemble import machine
 from advisor.compare import as_run
+from advisor.efficiency import efficiency
 from advisor.estimate import Estimate, estimate
 from advisor.machine_inputs import MachineInputs
 from advisor.placement import Settings, Strategy, Tier, needed_bytes
@@ -42,9 +43,7 @@ def answer(
 ) -> Estimate:
     where = machine(inputs or MachineInputs(gpu="RTX 3090", ram_gb=256))
     model = as_run(catalog.model(name, "Q4_K_M"), runtime, where)
-    return estimate(
-        model, where, work or Workload(), runtime, strategy, catalog.efficiency(), chosen
-    )
+    return estimate(model, where, work or Workload(), runtime, strategy, efficiency(), chosen)
 
 
 def tps(one: Estimate) -> float:

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from gguf import GGML_QUANT_SIZES
 
-from advisor.architecture import Architecture, ArchitectureFacts, Experts, Group, Tensor
+from advisor.architecture import Architecture, Experts, Group, Tensor
 from advisor.errors import Refusal, UnknownName
+from advisor.model_spec import ArchitectureFacts
 from advisor.quantization import (
     UNQUANTIZED,
     StorageType,

@@ -7,6 +7,7 @@ import pytest
 from advisor import catalog
 from advisor.assemble import machine
 from advisor.compare import as_run
+from advisor.efficiency import efficiency
 from advisor.estimate import Estimate, estimate
 from advisor.machine_inputs import MachineInputs
 from advisor.placement import Settings, Strategy
@@ -25,9 +26,7 @@ def run(
 ) -> Estimate:
     where = machine(MachineInputs(**{"gpu": "RTX 3090", "ram_gb": 64, **inputs}))
     model = as_run(catalog.model(name, "Q4_K_M"), runtime, where)
-    return estimate(
-        model, where, work or Workload(), runtime, strategy, catalog.efficiency(), settings
-    )
+    return estimate(model, where, work or Workload(), runtime, strategy, efficiency(), settings)
 
 
 def said(one: Estimate) -> str:

@@ -9,6 +9,7 @@ from advisor import catalog
 from advisor.assemble import machine
 from advisor.errors import Refusal
 from advisor.machine import Machine
+from advisor.machine_catalog import gpu_rows, host_rows
 from advisor.machine_inputs import MachineInputs
 from advisor.runtimes import RUNTIMES, runtime
 from advisor.runtimes.formats import COMPUTE_CAPABILITY, NAMES, bits, kinds, nearest, rows, takes
@@ -27,8 +28,8 @@ def becomes(name: str, form: str, gpu: str, cpu: str = "EPYC 9355") -> str:
 
 
 def test_every_row_is_sourced_and_names_what_exists() -> None:
-    families = {one.family for one in catalog.gpu_rows().values()}
-    sets = {one for row in catalog.host_rows().values() for one in row.instruction_sets.split(";")}
+    families = {one.family for one in gpu_rows().values()}
+    sets = {one for row in host_rows().values() for one in row.instruction_sets.split(";")}
     for row in rows():
         assert is_public(row.source)
         assert is_past(row.source_date)
@@ -57,7 +58,7 @@ def test_every_kind_is_one_of_some_format() -> None:
 
 def test_every_nvidia_family_has_its_capability() -> None:
     """https://developer.nvidia.com/cuda-gpus: Turing 7.5, A100 8.0, Ada 8.9, Hopper 9.0."""
-    families = {one.family for one in catalog.gpu_rows().values() if one.vendor == "NVIDIA"}
+    families = {one.family for one in gpu_rows().values() if one.vendor == "NVIDIA"}
     assert families == COMPUTE_CAPABILITY.keys()
     assert COMPUTE_CAPABILITY["Turing"] == 7.5
     assert COMPUTE_CAPABILITY["Hopper"] == 9.0

@@ -13,6 +13,7 @@ from advisor import catalog
 from advisor.architecture import Group
 from advisor.assemble import machine
 from advisor.compare import compare
+from advisor.efficiency import efficiency
 from advisor.estimate import Estimate, estimate
 from advisor.machine_inputs import MachineInputs
 from advisor.placement import RAM, Settings, Strategy, vram
@@ -26,7 +27,7 @@ def run(name: str, form: str, work: Workload | None = None, **inputs: Any) -> Es
     where = machine(MachineInputs(ram_gb=1024, **inputs))
     return estimate(
         catalog.model(name, form), where, work or Workload(), KTRANSFORMERS,
-        Strategy.CPU_OFFLOAD, catalog.efficiency(), Settings(),
+        Strategy.CPU_OFFLOAD, efficiency(), Settings(),
     )  # fmt: skip
 
 
@@ -180,7 +181,7 @@ def test_the_most_asked_experts_answer_more_than_their_share() -> None:
         chosen = Settings(gpu_experts=0.2, most_asked=most_asked)
         one = estimate(
             catalog.model("Qwen3-30B-A3B", "FP8"), where, Workload(), KTRANSFORMERS,
-            Strategy.CPU_OFFLOAD, catalog.efficiency(), chosen,
+            Strategy.CPU_OFFLOAD, efficiency(), chosen,
         )  # fmt: skip
         assert one.placement is not None
         assert one.decode is not None

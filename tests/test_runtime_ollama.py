@@ -14,6 +14,7 @@ from flags import flags, listed
 
 from advisor import catalog
 from advisor.assemble import machine
+from advisor.efficiency import efficiency
 from advisor.errors import Refusal
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine
@@ -41,7 +42,7 @@ def place(
 
 def run(runtime: Runtime, name: str = "Llama-3.1-70B", **work: Any) -> Estimate:
     model = catalog.model(name, "Q4_K_M")
-    return estimate(model, RIG, Workload(**work), runtime, OFFLOAD, catalog.efficiency())
+    return estimate(model, RIG, Workload(**work), runtime, OFFLOAD, efficiency())
 
 
 @pytest.mark.parametrize(
@@ -165,7 +166,7 @@ def test_lm_studio_takes_whole_layers() -> None:
 
 def test_experts_left_in_ram_are_faster_than_whole_layers() -> None:
     small = machine(MachineInputs(gpu="RTX 4070", ram_gb=64))
-    model, constants = catalog.model("Qwen3-30B-A3B", "Q4_K_M"), catalog.efficiency()
+    model, constants = catalog.model("Qwen3-30B-A3B", "Q4_K_M"), efficiency()
     speeds = []
     for runtime in (OLLAMA, LM_STUDIO):
         one = estimate(model, small, Workload(), runtime, OFFLOAD, constants)

@@ -10,7 +10,7 @@ from advisor import catalog
 from advisor.architecture import Group
 from advisor.assemble import machine
 from advisor.compare import as_run
-from advisor.efficiency import Scope
+from advisor.efficiency import Scope, efficiency
 from advisor.engines import DEEPSPEED_INFERENCE
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine
@@ -45,7 +45,7 @@ def run(
     form: str = "Q4_K_M",
 ) -> Estimate:
     model = as_run(catalog.model(name, form), runtime, where)
-    return estimate(model, where, work, runtime, strategy, catalog.efficiency(), settings)
+    return estimate(model, where, work, runtime, strategy, efficiency(), settings)
 
 
 def placement(one: Estimate) -> Placement:
@@ -174,7 +174,7 @@ def test_zero_copy_by_hand() -> None:
     one = run(VLLM, rig(pcie_gbs=24), settings=Settings(gpu_layers=0, zero_copy=True))
     held = float(weight_bytes(one.model, placement(one), RAM))
     assert one.step is not None
-    reached = catalog.efficiency().bound(Scope(runtime="vllm")).value("link_share")
+    reached = efficiency().bound(Scope(runtime="vllm")).value("link_share")
     seconds = held / (24e9 * 0.68 * reached)
     assert float(one.step.parts[Route.STREAMED]) == pytest.approx(seconds, rel=1e-4)
 

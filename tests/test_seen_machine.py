@@ -8,11 +8,11 @@ import pytest
 from advisor import hardware, seen_machine
 from advisor.assemble import TYPICAL_HOST
 from advisor.calibration import SOURCE, Calibration
-from advisor.machine import Kind
 from advisor.machine_inputs import MachineInputs
 from advisor.measurement import Measurement
 from advisor.probes.gpu_facts import GpuFacts
 from advisor.probes.host import HostFacts
+from advisor.quantity import Kind
 from advisor.units import GIB
 
 HOST = HostFacts(

@@ -13,6 +13,7 @@ import pytest
 from advisor import catalog, skypilot
 from advisor.advice import advise
 from advisor.assemble import machine
+from advisor.efficiency import efficiency
 from advisor.errors import Refusal
 from advisor.estimate import estimate
 from advisor.machine_inputs import MachineInputs
@@ -152,7 +153,7 @@ def test_a_part_in_ram_asks_for_that_ram() -> None:
     part = estimate(
         catalog.model("Llama-3.1-70B", "Q4_K_M"),
         machine(MachineInputs(gpu="RTX 4090", ram_gb=64)),
-        Workload(), LLAMA_CPP, Strategy.CPU_OFFLOAD, catalog.efficiency(),
+        Workload(), LLAMA_CPP, Strategy.CPU_OFFLOAD, efficiency(),
     )  # fmt: skip
     read = yaml.safe_load(skypilot.task(upgrade(estimate=part, holds_all=False)))
     wanted = read["resources"]["memory"]

@@ -9,6 +9,7 @@ from advisor import catalog
 from advisor.advice import Advice, advise
 from advisor.assemble import machine
 from advisor.compare import compare, decode_tps
+from advisor.efficiency import efficiency
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine
 from advisor.machine_inputs import MachineInputs
@@ -125,7 +126,7 @@ def from_drive(**said: object) -> Estimate:
         Workload(),
         LLAMA_CPP,
         Strategy.NVME_OFFLOAD,
-        catalog.efficiency(),
+        efficiency(),
         Settings(gpu_layers=40.0, page_cache=0.0),
     )
 

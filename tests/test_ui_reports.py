@@ -4,16 +4,16 @@ import pytest
 from ui_app import app, page_text, run
 
 from advisor.reports.store import open_store
-from advisor.ui import saving
+from advisor.ui.session import store
 
 
 @pytest.fixture(autouse=True)
 def _own_reports(tmp_path, monkeypatch):
     monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path))
     monkeypatch.delenv("ADVISOR_DATABASE_URL", raising=False)
-    saving.store.clear()
+    store.clear()
     yield
-    saving.store.clear()
+    store.clear()
 
 
 def save(name="", notes="", **parameters):
@@ -107,6 +107,6 @@ def test_store_that_cannot_be_written_is_a_sentence(monkeypatch, tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("no folder")
     monkeypatch.setenv("ADVISOR_DATA_DIR", str(blocked))
-    saving.store.clear()
+    store.clear()
     assert "Not possible." in page_text(reports())
     assert "Not possible." in page_text(save("x"))

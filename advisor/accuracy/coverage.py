@@ -21,8 +21,8 @@ from advisor.accuracy.scoring import Score
 from advisor.engines import computes_in_place
 from advisor.estimate import Estimate
 from advisor.fitting.streams import BATCHED, RESIDENT, STAGED, STREAMED
-from advisor.machine import Kind
 from advisor.placement import Strategy
+from advisor.quantity import Kind
 from advisor.tables import DATA, read
 
 COVERAGE = DATA / "coverage.csv"

@@ -7,13 +7,12 @@ from functools import cached_property
 
 import numpy as np
 
-from advisor import catalog
 from advisor.accuracy import own, regimes
 from advisor.accuracy.own import OwnRow, machine_of, model_of, work_of
 from advisor.accuracy.point import Point
 from advisor.accuracy.regimes import regime_of
 from advisor.cost import page_fault_seconds
-from advisor.efficiency import Efficiency
+from advisor.efficiency import Efficiency, efficiency
 from advisor.errors import InputError
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Disk
@@ -91,7 +90,7 @@ def _estimated(row: OwnRow) -> Estimate:
     settings = Settings(page_cache=(row.cache_gib or 0.0) * GIB)
     return estimate(
         model_of(row), machine_of(row), work_of(row), LLAMA_CPP, Strategy.NVME_OFFLOAD,
-        catalog.efficiency(), settings,
+        efficiency(), settings,
     )  # fmt: skip
 
 

@@ -6,10 +6,10 @@ from functools import cached_property
 
 import numpy as np
 
-from advisor import catalog
 from advisor.accuracy.facts import answers, facts_of
 from advisor.accuracy.point import Point, point_of
 from advisor.accuracy.regimes import DATASHEET, DEEP, GENERATION, PROMPT, STATED, regime_of
+from advisor.efficiency import efficiency
 from advisor.fitting.left_out import GENERATED, READ, left_out
 from advisor.fitting.spreads import half_widths
 from advisor.fitting.stack import Stack, case_of, decoded, measured, prompted
@@ -97,7 +97,7 @@ def _points(published: Published, stack: Stack, timed: str) -> Iterable[Point]:
 
 
 def _half_widths(stack: Stack, predicted: Floats, timed: str) -> Floats:
-    table = catalog.efficiency()
+    table = efficiency()
     if timed == READ:
         on_gpu = np.asarray(stack.on_gpu.layers) > 0
         ends = (table.value(IN_PROMPT, part) for part in ("resident", "in_place"))

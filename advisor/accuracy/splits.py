@@ -11,17 +11,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from advisor import catalog
 from advisor.accuracy.facts import facts_of
 from advisor.accuracy.point import Point, point_of
 from advisor.accuracy.published import Published, Run
 from advisor.accuracy.regimes import GENERATION, INFERRED, regime_of
+from advisor.efficiency import efficiency
 from advisor.errors import InputError
 from advisor.estimate import estimate
 from advisor.fitting.normal_equations import group_of
 from advisor.intervals import Range
-from advisor.machine import given
 from advisor.peers import PEERS, Facts, Peer
+from advisor.quantity import given
 from advisor.runtimes import LLAMA_CPP
 from advisor.units import GB, Array
 
@@ -92,7 +92,7 @@ def _decode(run: Run, rate: Array) -> Range:
     host = replace(case.machine.host, bandwidth=given(rate))
     found = estimate(
         case.model, replace(case.machine, host=host), case.work, LLAMA_CPP, case.strategy,
-        catalog.efficiency(), case.settings, backend=case.backend, build=case.build,
+        efficiency(), case.settings, backend=case.backend, build=case.build,
     )  # fmt: skip
     if found.decode is None:
         raise InputError(found.refusal)

@@ -5,10 +5,11 @@ from functools import partial
 
 import numpy as np
 
-from advisor import catalog, hardware
+from advisor import hardware
 from advisor.causes.situation import Situation, Trials, fits, trial
-from advisor.machine import Kind
+from advisor.machine_catalog import find_gpu
 from advisor.placement import RAM, Settings, Strategy, Tier, layers_that_fit
+from advisor.quantity import Kind
 from advisor.runtimes.llama_cpp import gpu_budget
 from advisor.runtimes.llama_cpp_memory import kv_cache_bytes
 from advisor.schedule import Flow, Route, Schedule, Stage, Transfer, alone
@@ -26,7 +27,7 @@ def narrow_link(asked: Situation) -> Trials:
     if not asked.takes(Route.STREAMED, Route.STAGED) or asked.machine.unified:
         return
     card = asked.machine.gpus[0]
-    row = catalog.find_gpu(card.name)
+    row = find_gpu(card.name)
     if card.link.pinned.kind is Kind.MEASURED or not row.pcie_gen or not row.pcie_lanes:
         return
     known = ((row.pcie_gen, 8), (row.pcie_gen, 4), (3, row.pcie_lanes), (1, row.pcie_lanes), (1, 4))

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from advisor import hardware
 from advisor.causes.situation import Situation, Trials, fits, rates, trial
-from advisor.machine import Kind
 from advisor.placement import RAM, Strategy, needed_bytes, weight_bytes
+from advisor.quantity import Kind
 from advisor.runtimes.llama_cpp import SYSTEM_RAM
 from advisor.schedule import Route
 from advisor.wording import memory, number

@@ -10,14 +10,15 @@ from functools import cached_property
 
 import numpy as np
 
-from advisor import catalog
 from advisor.efficiency import Efficiency
 from advisor.errors import InputError, UnknownName
 from advisor.estimate import Estimate, estimate
 from advisor.intervals import Range
-from advisor.machine import Figure, Gpu, Machine
+from advisor.machine import Gpu, Machine
+from advisor.machine_catalog import find_host
 from advisor.model import Model
 from advisor.placement import RAM, Placement, Settings, Strategy, Tier
+from advisor.quantity import Figure
 from advisor.records import HostRow
 from advisor.schedule import Phases, Route, Schedule
 from advisor.units import Array
@@ -113,7 +114,7 @@ class Situation:
     def host_row(self) -> HostRow | None:
         """The catalogue's row of the processor; None for one it does not hold."""
         with suppress(UnknownName):
-            return catalog.find_host(self.machine.host.name)
+            return find_host(self.machine.host.name)
         return None
 
     @property

@@ -8,13 +8,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from advisor import catalog
 from advisor.claims.figures import exact, inverse
 from advisor.claims.scenarios import Scenario
 from advisor.cost import CROSSINGS, StepTime
 from advisor.errors import InputError
 from advisor.estimate import Estimate
 from advisor.intervals import Range
+from advisor.machine_catalog import find_gpu, find_host
 from advisor.money import monthly_hours
 from advisor.offers import offers
 from advisor.placement import Strategy, Tier
@@ -145,7 +145,7 @@ def longest_context(scenario: Scenario) -> Range:
 
 def bandwidth(scenario: Scenario) -> Range:
     """Datasheet bandwidth of the GPU's memory over that of the RAM."""
-    row = catalog.find_host(scenario.text("cpu"))
+    row = find_host(scenario.text("cpu"))
     if row.bandwidth_gbs is None:
         raise InputError(f"{row.name}: its RAM bandwidth is not published; take another.")
     return exact(scenario.machine.gpus[0].bandwidth.value / (row.bandwidth_gbs * GB))
@@ -175,7 +175,7 @@ def paying_replies(scenario: Scenario) -> Range:
     slow, fast = _waits(scenario), _waits(bigger)
     spent = scenario.money
     busy = float(monthly_hours(fast.value, spent.replies_per_day))
-    row = catalog.find_gpu(scenario.text("upgrade"))
+    row = find_gpu(scenario.text("upgrade"))
     priced = offers(row.name, 1, row.board_power_w, min(busy, HOURS_PER_MONTH), spent)
     cost = min((one.monthly for one in priced), default=np.nan)
 

@@ -13,6 +13,7 @@ from advisor import catalog, runtimes
 from advisor.assemble import machine
 from advisor.claims.rows import Inputs
 from advisor.compare import as_run
+from advisor.efficiency import efficiency
 from advisor.errors import DataError
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine
@@ -129,7 +130,7 @@ class Scenario:
             self.work,
             self.runtime,
             Strategy(self.text("placement", Strategy.CPU_OFFLOAD)),
-            catalog.efficiency(),
+            efficiency(),
             self.settings,
         )
 

@@ -12,7 +12,6 @@ References:
 from collections.abc import Mapping
 from typing import Any
 
-from advisor.architecture import ArchitectureFacts
 from advisor.describe import layer_mix
 from advisor.describe.config_attention import (
     HEADS,
@@ -28,6 +27,7 @@ from advisor.describe.families import FamilyRow, fixed_facts, language_config
 from advisor.describe.shared_layers import SharedLayers, shared_layers, with_shared_layers
 from advisor.describe.stored_format import stored_format
 from advisor.errors import InputError, Refusal
+from advisor.model_spec import ArchitectureFacts
 from advisor.tensors import build
 
 VOCAB = ("vocab_size", "padded_vocab_size")

@@ -8,16 +8,18 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from advisor import catalog, hardware
+from advisor import hardware
 from advisor.cost import passes, rates
 from advisor.efficiency import Scope
 from advisor.errors import AdvisorError
 from advisor.estimate import usual_backend
 from advisor.fitting.normal_equations import group_of
-from advisor.machine import Gpu, Host, given
+from advisor.machine import Gpu, Host
+from advisor.machine_catalog import find_host
 from advisor.model import Floats
 from advisor.predict import Case, understood
 from advisor.processors import MATRIX_TYPES, cpu_seconds, gpu_seconds, matrices, vectors
+from advisor.quantity import given
 from advisor.runtimes import IK_LLAMA_CPP, LLAMA_CPP
 from advisor.schedule import Flow, Route, Schedule
 from advisor.stated_machine import ram_peak
@@ -220,7 +222,7 @@ def _ram(row: Mapping[str, str], case: Case) -> tuple[float, bool, str]:
     """RAM bandwidth in theory or as given [B/s], whether it was given, and the host's segment."""
     host = case.machine.host
     try:
-        known = catalog.find_host(host.name)
+        known = find_host(host.name)
     except AdvisorError:
         return float(host.bandwidth.value), True, "desktop"
     if row["ram_bw_gbs"] and ram_peak(row):

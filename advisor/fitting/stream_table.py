@@ -6,9 +6,8 @@ from functools import cache
 
 import numpy as np
 
-from advisor import catalog
 from advisor.cost import LAYERS, TOKEN
-from advisor.efficiency import Efficiency, EfficiencyRow, Scope
+from advisor.efficiency import Efficiency, EfficiencyRow, Scope, efficiency
 from advisor.fitting.stream_parameters import RUNTIME, STREAM_PARAMETERS
 from advisor.fitting.stream_solve import StreamFit, solve, task
 from advisor.fitting.streams import (
@@ -63,7 +62,7 @@ def _spreads(streams: Streams, fit: StreamFit) -> Iterator[EfficiencyRow]:
     """Half widths by part of the time and by engine, from what was left out."""
     note = "80 % range, as the logarithm of a factor"
     off = _off(streams, fit, stated=True)
-    behind = catalog.efficiency().value("spread_unmeasured", Route.STREAMED)  # links are derived
+    behind = efficiency().value("spread_unmeasured", Route.STREAMED)  # links are derived
     streamed = float(np.sqrt(max(_most(off, STREAMED) ** 2 - behind**2, 0.01)))
     halves: tuple[tuple[str, float, str], ...] = (
         (Route.STREAMED, streamed, STREAMED),
@@ -139,7 +138,7 @@ def _row(
 
 def half_width(run: Run) -> float:
     """Half width of a run's range by what most of its time goes to, as a logarithm."""
-    table = catalog.efficiency().bound(Scope(runtime=run.case.runtime.key))
+    table = efficiency().bound(Scope(runtime=run.case.runtime.key))
     own = _stated(run, table)
     if teaches(run):
         return own

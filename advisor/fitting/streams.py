@@ -11,8 +11,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from advisor import catalog
 from advisor.cost import schedule_seconds
+from advisor.efficiency import efficiency
 from advisor.engines import computes_in_place, engine
 from advisor.errors import AdvisorError
 from advisor.fitting.normal_equations import group_of
@@ -167,7 +167,7 @@ class Fitted(Constants):
 
     def __init__(self, values: Mapping[str, Floats]) -> None:
         super().__init__(values)
-        self._others = catalog.efficiency()
+        self._others = efficiency()
 
     def value(self, constant: str, family: str = "") -> Floats:
         """The constant of each run, shape (runs,); or one for all of them."""

@@ -23,11 +23,12 @@ from typing import BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from advisor.architecture import Architecture, ArchitectureFacts, Group, Tensor
+from advisor.architecture import Architecture, Group, Tensor
 from advisor.catalog import model_formats, storage_types
 from advisor.describe.gguf import FILE_TYPES
 from advisor.errors import Refusal
 from advisor.model import Model, from_tensors
+from advisor.model_spec import ArchitectureFacts
 from advisor.quantization import StorageType, tensor_bytes, tensor_types
 from advisor.recipes import format_named
 from advisor.tensors import build

@@ -8,14 +8,13 @@ import numpy as np
 import advisor
 from advisor.advice import Advice
 from advisor.assumptions import Assumption as Input
-from advisor.compare import usable
+from advisor.cards import TITLES, card_of
 from advisor.estimate import Estimate, parts_held
 from advisor.intervals import Range
 from advisor.machine import Machine
 from advisor.offers import MoneyInputs
 from advisor.placement import Strategy, Tier
 from advisor.reports.document import (
-    PLACEMENT_NAMES,
     Assumption,
     PlacementCard,
     ReportDocument,
@@ -29,8 +28,6 @@ from advisor.sweeps import CostLine, cost_by_tokens, speed_by_layers
 from advisor.upgrades import Upgrade
 from advisor.wording import number, rate, seconds
 from advisor.workload import Workload
-
-TITLES = {Strategy(placement): name for placement, name in PLACEMENT_NAMES.items()}
 
 
 def document(
@@ -72,18 +69,6 @@ def document(
         link=link,
         runtime=advice.chosen.name if advice.chosen else "",
     )
-
-
-def card_of(advice: Advice, strategy: Strategy) -> Estimate | None:
-    """The estimate that stands for a placement: the fastest that fits, else the first possible.
-
-    Of the runtime chosen, where one was.
-    """
-    possible = [one for one in advice.meant(strategy) if not one.refusal]
-    fitting = usable(possible)
-    if fitting:
-        return fitting[0]
-    return possible[0] if possible else None
 
 
 def _card(one: Estimate) -> PlacementCard:

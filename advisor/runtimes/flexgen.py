@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from advisor.kv_cache import KV_BYTES_PER_VALUE
 from advisor.machine import Machine
 from advisor.model import Floats, Model
 from advisor.placement import DISK, RAM, Location, Placement, Settings, Strategy
@@ -43,7 +44,7 @@ from advisor.runtimes.streaming import (
 from advisor.schedule import Flow, Phases, Route, Schedule, Stage, alone
 from advisor.steps import Load
 from advisor.units import Array
-from advisor.workload import KV_BYTES_PER_VALUE, Workload
+from advisor.workload import Workload
 
 VERSION = "FlexLLMGen 0.1.8 (github.com/FMInference/FlexLLMGen at 004ffef, October 2024)"
 MEMORY_USED = 0.92

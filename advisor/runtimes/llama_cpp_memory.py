@@ -28,12 +28,11 @@ from functools import lru_cache
 import numpy as np
 
 from advisor.architecture import Architecture, Experts, LayerCache, Tensor
+from advisor.kv_cache import KV_BYTES_PER_VALUE
 from advisor.model import Floats, Model
-from advisor.units import Array
-from advisor.workload import KV_BYTES_PER_VALUE, Workload
+from advisor.units import FLOAT, Array
+from advisor.workload import Workload
 
-FLOAT = 4.0
-"""Bytes of an activation [B]."""
 MASK_VALUE = {True: 2.0, False: 4.0}
 """Bytes of a value of the attention mask, with flash attention and without [B]."""
 CELLS = 256

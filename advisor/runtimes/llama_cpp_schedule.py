@@ -8,11 +8,10 @@ import numpy as np
 from advisor.machine import Machine
 from advisor.model import Model
 from advisor.placement import DISK, RAM, Placement, Strategy, last_layers, vram
-from advisor.runtimes.llama_cpp_memory import FLOAT
 from advisor.runtimes.paging import reread
 from advisor.schedule import Exchange, Flow, Phases, Route, Schedule, Stage, Transfer, Way, alone
 from advisor.steps import Step, micro_batches, step_load, token_step
-from advisor.units import Array
+from advisor.units import FLOAT, Array
 from advisor.workload import Workload
 
 READ_IN = ("none", "mlock", "dio")

@@ -19,11 +19,10 @@ from advisor.model import Model
 from advisor.placement import Placement, Settings, Strategy, all_of, vram
 from advisor.runtimes import llama_cpp
 from advisor.runtimes.llama_cpp import LLAMA_CPP
-from advisor.runtimes.llama_cpp_memory import FLOAT
 from advisor.runtimes.parallel import REDUCES
 from advisor.schedule import Exchange, Flow, Phases, Route, Schedule, Stage, Way
 from advisor.steps import Step, micro_batches, step_load, token_step
-from advisor.units import Array
+from advisor.units import FLOAT, Array
 from advisor.workload import Workload
 
 CACHES = ("f32", "f16", "bf16", "q8_0", "q4_0")

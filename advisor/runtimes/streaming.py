@@ -7,6 +7,7 @@ import numpy as np
 
 from advisor.architecture import Group
 from advisor.errors import Refusal
+from advisor.kv_cache import KV_BYTES_PER_VALUE
 from advisor.machine import Machine
 from advisor.model import LAYERED, Floats, Model
 from advisor.placement import (
@@ -23,7 +24,7 @@ from advisor.placement import (
 from advisor.schedule import Kernels
 from advisor.steps import Load, prompt_step, step_load, token_step
 from advisor.units import GIB, Array
-from advisor.workload import KV_BYTES_PER_VALUE, Workload
+from advisor.workload import Workload
 
 ACTIVATIONS = 1.0 * GIB
 """Workspace of the kernels and of one prompt chunk; assumed [B]."""

@@ -8,10 +8,10 @@ import streamlit as st
 from advisor import wording
 from advisor.accuracy.coverage import coverage_like
 from advisor.accuracy.text import percent
+from advisor.cards import TITLES, card_of
 from advisor.errors import AdvisorError, Refusal
-from advisor.machine import Kind
 from advisor.placement import Strategy
-from advisor.reports.compose import TITLES, card_of
+from advisor.quantity import Kind
 from advisor.reports.document import ReportDocument
 from advisor.ui import (
     charts,

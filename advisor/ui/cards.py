@@ -5,10 +5,10 @@ from collections.abc import Iterable
 import streamlit as st
 from markupsafe import Markup
 
+from advisor.cards import TITLES, card_of
 from advisor.compare import decode_tps, usable
 from advisor.estimate import Estimate, parts_held
 from advisor.placement import Strategy, Tier
-from advisor.reports.compose import TITLES, card_of
 from advisor.schedule import Route
 from advisor.sweeps import page_cache_for
 from advisor.ui import reasons

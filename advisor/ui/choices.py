@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from urllib.parse import urlencode
 
-from advisor import catalog
+from advisor.machine_catalog import find_gpu
 from advisor.machine_inputs import MIXED, MachineInputs
 from advisor.machine_inputs import NO_GPU as NAMED_NONE
 from advisor.offers import MoneyInputs
@@ -186,4 +186,4 @@ def address(base: str, parameters: Mapping[str, str]) -> str:
 
 
 def _usable_share(gpu: str | None) -> float:
-    return catalog.find_gpu(gpu).usable_share if gpu else 1.0
+    return find_gpu(gpu).usable_share if gpu else 1.0

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from advisor import catalog
+from advisor.machine_catalog import find_gpu
 from advisor.ui.fields import ANOTHER, CONTEXTS, NO_GPU, fields
 
 FIELD_OF = {
@@ -63,4 +63,4 @@ def _link(said: Mapping[str, object]) -> dict[str, str]:
 
 
 def _unified(said: Mapping[str, object]) -> bool:
-    return "gpu" in said and catalog.find_gpu(str(said["gpu"])).unified
+    return "gpu" in said and find_gpu(str(said["gpu"])).unified

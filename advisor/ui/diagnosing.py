@@ -8,12 +8,12 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 from markupsafe import Markup, escape
 
+from advisor.cards import TITLES
 from advisor.causes.table import this_system
 from advisor.diagnosis import LIMITS, Diagnosis, Explanation, Measured, diagnose, measurable
 from advisor.diagnosis_text import cause_words, needed_words, sentence, speed_words, told
 from advisor.errors import AdvisorError
 from advisor.estimate import Estimate
-from advisor.reports.compose import TITLES
 from advisor.results import reported
 from advisor.ui.answering import Answer
 from advisor.ui.markup import block, joined, notice, show, two_lines

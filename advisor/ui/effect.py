@@ -10,11 +10,11 @@ from markupsafe import Markup
 from advisor import catalog, models
 from advisor.assemble_named import named_machine
 from advisor.calibration import Calibration
+from advisor.cards import TITLES
 from advisor.compare import compare, decode_tps, usable
 from advisor.errors import AdvisorError
 from advisor.estimate import Estimate
 from advisor.model import Model
-from advisor.reports.compose import TITLES
 from advisor.runtimes import LLAMA_CPP, Runtime
 from advisor.ui.fields import fields
 from advisor.ui.markup import block, notice, show, table

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 import streamlit as st
 
+from advisor.cards import TITLES
 from advisor.estimate import Estimate
-from advisor.reports.compose import TITLES
 
 
 def choose(

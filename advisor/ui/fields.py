@@ -5,8 +5,10 @@ from functools import cache
 
 from advisor import assemble, catalog, machine_inputs, offers
 from advisor.errors import UnknownName
+from advisor.kv_cache import KV_BYTES_PER_VALUE
+from advisor.machine_catalog import disk_rows, gpu_rows, host_rows
 from advisor.runtimes import ASIDE, RUNTIMES
-from advisor.workload import KV_BYTES_PER_VALUE, LIMITS
+from advisor.workload import LIMITS
 
 THIS, ANOTHER = "This machine", "Another machine"
 NO_GPU, AS_SEEN, AUTO, NONE, ANY = "No GPU", "As seen", "Auto", "None", "Any"
@@ -162,8 +164,8 @@ def _model() -> tuple[Field, ...]:
 
 
 def _machine() -> tuple[Field, ...]:
-    gpus = tuple(catalog.gpu_rows())
-    hosts = tuple(catalog.host_rows())
+    gpus = tuple(gpu_rows())
+    hosts = tuple(host_rows())
     links = (AUTO, *(f"PCIe {gen} x{lanes}" for gen in (3, 4, 5) for lanes in (4, 8, 16)))
     limits = machine_inputs.LIMITS
     return (
@@ -194,7 +196,7 @@ def _machine() -> tuple[Field, ...]:
             "What all cores together read, not the datasheet's peak. Empty: estimated.",
         ),
         Pick(
-            key="drive", label="Drive", kind="drive", options=tuple(catalog.disk_rows()),
+            key="drive", label="Drive", kind="drive", options=tuple(disk_rows()),
             default=assemble.TYPICAL_DISK,
         ),
         _limited(
@@ -256,7 +258,7 @@ def _money() -> tuple[Field, ...]:
         _limited("kwh", "Electricity ($/kWh)", limits["usd_per_kwh"], 0.18, 0.01),
         Pick(
             key="rentgpu", label="Own rent for", kind="GPU",
-            options=(NONE, *catalog.gpu_rows()), default=NONE,
+            options=(NONE, *gpu_rows()), default=NONE,
             help="A GPU whose rent you know; it replaces the price on record.",
         ),
         _limited("rentusd", "Rent ($/h each)", (0, 1000), 1.0, 0.05),

@@ -6,11 +6,12 @@ from datetime import UTC, datetime, timedelta
 
 from markupsafe import Markup
 
-from advisor import catalog, hardware
+from advisor import hardware
 from advisor.assemble import TYPICAL_DISK
 from advisor.calibration import ENGINE
 from advisor.errors import UnknownName
 from advisor.fingerprint import Fingerprint
+from advisor.machine_catalog import find_host
 from advisor.measurement import UNSTEADY, Measurement
 from advisor.probed import moment
 from advisor.probes.gpu_facts import figure_name
@@ -80,7 +81,7 @@ def _of_others(latest: Mapping[str, Measurement]) -> dict[str, Mark]:
 
 def _of_host(cpu: str) -> dict[str, Mark]:
     try:
-        row = catalog.find_host(cpu)
+        row = find_host(cpu)
     except UnknownName:
         return {}
     if row.bandwidth_gbs is None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from advisor import catalog
+from advisor.machine_catalog import find_gpu, gpu_bridges
 from advisor.ui import machine_panel, model_panel
 from advisor.ui.asking import ask, pair
 from advisor.ui.choices import Choices
@@ -42,12 +42,12 @@ def _this_machine() -> dict[str, Any]:
 
 def _another_machine() -> dict[str, Any]:
     gpu = ask("gpu")
-    if gpu != NO_GPU and catalog.find_gpu(gpu).unified:
+    if gpu != NO_GPU and find_gpu(gpu).unified:
         return {"gpu": gpu, **pair("pool", "ramspeed"), **_drive()}
     values: dict[str, Any] = {"gpu": gpu}
     if gpu != NO_GPU:
         values |= {**pair("gpus", "link"), "gpu2": ask("gpu2")}
-        if gpu in catalog.gpu_bridges() and values["gpus"] == 2 and values["gpu2"] == NONE:
+        if gpu in gpu_bridges() and values["gpus"] == 2 and values["gpu2"] == NONE:
             values["bridge"] = ask("bridge")
     values["cpu"] = ask("cpu")
     return {**values, **pair("ram", "ramspeed"), **_drive()}

@@ -6,15 +6,17 @@ from collections.abc import Callable
 import streamlit as st
 from markupsafe import Markup
 
-from advisor import catalog, named_machines
+from advisor import named_machines
 from advisor.errors import AdvisorError, InputError, StoreError, UnknownName
 from advisor.fingerprint import Fingerprint
+from advisor.machine_catalog import find_gpu, find_host, gpu_rows, host_rows
 from advisor.named_machines import THIS
 from advisor.probed import LARGEST, Probed, imported, to_json
-from advisor.ui import probing, saving
+from advisor.ui import probing
 from advisor.ui.choices import address
 from advisor.ui.fields import ANOTHER, NO_GPU, fields
 from advisor.ui.markup import block, notice, show
+from advisor.ui.session import base
 from advisor.units import GB, GIB
 from advisor.wording import memory, moment
 
@@ -158,12 +160,12 @@ def link(found: Probed) -> str:
     for key, name in (("ramspeed", "ram_read"), ("drivespeed", "disk_read_direct")):
         if name in latest:
             values[key] = f"{latest[name].value / GB:.2f}"
-    return address(saving.base(), {key: text for key, text in values.items() if text})
+    return address(base(), {key: text for key, text in values.items() if text})
 
 
 def _known(key: str, name: str) -> str:
     """A name as the input of the Advise page writes it; empty where it does not have it."""
-    find = catalog.find_gpu if key == "gpu" else catalog.find_host
+    find = find_gpu if key == "gpu" else find_host
     try:
         found = find(name).name
     except UnknownName:
@@ -181,9 +183,9 @@ def _form() -> None:
     show(block("oa-soft", "Its parts, where the file does not name them:", "p"))
     cpu, gpu, ram = st.columns(3)
     with cpu:
-        st.selectbox("Processor", (UNKNOWN, *catalog.host_rows()), key="import_cpu")
+        st.selectbox("Processor", (UNKNOWN, *host_rows()), key="import_cpu")
     with gpu:
-        st.selectbox("GPU", (UNKNOWN, *catalog.gpu_rows()), key="import_gpu")
+        st.selectbox("GPU", (UNKNOWN, *gpu_rows()), key="import_gpu")
     with ram:
         st.number_input("RAM (GB)", 0.0, 100_000.0, 0.0, 8.0, key="import_ram", format="%.0f")
     st.button("Import", type="primary", key="import_now", on_click=_tried, args=(_import,))

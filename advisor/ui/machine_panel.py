@@ -10,7 +10,8 @@ from markupsafe import Markup
 from advisor import calibration, wording
 from advisor.errors import AdvisorError
 from advisor.folders import data_folder
-from advisor.machine import Figure, Kind, Machine
+from advisor.machine import Machine
+from advisor.quantity import Figure, Kind
 from advisor.seen_machine import this_machine
 from advisor.ui import markup, probing
 

@@ -16,7 +16,7 @@ from advisor.ui.choices import address
 from advisor.ui.markup import block, joined, notice, show, table
 from advisor.ui.plot import draw
 from advisor.ui.report_list import delete_button
-from advisor.ui.saving import base
+from advisor.ui.session import base
 from advisor.ui.tables import price_note
 
 

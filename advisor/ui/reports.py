@@ -5,7 +5,7 @@ import streamlit as st
 from advisor.errors import AdvisorError
 from advisor.ui import report_list, report_view
 from advisor.ui.markup import notice
-from advisor.ui.saving import store
+from advisor.ui.session import store
 
 try:
     if "report" in st.query_params:

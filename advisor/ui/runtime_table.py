@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 from markupsafe import Markup
 
-from advisor import catalog
+from advisor.cards import TITLES
 from advisor.compare import decode_tps
 from advisor.estimate import Estimate
 from advisor.remarks import remarks
-from advisor.reports.compose import TITLES
+from advisor.runtimes.setup_effort import setup_efforts
 from advisor.ui.answering import Answer
 from advisor.ui.estimate_choice import choose
 from advisor.ui.markup import block, show, table, two_lines
@@ -45,7 +45,7 @@ def _row(one: Estimate) -> Sequence[object]:
 
 def effort(runtime: str) -> Markup | str:
     """What it takes to set a runtime up, with the reason behind it; empty where nobody said."""
-    row = catalog.setup_efforts().get(runtime)
+    row = setup_efforts().get(runtime)
     if row is None:
         return ""
     return Markup("<abbr title='{}' tabindex='0'>{}</abbr>").format(row.why, row.effort)
@@ -55,7 +55,7 @@ def _command(answer: Answer, ready: Sequence[Estimate]) -> None:
     """The command of the one that is chosen, and what is to be known of it."""
     one = choose("Command for", ready, answer.advice.best, key="command_of")
     st.code(one.command, language=one.how.language, wrap_lines=True)
-    row = catalog.setup_efforts().get(one.runtime)
+    row = setup_efforts().get(one.runtime)
     show(block("oa-soft", f"Written for {one.how.version}.{f' {row.why}' if row else ''}", "p"))
     for sentence in (*remarks(one), *one.how.notes):
         show(block("oa-soft", sentence, "p"))

@@ -7,29 +7,13 @@ import streamlit as st
 
 from advisor.errors import AdvisorError
 from advisor.reports.document import ReportDocument
-from advisor.reports.store import LONGEST_NAME, LONGEST_NOTES, ReportStore, open_store
+from advisor.reports.store import LONGEST_NAME, LONGEST_NOTES
 from advisor.ui import given
 from advisor.ui.answering import Answer
 from advisor.ui.markup import notice
+from advisor.ui.session import base, store
 
 NO_LINK = "A link cannot carry what was pasted or uploaded."
-LOCAL = "http://localhost:8501/"
-
-
-@st.cache_resource(show_spinner=False, max_entries=1)
-def store() -> ReportStore:
-    """The reports, opened once for the server.
-
-    Raises:
-        StoreError: the place cannot be made, opened or understood.
-    """
-    return open_store()
-
-
-def base() -> str:
-    """Address of the Advise page."""
-    url = (st.context.url or LOCAL).split("?")[0]
-    return url.removesuffix("reports").removesuffix("calibrate").rstrip("/") + "/"
 
 
 def save_button(answer: Answer) -> None:

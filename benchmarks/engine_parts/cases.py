@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from advisor import catalog
-from advisor.architecture import ArchitectureFacts
+from advisor.efficiency import efficiency
 from advisor.errors import ProbeError, Refusal
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine
 from advisor.model import Model
+from advisor.model_spec import ArchitectureFacts
 from advisor.placement import Placement, Settings, Strategy
 from advisor.runtimes import Runtime
 from advisor.units import GB, GIB
@@ -106,7 +106,7 @@ def work(depth: int) -> Workload:
 def predicted(case: Case, machine: Machine, depth: int) -> Estimate:
     """What the program says of it."""
     return estimate(
-        case.model, machine, work(depth), case.runtime, case.strategy, catalog.efficiency(),
+        case.model, machine, work(depth), case.runtime, case.strategy, efficiency(),
         case.settings,
     )  # fmt: skip
 

@@ -13,7 +13,8 @@ from typing import BinaryIO
 
 import numpy as np
 
-from advisor.architecture import Architecture, ArchitectureFacts, Tensor
+from advisor.architecture import Architecture, Tensor
+from advisor.model_spec import ArchitectureFacts
 from advisor.tensors import build
 
 DEVIATION = 0.02

@@ -19,10 +19,10 @@ from functools import partial
 from pathlib import Path
 
 from advisor import catalog
-from advisor.architecture import ArchitectureFacts
 from advisor.catalog import find_model
 from advisor.errors import AdvisorError, ProbeError
 from advisor.machine import Machine
+from advisor.model_spec import ArchitectureFacts
 from advisor.placement import Strategy
 from advisor.probes import disk, host
 from advisor.runtimes import ACCELERATE

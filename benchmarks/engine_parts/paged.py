@@ -8,16 +8,17 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from advisor import catalog
-from advisor.architecture import ArchitectureFacts
 from advisor.catalog import find_model
+from advisor.efficiency import efficiency
 from advisor.estimate import Estimate, estimate
-from advisor.machine import Figure, Kind, Machine
+from advisor.machine import Machine
+from advisor.model_spec import ArchitectureFacts
 from advisor.placement import RAM, Settings, Strategy, needed_bytes
 from advisor.probes import disk, host
 from advisor.probes.engine_job import Job
 from advisor.probes.synthetic_model import Synthetic, in_format, write
 from advisor.probes.system import read_ahead
+from advisor.quantity import Figure, Kind
 from advisor.runtimes import LLAMA_CPP
 from advisor.units import MIB
 from advisor.workload import Workload
@@ -166,5 +167,5 @@ def predicted(model: Larger, machine: Machine, cache: float) -> Estimate:
     """A model of which so much lies in the page cache."""
     return estimate(
         model.synthetic.model, machine, _work(), LLAMA_CPP, Strategy.NVME_OFFLOAD,
-        catalog.efficiency(), Settings(page_cache=cache),
+        efficiency(), Settings(page_cache=cache),
     )  # fmt: skip

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from advisor import calibration, catalog
+from advisor import calibration
+from advisor.efficiency import efficiency
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine
 from advisor.model import Model
@@ -95,7 +96,7 @@ def calibrated(found: Readings) -> Machine:
 def predicted(model: Model, machine: Machine, depth: int) -> Estimate:
     """A model with all its weights in RAM, after a prompt of so many tokens."""
     work = Workload(prompt=depth, output=TOKENS, context=depth + TOKENS)
-    table = catalog.efficiency()
+    table = efficiency()
     return estimate(model, machine, work, LLAMA_CPP, Strategy.CPU_OFFLOAD, table)
 
 

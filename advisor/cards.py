@@ -1,0 +1,25 @@
+"""The estimate shown for each placement."""
+
+from advisor.advice import Advice
+from advisor.compare import usable
+from advisor.estimate import Estimate
+from advisor.placement import Strategy
+
+TITLES = {
+    Strategy.GPU_RESIDENT: "In the GPU",
+    Strategy.CPU_OFFLOAD: "Offload to RAM",
+    Strategy.NVME_OFFLOAD: "Offload to NVMe",
+}
+"""What people read above each placement."""
+
+
+def card_of(advice: Advice, strategy: Strategy) -> Estimate | None:
+    """The estimate that stands for a placement: the fastest that fits, else the first possible.
+
+    Of the runtime chosen, where one was.
+    """
+    possible = [one for one in advice.meant(strategy) if not one.refusal]
+    fitting = usable(possible)
+    if fitting:
+        return fitting[0]
+    return possible[0] if possible else None

@@ -1,0 +1,51 @@
+"""Prices of GPUs, and the names that clouds rent them under."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from advisor.tables import DATA, read
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PriceRow:
+    """One row of data/prices.csv: `usd` for `gpu_count` GPUs, per hour or once; `memory_gib` where
+    a chip is sold with several sizes of memory and the price is for one of them.
+    """
+
+    gpu: str
+    kind: str
+    provider: str
+    instance: str
+    gpu_count: int
+    memory_gib: float | None
+    usd: float
+    per: str
+    spot: bool
+    date: str
+    retrieved: str
+    source: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AcceleratorRow:
+    """One row of data/skypilot_gpus.csv: a GPU's names among SkyPilot's accelerators, a semicolon
+    between those that clouds use for the same card.
+    """
+
+    gpu: str
+    accelerators: str
+    source: str
+    retrieved: str
+
+
+@cache
+def price_rows() -> tuple[PriceRow, ...]:
+    """Rents and purchase prices."""
+    return read(DATA / "prices.csv", PriceRow)
+
+
+@cache
+def accelerator_rows() -> Mapping[str, AcceleratorRow]:
+    """What SkyPilot calls a GPU, by its name in the catalogue."""
+    return {row.gpu: row for row in read(DATA / "skypilot_gpus.csv", AcceleratorRow)}
