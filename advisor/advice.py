@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from advisor.compare import compare, decode_tps, lacks, usable
 from advisor.estimate import Estimate
+from advisor.formatting import hours, money_per_hour, tokens_per_second
+from advisor.formatting import memory as memory_words
+from advisor.formatting import money as money_words
 from advisor.machine import Machine
 from advisor.model import Model
 from advisor.offers import MoneyInputs
@@ -13,9 +16,6 @@ from advisor.placement import Settings, Strategy
 from advisor.runtimes import LLAMA_CPP, RUNTIMES, Runtime
 from advisor.upgrades import Upgrade, first_choice, upgrades
 from advisor.what_ifs import WhatIf, what_ifs
-from advisor.wording import hours, money_per_hour, tokens_per_second
-from advisor.wording import memory as memory_words
-from advisor.wording import money as money_words
 from advisor.workload import Workload
 
 NOTABLY = 1.1

@@ -9,9 +9,9 @@ from typing import Any
 
 from advisor.errors import StoreError
 from advisor.fingerprint import Fingerprint, difference, fingerprint, other_driver
-from advisor.folders import DATA_VARIABLE, data_folder
 from advisor.machine import EngineSpeed
 from advisor.measurement import Measurement
+from advisor.paths import DATA_VARIABLE, data_folder
 from advisor.probed import (
     UNREADABLE,
     NewerFile,

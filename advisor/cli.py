@@ -19,8 +19,8 @@ from advisor.diagnosis import diagnose, measurable
 from advisor.diagnosis_text import diagnosis_text
 from advisor.errors import AdvisorError, InputError
 from advisor.estimate import Estimate
+from advisor.formatting import memory, money, range_of, seconds, tokens_per_second
 from advisor.runtimes import RUNTIMES, runtime
-from advisor.wording import memory, money, range_of, seconds, tokens_per_second
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

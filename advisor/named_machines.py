@@ -10,7 +10,7 @@ from advisor import calibration
 from advisor.calibration import Calibration
 from advisor.errors import InputError, StoreError, UnknownName
 from advisor.fingerprint import Fingerprint, difference
-from advisor.folders import DATA_VARIABLE, data_folder
+from advisor.paths import DATA_VARIABLE, data_folder
 from advisor.probed import Probed, alone, imported, to_json, write
 from advisor.probed import delete as delete_file
 

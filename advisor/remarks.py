@@ -7,6 +7,7 @@ import numpy as np
 
 from advisor.efficiency import efficiency
 from advisor.estimate import Estimate, estimate
+from advisor.formatting import number, range_of, seconds, tokens_per_second
 from advisor.placement import RAM, Settings, Strategy, weight_bytes
 from advisor.runtimes import (
     ACCELERATE,
@@ -22,7 +23,6 @@ from advisor.runtimes.device_map import HEAD, device_map
 from advisor.runtimes.llama_cpp_schedule import READ_IN
 from advisor.runtimes.ollama import default_context
 from advisor.runtimes.serving import sequences_that_fit, served
-from advisor.wording import number, range_of, seconds, tokens_per_second
 
 
 def remarks(one: Estimate) -> tuple[str, ...]:

@@ -6,10 +6,10 @@ from advisor import calibrated, calibration, hardware
 from advisor.assemble import TYPICAL_DISK, TYPICAL_HOST, drive, link, machine, name_of
 from advisor.calibration import Calibration
 from advisor.errors import InputError, UnknownName
-from advisor.folders import data_folder
 from advisor.machine import USUAL_READ_AHEAD, Disk, Gpu, Host, Machine
 from advisor.machine_catalog import find_gpu
 from advisor.machine_inputs import MachineInputs
+from advisor.paths import data_folder
 from advisor.probes import gpu as gpu_probe
 from advisor.probes import host as host_probe
 from advisor.probes import system

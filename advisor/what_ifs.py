@@ -12,6 +12,7 @@ from advisor.compare import as_run, decode_tps, own_settings
 from advisor.efficiency import efficiency
 from advisor.errors import Refusal, UnknownName
 from advisor.estimate import BOUND_BY, Estimate, estimate
+from advisor.formatting import memory as memory_words
 from advisor.machine import USUAL_READ_AHEAD, Gpu, Link, Machine
 from advisor.model import Model
 from advisor.placement import Settings, Strategy
@@ -19,7 +20,6 @@ from advisor.quantity import Kind
 from advisor.runtimes import Runtime
 from advisor.schedule import Route
 from advisor.units import KIB, MIB
-from advisor.wording import memory as memory_words
 from advisor.workload import Workload
 
 SMALLER_FORMATS = ("Q6_K", "Q5_K_M", "Q4_K_M", "IQ4_XS", "Q3_K_M", "IQ3_XXS", "Q2_K")

@@ -24,8 +24,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from advisor.errors import ProbeError
-from advisor.folders import DATA_VARIABLE
 from advisor.machine import Machine
+from advisor.paths import DATA_VARIABLE
 from advisor.probes.neighbours import Neighbours
 from advisor.probes.progress import now
 from advisor.units import GB, GIB, KIB

@@ -9,6 +9,7 @@ from advisor import catalog
 from advisor.advice import Advice, advise
 from advisor.assemble import machine
 from advisor.compare import decode_tps, usable
+from advisor.formatting import tokens_per_second
 from advisor.machine_inputs import MachineInputs
 from advisor.offers import MoneyInputs
 from advisor.placement import Settings, Strategy
@@ -23,7 +24,6 @@ from advisor.runtimes import (
     Runtime,
 )
 from advisor.upgrades import COUNTS, WORTHWHILE, Upgrade, first_choice
-from advisor.wording import tokens_per_second
 from advisor.workload import Workload
 
 SATA = "SATA SSD (typical)"

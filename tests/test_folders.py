@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.folders import HOMELESS, data_folder
+from advisor.paths import HOMELESS, data_folder
 
 ROOT = Path(__file__).parents[1]
 

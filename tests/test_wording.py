@@ -6,19 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor import wording
+from advisor import formatting
 
 GIB = 2.0**30
 SPEAKERS = (
-    wording.number,
-    wording.short,
-    wording.tokens_per_second,
-    wording.memory,
-    wording.rate,
-    wording.seconds,
-    wording.money,
-    wording.money_per_hour,
-    wording.hours,
+    formatting.number,
+    formatting.short,
+    formatting.tokens_per_second,
+    formatting.memory,
+    formatting.rate,
+    formatting.seconds,
+    formatting.money,
+    formatting.money_per_hour,
+    formatting.hours,
 )
 
 
@@ -38,7 +38,7 @@ SPEAKERS = (
     ],
 )
 def test_two_significant_digits_and_every_whole_digit(value: float, text: str) -> None:
-    assert wording.number(value) == text
+    assert formatting.number(value) == text
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_two_significant_digits_and_every_whole_digit(value: float, text: str) -
     ],
 )
 def test_ticks_are_short(value: float, text: str) -> None:
-    assert wording.short(value) == text
+    assert formatting.short(value) == text
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_ticks_are_short(value: float, text: str) -> None:
     ],
 )
 def test_speeds(rate: float, text: str) -> None:
-    assert wording.tokens_per_second(rate) == text
+    assert formatting.tokens_per_second(rate) == text
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_speeds(rate: float, text: str) -> None:
     ],
 )
 def test_memory_is_binary(size: float, text: str) -> None:
-    assert wording.memory(size) == text
+    assert formatting.memory(size) == text
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_memory_is_binary(size: float, text: str) -> None:
     ],
 )
 def test_rates_are_decimal(speed: float, text: str) -> None:
-    assert wording.rate(speed) == text
+    assert formatting.rate(speed) == text
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_rates_are_decimal(speed: float, text: str) -> None:
     ],
 )
 def test_times(duration: float, text: str) -> None:
-    assert wording.seconds(duration) == text
+    assert formatting.seconds(duration) == text
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_times(duration: float, text: str) -> None:
     ],
 )
 def test_money(amount: float, text: str) -> None:
-    assert wording.money(amount) == text
+    assert formatting.money(amount) == text
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_money(amount: float, text: str) -> None:
     ],
 )
 def test_rent(amount: float, text: str) -> None:
-    assert wording.money_per_hour(amount) == text
+    assert formatting.money_per_hour(amount) == text
 
 
 @pytest.mark.parametrize(
@@ -160,29 +160,29 @@ def test_rent(amount: float, text: str) -> None:
     [(27.3, "27 hours"), (2.5, "2.5 hours"), (1, "1 hour"), (0.4, "24 min"), (-3.6, "-3.6 hours")],
 )
 def test_hours(duration: float, text: str) -> None:
-    assert wording.hours(duration) == text
+    assert formatting.hours(duration) == text
 
 
 def test_a_range_says_its_unit_once() -> None:
-    assert wording.range_of(2.41, 3.42) == "2.4 to 3.4"
-    assert wording.range_of(1.84, 2.93, wording.seconds) == "1.8 to 2.9 s"
-    assert wording.range_of(0.9, 1.2, wording.seconds) == "900 ms to 1.2 s"
-    assert wording.range_of(280, 310, wording.money) == "$280 to $310"
+    assert formatting.range_of(2.41, 3.42) == "2.4 to 3.4"
+    assert formatting.range_of(1.84, 2.93, formatting.seconds) == "1.8 to 2.9 s"
+    assert formatting.range_of(0.9, 1.2, formatting.seconds) == "900 ms to 1.2 s"
+    assert formatting.range_of(280, 310, formatting.money) == "$280 to $310"
 
 
 def test_a_range_whose_ends_read_alike_is_one_number() -> None:
-    assert wording.range_of(2.91, 2.94) == "2.9"
+    assert formatting.range_of(2.91, 2.94) == "2.9"
 
 
 def test_a_moment_is_said_in_utc() -> None:
-    assert wording.moment("2026-11-12T01:03:00+02:00") == "11 November 2026, 23:03 UTC"
+    assert formatting.moment("2026-11-12T01:03:00+02:00") == "11 November 2026, 23:03 UTC"
 
 
 @pytest.mark.parametrize("say", SPEAKERS)
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 def test_what_is_not_finite_is_unknown(say: object, value: float) -> None:
     assert callable(say)
-    assert say(value) == wording.UNKNOWN
+    assert say(value) == formatting.UNKNOWN
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
@@ -196,7 +196,7 @@ def test_every_finite_number_can_be_said_in_one_short_line(value: float) -> None
 
 @given(st.floats(min_value=1e-5, max_value=1e14))
 def test_a_said_number_is_within_half_a_digit(value: float) -> None:
-    assert float(wording.number(value).replace(",", "")) == pytest.approx(value, rel=0.0501)
+    assert float(formatting.number(value).replace(",", "")) == pytest.approx(value, rel=0.0501)
 
 
 @pytest.mark.parametrize(
@@ -211,4 +211,4 @@ def test_a_said_number_is_within_half_a_digit(value: float) -> None:
     ],
 )
 def test_a_measured_figure_in_words(value, unit, words):
-    assert wording.quantity(value, unit) == words
+    assert formatting.quantity(value, unit) == words

@@ -7,6 +7,7 @@ import numpy as np
 
 from advisor import hardware
 from advisor.causes.situation import Situation, Trials, fits, trial
+from advisor.formatting import memory
 from advisor.machine_catalog import find_gpu
 from advisor.placement import RAM, Settings, Strategy, Tier, layers_that_fit
 from advisor.quantity import Kind
@@ -14,7 +15,6 @@ from advisor.runtimes.llama_cpp import gpu_budget
 from advisor.runtimes.llama_cpp_memory import kv_cache_bytes
 from advisor.schedule import Flow, Route, Schedule, Stage, Transfer, alone
 from advisor.units import GIB
-from advisor.wording import memory
 
 OTHERS_IN_VRAM = (0.0, 1.0, 2.0, 4.0)
 """What the desktop, a browser or another model may hold in VRAM; assumed [GiB]."""

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 from advisor import hardware
 from advisor.causes.situation import Situation, Trials, fits, rates, trial
+from advisor.formatting import memory, number
 from advisor.placement import RAM, Strategy, needed_bytes, weight_bytes
 from advisor.quantity import Kind
 from advisor.runtimes.llama_cpp import SYSTEM_RAM
 from advisor.schedule import Route
-from advisor.wording import memory, number
 
 SLOWER_RATES = {"DDR4": (2133, 2400, 2666), "DDR5": (3600, 4000, 4800)}
 """Rates that modules run at without their profile, or when four share two channels [MT/s]. JEDEC's

@@ -9,11 +9,11 @@ from advisor import catalog
 from advisor.causes.situation import Situation, Trial, Trials, fits, rates, times, trial
 from advisor.errors import Refusal
 from advisor.estimate import Estimate
+from advisor.formatting import memory
 from advisor.model import Model
 from advisor.placement import Settings, Strategy
 from advisor.schedule import Flow, Schedule, Stage
 from advisor.units import Array
-from advisor.wording import memory
 from advisor.workload import LIMITS
 
 OLD_BUILD = "2024"

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from advisor import wording
+from advisor import formatting
 from advisor.errors import DataError
+from advisor.formatting import number
 from advisor.intervals import Range
 from advisor.units import GB, GIB, Array
-from advisor.wording import number
 
 TO_SPARE = 0.1
 """What people round away of a figure, as a share of it."""
@@ -48,7 +48,7 @@ def _settings(count: float) -> str:
 
 
 def _memory(size: float) -> str:
-    return wording.memory(size) if size else "nothing"
+    return formatting.memory(size) if size else "nothing"
 
 
 def _replies(count: float) -> str:
@@ -56,8 +56,8 @@ def _replies(count: float) -> str:
 
 
 UNITS = {
-    "tokens/s": Unit(size=1.0, say=wording.tokens_per_second),
-    "GB/s": Unit(size=GB, say=wording.rate),
+    "tokens/s": Unit(size=1.0, say=formatting.tokens_per_second),
+    "GB/s": Unit(size=GB, say=formatting.rate),
     "GB": Unit(size=GB, say=_followed("GB", GB, 3)),
     "GiB": Unit(size=GIB, say=_memory),
     "µs": Unit(size=1e-6, say=_followed("µs", 1e-6)),

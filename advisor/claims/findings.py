@@ -10,8 +10,8 @@ from advisor.claims.needs import needs
 from advisor.claims.rows import CaseRow, ClaimRow, changed, inherited, inputs
 from advisor.claims.scenarios import Scenario
 from advisor.errors import DataError, Refusal
+from advisor.formatting import memory, range_of
 from advisor.intervals import Range
-from advisor.wording import memory, range_of
 
 
 @dataclass(frozen=True, kw_only=True)

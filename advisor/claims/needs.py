@@ -9,8 +9,8 @@ from advisor.claims.figures import Claimed, holds
 from advisor.claims.measures import Measure
 from advisor.claims.scenarios import Scenario
 from advisor.errors import DataError
+from advisor.formatting import memory, rate
 from advisor.units import GB, GIB
-from advisor.wording import memory, rate
 
 POINTS = 100
 """Values tried of each input."""

@@ -17,7 +17,7 @@ from itertools import groupby
 from advisor.claims.findings import Finding, finding
 from advisor.claims.rows import CaseRow, ClaimRow, case_rows, claim_rows, inputs
 from advisor.claims.scenarios import in_words
-from advisor.wording import range_of
+from advisor.formatting import range_of
 
 
 class Verdict(StrEnum):

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import quote
 
-from advisor.folders import data_folder
+from advisor.paths import data_folder
 
 
 def folder(identity: str) -> Path:

@@ -13,7 +13,7 @@ import numpy as np
 import psutil
 
 from advisor.errors import ProbeError
-from advisor.folders import data_folder
+from advisor.paths import data_folder
 from advisor.probes import progress
 from advisor.probes.system import operating_system
 from advisor.units import GB, MIB

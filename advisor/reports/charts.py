@@ -15,7 +15,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from advisor import wording
+from advisor import formatting
 from advisor.reports.document import (
     PLACEMENT_NAMES,
     PlacementCard,
@@ -124,11 +124,11 @@ def speed_label(card: PlacementCard) -> str:
     if not card.fits:
         return "does not fit"
     if card.decode_tps is None:
-        return wording.UNKNOWN
-    text = wording.tokens_per_second(card.decode_tps)
+        return formatting.UNKNOWN
+    text = formatting.tokens_per_second(card.decode_tps)
     if card.decode_tps_low is None or card.decode_tps_high is None:
         return text
-    return f"{text}\n({wording.range_of(card.decode_tps_low, card.decode_tps_high)})"
+    return f"{text}\n({formatting.range_of(card.decode_tps_low, card.decode_tps_high)})"
 
 
 def _tier_stack(uses: Sequence[TierUse]) -> Stack:
@@ -138,7 +138,8 @@ def _tier_stack(uses: Sequence[TierUse]) -> Stack:
     return Stack(
         label=f"{PLACEMENT_NAMES[uses[0].placement]}\n{tier}",
         parts=tuple((use.part, use.bytes / GIB) for use in uses),
-        end=wording.memory(total) + (f"\nof {wording.memory(room)}" if room is not None else ""),
+        end=formatting.memory(total)
+        + (f"\nof {formatting.memory(room)}" if room is not None else ""),
         # A drive is so much larger than the rest that its frame would hide every bar.
         limit=room / GIB if room is not None and tier != "disk" else None,
     )
@@ -149,7 +150,7 @@ def _time_stack(parts: Sequence[TimePart]) -> Stack:
     return Stack(
         label=PLACEMENT_NAMES[parts[0].placement],
         parts=tuple((part.part, 100 * part.seconds / (total or 1)) for part in parts),
-        end=f"{wording.seconds(total)}\na token",
+        end=f"{formatting.seconds(total)}\na token",
     )
 
 
@@ -227,7 +228,7 @@ def _scales(axes: Axes, series: Sequence[SweepSeries]) -> None:
         wide = bool(values) and min(values) > 0 and max(values) / min(values) >= _WIDE
         scale = axes.set_xscale if axis is axes.xaxis else axes.set_yscale
         scale("log" if wide else "linear")
-        axis.set_major_formatter(FuncFormatter(lambda value, _: wording.short(value)))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: formatting.short(value)))
         axis.set_minor_formatter(NullFormatter())
     if axes.get_yscale() == "linear":
         axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))

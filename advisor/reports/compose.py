@@ -10,6 +10,7 @@ from advisor.advice import Advice
 from advisor.assumptions import Assumption as Input
 from advisor.cards import TITLES, card_of
 from advisor.estimate import Estimate, parts_held
+from advisor.formatting import number, rate, seconds
 from advisor.intervals import Range
 from advisor.machine import Machine
 from advisor.offers import MoneyInputs
@@ -26,7 +27,6 @@ from advisor.reports.document import (
 from advisor.runtimes import LLAMA_CPP
 from advisor.sweeps import CostLine, cost_by_tokens, speed_by_layers
 from advisor.upgrades import Upgrade
-from advisor.wording import number, rate, seconds
 from advisor.workload import Workload
 
 

@@ -36,7 +36,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlch
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from advisor.errors import StoreError
-from advisor.folders import data_folder
+from advisor.paths import data_folder
 
 BUSY_SECONDS = 5.0
 """How long one program waits for another that is writing [s]."""

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from advisor import wording
+from advisor import formatting
 from advisor.reports import charts
 from advisor.reports.document import (
     PLACEMENT_NAMES,
@@ -93,7 +93,9 @@ def _page() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    page.globals.update(say=wording, charts=charts, names=PLACEMENT_NAMES, address=address, zip=zip)
+    page.globals.update(
+        say=formatting, charts=charts, names=PLACEMENT_NAMES, address=address, zip=zip
+    )
     return page
 
 
@@ -160,7 +162,7 @@ def _inert(value: Value) -> Value:
 def _markdown_lines(document: ReportDocument) -> Iterator[str]:
     yield f"# {_literal(document.title)}\n"
     yield f"**{_literal(document.verdict)}**\n"
-    when = wording.moment(document.created_at)
+    when = formatting.moment(document.created_at)
     yield f"{when}, Offload Advisor {_literal(document.version)}\n"
     for heading, columns, rows in _markdown_tables(document):
         if rows:
@@ -182,12 +184,12 @@ def _markdown_tables(
     upgrades = ("GPU", "Speed", "Range", "Cost a month", "Saves a month", "Verdict", "Price")
     yield "A bigger GPU", upgrades, [_upgrade_cells(row) for row in document.upgrades]
     uses = [
-        (PLACEMENT_NAMES[use.placement], use.tier, use.part, wording.memory(use.bytes))
+        (PLACEMENT_NAMES[use.placement], use.tier, use.part, formatting.memory(use.bytes))
         for use in document.memory
     ]
     yield "Where the bytes are", ("Placement", "Tier", "Part", "Size"), uses
     times = [
-        (PLACEMENT_NAMES[one.placement], one.part, wording.seconds(one.seconds))
+        (PLACEMENT_NAMES[one.placement], one.part, formatting.seconds(one.seconds))
         for one in document.token_time
     ]
     yield "Where the time of a token goes", ("Placement", "Part", "Time"), times
@@ -201,13 +203,15 @@ def _markdown_tables(
 
 def _card_cells(card: PlacementCard) -> Sequence[str]:
     missing = card.missing_bytes
-    short = f": {wording.memory(missing)} short" if missing is not None else ""
+    short = f": {formatting.memory(missing)} short" if missing is not None else ""
     return (
         card.title,
         card.runtime,
-        _said(card.decode_tps, wording.tokens_per_second) if card.fits else f"does not fit{short}",
+        _said(card.decode_tps, formatting.tokens_per_second)
+        if card.fits
+        else f"does not fit{short}",
         _range(card.decode_tps_low, card.decode_tps_high) if card.fits else NONE,
-        _said(card.ttft_s, wording.seconds) if card.fits else NONE,
+        _said(card.ttft_s, formatting.seconds) if card.fits else NONE,
         card.bottleneck if card.fits and card.bottleneck else NONE,
     )
 
@@ -215,10 +219,10 @@ def _card_cells(card: PlacementCard) -> Sequence[str]:
 def _upgrade_cells(row: UpgradeRow) -> Sequence[str]:
     return (
         row.gpu if row.count == 1 else f"{row.count} x {row.gpu}",
-        "does not fit" if row.decode_tps is None else wording.tokens_per_second(row.decode_tps),
+        "does not fit" if row.decode_tps is None else formatting.tokens_per_second(row.decode_tps),
         _range(row.low, row.high),
-        _said(row.monthly_usd, wording.money),
-        _said(row.saves_hours, wording.hours),
+        _said(row.monthly_usd, formatting.money),
+        _said(row.saves_hours, formatting.hours),
         row.verdict or NONE,
         row.price_note or NONE,
     )
@@ -229,7 +233,7 @@ def _said(value: float | None, say: Callable[[float], str]) -> str:
 
 
 def _range(low: float | None, high: float | None) -> str:
-    return NONE if low is None or high is None else wording.range_of(low, high)
+    return NONE if low is None or high is None else formatting.range_of(low, high)
 
 
 def _cells(cells: Sequence[str], *, literal: bool = True) -> str:

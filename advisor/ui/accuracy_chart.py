@@ -8,9 +8,9 @@ from markupsafe import Markup, escape
 from advisor.accuracy.point import Point
 from advisor.accuracy.regimes import REGIMES
 from advisor.accuracy.text import percent
+from advisor.formatting import number, range_of, tokens_per_second
 from advisor.ui.markup import block, joined
 from advisor.ui.plot import Figure, Palette, line_layout, palette
-from advisor.wording import number, range_of, tokens_per_second
 
 SHAPES = (
     ("circle", "\u25cf"), ("square", "\u25a0"), ("diamond", "\u25c6"), ("triangle-up", "\u25b2"),

@@ -9,10 +9,10 @@ import streamlit as st
 from advisor.accuracy.point import Point
 from advisor.accuracy.scoring import scores
 from advisor.accuracy.text import percent
+from advisor.formatting import number, range_of, tokens_per_second
 from advisor.peers import PEERS
 from advisor.ui import accuracy_chart
 from advisor.ui.markup import block, joined, notice, show, table
-from advisor.wording import number, range_of, tokens_per_second
 
 NO_GPU = "no GPU"
 FILTERS: Mapping[str, Callable[[Point], str]] = {

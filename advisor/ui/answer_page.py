@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import streamlit as st
 
-from advisor import wording
+from advisor import formatting
 from advisor.accuracy.coverage import coverage_like
 from advisor.accuracy.text import percent
 from advisor.cards import TITLES, card_of
@@ -82,7 +82,7 @@ def _unknown(answer: Answer) -> None:
     figure = answer.machine.host.bandwidth
     if figure.kind is not Kind.ASSUMED:
         return
-    speed = wording.rate(float(figure.value))
+    speed = formatting.rate(float(figure.value))
     words, action = st.columns([2, 1], vertical_alignment="center")
     here = answer.choices.this_machine
     do = "measure it in a few seconds" if here else "type it in the sidebar if you know it"
@@ -136,7 +136,7 @@ def _memory_alt(document: ReportDocument) -> str:
     for use in document.memory:
         held[charts.PLACEMENT_NAMES[use.placement], use.tier] += use.bytes  # type: ignore[assignment]
     return "; ".join(
-        f"{place}, {tier}: {wording.memory(size)}" for (place, tier), size in held.items()
+        f"{place}, {tier}: {formatting.memory(size)}" for (place, tier), size in held.items()
     )
 
 
@@ -152,7 +152,7 @@ def _layers(document: ReportDocument) -> None:
     sweep = document.layer_sweep
     if sweep is not None and len(sweep.x) > 1:
         st.subheader("Speed against layers on the GPU", anchor="layers")
-        ends = (wording.tokens_per_second(sweep.y[at]) for at in (0, -1))
+        ends = (formatting.tokens_per_second(sweep.y[at]) for at in (0, -1))
         alt = "From {} without the GPU to {} at {:.0f} layers.".format(*ends, sweep.x[-1])
         draw(charts.layers(sweep), key="layers_chart", alt=alt)
 

@@ -8,6 +8,7 @@ from markupsafe import Markup
 from advisor.cards import TITLES, card_of
 from advisor.compare import decode_tps, usable
 from advisor.estimate import Estimate, parts_held
+from advisor.formatting import UNKNOWN, memory, range_of, seconds, tokens_per_second
 from advisor.placement import Strategy, Tier
 from advisor.schedule import Route
 from advisor.sweeps import page_cache_for
@@ -16,7 +17,6 @@ from advisor.ui.answering import Answer
 from advisor.ui.markup import block, joined, show
 from advisor.ui.preview import typing
 from advisor.upgrades import Upgrade
-from advisor.wording import UNKNOWN, memory, range_of, seconds, tokens_per_second
 
 PROMISED = 0.5
 """Tokens per second that articles promise at least of a 70B model on a drive of 7 GB/s."""

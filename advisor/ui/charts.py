@@ -8,12 +8,12 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
+from advisor.formatting import memory, money, range_of, seconds, short, tokens_per_second
 from advisor.reports.document import PlacementCard, ReportDocument, SweepSeries, TierUse, TimePart
 from advisor.runtimes import RUNTIMES
 from advisor.ui.markup import block, joined
 from advisor.ui.plot import Figure, Palette, bar_layout, line_layout, one_part, palette
 from advisor.units import GIB
-from advisor.wording import memory, money, range_of, seconds, short, tokens_per_second
 
 PLACEMENT_NAMES = {
     "gpu-resident": "In the GPU",

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from advisor.formatting import short
 from advisor.model import Floats
 from advisor.ui.plot import Figure, Palette, line_layout, palette
-from advisor.wording import short
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,10 +14,10 @@ from advisor.diagnosis import LIMITS, Diagnosis, Explanation, Measured, diagnose
 from advisor.diagnosis_text import cause_words, needed_words, sentence, speed_words, told
 from advisor.errors import AdvisorError
 from advisor.estimate import Estimate
+from advisor.formatting import tokens_per_second
 from advisor.results import reported
 from advisor.ui.answering import Answer
 from advisor.ui.markup import block, joined, notice, show, two_lines
-from advisor.wording import tokens_per_second
 
 HOW = (
     "Type the speed that your runtime prints, or bring the file that llama-bench (-o json), "

@@ -14,11 +14,11 @@ from advisor.cards import TITLES
 from advisor.compare import compare, decode_tps, usable
 from advisor.errors import AdvisorError
 from advisor.estimate import Estimate
+from advisor.formatting import tokens_per_second
 from advisor.model import Model
 from advisor.runtimes import LLAMA_CPP, Runtime
 from advisor.ui.fields import fields
 from advisor.ui.markup import block, notice, show, table
-from advisor.wording import tokens_per_second
 from advisor.workload import Workload
 
 SAME = 0.01

@@ -11,6 +11,7 @@ from advisor.assemble import TYPICAL_DISK
 from advisor.calibration import ENGINE
 from advisor.errors import UnknownName
 from advisor.fingerprint import Fingerprint
+from advisor.formatting import quantity, rate
 from advisor.machine_catalog import find_host
 from advisor.measurement import UNSTEADY, Measurement
 from advisor.probed import moment
@@ -18,7 +19,6 @@ from advisor.probes.gpu_facts import figure_name
 from advisor.ui.markup import block, joined
 from advisor.ui.probing import title
 from advisor.units import GB
-from advisor.wording import quantity, rate
 
 STEADY, FAIR = 0.05, 0.12
 """Half the range of the repeats over their median, up to which a figure is called so."""

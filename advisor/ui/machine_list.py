@@ -9,6 +9,7 @@ from markupsafe import Markup
 from advisor import named_machines
 from advisor.errors import AdvisorError, InputError, StoreError, UnknownName
 from advisor.fingerprint import Fingerprint
+from advisor.formatting import memory, moment
 from advisor.machine_catalog import find_gpu, find_host, gpu_rows, host_rows
 from advisor.named_machines import THIS
 from advisor.probed import LARGEST, Probed, imported, to_json
@@ -18,7 +19,6 @@ from advisor.ui.fields import ANOTHER, NO_GPU, fields
 from advisor.ui.markup import block, notice, show
 from advisor.ui.session import base
 from advisor.units import GB, GIB
-from advisor.wording import memory, moment
 
 CHOSEN = "calibrate_machine"
 """Where the page keeps which machine is looked at."""

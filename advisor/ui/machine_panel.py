@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import streamlit as st
 from markupsafe import Markup
 
-from advisor import calibration, wording
+from advisor import calibration, formatting
 from advisor.errors import AdvisorError
-from advisor.folders import data_folder
 from advisor.machine import Machine
+from advisor.paths import data_folder
 from advisor.quantity import Figure, Kind
 from advisor.seen_machine import this_machine
 from advisor.ui import markup, probing
@@ -120,15 +120,15 @@ def _watch(where: str) -> None:
 def _figures(machine: Machine) -> Markup:
     rows: list[tuple[str, str, Figure | None]] = [("Processor", machine.host.name, None)]
     rows += [
-        (f"GPU {gpu.name}", wording.memory(float(gpu.memory.value)), gpu.memory)
+        (f"GPU {gpu.name}", formatting.memory(float(gpu.memory.value)), gpu.memory)
         for gpu in machine.gpus
     ] or [("GPU", "none seen", None)]
     memory, speed = machine.host.memory, machine.host.bandwidth
-    rows.append(("RAM", wording.memory(float(memory.value)), memory))
-    rows.append(("RAM speed", wording.rate(float(speed.value)), speed))
+    rows.append(("RAM", formatting.memory(float(memory.value)), memory))
+    rows.append(("RAM speed", formatting.rate(float(speed.value)), speed))
     if machine.disk:
         drive = machine.disk.sequential
-        rows.append(("Drive", wording.rate(float(drive.value)), drive))
+        rows.append(("Drive", formatting.rate(float(drive.value)), drive))
     return markup.block("oa-seen", markup.joined(_rows(rows)))
 
 

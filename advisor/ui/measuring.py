@@ -7,14 +7,14 @@ from pathlib import Path
 import streamlit as st
 from markupsafe import Markup
 
-from advisor.folders import data_folder
+from advisor.formatting import memory
+from advisor.paths import data_folder
 from advisor.probes import parts
 from advisor.probes.progress import Step
 from advisor.ui import machine_panel, probing
 from advisor.ui.markup import block, notice, show
 from advisor.ui.probing import HEADS, LABELS, Job
 from advisor.units import GB
-from advisor.wording import memory
 
 MINE = "calibrate_job"
 """Where a session keeps the job that it started on this page."""

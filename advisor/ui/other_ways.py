@@ -6,8 +6,8 @@ import streamlit as st
 
 from advisor.describe.installed import InstalledModel, Survey, survey
 from advisor.errors import AdvisorError
+from advisor.formatting import memory
 from advisor.ui import given, markup, picking
-from advisor.wording import memory
 
 REMEMBERED = 600
 """Seconds until this machine is searched again [s]."""

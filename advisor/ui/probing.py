@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from advisor import calibration
 from advisor.calibration import ENGINE
 from advisor.errors import AdvisorError
+from advisor.formatting import quantity
 from advisor.measurement import UNSTEADY, Measurement
 from advisor.probes import parts
 from advisor.probes.progress import Step
-from advisor.wording import quantity
 
 SWITCH = "ADVISOR_PROBES"
 LABELS = {"ram": "RAM", "disk": "drive", "gpu": "GPU", "engine": "llama.cpp"}

@@ -9,11 +9,11 @@ from markupsafe import Markup
 from advisor.compare import decode_tps
 from advisor.cost import CROSSINGS, LAYERS, TOKEN
 from advisor.estimate import Estimate
+from advisor.formatting import number, seconds, tokens_per_second
 from advisor.reports.compose import figure_text
 from advisor.schedule import Flow, Route
 from advisor.ui.markup import block, joined, show, table, two_lines
 from advisor.units import GB
-from advisor.wording import number, seconds, tokens_per_second
 
 PART_NAMES = {
     Route.RESIDENT: "GPU reads its memory",

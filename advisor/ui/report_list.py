@@ -3,7 +3,7 @@
 import streamlit as st
 from markupsafe import Markup
 
-from advisor import wording
+from advisor import formatting
 from advisor.errors import AdvisorError
 from advisor.reports.store import ReportHead, ReportStore
 from advisor.ui.markup import block, notice, show
@@ -37,7 +37,7 @@ def _row(store: ReportStore, head: ReportHead) -> None:
         words, actions = st.columns([4, 1.2], vertical_alignment="center")
         with words:
             show(block("oa-name", head.name))
-            show(block("oa-soft", wording.moment(head.created_at.isoformat())))
+            show(block("oa-soft", formatting.moment(head.created_at.isoformat())))
             show(block("oa-why", head.summary, "p"))
         with actions, st.container(horizontal=True, horizontal_alignment="right"):
             st.button("Open", key=f"open_{head.id}", on_click=_open, args=(head.id,))

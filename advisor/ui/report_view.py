@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 from markupsafe import Markup
 
-from advisor import wording
+from advisor import formatting
 from advisor.errors import AdvisorError, InputError
 from advisor.reports.document import PlacementCard, ReportDocument, to_json
 from advisor.reports.store import LONGEST_NAME, LONGEST_NOTES, ReportStore, SavedReport
@@ -32,7 +32,7 @@ def view(store: ReportStore, number: str) -> None:
         raise InputError(f"{number[:40]!r} is not the number of a report; choose one of the list.")
     saved = store.load(int(number))
     document = saved.document
-    when = f"Saved {wording.moment(saved.created_at.isoformat())}, version {saved.app_version}"
+    when = f"Saved {formatting.moment(saved.created_at.isoformat())}, version {saved.app_version}"
     about = when if saved.name == document.title else f"{document.title}. {when}"
     show(block("oa-title", saved.name, "h1") + block("oa-sub", about))
     show(block("oa-verdict", document.verdict, "p"))
@@ -92,18 +92,20 @@ def _card(card: PlacementCard) -> Markup:
 def _figures(card: PlacementCard) -> list[Markup]:
     if not card.fits or card.decode_tps is None:
         short = (
-            f"{wording.memory(card.missing_bytes)} short" if card.missing_bytes else "not possible"
+            f"{formatting.memory(card.missing_bytes)} short"
+            if card.missing_bytes
+            else "not possible"
         )
         return [block("oa-speed oa-none", short), block("oa-why", card.explanation, "p")]
-    amount, _, unit = wording.tokens_per_second(card.decode_tps).partition(" ")
+    amount, _, unit = formatting.tokens_per_second(card.decode_tps).partition(" ")
     facts = [("Runtime", card.runtime), ("Bound by", card.bottleneck)]
     if card.ttft_s is not None:
-        facts.insert(0, ("First token", wording.seconds(card.ttft_s)))
+        facts.insert(0, ("First token", formatting.seconds(card.ttft_s)))
     rows = joined(Markup("<span>{}</span><span>{}</span>").format(*fact) for fact in facts)
     low, high = card.decode_tps_low or 0.0, card.decode_tps_high or 0.0
     return [
         block("oa-speed", Markup("{}<span>{}</span>").format(amount, unit)),
-        block("oa-range", f"{wording.range_of(low, high)} tokens/s"),
+        block("oa-range", f"{formatting.range_of(low, high)} tokens/s"),
         block("oa-facts", rows),
     ]
 
@@ -135,9 +137,9 @@ def _tables(document: ReportDocument) -> None:
         rows = [
             (
                 row.gpu if row.count == 1 else f"{row.count}x {row.gpu}",
-                wording.tokens_per_second(row.decode_tps) if row.decode_tps else "does not fit",
-                wording.money(row.monthly_usd) if row.monthly_usd is not None else "no price",
-                wording.hours(row.saves_hours) if row.saves_hours else "",
+                formatting.tokens_per_second(row.decode_tps) if row.decode_tps else "does not fit",
+                formatting.money(row.monthly_usd) if row.monthly_usd is not None else "no price",
+                formatting.hours(row.saves_hours) if row.saves_hours else "",
                 row.verdict,
                 price_note(row.price_note),
             )

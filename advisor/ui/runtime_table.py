@@ -8,12 +8,12 @@ from markupsafe import Markup
 from advisor.cards import TITLES
 from advisor.compare import decode_tps
 from advisor.estimate import Estimate
+from advisor.formatting import memory, range_of, seconds, tokens_per_second
 from advisor.remarks import remarks
 from advisor.runtimes.setup_effort import setup_efforts
 from advisor.ui.answering import Answer
 from advisor.ui.estimate_choice import choose
 from advisor.ui.markup import block, show, table, two_lines
-from advisor.wording import memory, range_of, seconds, tokens_per_second
 
 HEADINGS = ("Runtime", "Placement", "Speed", "First token", "Bound by", "Setup")
 

@@ -9,18 +9,11 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor.compare import decode_tps
+from advisor.formatting import hours, money, money_per_hour, number, range_of, tokens_per_second
+from advisor.formatting import short as shortened
 from advisor.ui.answering import Answer
 from advisor.ui.markup import block, joined, show, table, two_lines
 from advisor.upgrades import Upgrade
-from advisor.wording import (
-    hours,
-    money,
-    money_per_hour,
-    number,
-    range_of,
-    tokens_per_second,
-)
-from advisor.wording import short as shortened
 
 OLD = 90  # days after which a price is called old
 FIRST = 8  # rows shown before the rest is asked for

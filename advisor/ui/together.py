@@ -13,6 +13,7 @@ from advisor.compare import decode_tps
 from advisor.concurrency import READING, USERS, Together
 from advisor.crossover import Crossover
 from advisor.estimate import Estimate
+from advisor.formatting import memory, number, tokens_per_second
 from advisor.model import Floats
 from advisor.placement import Strategy
 from advisor.ui.answering import Answer
@@ -20,7 +21,6 @@ from advisor.ui.curves import Curve, Mark, curves
 from advisor.ui.estimate_choice import choose
 from advisor.ui.markup import block, show
 from advisor.ui.plot import draw
-from advisor.wording import memory, number, tokens_per_second
 
 
 def users_together(answer: Answer) -> None:

@@ -9,11 +9,11 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor.architecture import Architecture, Group, LayerCache
+from advisor.formatting import memory, number, short
 from advisor.model import LAYERED, Model
 from advisor.models import Found
 from advisor.ui.answering import Answer
 from advisor.ui.markup import block, joined, show, table
-from advisor.wording import memory, number, short
 from advisor.workload import Workload
 
 Row = tuple[Markup, str]
