@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from advisor.advice import Advice
-from advisor.architecture import Architecture
 from advisor.assumptions import Assumption
 from advisor.causes.bandwidths import Needed
 from advisor.compare import decode_tps
@@ -15,7 +14,8 @@ from advisor.diagnosis import Diagnosis, Explanation
 from advisor.diagnosis_text import sentence
 from advisor.estimate import Estimate
 from advisor.intervals import Range
-from advisor.models import Found
+from advisor.model.architecture import Architecture
+from advisor.model.resolve import Found
 from advisor.placement import Tier
 from advisor.workload import Workload
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import advisor
-from advisor import answers, models, options
+from advisor import answers, options
 from advisor.advice import advise
 from advisor.commands import calibrations, judging, probes, reports
 from advisor.commands.command import Command, added, show
@@ -20,6 +20,7 @@ from advisor.diagnosis_text import diagnosis_text
 from advisor.errors import AdvisorError, InputError
 from advisor.estimate import Estimate
 from advisor.formatting import memory, money, range_of, seconds, tokens_per_second
+from advisor.model import resolve
 from advisor.runtimes import RUNTIMES, runtime
 
 
@@ -84,7 +85,7 @@ def _describe(one: argparse.ArgumentParser) -> None:
 def model(args: argparse.Namespace) -> None:
     """`model NAME`."""
     work = options.work_of(args)
-    found = models.find(args.model, args.quant)
+    found = resolve.find(args.model, args.quant)
     answer = answers.model_answer(found, work)
     show(args, answer, lambda: "\n".join(_model_lines(answer)))
 
@@ -116,7 +117,7 @@ def estimate(args: argparse.Namespace) -> None:
 
 def _compared(args: argparse.Namespace) -> tuple[Estimate, ...]:
     return compare(
-        models.find(args.model, args.quant).model,
+        resolve.find(args.model, args.quant).model,
         options.machine_of(args),
         options.work_of(args),
         settings=options.settings_of(args),
@@ -142,7 +143,7 @@ def advise_(args: argparse.Namespace) -> None:
     """`advise --model NAME`."""
     machine, work, spent = options.machine_of(args), options.work_of(args), options.money_of(args)
     advice = advise(
-        models.find(args.model, args.quant).model,
+        resolve.find(args.model, args.quant).model,
         machine,
         work,
         money=spent,

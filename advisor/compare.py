@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 
-from advisor import catalog
 from advisor.efficiency import efficiency
 from advisor.errors import Refusal
 from advisor.estimate import Estimate, estimate, whole_bytes
 from advisor.machine import Machine
-from advisor.model import Model
+from advisor.model import catalog
+from advisor.model.model import Model
 from advisor.placement import Settings, Strategy
 from advisor.runtimes import RUNTIMES, Runtime
 from advisor.workload import Workload

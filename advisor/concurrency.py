@@ -13,7 +13,7 @@ import numpy as np
 from advisor.compare import decode_tps, own_settings
 from advisor.efficiency import efficiency
 from advisor.estimate import Estimate, estimate, parts_held
-from advisor.model import Floats
+from advisor.model.model import Floats
 from advisor.placement import Settings
 from advisor.workload import Workload
 

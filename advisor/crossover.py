@@ -18,7 +18,7 @@ import numpy as np
 from advisor.concurrency import USERS, again
 from advisor.estimate import Estimate
 from advisor.intervals import Range
-from advisor.model import Floats
+from advisor.model.model import Floats
 from advisor.placement import Settings, Strategy
 from advisor.schedule import Route, Schedule
 

@@ -14,7 +14,7 @@ import numpy as np
 from advisor.cost import LAYERS
 from advisor.efficiency import Efficiency, EfficiencyRow
 from advisor.machine import EngineSpeed, Host
-from advisor.model import Model
+from advisor.model.model import Model
 from advisor.processors import cores_alone, vectors
 from advisor.quantity import Figure, Kind
 from advisor.schedule import Route

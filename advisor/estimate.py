@@ -14,7 +14,7 @@ from advisor.engine_constants import constants_on
 from advisor.errors import Refusal
 from advisor.intervals import IN_DECODE, IN_PROMPT, Range, spread
 from advisor.machine import Machine
-from advisor.model import Model
+from advisor.model.model import Model
 from advisor.placement import (
     Placement,
     Settings,

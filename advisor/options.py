@@ -11,9 +11,9 @@ from advisor.assemble_named import named_machine
 from advisor.causes.table import this_system
 from advisor.diagnosis import Measured
 from advisor.errors import InputError
-from advisor.kv_cache import KV_BYTES_PER_VALUE
 from advisor.machine import Machine
 from advisor.machine_inputs import MachineInputs
+from advisor.model.kv_cache import KV_BYTES_PER_VALUE
 from advisor.offers import MoneyInputs
 from advisor.placement import LOAD_MODES, Settings, Strategy
 from advisor.results import reported_in

@@ -11,10 +11,10 @@ from enum import StrEnum
 
 import numpy as np
 
-from advisor.architecture import Group
 from advisor.errors import InputError
 from advisor.machine import Machine
-from advisor.model import LAYERED, Floats, Model
+from advisor.model.architecture import Group
+from advisor.model.model import LAYERED, Floats, Model
 from advisor.units import Array
 from advisor.workload import Workload
 

@@ -20,7 +20,7 @@ from advisor.estimate import Estimate, estimate
 from advisor.intervals import Range
 from advisor.machine import Machine
 from advisor.machine_inputs import NO_GPU
-from advisor.model import Model
+from advisor.model.model import Model
 from advisor.placement import Settings, Strategy
 from advisor.runtimes import KTRANSFORMERS, LLAMA_CPP, VLLM, Runtime
 from advisor.stated_batch import SERVER, batch, guessed_batch, kept_where_all_fits

@@ -13,7 +13,7 @@ from advisor.cells import number, text
 from advisor.efficiency import Scope, efficiency
 from advisor.errors import Refusal
 from advisor.machine import Machine
-from advisor.model import Model
+from advisor.model.model import Model
 from advisor.placement import RAM, Settings, Strategy, Tier, kv_bytes, needed_bytes, weight_bytes
 from advisor.runtimes import ACCELERATE, DEEPSPEED, VLLM, Runtime
 from advisor.runtimes.streaming import ACTIVATIONS

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Mapping
 
-from advisor import catalog
-from advisor.architecture import Architecture
 from advisor.cells import number, text, whole
-from advisor.describe.outline import outline
 from advisor.engines import computes_in_place
 from advisor.errors import AdvisorError, InputError
-from advisor.model import Model, scaled
+from advisor.model import catalog
+from advisor.model.architecture import Architecture
+from advisor.model.from_param_count import outline
+from advisor.model.model import Model, scaled
 from advisor.runtimes import Runtime
 from advisor.runtimes.expert_streaming import EXPERT_STREAMING
 from advisor.units import GB, GIB

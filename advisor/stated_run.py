@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 from advisor.cells import number, text
-from advisor.model import Model
+from advisor.model.model import Model
 from advisor.placement import Settings
 from advisor.runtimes import ACCELERATE, VLLM, Runtime
 from advisor.units import GIB

@@ -5,8 +5,8 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from advisor.architecture import Group
-from advisor.model import Model
+from advisor.model.architecture import Group
+from advisor.model.model import Model
 from advisor.placement import Location, Placement
 from advisor.units import Array
 from advisor.workload import Workload

@@ -11,7 +11,7 @@ from advisor.efficiency import efficiency
 from advisor.errors import Refusal
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine
-from advisor.model import Floats, Model
+from advisor.model.model import Floats, Model
 from advisor.money import monthly_cost_of_use
 from advisor.offers import MoneyInputs
 from advisor.placement import DISK, Settings, Strategy, weight_bytes

@@ -11,7 +11,7 @@ from advisor.errors import Refusal
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Gpu, Machine
 from advisor.machine_catalog import find_gpu
-from advisor.model import Model
+from advisor.model.model import Model
 from advisor.money import break_even_tokens, busy_share, monthly_hours, worth_per_hour
 from advisor.offers import MoneyInputs, Offer, offers
 from advisor.placement import Strategy

@@ -7,14 +7,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 
-from advisor import catalog, hardware
+from advisor import hardware
 from advisor.compare import as_run, decode_tps, own_settings
 from advisor.efficiency import efficiency
 from advisor.errors import Refusal, UnknownName
 from advisor.estimate import BOUND_BY, Estimate, estimate
 from advisor.formatting import memory as memory_words
 from advisor.machine import USUAL_READ_AHEAD, Gpu, Link, Machine
-from advisor.model import Model
+from advisor.model import catalog
+from advisor.model.model import Model
 from advisor.placement import Settings, Strategy
 from advisor.quantity import Kind
 from advisor.runtimes import Runtime

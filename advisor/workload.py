@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from advisor.errors import InputError
-from advisor.kv_cache import KV_BYTES_PER_VALUE
+from advisor.model.kv_cache import KV_BYTES_PER_VALUE
 from advisor.units import Array
 
 LIMITS = {

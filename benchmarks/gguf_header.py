@@ -14,8 +14,8 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from gguf import GGUFReader, GGUFWriter
 
-from advisor.catalog import storage_types
-from advisor.describe.gguf import describe_path
+from advisor.model.catalog import storage_types
+from advisor.model.gguf.read import describe_path
 
 TOKENS = 250_000
 REPEATS = 7

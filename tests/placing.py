@@ -1,7 +1,7 @@
 """A model of the catalogue placed by a runtime, and the command for it."""
 
-from advisor import catalog
 from advisor.machine import Machine
+from advisor.model import catalog
 from advisor.placement import Placement, Settings, Strategy
 from advisor.runtimes import Runtime
 from advisor.workload import Workload

@@ -1,8 +1,9 @@
 """GGUF files that llama.cpp loads, in any catalogue shape and format, without a weight on disk.
 
-Names and shapes of all tensors are those that `advisor.tensors` derives, so the engine checks them:
-it refuses a file that lacks a tensor or has one of another shape. Weights are a hole in the file,
-which reads as zeros with valid scales; memory does not depend on them. There is no vocabulary.
+Names and shapes of all tensors are those that `advisor.model.build` derives, so the engine checks
+them: it refuses a file that lacks a tensor or has one of another shape. Weights are a hole in the
+file, which reads as zeros with valid scales; memory does not depend on them. There is no
+vocabulary.
 
 Reference: ggml-org/llama.cpp, src/llama-arch.cpp (keys and names) and src/models (shapes they must
 have), October 2026.
@@ -15,12 +16,12 @@ from typing import Any
 from gguf import GGMLQuantizationType
 from gguf_files import F32, Tensors, write
 
-from advisor.architecture import Architecture, Tensor
-from advisor.catalog import model_formats, storage_types
-from advisor.layers import FeedForward, Mixer, feed_forward, key_value_heads, mixer
-from advisor.model_spec import ArchitectureFacts
-from advisor.quantization import tensor_types
-from advisor.tensors import build
+from advisor.model.architecture import Architecture, Tensor
+from advisor.model.build import build
+from advisor.model.catalog import model_formats, storage_types
+from advisor.model.layers import FeedForward, Mixer, feed_forward, key_value_heads, mixer
+from advisor.model.quantization import tensor_types
+from advisor.model.spec import ArchitectureFacts
 
 NAMES: Mapping[str, Mapping[str, str]] = {
     arch: {"ffn_norm": "post_attention_norm"}

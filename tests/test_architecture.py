@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from advisor.architecture import Group, LayerCache, Tensor
-from advisor.catalog import architecture, model_rows
 from advisor.errors import DataError, Refusal
-from advisor.tensors import build
+from advisor.model.architecture import Group, LayerCache, Tensor
+from advisor.model.build import build
+from advisor.model.catalog import architecture, model_rows
 
 # Parameter counts as the Hugging Face API (`safetensors.total`), model cards or GGUF loaders report
 # them, without vision towers and multi-token prediction layers.

@@ -3,9 +3,9 @@
 import pytest
 from measurements import measured
 
-from advisor import catalog
 from advisor.errors import Refusal, UnknownName
 from advisor.machine_catalog import find_disk, find_gpu, find_host
+from advisor.model import catalog
 from advisor.units import GIB
 
 NO_SINGLE_GPU = {"none", "RTX 5090 + RTX 4090", "RX 7900 XT + RX 7900 XTX",

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from advisor import catalog
 from advisor.claims.measures import MEASURES, SETTING
 from advisor.claims.scenarios import Scenario
+from advisor.model import catalog
 from advisor.money import monthly_hours
 from advisor.offers import MoneyInputs, offers
 from advisor.units import GB, GIB

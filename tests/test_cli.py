@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 import advisor
-from advisor import assemble, calibration, catalog, seen_machine
+from advisor import assemble, calibration, seen_machine
 from advisor.calibration import Calibration
 from advisor.cli import main
 from advisor.errors import InputError, ProbeError, Refusal, StoreError
 from advisor.machine_catalog import gpu_rows
 from advisor.machine_inputs import MachineInputs
 from advisor.measurement import Measurement
+from advisor.model import catalog
 from advisor.probes import gpu, parts
 from advisor.probes.gpu_facts import GpuFacts
 from advisor.probes.progress import Step

@@ -6,12 +6,12 @@ from functools import cache
 import numpy as np
 import pytest
 
-from advisor import catalog
 from advisor.assemble import machine
 from advisor.compare import compare
 from advisor.crossover import Crossover, Way, by_prompt, by_users, crossing, sides
 from advisor.estimate import Estimate
 from advisor.machine_inputs import MachineInputs
+from advisor.model import catalog
 from advisor.placement import Settings, Strategy
 from advisor.quantity import given
 from advisor.runtimes import LLAMA_CPP, VLLM

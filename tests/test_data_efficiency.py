@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 from provenance import is_past
 
-from advisor import catalog, hardware
-from advisor.architecture import Group
+from advisor import hardware
 from advisor.cost import CROSSINGS, LAYERS, TOKEN
 from advisor.efficiency import FACTOR, EfficiencyRow, Scope, efficiency
 from advisor.engines import ENGINES
 from advisor.intervals import IN_DECODE, IN_PROMPT
 from advisor.machine_catalog import gpu_rows, host_rows
+from advisor.model import catalog
+from advisor.model.architecture import Group
 from advisor.processors import matrices
 from advisor.quantity import Kind, given
 from advisor.runtimes import RUNTIMES

@@ -6,7 +6,7 @@ Parameters and caches are held against published totals in test_architecture.py.
 import pytest
 from provenance import is_past, is_public
 
-from advisor import catalog
+from advisor.model import catalog
 
 ROWS = catalog.model_rows()
 DERIVABLE = [row for row in ROWS.values() if row.layers]  # the others say why in their note

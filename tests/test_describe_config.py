@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from advisor import catalog
-from advisor.architecture import Architecture, Group
-from advisor.describe.config import describe, facts_from_config
-from advisor.describe.families import families
 from advisor.errors import AdvisorError, InputError, Refusal
-from advisor.model_spec import ArchitectureFacts
-from advisor.tensors import build
+from advisor.model import catalog
+from advisor.model.architecture import Architecture, Group
+from advisor.model.build import build
+from advisor.model.config.families import families
+from advisor.model.config.read import describe, facts_from_config
+from advisor.model.spec import ArchitectureFacts
 
 SAMPLES = Path(__file__).parent / "samples" / "configs"
 # Published files, beside the repository or in it where someone keeps them; they are not part of it.

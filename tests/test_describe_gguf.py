@@ -13,13 +13,13 @@ from gguf import (
 )
 from gguf_files import F32, LLAMA_KEYS, Tensors, heads, layered, llama_tensors, table, write
 
-from advisor.architecture import Experts, Group
-from advisor.catalog import storage_types
-from advisor.describe.described import Described
-from advisor.describe.gguf import FILE_TYPES, describe_parts, describe_path, describe_prefix
-from advisor.describe.gguf_header import prefix, read_header
-from advisor.describe.gguf_tensors import TYPE_NAMES, named
 from advisor.errors import InputError, Refusal
+from advisor.model.architecture import Experts, Group
+from advisor.model.catalog import storage_types
+from advisor.model.description import Described
+from advisor.model.gguf.header import prefix, read_header
+from advisor.model.gguf.read import FILE_TYPES, describe_parts, describe_path, describe_prefix
+from advisor.model.gguf.tensors import TYPE_NAMES, named
 
 Q4_K, Q8_0, MXFP4 = (
     GGMLQuantizationType.Q4_K,

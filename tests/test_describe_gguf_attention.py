@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from gguf_files import F32, heads, table, write
 
-from advisor.architecture import LayerCache
-from advisor.catalog import architecture, storage_types
-from advisor.describe.gguf import describe_path
-from advisor.describe.gguf_architectures import FULL, LATENT, RECURRENT, WINDOWED
+from advisor.model.architecture import LayerCache
+from advisor.model.catalog import architecture, storage_types
+from advisor.model.gguf.architectures import FULL, LATENT, RECURRENT, WINDOWED
+from advisor.model.gguf.read import describe_path
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,11 +14,11 @@ from gguf_files import LLAMA_KEYS, layered, llama_tensors, table, write
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from advisor.catalog import storage_types
-from advisor.describe.described import Described
-from advisor.describe.gguf import describe_prefix
-from advisor.describe.gguf_header import Part, read_header
 from advisor.errors import AdvisorError
+from advisor.model.catalog import storage_types
+from advisor.model.description import Described
+from advisor.model.gguf.header import Part, read_header
+from advisor.model.gguf.read import describe_prefix
 
 STORAGE = storage_types()
 KINDS = ("llama", "gemma4", "deepseek2", "mamba2", "qwen3moe")

@@ -9,10 +9,10 @@ import pytest
 from gguf import GGUFEndian, GGUFWriter
 from gguf_files import LLAMA_KEYS, llama_tensors, write
 
-from advisor.catalog import storage_types
-from advisor.describe.gguf import describe_path
-from advisor.describe.gguf_header import MAX_TENSORS, Part, prefix, read_header
 from advisor.errors import InputError, NeedMoreBytes
+from advisor.model.catalog import storage_types
+from advisor.model.gguf.header import MAX_TENSORS, Part, prefix, read_header
+from advisor.model.gguf.read import describe_path
 
 
 def llama(path: Path) -> Path:

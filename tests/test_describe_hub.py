@@ -15,10 +15,11 @@ from urllib.parse import urlsplit
 import pytest
 from llama_config import LLAMA, PARAMS
 
-from advisor.describe import hub, hub_client
-from advisor.describe.hub_client import Limits
-from advisor.describe.hub_repository import repository
 from advisor.errors import InputError, NetworkError, Refusal, UnknownName
+from advisor.model.hub import client
+from advisor.model.hub.client import Limits
+from advisor.model.hub.read import RemoteFile, describe_repository, gguf_files
+from advisor.model.hub.repository import repository
 
 COMMIT, OTHER = "a" * 40, "b" * 40
 QUICK = Limits(seconds=5.0, retries=2, pause=0.01)
@@ -140,7 +141,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
 
 
 def describe(revision: str | None = None, limits: Limits = QUICK) -> Any:
-    return hub.describe_repository("owner/name", revision, limits=limits)
+    return describe_repository("owner/name", revision, limits=limits)
 
 
 def test_a_repository(server: Hub) -> None:
@@ -190,7 +191,7 @@ def test_a_revision(server: Hub) -> None:
 
 
 def test_gguf_files(server: Hub) -> None:
-    assert hub.gguf_files("owner/name", limits=QUICK) == (
+    assert gguf_files("owner/name", limits=QUICK) == (
         ("UD/model-Q2_K.gguf", 4),
         ("model-Q4_K_M.gguf", len(GGUF)),
     )
@@ -201,7 +202,7 @@ def test_names_that_leave_the_repository_are_dropped(server: Hub) -> None:
 
 
 def test_parts_of_a_file(server: Hub) -> None:
-    file = hub.RemoteFile("owner/name", "model-Q4_K_M.gguf", limits=QUICK)
+    file = RemoteFile("owner/name", "model-Q4_K_M.gguf", limits=QUICK)
     assert file.size == len(GGUF)
     assert file.read_at(0, 4) == GGUF[:4]
     assert file.read_at(1_000_003, 10) == GGUF[1_000_003:1_000_013]
@@ -215,25 +216,25 @@ def test_parts_of_a_file(server: Hub) -> None:
 
 @pytest.mark.parametrize(("offset", "count"), [(-1, 4), (0, -1), (0, 2**40)])
 def test_parts_that_cannot_be(server: Hub, offset: int, count: int) -> None:
-    file = hub.RemoteFile("owner/name", "model-Q4_K_M.gguf", limits=QUICK)
+    file = RemoteFile("owner/name", "model-Q4_K_M.gguf", limits=QUICK)
     with pytest.raises(InputError, match="cannot be read"):
         file.read_at(offset, count)
 
 
 def test_an_unknown_file_is_named(server: Hub) -> None:
     with pytest.raises(UnknownName, match="model-Q4_K_M"):
-        hub.RemoteFile("owner/name", "model-Q4_K_S.gguf", limits=QUICK)
+        RemoteFile("owner/name", "model-Q4_K_S.gguf", limits=QUICK)
 
 
 def test_a_server_without_ranges(server: Hub) -> None:
     server.ranges = False
-    file = hub.RemoteFile("owner/name", "model-Q4_K_M.gguf", limits=QUICK)
+    file = RemoteFile("owner/name", "model-Q4_K_M.gguf", limits=QUICK)
     with pytest.raises(NetworkError, match="more than"):
         file.read_at(0, 4)
 
 
 def test_a_shorter_part_than_asked_for(server: Hub) -> None:
-    file = hub.RemoteFile("owner/name", "model-Q4_K_M.gguf", limits=QUICK)
+    file = RemoteFile("owner/name", "model-Q4_K_M.gguf", limits=QUICK)
     server.files["model-Q4_K_M.gguf"] = GGUF[:1000]
     with pytest.raises(NetworkError, match="1,000 bytes"):
         file.read_at(0, 5000)
@@ -260,7 +261,7 @@ def test_redirects_elsewhere_are_not_followed(server: Hub, target: str) -> None:
 
 def test_redirects_to_the_content_network_are_allowed() -> None:
     target = "https://cas-bridge.xethub.hf.co/xet/1"
-    assert hub_client._next_address("https://huggingface.co/a/b", target) == target
+    assert client._next_address("https://huggingface.co/a/b", target) == target
 
 
 def test_redirects_without_end(server: Hub) -> None:
@@ -277,7 +278,7 @@ def test_a_token_comes_from_the_environment_and_stays_at_home(
     monkeypatch.setenv("HF_TOKEN", "hf_" + "x" * 20)
     describe("v2")
     assert server.headers[-1]["authorization"] == "Bearer hf_" + "x" * 20
-    away = hub_client._headers("https://cdn-lfs.huggingface.co/file")
+    away = client._headers("https://cdn-lfs.huggingface.co/file")
     assert "authorization" not in {name.casefold() for name in away}
 
 
@@ -387,7 +388,7 @@ def test_a_repository_without_config(server: Hub, left: str, message: str) -> No
 )
 def test_identities_that_cannot_be(server: Hub, identity: str) -> None:
     with pytest.raises(InputError, match="owner/name"):
-        hub.describe_repository(identity, limits=QUICK)
+        describe_repository(identity, limits=QUICK)
     assert server.asked == []
 
 
@@ -411,7 +412,7 @@ def test_answers_are_kept(server: Hub) -> None:
 def test_a_changed_repository_is_noticed(server: Hub) -> None:
     describe()
     server.files["new.gguf"] = b"x"
-    assert ("new.gguf", 1) in hub.gguf_files("owner/name", limits=QUICK)
+    assert ("new.gguf", 1) in gguf_files("owner/name", limits=QUICK)
 
 
 def test_offline(server: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -461,17 +462,17 @@ def test_nobody_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_endpoints_that_cannot_be(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
     monkeypatch.setenv("HF_ENDPOINT", address)
     with pytest.raises(InputError, match="https"):
-        hub_client.endpoint()
+        client.endpoint()
 
 
 def test_the_usual_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HF_ENDPOINT", raising=False)
-    assert hub_client.endpoint() == "https://huggingface.co"
+    assert client.endpoint() == "https://huggingface.co"
 
 
 def test_huggingface_hub_is_imported_only_when_asked() -> None:
     code = (
-        "import sys, advisor.describe.hub, advisor.describe.config, advisor.describe.installed; "
+        "import sys, advisor.model.hub.read, advisor.model.config.read, advisor.model.installed; "
         "sys.exit(any(one in sys.modules for one in ('huggingface_hub', 'httpx2')))"
     )
     root = Path(__file__).parent.parent
@@ -481,4 +482,4 @@ def test_huggingface_hub_is_imported_only_when_asked() -> None:
 
 def test_describers_know_nothing_of_the_catalogue() -> None:
     for path in (Path(__file__).parent.parent / "advisor" / "describe").glob("*.py"):
-        assert "advisor.catalog" not in path.read_text(encoding="utf-8")
+        assert "advisor.model.catalog" not in path.read_text(encoding="utf-8")

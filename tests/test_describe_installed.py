@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from advisor.describe import folder_walk, installed
-from advisor.describe.installed import InstalledModel, survey
+from advisor.model import folder_walk, installed
+from advisor.model.installed import InstalledModel, survey
 
 DIGEST = "a" * 64
 WEIGHTS = "application/vnd.ollama.image.model"

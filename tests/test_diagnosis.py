@@ -8,7 +8,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from advisor import catalog
 from advisor.assemble import machine
 from advisor.causes import CAUSES
 from advisor.causes.memory import SLOWER_RATES
@@ -21,6 +20,7 @@ from advisor.errors import InputError
 from advisor.estimate import Estimate, estimate
 from advisor.intervals import Range
 from advisor.machine_inputs import MachineInputs
+from advisor.model import catalog
 from advisor.placement import Settings, Strategy, Tier
 from advisor.quantity import Figure, Kind
 from advisor.runtimes import ACCELERATE, LLAMA_CPP, VLLM, Runtime

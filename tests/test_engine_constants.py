@@ -5,14 +5,14 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from advisor import catalog
 from advisor.assemble import machine
 from advisor.efficiency import Efficiency, Scope, efficiency
 from advisor.engine_constants import attending, constants_on, mixed
 from advisor.estimate import estimate
 from advisor.machine import EngineSpeed, Host
 from advisor.machine_inputs import MachineInputs
-from advisor.model import Model
+from advisor.model import catalog
+from advisor.model.model import Model
 from advisor.placement import Strategy
 from advisor.probes.engine_samples import samples
 from advisor.probes.host import HostFacts

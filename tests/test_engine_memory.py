@@ -14,11 +14,11 @@ import pytest
 from engine import Allocated, load, needs_engine
 from synthetic import write_model
 
-from advisor.catalog import find_model, in_format
-from advisor.model import Model
-from advisor.model_spec import ArchitectureFacts
+from advisor.model.build import build
+from advisor.model.catalog import find_model, in_format
+from advisor.model.model import Model
+from advisor.model.spec import ArchitectureFacts
 from advisor.runtimes.llama_cpp_memory import compute_buffer, kv_cache_bytes, output_buffer
-from advisor.tensors import build
 from advisor.units import MIB
 from advisor.workload import Workload
 

@@ -5,8 +5,6 @@ from functools import partial
 import numpy as np
 import pytest
 
-from advisor import catalog
-from advisor.architecture import Group
 from advisor.assemble import machine
 from advisor.cost import schedule_seconds
 from advisor.efficiency import Scope, efficiency
@@ -14,7 +12,9 @@ from advisor.engines import engine
 from advisor.estimate import estimate
 from advisor.machine import Machine
 from advisor.machine_inputs import MachineInputs
-from advisor.model import Model
+from advisor.model import catalog
+from advisor.model.architecture import Group
+from advisor.model.model import Model
 from advisor.placement import Settings, Strategy
 from advisor.runtimes import expert_streaming
 from advisor.runtimes.expert_streaming import EXPERT_STREAMING, hit_share

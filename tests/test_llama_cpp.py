@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from placing import WORK, command, place
 
-from advisor import catalog
-from advisor.architecture import Group
 from advisor.assemble import machine
 from advisor.machine import Machine
 from advisor.machine_inputs import MachineInputs
-from advisor.model import Model
+from advisor.model import catalog
+from advisor.model.architecture import Group
+from advisor.model.model import Model
 from advisor.placement import RAM, Settings, Strategy, needed_bytes, vram
 from advisor.quantity import given
 from advisor.runtimes import LLAMA_CPP

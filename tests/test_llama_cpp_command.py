@@ -12,14 +12,14 @@ from flags import flags, listed
 from synthetic import write_model
 
 from advisor.assemble import machine
-from advisor.catalog import find_model, in_format
 from advisor.errors import InputError, Refusal
 from advisor.machine_inputs import MachineInputs
-from advisor.model import Model
-from advisor.model_spec import ArchitectureFacts
+from advisor.model.build import build
+from advisor.model.catalog import find_model, in_format
+from advisor.model.model import Model
+from advisor.model.spec import ArchitectureFacts
 from advisor.placement import LOAD_MODES, Settings, Strategy
 from advisor.runtimes import LLAMA_CPP
-from advisor.tensors import build
 from advisor.workload import Workload
 
 ARCHITECTURES = {"Qwen3-4B": "qwen3", "Qwen3-30B-A3B": "qwen3moe", "Gemma-3-4B": "gemma3"}

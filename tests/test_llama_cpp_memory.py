@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.catalog import architecture, model
+from advisor.model.catalog import architecture, model
 from advisor.runtimes.llama_cpp_memory import (
     cells,
     compute_buffer,

@@ -7,9 +7,7 @@ import pytest
 from engine import needs_engine, options
 from flags import flags, listed
 
-from advisor import catalog
 from advisor.advice import advise
-from advisor.architecture import Group
 from advisor.assemble import machine
 from advisor.diagnosis import Measured, diagnose, measurable
 from advisor.efficiency import efficiency
@@ -17,6 +15,8 @@ from advisor.errors import InputError, Refusal
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine
 from advisor.machine_inputs import MachineInputs
+from advisor.model import catalog
+from advisor.model.architecture import Group
 from advisor.placement import Placement, Settings, Strategy, vram
 from advisor.runtimes import LLAMA_CPP, LLAMA_CPP_TENSOR, Runtime, runtime
 from advisor.workload import Workload

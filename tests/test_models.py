@@ -8,10 +8,12 @@ from gguf import GGMLQuantizationType
 from gguf_files import LLAMA_KEYS, llama_tensors, write
 from llama_config import LLAMA, PARAMS
 
-from advisor import catalog, cli, models
-from advisor.describe import hub
+from advisor import cli
 from advisor.errors import InputError, NeedMoreBytes, NetworkError, Refusal, UnknownName
-from advisor.models import Way, way
+from advisor.model import catalog, resolve
+from advisor.model.config.read import describe as describe_config
+from advisor.model.hub import read as hub
+from advisor.model.resolve import Way, way
 
 
 @pytest.fixture
@@ -54,8 +56,8 @@ def test_what_a_text_means(text: str, expected: Way) -> None:
 
 
 def test_names_of_the_catalogue_come_in_the_usual_format_or_the_one_asked_for() -> None:
-    assert models.find("Llama-3.1-8B").model.format == models.DEFAULT_FORMAT
-    found = models.find(" llama 3.1 8b ", "Q8_0")
+    assert resolve.find("Llama-3.1-8B").model.format == resolve.DEFAULT_FORMAT
+    found = resolve.find(" llama 3.1 8b ", "Q8_0")
     assert (found.model.name, found.model.format, found.stored) == ("Llama-3.1-8B", "Q8_0", "")
     assert found.model.architecture.params == PARAMS
     assert found.source.startswith("https://")
@@ -63,24 +65,24 @@ def test_names_of_the_catalogue_come_in_the_usual_format_or_the_one_asked_for() 
 
 def test_what_is_noted_about_a_name_is_told() -> None:
     row = next(row for row in catalog.model_rows().values() if row.layers and row.note)
-    (note,) = models.find(row.name).notes
+    (note,) = resolve.find(row.name).notes
     assert note[1:] == f"{row.note[1:]}."
 
 
 def test_a_repository_that_the_catalogue_answers_for_is_said_not_to_be_read() -> None:
-    (note,) = models.find("somebody/Llama-3.1-8B-GGUF").notes
+    (note,) = resolve.find("somebody/Llama-3.1-8B-GGUF").notes
     assert note.startswith("Taken from the catalogue as Llama-3.1-8B;")
-    assert models.find("meta-llama/Llama-3.1-8B").notes == ()
+    assert resolve.find("meta-llama/Llama-3.1-8B").notes == ()
 
 
 def test_unknown_names_come_with_close_ones() -> None:
     with pytest.raises(UnknownName) as caught:
-        models.find("Lama-3.1-70")
+        resolve.find("Lama-3.1-70")
     assert "Llama-3.1-70B" in caught.value.close
 
 
 def test_a_gguf_file_has_its_own_bytes_in_its_own_format(gguf_file: Path) -> None:
-    found = models.find(str(gguf_file))
+    found = resolve.find(str(gguf_file))
     assert (found.model.name, found.stored, found.model.format) == (
         "Small Llama", "Q4_K_M", "Q4_K_M",
     )  # fmt: skip
@@ -90,20 +92,20 @@ def test_a_gguf_file_has_its_own_bytes_in_its_own_format(gguf_file: Path) -> Non
 
 
 def test_another_format_of_a_gguf_file_is_worked_out(gguf_file: Path) -> None:
-    own, asked = models.from_file(gguf_file), models.from_file(gguf_file, "Q8_0")
+    own, asked = resolve.from_file(gguf_file), resolve.from_file(gguf_file, "Q8_0")
     assert (asked.stored, asked.model.format) == ("Q4_K_M", "Q8_0")
     assert asked.model.file_bytes > own.model.file_bytes
 
 
 def test_the_beginning_of_a_gguf_file_is_enough(gguf_file: Path) -> None:
     data = gguf_file.read_bytes()
-    assert models.from_prefix("cut.gguf", data[:4096]).model.layers == 2
+    assert resolve.from_prefix("cut.gguf", data[:4096]).model.layers == 2
     with pytest.raises(NeedMoreBytes):
-        models.from_prefix("cut.gguf", data[:200])
+        resolve.from_prefix("cut.gguf", data[:200])
 
 
 def test_a_config_is_called_like_its_folder_and_keeps_its_path(config_file: Path) -> None:
-    found = models.find(str(config_file))
+    found = resolve.find(str(config_file))
     assert found.model.name == "My-Llama"
     assert found.source == str(config_file)
     assert found.model.architecture.params == PARAMS
@@ -111,14 +113,14 @@ def test_a_config_is_called_like_its_folder_and_keeps_its_path(config_file: Path
 
 
 def test_a_folder_stands_for_its_config(config_file: Path) -> None:
-    assert models.find(str(config_file.parent)).source == str(config_file)
+    assert resolve.find(str(config_file.parent)).source == str(config_file)
 
 
 def test_a_cached_repository_is_called_by_its_name(tmp_path: Path) -> None:
     folder = tmp_path / "models--owner--Their-Model" / "snapshots" / ("a" * 40)
     folder.mkdir(parents=True)
     (folder / "config.json").write_text(json.dumps(LLAMA), encoding="utf-8")
-    assert models.from_file(folder).model.name == "Their-Model"
+    assert resolve.from_file(folder).model.name == "Their-Model"
 
 
 @pytest.mark.parametrize(
@@ -132,22 +134,22 @@ def test_a_cached_repository_is_called_by_its_name(tmp_path: Path) -> None:
     ],
 )
 def test_a_paste_is_called_by_what_it_says(origin: dict[str, object], name: str) -> None:
-    found = models.find(json.dumps(LLAMA | origin))
+    found = resolve.find(json.dumps(LLAMA | origin))
     assert found.model.name == name
     assert found.model.architecture.params == PARAMS
 
 
 def test_a_format_without_a_recipe_is_replaced_and_told() -> None:
     odd = LLAMA | {"quantization_config": {"quant_method": "exl3", "bits": 3}}
-    found = models.from_config(json.dumps(odd))
-    assert (found.stored, found.model.format) == ("", models.DEFAULT_FORMAT)
+    found = resolve.from_config(json.dumps(odd))
+    assert (found.stored, found.model.format) == ("", resolve.DEFAULT_FORMAT)
     assert any("no recipe; Q4_K_M is shown" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("text", ["{", '{"hidden_size": 1}', "{}", "{" * 100_000])
 def test_pastes_that_are_no_config(text: str) -> None:
     with pytest.raises((InputError, Refusal)):
-        models.find(text)
+        resolve.find(text)
 
 
 @pytest.mark.parametrize(
@@ -156,19 +158,19 @@ def test_pastes_that_are_no_config(text: str) -> None:
 )
 def test_files_that_are_not_there(text: str) -> None:
     with pytest.raises(InputError, match="There is no file"):
-        models.find(text)
+        resolve.find(text)
 
 
 def test_files_that_are_something_else(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.gguf"
     wrong.write_bytes(b"PK\x03\x04" * 100)
     with pytest.raises(InputError):
-        models.find(str(wrong))
+        resolve.find(str(wrong))
     huge = tmp_path / "config.json"
     with huge.open("wb") as file:
-        file.truncate(models.LONGEST_CONFIG + 1)
+        file.truncate(resolve.LONGEST_CONFIG + 1)
     with pytest.raises(InputError, match="larger than any"):
-        models.find(str(huge))
+        resolve.find(str(huge))
 
 
 def test_a_repository_has_its_stored_format(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,19 +178,19 @@ def test_a_repository_has_its_stored_format(monkeypatch: pytest.MonkeyPatch) -> 
 
     def describe(identity: str) -> object:
         asked.append(identity)
-        return models.config.describe(LLAMA, "nothing-7b")
+        return describe_config(LLAMA, "nothing-7b")
 
     monkeypatch.setattr(hub, "describe_repository", describe)
-    found = models.find("nobody/nothing-7b")
+    found = resolve.find("nobody/nothing-7b")
     assert asked == ["nobody/nothing-7b"]
     assert (found.stored, found.model.format) == ("BF16-hf", "BF16-hf")
-    assert models.find("nobody/nothing-7b", "Q4_K_M").model.format == "Q4_K_M"
+    assert resolve.find("nobody/nothing-7b", "Q4_K_M").model.format == "Q4_K_M"
 
 
 def test_no_repository_without_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ADVISOR_OFFLINE", "1")
     with pytest.raises(NetworkError, match="switched off"):
-        models.find("nobody/nothing-7b")
+        resolve.find("nobody/nothing-7b")
 
 
 @pytest.mark.parametrize(
@@ -232,7 +234,7 @@ def test_a_gguf_file_of_a_repository_is_read_by_its_header(
     monkeypatch.setattr(
         hub, "RemoteFile", lambda identity, name: HeldFile(identity, name, gguf_file)
     )
-    remote, local = models.find("owner/name-GGUF/small.gguf"), models.find(str(gguf_file))
+    remote, local = resolve.find("owner/name-GGUF/small.gguf"), resolve.find(str(gguf_file))
     assert way("owner/name-GGUF/small.gguf") is Way.HUB_FILE
     assert remote.model.file_bytes == local.model.file_bytes
     assert remote.model.format == local.model.format
@@ -249,5 +251,5 @@ def test_all_parts_of_a_split_file_are_asked_for(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(hub, "RemoteFile", none)
     with pytest.raises(NetworkError):
-        models.find("o/n/Q4/big-00002-of-00003.gguf")
+        resolve.find("o/n/Q4/big-00002-of-00003.gguf")
     assert asked == [f"o/n/Q4/big-0000{part}-of-00003.gguf" for part in (1, 2, 3)]

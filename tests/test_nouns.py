@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from advisor import catalog
-from advisor.architecture import Group
-from advisor.describe.outline import outline
 from advisor.errors import InputError, UnknownName, close_names
-from advisor.kv_cache import KV_BYTES_PER_VALUE
-from advisor.model import LAYERED, scaled
+from advisor.model import catalog
+from advisor.model.architecture import Group
+from advisor.model.from_param_count import outline
+from advisor.model.kv_cache import KV_BYTES_PER_VALUE
+from advisor.model.model import LAYERED, scaled
 from advisor.quantity import Figure, Kind
 from advisor.workload import Workload
 

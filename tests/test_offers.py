@@ -2,8 +2,9 @@
 
 import pytest
 
-from advisor import catalog, offers
+from advisor import offers
 from advisor.errors import InputError
+from advisor.model import catalog
 from advisor.offers import LIMITS, MoneyInputs
 from advisor.price_rows import PriceRow, price_rows
 

@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from advisor import catalog
 from advisor.assemble import machine
 from advisor.efficiency import efficiency
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine
 from advisor.machine_inputs import MachineInputs
-from advisor.model import Model
+from advisor.model import catalog
+from advisor.model.model import Model
 from advisor.placement import Settings, Strategy
 from advisor.quantity import given
 from advisor.runtimes import ACCELERATE, LLAMA_CPP, VLLM, Runtime

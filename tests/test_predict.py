@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from measurements import measured
 
-from advisor import catalog, predict
+from advisor import predict
 from advisor.cli import main
 from advisor.errors import AdvisorError
+from advisor.model import catalog
 from advisor.placement import Strategy
 from advisor.predict import answer, predictions, understood
 from advisor.units import GB, GIB

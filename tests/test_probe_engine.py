@@ -22,11 +22,11 @@ import psutil
 import pytest
 from engine import needs_engine
 
-from advisor.catalog import storage_types
-from advisor.describe.gguf import describe_path
 from advisor.errors import ProbeError
-from advisor.model import Model
-from advisor.model_spec import ArchitectureFacts
+from advisor.model.catalog import storage_types
+from advisor.model.gguf.read import describe_path
+from advisor.model.model import Model
+from advisor.model.spec import ArchitectureFacts
 from advisor.probes import (
     engine,
     engine_llama_bench,

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor import catalog
 from advisor.assemble import machine
 from advisor.compare import as_run
 from advisor.efficiency import efficiency
 from advisor.estimate import Estimate, estimate
 from advisor.machine_inputs import MachineInputs
+from advisor.model import catalog
 from advisor.placement import Settings, Strategy, Tier, needed_bytes
 from advisor.runtimes import KTRANSFORMERS, LLAMA_CPP, RUNTIMES, Runtime
 from advisor.workload import Workload

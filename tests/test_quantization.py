@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 from gguf import GGML_QUANT_SIZES
 
-from advisor.architecture import Architecture, Experts, Group, Tensor
 from advisor.errors import Refusal, UnknownName
-from advisor.model_spec import ArchitectureFacts
-from advisor.quantization import (
+from advisor.model.architecture import Architecture, Experts, Group, Tensor
+from advisor.model.build import build
+from advisor.model.formats import Format, RecipeRow, formats
+from advisor.model.quantization import (
     UNQUANTIZED,
     StorageType,
     category,
@@ -22,8 +23,7 @@ from advisor.quantization import (
     tensor_bytes,
     tensor_types,
 )
-from advisor.recipes import Format, RecipeRow, formats
-from advisor.tensors import build
+from advisor.model.spec import ArchitectureFacts
 from advisor.units import GB, GIB
 
 ROOT = Path(__file__).parents[1]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from advisor.errors import DataError, UnknownName
-from advisor.recipes import Place, RecipeRow, format_named, formats, more_bits
+from advisor.model.formats import Place, RecipeRow, format_named, formats, more_bits
 from advisor.tables import DATA, read
 
 RECIPES = read(DATA / "recipes.csv", RecipeRow)

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from advisor import catalog
 from advisor.assemble import machine
 from advisor.compare import as_run
 from advisor.efficiency import efficiency
 from advisor.estimate import Estimate, estimate
 from advisor.machine_inputs import MachineInputs
+from advisor.model import catalog
 from advisor.placement import Settings, Strategy
 from advisor.remarks import remarks
 from advisor.runtimes import ACCELERATE, LLAMA_CPP, OLLAMA, RUNTIMES, VLLM, Runtime

@@ -17,18 +17,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor import catalog
-from advisor.architecture import Group
 from advisor.assemble import machine
-from advisor.describe.config import facts_from_config
 from advisor.machine import Machine
 from advisor.machine_inputs import MachineInputs
-from advisor.model import Model
-from advisor.models import from_file
+from advisor.model import catalog
+from advisor.model.architecture import Group
+from advisor.model.build import build
+from advisor.model.config.read import facts_from_config
+from advisor.model.model import Model
+from advisor.model.resolve import from_file
 from advisor.placement import DISK, RAM, Location, Placement, Settings, Strategy, Tier, vram
 from advisor.runtimes.accelerate import ACCELERATE, ACTIVATIONS, MEMORY_USED, SYSTEM_RAM
 from advisor.runtimes.device_map import HEAD, NORM, TABLE, blocks, blocks_that_fit, device_map
-from advisor.tensors import build
 from advisor.workload import Workload
 
 needs_transformers = pytest.mark.skipif(

@@ -9,13 +9,13 @@ import pytest
 from flags import flags, listed
 from measurements import measured
 
-from advisor import catalog
-from advisor.architecture import Group
 from advisor.assemble import machine
 from advisor.compare import compare
 from advisor.efficiency import efficiency
 from advisor.estimate import Estimate, estimate
 from advisor.machine_inputs import MachineInputs
+from advisor.model import catalog
+from advisor.model.architecture import Group
 from advisor.placement import RAM, Settings, Strategy, vram
 from advisor.predict import answer
 from advisor.runtimes import KTRANSFORMERS

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from flags import flags, listed
 
-from advisor import catalog
-from advisor.architecture import Group
 from advisor.assemble import machine
 from advisor.compare import as_run
 from advisor.efficiency import Scope, efficiency
@@ -15,6 +13,8 @@ from advisor.engines import DEEPSPEED_INFERENCE
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine
 from advisor.machine_inputs import MachineInputs
+from advisor.model import catalog
+from advisor.model.architecture import Group
 from advisor.placement import RAM, Placement, Settings, Strategy, kv_bytes, vram, weight_bytes
 from advisor.runtimes import SGLANG, VLLM, Runtime
 from advisor.runtimes.parallel import cache_share, parallel

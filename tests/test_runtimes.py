@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from placing import WORK, command, place
 
-from advisor import catalog
-from advisor.architecture import Group
 from advisor.assemble import machine
 from advisor.compare import compare, usable
 from advisor.errors import Refusal, UnknownName
 from advisor.machine import Machine
 from advisor.machine_inputs import MachineInputs
+from advisor.model import catalog
+from advisor.model.architecture import Group
 from advisor.placement import DISK, RAM, Location, Placement, Settings, Strategy, vram, weight_bytes
 from advisor.runtimes import (
     ACCELERATE,

@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from advisor import catalog, skypilot
+from advisor import skypilot
 from advisor.advice import advise
 from advisor.assemble import machine
 from advisor.efficiency import efficiency
 from advisor.errors import Refusal
 from advisor.estimate import estimate
 from advisor.machine_inputs import MachineInputs
+from advisor.model import catalog
 from advisor.placement import Strategy
 from advisor.runtimes import LLAMA_CPP, OLLAMA, RUNTIMES, SGLANG, VLLM, Runtime
 from advisor.units import GIB

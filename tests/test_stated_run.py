@@ -5,8 +5,9 @@ from statistics import median
 import pytest
 from measurements import measured
 
-from advisor import catalog, stated_run
+from advisor import stated_run
 from advisor.engines import engine
+from advisor.model import catalog
 from advisor.placement import Strategy
 from advisor.predict import answer, understood
 from advisor.runtimes import ACCELERATE, DEEPSPEED

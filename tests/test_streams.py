@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from advisor import catalog
 from advisor.assemble import machine
 from advisor.efficiency import EfficiencyRow
 from advisor.engines import engine
@@ -16,6 +15,7 @@ from advisor.fitting.stream_parameters import STREAM_PARAMETERS
 from advisor.fitting.stream_table import SOURCE, fitted, half_width
 from advisor.fitting.streams import BATCHED, EXPERTS, RESIDENT, STAGED, STREAMED, regime
 from advisor.machine_inputs import MachineInputs
+from advisor.model import catalog
 from advisor.placement import Settings, Strategy
 from advisor.runtimes import DEEPSPEED
 from advisor.runtimes.deepspeed import passing_bytes

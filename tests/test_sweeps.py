@@ -5,7 +5,6 @@ from functools import cache
 import numpy as np
 import pytest
 
-from advisor import catalog
 from advisor.advice import Advice, advise
 from advisor.assemble import machine
 from advisor.compare import compare, decode_tps
@@ -13,6 +12,7 @@ from advisor.efficiency import efficiency
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine
 from advisor.machine_inputs import MachineInputs
+from advisor.model import catalog
 from advisor.offers import MoneyInputs
 from advisor.placement import Settings, Strategy
 from advisor.runtimes import LLAMA_CPP

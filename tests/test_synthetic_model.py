@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from gguf import GGUFReader, dequantize
 
-from advisor.catalog import storage_types
-from advisor.describe.gguf import describe_path
 from advisor.errors import Refusal, UnknownName
-from advisor.model_spec import ArchitectureFacts
+from advisor.model.catalog import storage_types
+from advisor.model.gguf.read import describe_path
+from advisor.model.spec import ArchitectureFacts
 from advisor.probes.synthetic_model import KINDS, Synthetic, in_format, in_type, write
 
 DENSE = ArchitectureFacts(

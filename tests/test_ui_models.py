@@ -11,9 +11,8 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1.element_tree import Selectbox
 from ui_app import app, page_text, run
 
-from advisor import models
-from advisor.describe import installed
-from advisor.describe.installed import InstalledModel, Survey
+from advisor.model import installed, resolve
+from advisor.model.installed import InstalledModel, Survey
 from advisor.reports.store import open_store
 from advisor.ui import other_ways, picking
 
@@ -233,8 +232,8 @@ def test_a_repository_without_the_network_keeps_an_answer_and_can_be_tried_again
     text = page_text(test)
     assert "Network requests are switched off" in text
     assert "Shown instead: Llama-3.1-70B." in text
-    found = models.from_config(json.dumps(LLAMA), "nothing-1b")
-    monkeypatch.setattr(models, "from_repository", lambda identity, form=None: found)
+    found = resolve.from_config(json.dumps(LLAMA), "nothing-1b")
+    monkeypatch.setattr(resolve, "from_repository", lambda identity, form=None: found)
     assert "switched off" in page_text(run(test))  # the answer is remembered
     next(one for one in test.button if one.label == "Try again").click()
     run(test)
@@ -247,7 +246,7 @@ def test_a_repository_without_the_network_keeps_an_answer_and_can_be_tried_again
 
 def test_local_files_switched_off(gguf_file, monkeypatch):
     monkeypatch.setenv("ADVISOR_LOCAL_FILES", "off")
-    monkeypatch.setattr(models, "from_file", lambda *_: pytest.fail("was read"))
+    monkeypatch.setattr(resolve, "from_file", lambda *_: pytest.fail("was read"))
     monkeypatch.setattr(installed, "survey", lambda *_: pytest.fail("was searched"))
     test = app(model=str(gguf_file))
     text = page_text(test)

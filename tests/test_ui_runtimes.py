@@ -5,10 +5,10 @@ import re
 import pytest
 from ui_app import app, page_text, run
 
-from advisor import catalog
 from advisor.advice import advise
 from advisor.assemble import machine
 from advisor.machine_inputs import MachineInputs
+from advisor.model import catalog
 from advisor.runtimes import RUNTIMES
 from advisor.ui.choices import Choices
 from advisor.ui.fields import ANOTHER, DEFAULT_HOST

@@ -3,9 +3,9 @@
 from functools import lru_cache
 from typing import Any
 
-from advisor.architecture import Architecture, Group
 from advisor.machine import Machine
-from advisor.model import Model
+from advisor.model.architecture import Architecture, Group
+from advisor.model.model import Model
 from advisor.peers import PEERS, Facts, Where
 from advisor.placement import RAM, Placement, vram, weight_bytes
 from advisor.predict import Case

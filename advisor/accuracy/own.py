@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 
-from advisor import catalog
 from advisor.machine import Machine
 from advisor.machine_inputs import NO_GPU
-from advisor.model import Model
-from advisor.model_spec import ArchitectureFacts
+from advisor.model import catalog
+from advisor.model.build import build
+from advisor.model.model import Model
+from advisor.model.spec import ArchitectureFacts
 from advisor.predict import understood
 from advisor.quantity import Figure, Kind
 from advisor.tables import DATA, read
-from advisor.tensors import build
 from advisor.units import GB, KIB
 from advisor.workload import Workload
 

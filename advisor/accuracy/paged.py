@@ -16,7 +16,7 @@ from advisor.efficiency import Efficiency, efficiency
 from advisor.errors import InputError
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Disk
-from advisor.model import Floats
+from advisor.model.model import Floats
 from advisor.placement import DISK, Settings, Strategy
 from advisor.runtimes import LLAMA_CPP
 from advisor.runtimes.paging import WATCHED, Reread, Rereading, reread

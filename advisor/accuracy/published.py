@@ -14,7 +14,7 @@ from advisor.fitting.left_out import GENERATED, READ, left_out
 from advisor.fitting.spreads import half_widths
 from advisor.fitting.stack import Stack, case_of, decoded, measured, prompted
 from advisor.intervals import IN_DECODE, IN_PROMPT
-from advisor.model import Floats
+from advisor.model.model import Floats
 from advisor.predict import Case
 
 Row = Mapping[str, str]

@@ -9,7 +9,7 @@ import numpy as np
 
 from advisor.accuracy.point import Point
 from advisor.accuracy.regimes import ALL, REGIMES
-from advisor.model import Floats
+from advisor.model.model import Floats
 from advisor.peers import PEERS
 
 PROMISED = 0.8

@@ -16,7 +16,7 @@ from advisor.estimate import Estimate, estimate
 from advisor.intervals import Range
 from advisor.machine import Gpu, Machine
 from advisor.machine_catalog import find_host
-from advisor.model import Model
+from advisor.model.model import Model
 from advisor.placement import RAM, Placement, Settings, Strategy, Tier
 from advisor.quantity import Figure
 from advisor.records import HostRow

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from advisor import catalog
 from advisor.causes.situation import Situation, Trial, Trials, fits, rates, times, trial
 from advisor.errors import Refusal
 from advisor.estimate import Estimate
 from advisor.formatting import memory
-from advisor.model import Model
+from advisor.model import catalog
+from advisor.model.model import Model
 from advisor.placement import Settings, Strategy
 from advisor.schedule import Flow, Schedule, Stage
 from advisor.units import Array

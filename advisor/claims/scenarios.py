@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
-from advisor import catalog, runtimes
+from advisor import runtimes
 from advisor.assemble import machine
 from advisor.claims.rows import Inputs
 from advisor.compare import as_run
@@ -18,7 +18,8 @@ from advisor.errors import DataError
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine
 from advisor.machine_inputs import MachineInputs
-from advisor.model import Model
+from advisor.model import catalog
+from advisor.model.model import Model
 from advisor.offers import MoneyInputs
 from advisor.placement import Settings, Strategy
 from advisor.runtimes import Runtime

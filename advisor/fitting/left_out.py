@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 
 from advisor.errors import DataError
-from advisor.model import Floats
+from advisor.model.model import Floats
 from advisor.tables import DATA, read
 
 LEFT_OUT = DATA / "left_out.csv"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from advisor.model import Floats
+from advisor.model.model import Floats
 
 GROUP_POWER = -0.35
 

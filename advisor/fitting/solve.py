@@ -15,7 +15,7 @@ import numpy.typing as npt
 from advisor.fitting.normal_equations import Prior, cauchy, counts, covariance, newton
 from advisor.fitting.parameters import PARAMETERS, Parameter
 from advisor.fitting.stack import Stack, seconds
-from advisor.model import Floats
+from advisor.model.model import Floats
 
 NOISE = 0.07
 """Spread of honest rows about the model, as a logarithm."""

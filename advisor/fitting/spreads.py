@@ -9,7 +9,7 @@ from advisor.fitting.parameters import PARAMETERS
 from advisor.fitting.solve import Fit
 from advisor.fitting.stack import Stack
 from advisor.intervals import ENOUGH, ON_GPU
-from advisor.model import Floats
+from advisor.model.model import Floats
 
 COVERED = 0.8
 ASSUMED = {

@@ -16,7 +16,7 @@ from advisor.estimate import usual_backend
 from advisor.fitting.normal_equations import group_of
 from advisor.machine import Gpu, Host
 from advisor.machine_catalog import find_host
-from advisor.model import Floats
+from advisor.model.model import Floats
 from advisor.predict import Case, understood
 from advisor.processors import MATRIX_TYPES, cpu_seconds, gpu_seconds, matrices, vectors
 from advisor.quantity import given

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from advisor.fitting.parameters import Parameter
-from advisor.model import Floats
+from advisor.model.model import Floats
 
 
 @dataclass(frozen=True, kw_only=True)

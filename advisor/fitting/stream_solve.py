@@ -14,7 +14,7 @@ import numpy.typing as npt
 from advisor.fitting.normal_equations import Prior, cauchy, counts, covariance, newton
 from advisor.fitting.stream_parameters import RUNTIME, STREAM_PARAMETERS, StreamParameter
 from advisor.fitting.streams import Streams
-from advisor.model import Floats
+from advisor.model.model import Floats
 
 Term = tuple[str, str]
 """A constant, and the engine that the term is for; empty for all runs."""

@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
-from advisor.catalog import storage_types
-from advisor.describe.gguf import describe_path
 from advisor.errors import ProbeError
 from advisor.measurement import Measurement
+from advisor.model.catalog import storage_types
+from advisor.model.gguf.read import describe_path
 from advisor.probes import engine_llama_bench, engine_xllamacpp, host, synthetic_model
 from advisor.probes.drive_file import (
     MEMORY_FILESYSTEMS,

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from advisor.architecture import Group
+from advisor.model.architecture import Group
 from advisor.probes.engine_job import Timings
 from advisor.probes.engine_samples import (
     ATTENDING,

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from advisor.errors import AdvisorError, ProbeError
-from advisor.model import Model
-from advisor.model_spec import ArchitectureFacts
+from advisor.model.model import Model
+from advisor.model.spec import ArchitectureFacts
 from advisor.probes.host import HostFacts
 from advisor.probes.synthetic_model import Synthetic, in_format, in_type
 from advisor.units import MIB

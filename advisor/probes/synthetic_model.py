@@ -23,15 +23,15 @@ from typing import BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from advisor.architecture import Architecture, Group, Tensor
-from advisor.catalog import model_formats, storage_types
-from advisor.describe.gguf import FILE_TYPES
 from advisor.errors import Refusal
-from advisor.model import Model, from_tensors
-from advisor.model_spec import ArchitectureFacts
-from advisor.quantization import StorageType, tensor_bytes, tensor_types
-from advisor.recipes import format_named
-from advisor.tensors import build
+from advisor.model.architecture import Architecture, Group, Tensor
+from advisor.model.build import build
+from advisor.model.catalog import model_formats, storage_types
+from advisor.model.formats import format_named
+from advisor.model.gguf.read import FILE_TYPES
+from advisor.model.model import Model, from_tensors
+from advisor.model.quantization import StorageType, tensor_bytes, tensor_types
+from advisor.model.spec import ArchitectureFacts
 
 MAGIC, VERSION, ALIGNMENT = b"GGUF", 3, 32
 UINT32, INT32, FLOAT32, STRING, ARRAY = 4, 5, 6, 8, 9

@@ -12,9 +12,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from advisor import catalog
 from advisor.machine import Machine
-from advisor.model import Floats, Model
+from advisor.model import catalog
+from advisor.model.model import Floats, Model
 from advisor.placement import (
     DISK,
     RAM,

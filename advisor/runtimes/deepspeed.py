@@ -16,11 +16,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from advisor import catalog
-from advisor.architecture import Group
 from advisor.errors import Refusal
 from advisor.machine import Machine
-from advisor.model import Model
+from advisor.model import catalog
+from advisor.model.architecture import Group
+from advisor.model.model import Model
 from advisor.placement import DISK, RAM, Placement, Settings, Strategy
 from advisor.runtimes.formats import becomes_of
 from advisor.runtimes.runtime import Runtime

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from advisor.model import Floats, Model
+from advisor.model.model import Floats, Model
 from advisor.units import Array
 
 TABLE, NORM, HEAD = "table", "norm", "head"

@@ -12,9 +12,9 @@ from functools import partial
 
 import numpy as np
 
-from advisor.architecture import Group
 from advisor.machine import Machine
-from advisor.model import Model
+from advisor.model.architecture import Group
+from advisor.model.model import Model
 from advisor.placement import DISK, RAM, Placement, Settings, Strategy, all_of, vram
 from advisor.runtimes.runtime import Becomes, Runtime
 from advisor.runtimes.streaming import ACTIVATIONS, kernels, packed_weights, together

@@ -13,9 +13,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from advisor.kv_cache import KV_BYTES_PER_VALUE
 from advisor.machine import Machine
-from advisor.model import Floats, Model
+from advisor.model.kv_cache import KV_BYTES_PER_VALUE
+from advisor.model.model import Floats, Model
 from advisor.placement import DISK, RAM, Location, Placement, Settings, Strategy
 from advisor.runtimes.formats import becomes_of
 from advisor.runtimes.parallel import Parallel, exchanges

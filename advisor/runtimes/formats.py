@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from advisor.catalog import model_formats
 from advisor.errors import Refusal
 from advisor.machine import Machine
+from advisor.model.catalog import model_formats
 from advisor.runtimes.runtime import Becomes
 from advisor.tables import DATA, read
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from advisor.machine import Machine
-from advisor.model import Model
+from advisor.model.model import Model
 from advisor.placement import RAM, Placement, Strategy
 from advisor.runtimes.llama_cpp import LLAMA_CPP
 from advisor.runtimes.llama_cpp_command import BATCH, MICRO_BATCH, devices, with_workers

@@ -22,10 +22,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from advisor.architecture import Group
 from advisor.errors import Refusal
 from advisor.machine import Machine
-from advisor.model import Floats, Model
+from advisor.model.architecture import Group
+from advisor.model.model import Floats, Model
 from advisor.placement import RAM, Location, Placement, Settings, Strategy, all_of, vram
 from advisor.runtimes.expert_streaming import hit_share
 from advisor.runtimes.formats import becomes_of

@@ -10,10 +10,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from advisor.architecture import Group
 from advisor.errors import Refusal
 from advisor.machine import Machine
-from advisor.model import Floats, Model
+from advisor.model.architecture import Group
+from advisor.model.model import Floats, Model
 from advisor.placement import (
     DISK,
     LOAD_MODES,

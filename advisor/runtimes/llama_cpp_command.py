@@ -10,9 +10,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from advisor.architecture import Group
 from advisor.machine import Machine
-from advisor.model import Model
+from advisor.model.architecture import Group
+from advisor.model.model import Model
 from advisor.placement import RAM, Placement, Strategy, vram
 from advisor.workload import Workload
 

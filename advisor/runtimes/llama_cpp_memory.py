@@ -27,9 +27,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from advisor.architecture import Architecture, Experts, LayerCache, Tensor
-from advisor.kv_cache import KV_BYTES_PER_VALUE
-from advisor.model import Floats, Model
+from advisor.model.architecture import Architecture, Experts, LayerCache, Tensor
+from advisor.model.kv_cache import KV_BYTES_PER_VALUE
+from advisor.model.model import Floats, Model
 from advisor.units import FLOAT, Array
 from advisor.workload import Workload
 

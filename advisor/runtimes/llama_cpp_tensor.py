@@ -15,7 +15,7 @@ import numpy as np
 
 from advisor.errors import Refusal
 from advisor.machine import Machine
-from advisor.model import Model
+from advisor.model.model import Model
 from advisor.placement import Placement, Settings, Strategy, all_of, vram
 from advisor.runtimes import llama_cpp
 from advisor.runtimes.llama_cpp import LLAMA_CPP

@@ -16,7 +16,7 @@ import numpy as np
 
 from advisor.errors import Refusal
 from advisor.machine import Machine
-from advisor.model import Model
+from advisor.model.model import Model
 from advisor.placement import Placement, Settings, Strategy, layers_that_fit
 from advisor.runtimes import llama_cpp
 from advisor.runtimes.formats import becomes_of

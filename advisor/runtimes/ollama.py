@@ -20,7 +20,7 @@ import numpy as np
 
 from advisor.errors import Refusal
 from advisor.machine import Machine
-from advisor.model import Model
+from advisor.model.model import Model
 from advisor.placement import Placement, Settings, Strategy
 from advisor.runtimes import llama_cpp, llama_cpp_schedule
 from advisor.runtimes.formats import becomes_of

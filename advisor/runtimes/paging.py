@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from advisor.architecture import Group
 from advisor.machine import USUAL_READ_AHEAD, Machine
-from advisor.model import Model
+from advisor.model.architecture import Group
+from advisor.model.model import Model
 from advisor.placement import DISK, Placement
 from advisor.steps import Load
 from advisor.units import Array

@@ -13,9 +13,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from advisor.architecture import Architecture
 from advisor.machine import Machine
-from advisor.model import Floats, Model
+from advisor.model.architecture import Architecture
+from advisor.model.model import Floats, Model
 from advisor.runtimes.llama_cpp_memory import widths
 from advisor.schedule import Exchange, Way
 from advisor.units import Array

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from advisor.machine import Machine
-from advisor.model import Model
+from advisor.model.model import Model
 from advisor.placement import Placement, Settings, Strategy
 from advisor.schedule import Phases
 from advisor.workload import Workload

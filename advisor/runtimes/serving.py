@@ -6,11 +6,11 @@ from itertools import chain
 
 import numpy as np
 
-from advisor import catalog
-from advisor.architecture import Group
 from advisor.errors import Refusal
 from advisor.machine import Machine
-from advisor.model import Floats, Model
+from advisor.model import catalog
+from advisor.model.architecture import Group
+from advisor.model.model import Floats, Model
 from advisor.placement import (
     RAM,
     Location,

@@ -15,7 +15,7 @@ import numpy as np
 
 from advisor.errors import Refusal
 from advisor.machine import Machine
-from advisor.model import Model
+from advisor.model.model import Model
 from advisor.placement import RAM, Placement, Settings, Strategy, weight_bytes
 from advisor.runtimes.formats import becomes_of
 from advisor.runtimes.parallel import Parallel, parallel, representative, several

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from advisor.architecture import Group
 from advisor.errors import Refusal
-from advisor.kv_cache import KV_BYTES_PER_VALUE
 from advisor.machine import Machine
-from advisor.model import LAYERED, Floats, Model
+from advisor.model.architecture import Group
+from advisor.model.kv_cache import KV_BYTES_PER_VALUE
+from advisor.model.model import LAYERED, Floats, Model
 from advisor.placement import (
     DISK,
     RAM,

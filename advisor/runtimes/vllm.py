@@ -16,10 +16,10 @@ from functools import cache
 
 import numpy as np
 
-from advisor.architecture import Group
 from advisor.errors import Refusal
 from advisor.machine import Machine
-from advisor.model import Floats, Model
+from advisor.model.architecture import Group
+from advisor.model.model import Floats, Model
 from advisor.placement import RAM, Placement, Settings, Strategy, layers_that_fit, weight_bytes
 from advisor.runtimes.formats import becomes_of
 from advisor.runtimes.parallel import Parallel, chunks, parallel, representative, several

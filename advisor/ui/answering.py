@@ -10,7 +10,7 @@ from advisor.advice import Advice, advise
 from advisor.assemble import machine
 from advisor.crossover import Crossover
 from advisor.machine import Machine
-from advisor.models import Found
+from advisor.model.resolve import Found
 from advisor.offers import MoneyInputs
 from advisor.reports.compose import document
 from advisor.reports.document import ReportDocument

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from advisor.formatting import short
-from advisor.model import Floats
+from advisor.model.model import Floats
 from advisor.ui.plot import Figure, Palette, line_layout, palette
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import streamlit as st
 from markupsafe import Markup
 
-from advisor import catalog, models
 from advisor.assemble_named import named_machine
 from advisor.calibration import Calibration
 from advisor.cards import TITLES
@@ -15,7 +14,8 @@ from advisor.compare import compare, decode_tps, usable
 from advisor.errors import AdvisorError
 from advisor.estimate import Estimate
 from advisor.formatting import tokens_per_second
-from advisor.model import Model
+from advisor.model import catalog, resolve
+from advisor.model.model import Model
 from advisor.runtimes import LLAMA_CPP, Runtime
 from advisor.ui.fields import fields
 from advisor.ui.markup import block, notice, show, table
@@ -60,7 +60,7 @@ def asked() -> tuple[Model, Workload]:
             return picked.in_format(chosen.form).model, chosen.workload()
     default = fields()
     name, form = str(default["model"].default), str(default["format"].default)
-    return models.find(name, form).model, Workload()
+    return resolve.find(name, form).model, Workload()
 
 
 def asked_of() -> Runtime:
@@ -135,7 +135,7 @@ def _chosen(model: Model, work: Workload) -> tuple[Model, Workload]:
     )  # fmt: skip
     if name not in names or name == model.name:
         return model, work
-    return models.find(name, model.format).model, work
+    return resolve.find(name, model.format).model, work
 
 
 def sentence(model: str, found: Sequence[Change]) -> str:

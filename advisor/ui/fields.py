@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from functools import cache
 
-from advisor import assemble, catalog, machine_inputs, offers
+from advisor import assemble, machine_inputs, offers
 from advisor.errors import UnknownName
-from advisor.kv_cache import KV_BYTES_PER_VALUE
 from advisor.machine_catalog import disk_rows, gpu_rows, host_rows
+from advisor.model import catalog
+from advisor.model.kv_cache import KV_BYTES_PER_VALUE
 from advisor.runtimes import ASIDE, RUNTIMES
 from advisor.workload import LIMITS
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from advisor import models
 from advisor.errors import InputError
-from advisor.models import Found
+from advisor.model import resolve
+from advisor.model.resolve import Found
 
 PASTED, UPLOADED = "pasted: ", "uploaded: "
 """How the names of such models begin, in the model control and in the address."""
@@ -54,7 +54,7 @@ def paste(text: str) -> str:
         raise InputError("That is no config.json: it must begin with { and end with }.")
     if len(text) > LONGEST_PASTE:
         raise InputError(f"That is longer than {LONGEST_PASTE:,} characters; no config.json is.")
-    found = replace(models.from_config(text), source="a config.json that was pasted")
+    found = replace(resolve.from_config(text), source="a config.json that was pasted")
     return _keep(PASTED + found.model.name, found, text.encode(errors="replace"))
 
 
@@ -67,10 +67,10 @@ def upload(name: str, data: bytes) -> str:
         Refusal: a model that is not understood.
     """
     if data.lstrip()[:1] == b"{":
-        read = models.from_config(data.decode(errors="replace"))
+        read = resolve.from_config(data.decode(errors="replace"))
         found = replace(read, source=f"{name[:120]}, uploaded")
     else:
-        found = models.from_prefix(name[:120], data)
+        found = resolve.from_prefix(name[:120], data)
     return _keep(UPLOADED + name[:120], found, data)
 
 

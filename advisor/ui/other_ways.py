@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from advisor.describe.installed import InstalledModel, Survey, survey
 from advisor.errors import AdvisorError
 from advisor.formatting import memory
+from advisor.model.installed import InstalledModel, Survey, survey
 from advisor.ui import given, markup, picking
 
 REMEMBERED = 600

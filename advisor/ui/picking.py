@@ -7,9 +7,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from advisor import catalog, models
 from advisor.errors import AdvisorError, InputError
-from advisor.models import Found, Way
+from advisor.model import catalog, resolve
+from advisor.model.resolve import Found, Way
 from advisor.ui import given
 
 SWITCH = "ADVISOR_LOCAL_FILES"
@@ -77,13 +77,13 @@ def pick(text: str) -> Picked:
         return Picked(text=text, found=kept.found, way=Way.CONFIG, stamp=kept.digest)
     if len(text) > LONGEST or text.startswith("{"):
         raise InputError("That is too long for a name. Paste a config.json under Other ways.")
-    match models.way(text):
+    match resolve.way(text):
         case Way.PATH:
             return _of_path(text)
         case Way.REPOSITORY:
             return _of_repository(text)
     name = catalog.find_model(text).name
-    return Picked(text=name, found=models.find(text), way=Way.NAME, stamp=text)
+    return Picked(text=name, found=resolve.find(text), way=Way.NAME, stamp=text)
 
 
 def _of_path(text: str) -> Picked:
@@ -132,7 +132,7 @@ def _fetched(text: str) -> Found | AdvisorError:
 def _tried(text: str) -> Found | AdvisorError:
     """The model or why not: an exception would not be remembered, and every change ask again."""
     try:
-        return models.find(text)
+        return resolve.find(text)
     except AdvisorError as error:
         return error
 

@@ -14,7 +14,7 @@ from advisor.concurrency import READING, USERS, Together
 from advisor.crossover import Crossover
 from advisor.estimate import Estimate
 from advisor.formatting import memory, number, tokens_per_second
-from advisor.model import Floats
+from advisor.model.model import Floats
 from advisor.placement import Strategy
 from advisor.ui.answering import Answer
 from advisor.ui.curves import Curve, Mark, curves

@@ -8,8 +8,8 @@ from advisor.efficiency import efficiency
 from advisor.errors import ProbeError, Refusal
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine
-from advisor.model import Model
-from advisor.model_spec import ArchitectureFacts
+from advisor.model.model import Model
+from advisor.model.spec import ArchitectureFacts
 from advisor.placement import Placement, Settings, Strategy
 from advisor.runtimes import Runtime
 from advisor.units import GB, GIB

@@ -13,9 +13,9 @@ from typing import BinaryIO
 
 import numpy as np
 
-from advisor.architecture import Architecture, Tensor
-from advisor.model_spec import ArchitectureFacts
-from advisor.tensors import build
+from advisor.model.architecture import Architecture, Tensor
+from advisor.model.build import build
+from advisor.model.spec import ArchitectureFacts
 
 DEVIATION = 0.02
 TILE = 2**19

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from advisor.errors import AdvisorError, InputError, ProbeError
-from advisor.model_spec import ArchitectureFacts
+from advisor.model.spec import ArchitectureFacts
 from advisor.placement import Placement, Settings, Strategy
 from advisor.probes import host
 from advisor.probes.engine_job import output_of

@@ -18,15 +18,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from advisor import catalog
-from advisor.catalog import find_model
 from advisor.errors import AdvisorError, ProbeError
 from advisor.machine import Machine
-from advisor.model_spec import ArchitectureFacts
+from advisor.model import catalog
+from advisor.model.build import build
+from advisor.model.catalog import find_model
+from advisor.model.spec import ArchitectureFacts
 from advisor.placement import Strategy
 from advisor.probes import disk, host
 from advisor.runtimes import ACCELERATE
-from advisor.tensors import build
 from advisor.units import GB, GIB, MIB
 from benchmarks.engine_parts import capped, checkpoint, talk, transformers_child
 from benchmarks.engine_parts.cases import TOKENS, Case, Session, least_first, placed, work

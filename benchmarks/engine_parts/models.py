@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from advisor.catalog import find_model
-from advisor.model_spec import ArchitectureFacts
+from advisor.model.catalog import find_model
+from advisor.model.spec import ArchitectureFacts
 from advisor.probes.synthetic_model import Synthetic, in_format
 
 CONTEXTS = (128, 4096)

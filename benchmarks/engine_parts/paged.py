@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from advisor.catalog import find_model
 from advisor.efficiency import efficiency
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine
-from advisor.model_spec import ArchitectureFacts
+from advisor.model.catalog import find_model
+from advisor.model.spec import ArchitectureFacts
 from advisor.placement import RAM, Settings, Strategy, needed_bytes
 from advisor.probes import disk, host
 from advisor.probes.engine_job import Job

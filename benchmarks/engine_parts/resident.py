@@ -13,7 +13,7 @@ from advisor import calibration
 from advisor.efficiency import efficiency
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine
-from advisor.model import Model
+from advisor.model.model import Model
 from advisor.placement import Strategy
 from advisor.probes import engine, host, ram
 from advisor.probes.engine_job import Job

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from advisor.accuracy.own import SHAPE, OwnRow
 from advisor.machine import Machine
-from advisor.model import Model
-from advisor.model_spec import ArchitectureFacts
+from advisor.model.model import Model
+from advisor.model.spec import ArchitectureFacts
 from advisor.units import GB, GIB
 
 COLUMNS = tuple(one.name for one in fields(OwnRow))

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from urllib.parse import quote
 
-from advisor.describe import hub_cache
-from advisor.describe.hub_client import Answer, Limits, endpoint, fetch
 from advisor.errors import InputError, NetworkError, Refusal, UnknownName
+from advisor.model.hub import cache
+from advisor.model.hub.client import Answer, Limits, endpoint, fetch
 
 IDENTITY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 REVISION = re.compile(r"[\w.-]+(/[\w.-]+){0,3}", re.ASCII)
@@ -73,7 +73,7 @@ def repository(
 
 def _kept(identity: str, revision: str) -> Mapping[str, object] | None:
     """An earlier answer, unless it is damaged."""
-    listing = hub_cache.kept_listing(identity, revision)
+    listing = cache.kept_listing(identity, revision)
     try:
         return listing if listing and _from_listing(identity, listing) else None
     except NetworkError:
@@ -105,7 +105,7 @@ def _ask_listing(
     }
     checked = _from_listing(identity, listing)
     for known_as in (revision, checked.commit):
-        hub_cache.keep_listing(identity, known_as, listing)
+        cache.keep_listing(identity, known_as, listing)
     return listing
 
 
@@ -147,13 +147,13 @@ def small_file(found: Repository, name: str, limits: Limits) -> bytes:
     Raises:
         UnknownName: no such file; the rest as `repository`.
     """
-    kept = hub_cache.kept_file(found.identity, found.commit, name)
+    kept = cache.kept_file(found.identity, found.commit, name)
     if kept is not None:
         return kept
     url = address(found.identity, found.commit, name)
     answer = fetch(url, cap=SMALL_FILE, limits=limits)
     refuse_status(answer, f"{found.identity}/{name}", (200,))
-    hub_cache.keep_file(found.identity, found.commit, name, answer.body)
+    cache.keep_file(found.identity, found.commit, name, answer.body)
     return answer.body
 
 

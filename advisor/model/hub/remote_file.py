@@ -1,8 +1,8 @@
 """A file of a repository on Hugging Face, of which only parts are read."""
 
-from advisor.describe.hub_client import Limits, fetch
-from advisor.describe.hub_repository import DEFAULT_LIMITS, address, refuse_status, repository
 from advisor.errors import InputError, NetworkError, UnknownName
+from advisor.model.hub.client import Limits, fetch
+from advisor.model.hub.repository import DEFAULT_LIMITS, address, refuse_status, repository
 
 READ_AHEAD = 2 * 2**20
 """Bytes asked for at least, since headers are read in small pieces one after another."""

@@ -11,15 +11,9 @@ References:
     [6] ggml-org/llama.cpp, src/llama-arch.cpp (tensor names), src/llama-model.cpp (their shapes).
 """
 
-from advisor.architecture import Group, Tensor, linear, norm, vectors
-from advisor.layers import (
-    Mixer,
-    delta_net_channels,
-    key_value_heads,
-    mamba2_channels,
-    mixer,
-)
-from advisor.model_spec import ArchitectureFacts
+from advisor.model.architecture import Group, Tensor, linear, norm, vectors
+from advisor.model.layers import Mixer, delta_net_channels, key_value_heads, mamba2_channels, mixer
+from advisor.model.spec import ArchitectureFacts
 
 
 def mixer_tensors(facts: ArchitectureFacts, layer: int) -> tuple[Tensor, ...]:

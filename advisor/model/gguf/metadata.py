@@ -1,8 +1,8 @@
 """Keys of a GGUF header, read with checks and remembered as facts."""
 
-from advisor.describe.gguf_header import Header
-from advisor.describe.gguf_text import Value, brief
 from advisor.errors import InputError
+from advisor.model.gguf.header import Header
+from advisor.model.gguf.text import Value, brief
 
 LARGEST = 2**31
 """No count of heads, layers, experts or tokens comes near it."""

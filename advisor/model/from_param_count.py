@@ -3,8 +3,8 @@
 import math
 from functools import lru_cache
 
-from advisor.architecture import Architecture, Experts, Group, LayerCache, Tensor
 from advisor.errors import InputError
+from advisor.model.architecture import Architecture, Experts, Group, LayerCache, Tensor
 
 VOCAB = 128_000
 KV_HEADS, HEAD_DIM = 8, 128

@@ -12,18 +12,18 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from advisor.architecture import Architecture, Experts, Group, Tensor
-from advisor.describe.described import Described
-from advisor.describe.gguf_architectures import check_known
-from advisor.describe.gguf_attention import memory
-from advisor.describe.gguf_header import Header, Part, TensorInfo, prefix, read_header
-from advisor.describe.gguf_keys import Keys
-from advisor.describe.gguf_parts import cut_short, joined, opened, part_paths
-from advisor.describe.gguf_tensors import Named, named, storage_type, stored_bytes, tensor
-from advisor.describe.gguf_text import brief
 from advisor.errors import InputError, Refusal
-from advisor.model import from_tensors
-from advisor.quantization import StorageType
+from advisor.model.architecture import Architecture, Experts, Group, Tensor
+from advisor.model.description import Described
+from advisor.model.gguf.architectures import check_known
+from advisor.model.gguf.header import Header, Part, TensorInfo, prefix, read_header
+from advisor.model.gguf.kv_cache import memory
+from advisor.model.gguf.metadata import Keys
+from advisor.model.gguf.shards import cut_short, joined, opened, part_paths
+from advisor.model.gguf.tensors import Named, named, storage_type, stored_bytes, tensor
+from advisor.model.gguf.text import brief
+from advisor.model.model import from_tensors
+from advisor.model.quantization import StorageType
 from advisor.units import GIB
 
 FILE_TYPES = {

@@ -1,7 +1,7 @@
 """Bytes per weight of each storage type, and which tensor gets which type in a format.
 
 A *storage type* is how one tensor's weights are packed (`Q4_K`: 256 weights in 144 bytes); a format
-is a recipe that gives every tensor its type (`advisor/recipes.py`).
+is a recipe that gives every tensor its type (`advisor/model/formats.py`).
 
 What becomes of a tensor in a GGUF file restates what llama.cpp does (ggml-org/llama.cpp,
 `src/llama-quant.cpp` at commit 007dbbf, `tensor_allows_quantization`, `tensor_get_category` and
@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from advisor.architecture import Architecture, Tensor
 from advisor.errors import Refusal, UnknownName
-from advisor.recipes import CONDITIONS, Format, Place, RecipeRow
+from advisor.model.architecture import Architecture, Tensor
+from advisor.model.formats import CONDITIONS, Format, Place, RecipeRow
 
 UNQUANTIZED = "unquantized"
 """Category of tensors that stay in plain floats whatever the format."""

@@ -7,9 +7,9 @@ huggingface/transformers 5.23.0, src/transformers/models/*/configuration_*.py.
 from collections.abc import Mapping
 from typing import Any
 
-from advisor.describe import layer_mix
-from advisor.describe.config_values import Config
 from advisor.errors import InputError, Refusal
+from advisor.model.config import layer_types
+from advisor.model.config.values import Config
 
 HIDDEN = ("hidden_size", "n_embd", "d_model")
 HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads")
@@ -29,7 +29,7 @@ def attention(config: Config, pattern: str) -> dict[str, Any]:
         "heads": heads,
         "kv_heads": _key_value_heads(config, heads),
         "head_dim": head_dim,
-        "window": layer_mix.window(config) if "W" in pattern else 0,
+        "window": layer_types.window(config) if "W" in pattern else 0,
         "attn_output_gate": config.flag("attn_output_gate"),
         **_global_heads(config, pattern, head_dim),
     }

@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import prod
 
-from advisor.describe.gguf_text import Value, brief
 from advisor.errors import InputError, NeedMoreBytes
+from advisor.model.gguf.text import Value, brief
 
 MAGIC = b"GGUF"
 CHUNK = 2**20

@@ -7,9 +7,9 @@ huggingface/transformers 5.23.0, src/transformers/models/*/configuration_*.py.
 from collections.abc import Mapping
 from typing import Any
 
-from advisor.describe import layer_mix
-from advisor.describe.config_attention import HIDDEN
-from advisor.describe.config_values import Config
+from advisor.model.config import layer_types
+from advisor.model.config.attention import HIDDEN
+from advisor.model.config.values import Config
 
 DENSE_WIDTH = ("intermediate_size", "ffn_dim", "n_inner", "ffn_hidden_size")
 DENSE_WIDTH_BESIDE_EXPERTS = ("dense_intermediate_size", "intermediate_size_mlp")
@@ -43,7 +43,7 @@ def feed_forward(
     if any(routed):
         answer = _experts(config, found) | {"moe_latent": config.whole("moe_latent_size")}
     if any(routed) and "E" not in pattern:
-        first, step = layer_mix.leading_dense_and_step(config, routed)
+        first, step = layer_types.leading_dense_and_step(config, routed)
         answer |= {"first_dense": first, "moe_every": step}
     has_dense = "-" in pattern if SINGLE_BLOCKS & set(pattern) else not all(routed)
     if has_dense or found.get("dense_beside_experts"):
@@ -56,7 +56,7 @@ def _routed_layers(config: Config, layers: int, pattern: str) -> tuple[bool, ...
         return tuple(letter == "E" for letter in (pattern * layers)[:layers])
     if config.whole(*EXPERTS) < 2 or (_has_switch(config) and not config.flag("enable_moe_block")):
         return (False,) * layers
-    return layer_mix.expert_layers(config, layers)
+    return layer_types.expert_layers(config, layers)
 
 
 def _has_switch(config: Config) -> bool:

@@ -10,9 +10,9 @@ References:
 
 from collections.abc import Iterator
 
-from advisor.architecture import Architecture, Experts, Group, Tensor, linear, norm, vectors
 from advisor.errors import DataError, Refusal
-from advisor.layers import (
+from advisor.model.architecture import Architecture, Experts, Group, Tensor, linear, norm, vectors
+from advisor.model.layers import (
     MIXER_OF_LETTER,
     FeedForward,
     Mixer,
@@ -21,8 +21,8 @@ from advisor.layers import (
     layer_cache,
     mixer,
 )
-from advisor.mixers import mixer_tensors
-from advisor.model_spec import ArchitectureFacts
+from advisor.model.spec import ArchitectureFacts
+from advisor.model.token_mixers import mixer_tensors
 
 NORM_ROLES = {
     1: ("attn_norm",),

@@ -10,8 +10,8 @@ References:
 
 from enum import StrEnum
 
-from advisor.architecture import LayerCache
-from advisor.model_spec import ArchitectureFacts
+from advisor.model.architecture import LayerCache
+from advisor.model.spec import ArchitectureFacts
 
 
 class Mixer(StrEnum):

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from advisor.describe.folder_walk import Walk
+from advisor.model.folder_walk import Walk
 
 OLLAMA_WEIGHTS = "application/vnd.ollama.image.model"
 OLLAMA_HOST = "registry.ollama.ai"

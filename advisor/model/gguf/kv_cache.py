@@ -14,16 +14,10 @@ References:
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from advisor.architecture import LayerCache
-from advisor.describe.gguf_architectures import (
-    BARE_LAYERS,
-    LATENT,
-    SHARED_KV,
-    WINDOWED,
-    Window,
-)
-from advisor.describe.gguf_keys import Keys
 from advisor.errors import InputError, Refusal
+from advisor.model.architecture import LayerCache
+from advisor.model.gguf.architectures import BARE_LAYERS, LATENT, SHARED_KV, WINDOWED, Window
+from advisor.model.gguf.metadata import Keys
 
 LOOKS_BACK = frozenset({"attn_q", "attn_qkv", "attn_q_a", "attn_kv_a_mqa"})
 DELTA_NET = frozenset({"ssm_beta", "ssm_alpha", "ssm_ba"})

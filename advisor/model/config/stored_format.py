@@ -11,7 +11,7 @@ References:
 
 from collections.abc import Mapping
 
-from advisor.describe.config_values import Config, shown
+from advisor.model.config.values import Config, shown
 
 PLAIN = "BF16-hf"
 EXPERTS_ONLY = "MXFP4-hf"

@@ -6,15 +6,16 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
-from advisor import catalog
-from advisor.describe import config, gguf
-from advisor.describe.config_values import parse
-from advisor.describe.described import Described
-from advisor.describe.gguf_header import Part
-from advisor.describe.gguf_parts import part_names
 from advisor.errors import InputError, Refusal, UnknownName
-from advisor.model import Model
-from advisor.model_spec import ArchitectureFacts
+from advisor.model import catalog
+from advisor.model.config.read import describe
+from advisor.model.config.values import parse
+from advisor.model.description import Described
+from advisor.model.gguf.header import Part
+from advisor.model.gguf.read import describe_parts, describe_path, describe_prefix
+from advisor.model.gguf.shards import part_names
+from advisor.model.model import Model
+from advisor.model.spec import ArchitectureFacts
 
 DEFAULT_FORMAT = "Q4_K_M"
 REPOSITORY = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}", re.ASCII)
@@ -124,7 +125,7 @@ def from_file(path: Path, form: str | None = None) -> Found:
     """
     file = _existing(path)
     if file.suffix.casefold() != ".json":
-        return _chosen(gguf.describe_path(file, catalog.storage_types()), form)
+        return _chosen(describe_path(file, catalog.storage_types()), form)
     return replace(from_config(_text(file), _folder_name(file), form), source=str(file))
 
 
@@ -169,7 +170,7 @@ def from_prefix(name: str, data: bytes, form: str | None = None) -> Found:
         InputError: not a GGUF file.
         Refusal: a model that is not understood.
     """
-    return _chosen(gguf.describe_prefix(name, data, catalog.storage_types()), form)
+    return _chosen(describe_prefix(name, data, catalog.storage_types()), form)
 
 
 def from_config(text: str, name: str = "", form: str | None = None) -> Found:
@@ -185,7 +186,7 @@ def from_config(text: str, name: str = "", form: str | None = None) -> Found:
         Refusal: a model that is not understood.
     """
     values = parse(text, name or "the pasted model")
-    return _chosen(config.describe(values, name or _own_name(values)), form)
+    return _chosen(describe(values, name or _own_name(values)), form)
 
 
 def _own_name(values: Mapping[str, object]) -> str:
@@ -206,15 +207,15 @@ def from_hub_file(text: str, form: str | None = None) -> Found:
         InputError: no name of a file, or numbers that no part has.
         Refusal: a model that is not understood.
     """
-    from advisor.describe import hub
+    from advisor.model.hub.read import RemoteFile
 
     found = HUB_FILE.fullmatch(text)
     if found is None:
         raise InputError(f"{text[:200]!r} is not owner/name/file.gguf.")
     identity, file = found.groups()
-    files = (hub.RemoteFile(identity, name) for name in part_names(file))
+    files = (RemoteFile(identity, name) for name in part_names(file))
     parts = [Part(name=one.name, read_at=one.read_at, size=one.size) for one in files]
-    return _chosen(gguf.describe_parts(parts, catalog.storage_types()), form)
+    return _chosen(describe_parts(parts, catalog.storage_types()), form)
 
 
 def from_repository(identity: str, form: str | None = None) -> Found:
@@ -225,9 +226,9 @@ def from_repository(identity: str, form: str | None = None) -> Found:
         InputError: no such repository, or no configuration in it.
         Refusal: a model that is not understood.
     """
-    from advisor.describe import hub
+    from advisor.model.hub.read import describe_repository
 
-    return _chosen(hub.describe_repository(identity), form)
+    return _chosen(describe_repository(identity), form)
 
 
 def _chosen(described: Described, form: str | None) -> Found:

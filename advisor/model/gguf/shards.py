@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from advisor.describe.gguf_header import Header, Part, TensorInfo
-from advisor.describe.gguf_tensors import storage_type, stored_bytes
-from advisor.describe.gguf_text import brief
 from advisor.errors import InputError
-from advisor.quantization import StorageType
+from advisor.model.gguf.header import Header, Part, TensorInfo
+from advisor.model.gguf.tensors import storage_type, stored_bytes
+from advisor.model.gguf.text import brief
+from advisor.model.quantization import StorageType
 from advisor.units import GIB
 
 MAX_PARTS = 256

@@ -6,8 +6,8 @@ that have experts.
 
 from typing import TypeVar
 
-from advisor.describe.config_values import MAX_LAYERS, Config
 from advisor.errors import InputError, Refusal
+from advisor.model.config.values import MAX_LAYERS, Config
 
 LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
 WINDOW = ("sliding_window", "sliding_window_size", "attention_chunk_size")

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from functools import cache, lru_cache
 
-from advisor.architecture import Architecture
-from advisor.model import Model, quantized
-from advisor.model_spec import ArchitectureFacts
+from advisor.model.architecture import Architecture
+from advisor.model.build import build
+from advisor.model.formats import Format, RecipeRow, format_named, formats
+from advisor.model.model import Model, quantized
+from advisor.model.quantization import StorageType
+from advisor.model.spec import ArchitectureFacts
 from advisor.naming import by_name, find
-from advisor.quantization import StorageType
-from advisor.recipes import Format, RecipeRow, format_named, formats
 from advisor.tables import DATA, read
-from advisor.tensors import build
 
 
 @cache

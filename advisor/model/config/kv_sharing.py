@@ -10,10 +10,10 @@ Reference: huggingface/transformers 5.23.0, models/gemma4/modeling_gemma4.py
 
 from dataclasses import dataclass, replace
 
-from advisor.architecture import Architecture, Group, LayerCache, Tensor, linear, vectors
-from advisor.describe.config_values import Config
 from advisor.errors import InputError
-from advisor.model_spec import ArchitectureFacts
+from advisor.model.architecture import Architecture, Group, LayerCache, Tensor, linear, vectors
+from advisor.model.config.values import Config
+from advisor.model.spec import ArchitectureFacts
 
 KEY_VALUE_ROLES = ("attn_k", "attn_v", "attn_k_norm")
 DENSE_ROLES = ("ffn_gate", "ffn_up", "ffn_down")

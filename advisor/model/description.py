@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from advisor.architecture import Architecture
-from advisor.model import Model
+from advisor.model.architecture import Architecture
+from advisor.model.model import Model
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

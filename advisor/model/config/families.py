@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
-from advisor.describe.config_values import Config, language_model
 from advisor.errors import Refusal, close_names
+from advisor.model.config.values import Config, language_model
 from advisor.tables import DATA, assignments, read
 
 FILE = "families.csv"

@@ -12,26 +12,20 @@ References:
 from collections.abc import Mapping
 from typing import Any
 
-from advisor.describe import layer_mix
-from advisor.describe.config_attention import (
-    HEADS,
-    HIDDEN,
-    attention,
-    linear_attention,
-    state_space,
-)
-from advisor.describe.config_feed_forward import feed_forward
-from advisor.describe.config_values import Config, language_model, parse
-from advisor.describe.described import Described
-from advisor.describe.families import FamilyRow, fixed_facts, language_config
-from advisor.describe.shared_layers import SharedLayers, shared_layers, with_shared_layers
-from advisor.describe.stored_format import stored_format
 from advisor.errors import InputError, Refusal
-from advisor.model_spec import ArchitectureFacts
-from advisor.tensors import build
+from advisor.model.build import build
+from advisor.model.config import layer_types
+from advisor.model.config.attention import HEADS, HIDDEN, attention, linear_attention, state_space
+from advisor.model.config.families import FamilyRow, fixed_facts, language_config
+from advisor.model.config.feed_forward import feed_forward
+from advisor.model.config.kv_sharing import SharedLayers, shared_layers, with_shared_layers
+from advisor.model.config.stored_format import stored_format
+from advisor.model.config.values import Config, language_model, parse
+from advisor.model.description import Described
+from advisor.model.spec import ArchitectureFacts
 
 VOCAB = ("vocab_size", "padded_vocab_size")
-SIZES = (HIDDEN, VOCAB, HEADS, layer_mix.LAYERS)
+SIZES = (HIDDEN, VOCAB, HEADS, layer_types.LAYERS)
 
 NOT_COVERED = {
     "compress_ratios": "attention that compresses keys and values",
@@ -71,7 +65,7 @@ def facts_from_config(config: Mapping[str, object], name: str) -> ArchitectureFa
         InputError: a value that cannot be.
     """
     values, family = language_config(name, config)
-    if shared_layers(values, layer_mix.layer_count(values)):
+    if shared_layers(values, layer_types.layer_count(values)):
         raise Refusal(
             f"{name} has layers that reuse the cache of others or inputs of their own, which no "
             "table of sizes expresses; describe() builds it layer by layer."
@@ -116,8 +110,8 @@ def describe(
 
 def _facts(config: Config, family: FamilyRow) -> ArchitectureFacts:
     _refuse_what_is_not_covered(config)
-    layers = layer_mix.layer_count(config)
-    pattern = layer_mix.layer_pattern(config, layers)
+    layers = layer_types.layer_count(config)
+    pattern = layer_types.layer_pattern(config, layers)
     found: dict[str, Any] = {
         "name": config.name,
         "layers": layers,
@@ -126,7 +120,7 @@ def _facts(config: Config, family: FamilyRow) -> ArchitectureFacts:
         "vocab": config.required(*VOCAB),
         "tied": config.flag("tie_word_embeddings"),
         "positions": _positions(config, family),
-        "max_context": config.whole(*layer_mix.CONTEXT) or None,
+        "max_context": config.whole(*layer_types.CONTEXT) or None,
         "source": f"config.json of {config.name}",
         "note": family.note,
         **attention(config, pattern),
@@ -142,7 +136,7 @@ def _positions(config: Config, family: FamilyRow) -> int:
     """Rows of a learned position table; a model with slopes or rotary positions has none."""
     if family.learned_beyond is None:
         return 0
-    return config.required(*layer_mix.CONTEXT) + family.learned_beyond
+    return config.required(*layer_types.CONTEXT) + family.learned_beyond
 
 
 def _refuse_what_is_not_covered(config: Config) -> None:
@@ -180,7 +174,7 @@ def _notes(
     if language_model(whole) is not whole:
         notes.append("The language model only; towers for images or sound are left out.")
     missing = [keys[0] for keys in SIZES if not config.states(*keys)]
-    if "num_hidden_layers" in missing and layer_mix.single_blocks(config):
+    if "num_hidden_layers" in missing and layer_types.single_blocks(config):
         missing.remove("num_hidden_layers")
     if missing:
         kind = config.word("model_type")

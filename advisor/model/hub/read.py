@@ -8,18 +8,18 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from advisor.describe import config
-from advisor.describe.described import Described
-from advisor.describe.hub_client import Limits, endpoint
-from advisor.describe.hub_repository import (
+from advisor.errors import InputError
+from advisor.model.config.read import describe
+from advisor.model.description import Described
+from advisor.model.hub.client import Limits, endpoint
+from advisor.model.hub.remote_file import RemoteFile
+from advisor.model.hub.repository import (
     DEFAULT_LIMITS,
     Repository,
     json_object,
     repository,
     small_file,
 )
-from advisor.describe.remote_file import RemoteFile
-from advisor.errors import InputError
 
 __all__ = ["RemoteFile", "describe_repository", "gguf_files"]
 
@@ -48,7 +48,7 @@ def describe_repository(
     if "config.json" not in found.files:
         raise InputError(_without_config(found))
     text = small_file(found, "config.json", limits).decode(errors="replace")
-    described = config.describe(text, identity.split("/")[1], _quantization(found, limits))
+    described = describe(text, identity.split("/")[1], _quantization(found, limits))
     return replace(
         described,
         source=f"{endpoint()}/{identity}/blob/{found.commit}/config.json",

@@ -11,10 +11,10 @@ from functools import cached_property, lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from advisor.architecture import Architecture, Group
-from advisor.kv_cache import KV_BYTES_PER_VALUE
-from advisor.quantization import StorageType, tensor_bytes, tensor_types
-from advisor.recipes import Format
+from advisor.model.architecture import Architecture, Group
+from advisor.model.formats import Format
+from advisor.model.kv_cache import KV_BYTES_PER_VALUE
+from advisor.model.quantization import StorageType, tensor_bytes, tensor_types
 from advisor.units import Array
 
 Floats = npt.NDArray[np.float64]
