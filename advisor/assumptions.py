@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from advisor.efficiency import Efficiency
+from advisor.catalog.constants import Efficiency
 from advisor.machine import Machine
 from advisor.placement import Placement, Tier
 from advisor.quantity import Figure, Kind

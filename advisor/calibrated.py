@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from advisor import hardware
 from advisor.calibration import Calibration
-from advisor.efficiency import efficiency
+from advisor.catalog.constants import efficiency
 from advisor.machine import Gpu, Link
 from advisor.probes.gpu_facts import figure_name
 from advisor.quantity import Figure

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from advisor.efficiency import efficiency
+from advisor.catalog.constants import efficiency
 from advisor.errors import Refusal
 from advisor.estimate import Estimate, estimate, whole_bytes
 from advisor.machine import Machine

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from advisor.catalog.constants import efficiency
 from advisor.compare import decode_tps, own_settings
-from advisor.efficiency import efficiency
 from advisor.estimate import Estimate, estimate, parts_held
 from advisor.model.model import Floats
 from advisor.placement import Settings

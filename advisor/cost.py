@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from advisor.efficiency import Efficiency
+from advisor.catalog.constants import Efficiency
 from advisor.errors import InputError
 from advisor.kernels import host_attention_seconds, host_kernel_seconds, kernel_seconds
 from advisor.machine import Disk, Link, Machine

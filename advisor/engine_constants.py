@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from advisor.catalog.constants import Efficiency, EfficiencyRow
 from advisor.cost import LAYERS
-from advisor.efficiency import Efficiency, EfficiencyRow
 from advisor.machine import EngineSpeed, Host
 from advisor.model.model import Model
 from advisor.processors import cores_alone, vectors

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor.assumptions import Assumption, assumptions
+from advisor.catalog.constants import Efficiency, Scope
 from advisor.cost import CROSSINGS, LAYERS, TOKEN, StepTime, schedule_seconds
-from advisor.efficiency import Efficiency, Scope
 from advisor.engine_constants import constants_on
 from advisor.errors import Refusal
 from advisor.intervals import IN_DECODE, IN_PROMPT, Range, spread

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from functools import cache
 
-from advisor.efficiency import efficiency
+from advisor.catalog.constants import efficiency
 from advisor.errors import InputError
 from advisor.machine import Disk, Gpu, Host, Link
 from advisor.machine_catalog import find_disk, find_gpu, find_host, gpu_bridges, gpu_links

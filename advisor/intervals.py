@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from advisor.catalog.constants import Efficiency
 from advisor.cost import CROSSINGS, LAYERS, TOKEN, StepTime
-from advisor.efficiency import Efficiency
 from advisor.machine import Machine
 from advisor.quantity import Figure, Kind
 from advisor.schedule import Route

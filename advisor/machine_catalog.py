@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping
 from functools import cache
 
-from advisor.naming import by_name, find, loose, spellings
+from advisor.catalog.csv_tables import DATA, read
+from advisor.catalog.name_matching import by_name, find, loose, spellings
 from advisor.records import DiskRow, GpuLinkRow, GpuRow, HostRow
-from advisor.tables import DATA, read
 from advisor.units import GIB
 
 

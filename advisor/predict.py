@@ -12,8 +12,8 @@ import numpy as np
 
 from advisor import stated_run
 from advisor.assemble import machine
+from advisor.catalog.constants import efficiency
 from advisor.cells import number, text
-from advisor.efficiency import efficiency
 from advisor.engines import computes_in_place, engine
 from advisor.errors import AdvisorError, InputError
 from advisor.estimate import Estimate, estimate

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from advisor.tables import DATA, read
+from advisor.catalog.csv_tables import DATA, read
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

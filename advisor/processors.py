@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from advisor.efficiency import Efficiency
+from advisor.catalog.constants import Efficiency
 from advisor.machine import Gpu, Host
 from advisor.steps import Load
 from advisor.units import Array

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from advisor.efficiency import efficiency
+from advisor.catalog.constants import efficiency
 from advisor.estimate import Estimate, estimate
 from advisor.formatting import number, range_of, seconds, tokens_per_second
 from advisor.placement import RAM, Settings, Strategy, weight_bytes

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from advisor.catalog.constants import Scope, efficiency
 from advisor.cells import number, text
-from advisor.efficiency import Scope, efficiency
 from advisor.errors import Refusal
 from advisor.machine import Machine
 from advisor.model.model import Model

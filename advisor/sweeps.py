@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor.advice import Advice
+from advisor.catalog.constants import efficiency
 from advisor.compare import as_run, decode_tps
-from advisor.efficiency import efficiency
 from advisor.errors import Refusal
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine

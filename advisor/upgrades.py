@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from advisor import hardware
+from advisor.catalog.constants import efficiency
 from advisor.compare import as_run, decode_tps
-from advisor.efficiency import efficiency
 from advisor.errors import Refusal
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Gpu, Machine

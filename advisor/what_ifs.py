@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from advisor import hardware
+from advisor.catalog.constants import efficiency
 from advisor.compare import as_run, decode_tps, own_settings
-from advisor.efficiency import efficiency
 from advisor.errors import Refusal, UnknownName
 from advisor.estimate import BOUND_BY, Estimate, estimate
 from advisor.formatting import memory as memory_words

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from advisor import tables
 from advisor.accuracy.own import OwnRow
+from advisor.catalog import csv_tables
 from advisor.fingerprint import Fingerprint
 from advisor.machine import Machine
 from advisor.measurement import Measurement
@@ -65,4 +65,4 @@ def run(*words: str) -> None:
 
 
 def read_rows(path: Path) -> tuple[OwnRow, ...]:
-    return tables.read(path, OwnRow)
+    return csv_tables.read(path, OwnRow)

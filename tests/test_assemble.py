@@ -5,7 +5,7 @@ import pytest
 
 from advisor import assemble, hardware
 from advisor.assemble import TYPICAL_DISK, TYPICAL_HOST
-from advisor.efficiency import efficiency
+from advisor.catalog.constants import efficiency
 from advisor.errors import InputError, UnknownName
 from advisor.machine import Machine
 from advisor.machine_inputs import LIMITS, MachineInputs

@@ -13,7 +13,7 @@ import own_rows
 import pytest
 from gpu_server import FIGURES, PAGEABLE, PINNED, SERVER, measurements, read_rows, run, session
 
-from advisor.efficiency import efficiency
+from advisor.catalog.constants import efficiency
 from advisor.errors import InputError, ProbeError
 from advisor.estimate import estimate
 from advisor.machine import Machine

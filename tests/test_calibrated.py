@@ -6,8 +6,8 @@ import pytest
 
 from advisor import calibrated, hardware, seen_machine
 from advisor.calibration import SOURCE, Calibration
+from advisor.catalog.constants import efficiency
 from advisor.cost import link_seconds
-from advisor.efficiency import efficiency
 from advisor.machine_inputs import MachineInputs
 from advisor.measurement import Measurement
 from advisor.probes.gpu_facts import GpuFacts

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from advisor.catalog.constants import Efficiency, EfficiencyRow
 from advisor.cost import (
     CROSSINGS,
     LAYERS,
@@ -17,7 +18,6 @@ from advisor.cost import (
     schedule_seconds,
     stage_seconds,
 )
-from advisor.efficiency import Efficiency, EfficiencyRow
 from advisor.errors import InputError
 from advisor.machine import Disk, Gpu, Host, Link, Machine
 from advisor.processors import cpu_seconds, gpu_seconds, together, vectors

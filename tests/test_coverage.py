@@ -5,13 +5,13 @@ import pytest
 from advisor.accuracy.coverage import COVERAGE, CoverageRow, coverage, coverage_like
 from advisor.accuracy.regimes import ALL, REGIMES
 from advisor.assemble import machine
-from advisor.efficiency import efficiency
+from advisor.catalog.constants import efficiency
+from advisor.catalog.csv_tables import read
 from advisor.estimate import estimate
 from advisor.machine_inputs import MachineInputs
 from advisor.model import catalog
 from advisor.placement import Settings, Strategy
 from advisor.runtimes import DEEPSPEED, LLAMA_CPP, VLLM, Runtime
-from advisor.tables import read
 from advisor.workload import Workload
 
 RAM, NVME, GPU = Strategy.CPU_OFFLOAD, Strategy.NVME_OFFLOAD, Strategy.GPU_RESIDENT

@@ -7,8 +7,9 @@ import pytest
 from provenance import is_past
 
 from advisor import hardware
+from advisor.catalog.constants import FACTOR, EfficiencyRow, Scope, efficiency
+from advisor.catalog.csv_tables import DATA, read
 from advisor.cost import CROSSINGS, LAYERS, TOKEN
-from advisor.efficiency import FACTOR, EfficiencyRow, Scope, efficiency
 from advisor.engines import ENGINES
 from advisor.intervals import IN_DECODE, IN_PROMPT
 from advisor.machine_catalog import gpu_rows, host_rows
@@ -18,7 +19,6 @@ from advisor.processors import matrices
 from advisor.quantity import Kind, given
 from advisor.runtimes import RUNTIMES
 from advisor.schedule import Route
-from advisor.tables import DATA, read
 from advisor.units import GIB
 
 ROWS = read(DATA / "efficiency.csv", EfficiencyRow)

@@ -4,7 +4,7 @@ import pytest
 from provenance import is_past, is_public
 
 from advisor import hardware
-from advisor.efficiency import efficiency
+from advisor.catalog.constants import efficiency
 from advisor.machine_catalog import host_rows
 from advisor.processors import vectors
 from advisor.quantity import given

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from advisor.assemble import machine
+from advisor.catalog.constants import efficiency
 from advisor.causes import CAUSES
 from advisor.causes.memory import SLOWER_RATES
 from advisor.causes.processors import FAR_NODE
 from advisor.causes.situation import Situation, Trial, situation
 from advisor.diagnosis import LIMITS, Diagnosis, Measured, Outcome, density, diagnose, distance
 from advisor.diagnosis_text import diagnosis_text, sentence
-from advisor.efficiency import efficiency
 from advisor.errors import InputError
 from advisor.estimate import Estimate, estimate
 from advisor.intervals import Range

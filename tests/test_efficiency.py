@@ -2,7 +2,7 @@
 
 import pytest
 
-from advisor.efficiency import FACTOR, Efficiency, EfficiencyRow, Scope
+from advisor.catalog.constants import FACTOR, Efficiency, EfficiencyRow, Scope
 from advisor.errors import DataError
 
 

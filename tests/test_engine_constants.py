@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from advisor.assemble import machine
-from advisor.efficiency import Efficiency, Scope, efficiency
+from advisor.catalog.constants import Efficiency, Scope, efficiency
 from advisor.engine_constants import attending, constants_on, mixed
 from advisor.estimate import estimate
 from advisor.machine import EngineSpeed, Host

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from advisor.assemble import machine
+from advisor.catalog.constants import Scope, efficiency
 from advisor.cost import schedule_seconds
-from advisor.efficiency import Scope, efficiency
 from advisor.engines import engine
 from advisor.estimate import estimate
 from advisor.machine import Machine

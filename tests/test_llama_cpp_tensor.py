@@ -9,8 +9,8 @@ from flags import flags, listed
 
 from advisor.advice import advise
 from advisor.assemble import machine
+from advisor.catalog.constants import efficiency
 from advisor.diagnosis import Measured, diagnose, measurable
-from advisor.efficiency import efficiency
 from advisor.errors import InputError, Refusal
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine

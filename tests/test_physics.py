@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from advisor.assemble import machine
-from advisor.efficiency import efficiency
+from advisor.catalog.constants import efficiency
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine
 from advisor.machine_inputs import MachineInputs

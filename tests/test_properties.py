@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.assemble import machine
+from advisor.catalog.constants import efficiency
 from advisor.compare import as_run
-from advisor.efficiency import efficiency
 from advisor.estimate import Estimate, estimate
 from advisor.machine_inputs import MachineInputs
 from advisor.model import catalog

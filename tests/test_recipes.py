@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import DataError, UnknownName
 from advisor.model.formats import Place, RecipeRow, format_named, formats, more_bits
-from advisor.tables import DATA, read
 
 RECIPES = read(DATA / "recipes.csv", RecipeRow)
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from advisor.assemble import machine
+from advisor.catalog.constants import efficiency
 from advisor.compare import as_run
-from advisor.efficiency import efficiency
 from advisor.estimate import Estimate, estimate
 from advisor.machine_inputs import MachineInputs
 from advisor.model import catalog

@@ -10,8 +10,8 @@ from flags import flags, listed
 from measurements import measured
 
 from advisor.assemble import machine
+from advisor.catalog.constants import efficiency
 from advisor.compare import compare
-from advisor.efficiency import efficiency
 from advisor.estimate import Estimate, estimate
 from advisor.machine_inputs import MachineInputs
 from advisor.model import catalog

@@ -13,7 +13,7 @@ import pytest
 from flags import flags, listed
 
 from advisor.assemble import machine
-from advisor.efficiency import efficiency
+from advisor.catalog.constants import efficiency
 from advisor.errors import Refusal
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine

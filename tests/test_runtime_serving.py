@@ -7,8 +7,8 @@ import pytest
 from flags import flags, listed
 
 from advisor.assemble import machine
+from advisor.catalog.constants import Scope, efficiency
 from advisor.compare import as_run
-from advisor.efficiency import Scope, efficiency
 from advisor.engines import DEEPSPEED_INFERENCE
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine

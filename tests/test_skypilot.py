@@ -13,7 +13,7 @@ import pytest
 from advisor import skypilot
 from advisor.advice import advise
 from advisor.assemble import machine
-from advisor.efficiency import efficiency
+from advisor.catalog.constants import efficiency
 from advisor.errors import Refusal
 from advisor.estimate import estimate
 from advisor.machine_inputs import MachineInputs

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from advisor.assemble import machine
-from advisor.efficiency import EfficiencyRow
+from advisor.catalog.constants import EfficiencyRow
+from advisor.catalog.csv_tables import read
 from advisor.engines import engine
 from advisor.fitting.__main__ import TABLE
 from advisor.fitting.stream_parameters import STREAM_PARAMETERS
@@ -20,7 +21,6 @@ from advisor.placement import Settings, Strategy
 from advisor.runtimes import DEEPSPEED
 from advisor.runtimes.deepspeed import passing_bytes
 from advisor.schedule import Route
-from advisor.tables import read
 from advisor.workload import Workload
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from advisor.advice import Advice, advise
 from advisor.assemble import machine
+from advisor.catalog.constants import efficiency
 from advisor.compare import compare, decode_tps
-from advisor.efficiency import efficiency
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine
 from advisor.machine_inputs import MachineInputs

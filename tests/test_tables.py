@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from advisor.catalog.csv_tables import read
 from advisor.errors import DataError
-from advisor.tables import read
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from advisor.accuracy.coverage import COVERAGE, coverage_row
 from advisor.accuracy.ledger import ledger
 from advisor.accuracy.scoring import Score
-from advisor.tables import as_text
+from advisor.catalog.csv_tables import as_text
 
 
 def main() -> int:

@@ -18,12 +18,12 @@ from advisor.accuracy.regimes import (
     regime_of,
 )
 from advisor.accuracy.scoring import Score
+from advisor.catalog.csv_tables import DATA, read
 from advisor.engines import computes_in_place
 from advisor.estimate import Estimate
 from advisor.fitting.streams import BATCHED, RESIDENT, STAGED, STREAMED
 from advisor.placement import Strategy
 from advisor.quantity import Kind
-from advisor.tables import DATA, read
 
 COVERAGE = DATA / "coverage.csv"
 

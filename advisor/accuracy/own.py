@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 
+from advisor.catalog.csv_tables import DATA, read
 from advisor.machine import Machine
 from advisor.machine_inputs import NO_GPU
 from advisor.model import catalog
@@ -11,7 +12,6 @@ from advisor.model.model import Model
 from advisor.model.spec import ArchitectureFacts
 from advisor.predict import understood
 from advisor.quantity import Figure, Kind
-from advisor.tables import DATA, read
 from advisor.units import GB, KIB
 from advisor.workload import Workload
 

@@ -11,8 +11,8 @@ from advisor.accuracy import own, regimes
 from advisor.accuracy.own import OwnRow, machine_of, model_of, work_of
 from advisor.accuracy.point import Point
 from advisor.accuracy.regimes import regime_of
+from advisor.catalog.constants import Efficiency, efficiency
 from advisor.cost import page_fault_seconds
-from advisor.efficiency import Efficiency, efficiency
 from advisor.errors import InputError
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Disk

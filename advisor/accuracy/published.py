@@ -9,7 +9,7 @@ import numpy as np
 from advisor.accuracy.facts import answers, facts_of
 from advisor.accuracy.point import Point, point_of
 from advisor.accuracy.regimes import DATASHEET, DEEP, GENERATION, PROMPT, STATED, regime_of
-from advisor.efficiency import efficiency
+from advisor.catalog.constants import efficiency
 from advisor.fitting.left_out import GENERATED, READ, left_out
 from advisor.fitting.spreads import half_widths
 from advisor.fitting.stack import Stack, case_of, decoded, measured, prompted

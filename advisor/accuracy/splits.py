@@ -15,7 +15,7 @@ from advisor.accuracy.facts import facts_of
 from advisor.accuracy.point import Point, point_of
 from advisor.accuracy.published import Published, Run
 from advisor.accuracy.regimes import GENERATION, INFERRED, regime_of
-from advisor.efficiency import efficiency
+from advisor.catalog.constants import efficiency
 from advisor.errors import InputError
 from advisor.estimate import estimate
 from advisor.fitting.normal_equations import group_of

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from advisor.efficiency import Efficiency
+from advisor.catalog.constants import Efficiency
 from advisor.errors import InputError, UnknownName
 from advisor.estimate import Estimate, estimate
 from advisor.intervals import Range

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from functools import cache
 
+from advisor.catalog.csv_tables import DATA, read
 from advisor.probes.system import operating_system
-from advisor.tables import DATA, read
 
 SYSTEMS = {"linux": "Linux", "win32": "Windows", "darwin": "macOS"}
 """Operating systems as data/causes.csv names them, by `sys.platform`."""

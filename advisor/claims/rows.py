@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from advisor.tables import DATA, assignments, read
+from advisor.catalog.csv_tables import DATA, assignments, read
 
 Inputs = Mapping[str, object]
 """A scenario as written, `key=value; ...`: numbers where they read as such."""

@@ -11,9 +11,9 @@ from typing import Any
 
 from advisor import runtimes
 from advisor.assemble import machine
+from advisor.catalog.constants import efficiency
 from advisor.claims.rows import Inputs
 from advisor.compare import as_run
-from advisor.efficiency import efficiency
 from advisor.errors import DataError
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine

@@ -13,14 +13,14 @@ from pathlib import Path
 
 import numpy as np
 
-from advisor.efficiency import FACTOR, EfficiencyRow
+from advisor.catalog.constants import FACTOR, EfficiencyRow
+from advisor.catalog.csv_tables import DATA, as_text, read
 from advisor.fitting import left_out
 from advisor.fitting.parameters import PARAMETERS
 from advisor.fitting.solve import Fit, problem, solve
 from advisor.fitting.spreads import COVERED, sources, spreads
 from advisor.fitting.stack import decoded, measured, prompted
 from advisor.fitting.stream_table import fitted, stream_rows
-from advisor.tables import DATA, as_text, read
 
 OWN = DATA / "measurements" / "own.csv"
 TABLE = DATA / "efficiency.csv"

@@ -9,9 +9,9 @@ from functools import cache
 
 import numpy as np
 
+from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import DataError
 from advisor.model.model import Floats
-from advisor.tables import DATA, read
 
 LEFT_OUT = DATA / "left_out.csv"
 GENERATED, READ, WHOLE = "generation", "prompt", "run"

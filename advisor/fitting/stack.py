@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor import hardware
+from advisor.catalog.constants import Scope
+from advisor.catalog.csv_tables import DATA
 from advisor.cost import passes, rates
-from advisor.efficiency import Scope
 from advisor.errors import AdvisorError
 from advisor.estimate import usual_backend
 from advisor.fitting.normal_equations import group_of
@@ -24,7 +25,6 @@ from advisor.runtimes import IK_LLAMA_CPP, LLAMA_CPP
 from advisor.schedule import Flow, Route, Schedule
 from advisor.stated_machine import ram_peak
 from advisor.steps import Load
-from advisor.tables import DATA
 from advisor.units import GB
 
 MEASURED = DATA / "measurements" / "llama_cpp.csv"

@@ -6,8 +6,8 @@ from functools import cache
 
 import numpy as np
 
+from advisor.catalog.constants import Efficiency, EfficiencyRow, Scope, efficiency
 from advisor.cost import LAYERS, TOKEN
-from advisor.efficiency import Efficiency, EfficiencyRow, Scope, efficiency
 from advisor.fitting.stream_parameters import RUNTIME, STREAM_PARAMETERS
 from advisor.fitting.stream_solve import StreamFit, solve, task
 from advisor.fitting.streams import (

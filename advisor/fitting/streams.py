@@ -11,8 +11,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from advisor.catalog.constants import efficiency
+from advisor.catalog.csv_tables import DATA
 from advisor.cost import schedule_seconds
-from advisor.efficiency import efficiency
 from advisor.engines import computes_in_place, engine
 from advisor.errors import AdvisorError
 from advisor.fitting.normal_equations import group_of
@@ -26,7 +27,6 @@ from advisor.runtimes.expert_streaming import EXPERT_STREAMING
 from advisor.schedule import Phases
 from advisor.stated_batch import SERVER
 from advisor.stated_run import lengths
-from advisor.tables import DATA
 
 PAPERS = DATA / "measurements" / "offload_papers.csv"
 ROUNDING = 0.15

@@ -10,11 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
+from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import Refusal
 from advisor.machine import Machine
 from advisor.model.catalog import model_formats
 from advisor.runtimes.runtime import Becomes
-from advisor.tables import DATA, read
 
 NAMES = {
     "llama.cpp": "llama.cpp",

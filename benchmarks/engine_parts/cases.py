@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from advisor.efficiency import efficiency
+from advisor.catalog.constants import efficiency
 from advisor.errors import ProbeError, Refusal
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from advisor.efficiency import efficiency
+from advisor.catalog.constants import efficiency
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine
 from advisor.model.catalog import find_model

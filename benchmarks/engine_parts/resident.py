@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from advisor import calibration
-from advisor.efficiency import efficiency
+from advisor.catalog.constants import efficiency
 from advisor.estimate import Estimate, estimate
 from advisor.machine import Machine
 from advisor.model.model import Model

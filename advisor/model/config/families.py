@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
+from advisor.catalog.csv_tables import DATA, assignments, read
 from advisor.errors import Refusal, close_names
 from advisor.model.config.values import Config, language_model
-from advisor.tables import DATA, assignments, read
 
 FILE = "families.csv"
 

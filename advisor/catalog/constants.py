@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
+from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import DataError
-from advisor.tables import DATA, read
 
 FACTOR = "factor"
 """Unit of rows that multiply."""

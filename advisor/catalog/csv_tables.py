@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from advisor.errors import DataError
 
-DATA = Path(__file__).resolve().parent.parent / "data"
+DATA = Path(__file__).resolve().parents[2] / "data"
 Row = TypeVar("Row")
 
 
