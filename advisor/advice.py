@@ -9,7 +9,7 @@ from advisor.estimate import Estimate
 from advisor.formatting import hours, money_per_hour, tokens_per_second
 from advisor.formatting import memory as memory_words
 from advisor.formatting import money as money_words
-from advisor.machine import Machine
+from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.offers import MoneyInputs
 from advisor.placement import Settings, Strategy

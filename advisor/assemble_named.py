@@ -1,12 +1,13 @@
 """A machine that was measured elsewhere and imported, with what a person types over."""
 
-from advisor import assemble, named_machines, seen_machine
+from advisor import named_machines, seen_machine
 from advisor.calibration import Calibration
 from advisor.errors import InputError, UnknownName
 from advisor.fingerprint import Fingerprint
-from advisor.machine import Machine
-from advisor.machine_catalog import find_host
-from advisor.machine_inputs import MachineInputs
+from advisor.machine import from_spec
+from advisor.machine.catalog import find_host
+from advisor.machine.machine import Machine
+from advisor.machine.spec import MachineInputs
 from advisor.measurement import Measurement
 from advisor.probed import Probed
 from advisor.probes.gpu_facts import GpuFacts
@@ -66,7 +67,7 @@ def _host(parts: Fingerprint, latest: dict[str, Measurement]) -> HostFacts:
         cores=parts.cores or _cores(parts.cpu, latest),
         sockets=parts.sockets,
         instruction_sets=frozenset(parts.instruction_sets),
-        memory_total=parts.memory or int(assemble.TYPICAL_RAM_GIB * GIB),
+        memory_total=parts.memory or int(from_spec.TYPICAL_RAM_GIB * GIB),
         memory_available=parts.memory,
         llc=None,
         numa_nodes=1,

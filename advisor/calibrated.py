@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from advisor import hardware
 from advisor.calibration import Calibration
 from advisor.catalog.constants import efficiency
-from advisor.machine import Gpu, Link
+from advisor.machine import from_catalog
+from advisor.machine.machine import Gpu, Link
+from advisor.machine.quantity import Figure
 from advisor.probes.gpu_facts import figure_name
-from advisor.quantity import Figure
 
 
 def gpu(found: Gpu, place: int, measured: Calibration, *, keep_link: bool = False) -> Gpu:
@@ -54,7 +54,7 @@ def _link(link: Link, place: int, measured: Calibration) -> Link:
     pinned = figure("h2d_pinned")
     if pinned is None:
         return link
-    derived = hardware.given_link(pinned)
+    derived = from_catalog.given_link(pinned)
     generation, lanes = figure("pcie_generation"), figure("pcie_width")
     return replace(
         derived,

@@ -9,7 +9,8 @@ from typing import Any
 
 from advisor.errors import StoreError
 from advisor.fingerprint import Fingerprint, difference, fingerprint, other_driver
-from advisor.machine import EngineSpeed
+from advisor.machine.machine import EngineSpeed
+from advisor.machine.quantity import Figure, Kind
 from advisor.measurement import Measurement
 from advisor.paths import DATA_VARIABLE, data_folder
 from advisor.probed import (
@@ -23,7 +24,6 @@ from advisor.probed import (
     to_json,
     write,
 )
-from advisor.quantity import Figure, Kind
 
 FILE_NAME = "calibration.json"
 FRESH = timedelta(days=92)

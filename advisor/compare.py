@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from advisor.catalog.constants import efficiency
 from advisor.errors import Refusal
 from advisor.estimate import Estimate, estimate, whole_bytes
-from advisor.machine import Machine
+from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.model import Model
 from advisor.placement import Settings, Strategy

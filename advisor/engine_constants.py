@@ -13,10 +13,10 @@ import numpy as np
 
 from advisor.catalog.constants import Efficiency, EfficiencyRow
 from advisor.cost import LAYERS
-from advisor.machine import EngineSpeed, Host
+from advisor.machine.machine import EngineSpeed, Host
+from advisor.machine.quantity import Figure, Kind
 from advisor.model.model import Model
 from advisor.processors import cores_alone, vectors
-from advisor.quantity import Figure, Kind
 from advisor.schedule import Route
 
 RUNTIMES = frozenset({"llama.cpp", "ollama", "lm-studio"})

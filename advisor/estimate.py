@@ -13,7 +13,7 @@ from advisor.cost import CROSSINGS, LAYERS, TOKEN, StepTime, schedule_seconds
 from advisor.engine_constants import constants_on
 from advisor.errors import Refusal
 from advisor.intervals import IN_DECODE, IN_PROMPT, Range, spread
-from advisor.machine import Machine
+from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.placement import (
     Placement,

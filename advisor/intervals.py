@@ -6,8 +6,8 @@ import numpy as np
 
 from advisor.catalog.constants import Efficiency
 from advisor.cost import CROSSINGS, LAYERS, TOKEN, StepTime
-from advisor.machine import Machine
-from advisor.quantity import Figure, Kind
+from advisor.machine.machine import Machine
+from advisor.machine.quantity import Figure, Kind
 from advisor.schedule import Route
 from advisor.units import Array
 

@@ -9,7 +9,7 @@ https://github.com/huggingface/transformers-bloom-inference, 2022-09).
 import numpy as np
 
 from advisor.catalog.constants import Efficiency
-from advisor.machine import Gpu, Host
+from advisor.machine.machine import Gpu, Host
 from advisor.processors import FlowTime, layer_seconds
 from advisor.schedule import Kernels
 from advisor.steps import Load

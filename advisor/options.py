@@ -6,13 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from advisor import assemble, seen_machine
+from advisor import seen_machine
 from advisor.assemble_named import named_machine
 from advisor.causes.table import this_system
 from advisor.diagnosis import Measured
 from advisor.errors import InputError
-from advisor.machine import Machine
-from advisor.machine_inputs import MachineInputs
+from advisor.machine import from_spec
+from advisor.machine.machine import Machine
+from advisor.machine.spec import MachineInputs
 from advisor.model.kv_cache import KV_BYTES_PER_VALUE
 from advisor.offers import MoneyInputs
 from advisor.placement import LOAD_MODES, Settings, Strategy
@@ -158,7 +159,7 @@ def machine_of(args: argparse.Namespace) -> Machine:
             raise InputError(f"--{option} describes a GPU; say which with --gpu NAME.")
     if args.machine is not None:
         return _named(args.machine, inputs)
-    return seen_machine.this_machine() if inputs.empty else assemble.machine(inputs)
+    return seen_machine.this_machine() if inputs.empty else from_spec.machine(inputs)
 
 
 def _named(name: str, inputs: MachineInputs) -> Machine:

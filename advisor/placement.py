@@ -12,7 +12,7 @@ from enum import StrEnum
 import numpy as np
 
 from advisor.errors import InputError
-from advisor.machine import Machine
+from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
 from advisor.model.model import LAYERED, Floats, Model
 from advisor.units import Array

@@ -11,15 +11,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from advisor import stated_run
-from advisor.assemble import machine
 from advisor.catalog.constants import efficiency
 from advisor.cells import number, text
 from advisor.engines import computes_in_place, engine
 from advisor.errors import AdvisorError, InputError
 from advisor.estimate import Estimate, estimate
 from advisor.intervals import Range
-from advisor.machine import Machine
-from advisor.machine_inputs import NO_GPU
+from advisor.machine.from_spec import machine
+from advisor.machine.machine import Machine
+from advisor.machine.spec import NO_GPU
 from advisor.model.model import Model
 from advisor.placement import Settings, Strategy
 from advisor.runtimes import KTRANSFORMERS, LLAMA_CPP, VLLM, Runtime

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from advisor.catalog.constants import Efficiency
-from advisor.machine import Gpu, Host
+from advisor.machine.machine import Gpu, Host
 from advisor.steps import Load
 from advisor.units import Array
 

@@ -2,20 +2,21 @@
 
 from dataclasses import replace
 
-from advisor import calibrated, calibration, hardware
-from advisor.assemble import TYPICAL_DISK, TYPICAL_HOST, drive, link, machine, name_of
+from advisor import calibrated, calibration
 from advisor.calibration import Calibration
 from advisor.errors import InputError, UnknownName
-from advisor.machine import USUAL_READ_AHEAD, Disk, Gpu, Host, Machine
-from advisor.machine_catalog import find_gpu
-from advisor.machine_inputs import MachineInputs
+from advisor.machine import from_catalog
+from advisor.machine.catalog import find_gpu
+from advisor.machine.from_spec import TYPICAL_DISK, TYPICAL_HOST, drive, link, machine, name_of
+from advisor.machine.machine import USUAL_READ_AHEAD, Disk, Gpu, Host, Machine
+from advisor.machine.quantity import Figure, Kind, given
+from advisor.machine.spec import MachineInputs
 from advisor.paths import data_folder
 from advisor.probes import gpu as gpu_probe
 from advisor.probes import host as host_probe
 from advisor.probes import system
 from advisor.probes.gpu_facts import GpuFacts
 from advisor.probes.host import HostFacts
-from advisor.quantity import Figure, Kind, given
 from advisor.units import GB, GIB
 
 
@@ -91,7 +92,7 @@ def _seen_gpus(
         except UnknownName as error:
             notes.append(f"{error} Choose the closest GPU by hand.")
             continue
-        seen = _as_seen(hardware.gpu_of(row), card, inputs)
+        seen = _as_seen(from_catalog.gpu_of(row), card, inputs)
         found.append(calibrated.gpu(seen, place, measured, keep_link=typed))
     return tuple(found)
 
@@ -135,12 +136,12 @@ def _seen_host(
 def _assumed_bandwidth(seen: HostFacts, inputs: MachineInputs, notes: list[str]) -> Figure:
     name = inputs.cpu or seen.name
     try:
-        found = hardware.host(name, given(float(seen.memory_total)))
+        found = from_catalog.host(name, given(float(seen.memory_total)))
     except InputError:
         if inputs.cpu is not None:
             raise
         notes.append(f"{name or 'The processor'} is not in the catalogue: a typical one stands in.")
-        found = hardware.host(TYPICAL_HOST, given(float(seen.memory_total)))
+        found = from_catalog.host(TYPICAL_HOST, given(float(seen.memory_total)))
     notes.append("The RAM speed is assumed; measuring it takes seconds.")
     return replace(found.bandwidth, kind=Kind.ASSUMED)
 
@@ -158,7 +159,7 @@ def _seen_disk(
         )
     if inputs.disk_gbs is None and inputs.disk is None:
         notes.append("The drive's speed is assumed; measuring it takes seconds.")
-        typical = hardware.disk(TYPICAL_DISK)
+        typical = from_catalog.disk(TYPICAL_DISK)
         return replace(typical, sequential=replace(typical.sequential, kind=Kind.ASSUMED))
     return drive(inputs)
 

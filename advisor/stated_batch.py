@@ -12,7 +12,7 @@ import numpy as np
 from advisor.catalog.constants import Scope, efficiency
 from advisor.cells import number, text
 from advisor.errors import Refusal
-from advisor.machine import Machine
+from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.placement import RAM, Settings, Strategy, Tier, kv_bytes, needed_bytes, weight_bytes
 from advisor.runtimes import ACCELERATE, DEEPSPEED, VLLM, Runtime

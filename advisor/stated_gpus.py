@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 from advisor.cells import text, whole
 from advisor.errors import UnknownName
-from advisor.machine_catalog import find_gpu
-from advisor.machine_inputs import MIXED, NO_GPU
+from advisor.machine.catalog import find_gpu
+from advisor.machine.spec import MIXED, NO_GPU
 
 BETWEEN = re.compile(r"\s*(?:\+|,|&|;|\band\b)\s*")
 """What stands between cards of different kinds."""

@@ -6,14 +6,14 @@ from functools import lru_cache
 
 import numpy as np
 
-from advisor import hardware
-from advisor.assemble import TYPICAL_HOST
 from advisor.cells import number, text, whole
 from advisor.engines import computes_in_place
 from advisor.errors import UnknownName
-from advisor.machine_catalog import find_host
-from advisor.machine_inputs import NO_GPU, MachineInputs
-from advisor.records import HostRow
+from advisor.machine import from_catalog
+from advisor.machine.catalog import find_host
+from advisor.machine.from_spec import TYPICAL_HOST
+from advisor.machine.rows import HostRow
+from advisor.machine.spec import NO_GPU, MachineInputs
 from advisor.runtimes import Runtime
 from advisor.runtimes.expert_streaming import EXPERT_STREAMING
 from advisor.stated_gpus import stated_gpus
@@ -126,7 +126,7 @@ def ram_peak(row: Mapping[str, str]) -> bool:
         return True
     channels, rate = number(row, "ram_channels"), number(row, "ram_mts")
     peak = channels * 8e-3 * rate if channels and rate else _catalogue_peak(text(row, "cpu"))
-    return stated > hardware.MOST_SUSTAINED * peak
+    return stated > from_catalog.MOST_SUSTAINED * peak
 
 
 def _catalogue_peak(cpu: str) -> float:
@@ -148,7 +148,7 @@ def _ram_gbs(row: Mapping[str, str], cpu: str | None) -> float | None:
     if stated is None or not ram_peak(row):
         return stated
     segment = find_host(cpu or TYPICAL_HOST).segment
-    return float(hardware.sustained(stated * GB, segment, "", "").value) / GB
+    return float(from_catalog.sustained(stated * GB, segment, "", "").value) / GB
 
 
 def _cores(row: Mapping[str, str], cpu: str | None) -> int | None:

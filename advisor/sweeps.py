@@ -10,7 +10,7 @@ from advisor.catalog.constants import efficiency
 from advisor.compare import as_run, decode_tps
 from advisor.errors import Refusal
 from advisor.estimate import Estimate, estimate
-from advisor.machine import Machine
+from advisor.machine.machine import Machine
 from advisor.model.model import Floats, Model
 from advisor.money import monthly_cost_of_use
 from advisor.offers import MoneyInputs

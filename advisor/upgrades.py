@@ -4,13 +4,13 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from advisor import hardware
 from advisor.catalog.constants import efficiency
 from advisor.compare import as_run, decode_tps
 from advisor.errors import Refusal
 from advisor.estimate import Estimate, estimate
-from advisor.machine import Gpu, Machine
-from advisor.machine_catalog import find_gpu
+from advisor.machine import from_catalog
+from advisor.machine.catalog import find_gpu
+from advisor.machine.machine import Gpu, Machine
 from advisor.model.model import Model
 from advisor.money import break_even_tokens, busy_share, monthly_hours, worth_per_hour
 from advisor.offers import MoneyInputs, Offer, offers
@@ -168,7 +168,7 @@ def _smallest_holder(
 
 def _as_sold(name: str) -> Gpu:
     """A GPU with the memory of the configuration that its price is for."""
-    card = hardware.gpu(name)
+    card = from_catalog.gpu(name)
     sold = [row.memory_gib for row in price_rows() if row.gpu == name and row.memory_gib]
     if not sold:
         return card

@@ -7,17 +7,17 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 
-from advisor import hardware
 from advisor.catalog.constants import efficiency
 from advisor.compare import as_run, decode_tps, own_settings
 from advisor.errors import Refusal, UnknownName
 from advisor.estimate import BOUND_BY, Estimate, estimate
 from advisor.formatting import memory as memory_words
-from advisor.machine import USUAL_READ_AHEAD, Gpu, Link, Machine
+from advisor.machine import from_catalog
+from advisor.machine.machine import USUAL_READ_AHEAD, Gpu, Link, Machine
+from advisor.machine.quantity import Kind
 from advisor.model import catalog
 from advisor.model.model import Model
 from advisor.placement import Settings, Strategy
-from advisor.quantity import Kind
 from advisor.runtimes import Runtime
 from advisor.schedule import Route
 from advisor.units import KIB, MIB
@@ -184,7 +184,7 @@ def _other_read_ahead(
 def _own_link(gpu: Gpu) -> Link:
     """What the card can do; what it has where that is not less, or not known."""
     try:
-        own = hardware.gpu(gpu.name).link
+        own = from_catalog.gpu(gpu.name).link
     except UnknownName:
         return gpu.link
     return own if float(own.pinned.value) > float(gpu.link.pinned.value) else gpu.link

@@ -24,7 +24,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from advisor.errors import ProbeError
-from advisor.machine import Machine
+from advisor.machine.machine import Machine
 from advisor.paths import DATA_VARIABLE
 from advisor.probes.neighbours import Neighbours
 from advisor.probes.progress import now

@@ -26,7 +26,7 @@ from types import ModuleType
 from advisor.errors import AdvisorError, InputError
 from advisor.estimate import Estimate
 from advisor.fingerprint import Fingerprint, fingerprint
-from advisor.machine import Machine
+from advisor.machine.machine import Machine
 from advisor.probes import host
 from advisor.probes.neighbours import Neighbours
 from advisor.probes.progress import now

@@ -9,7 +9,7 @@ import pytest
 from advisor.accuracy.own import OwnRow
 from advisor.catalog import csv_tables
 from advisor.fingerprint import Fingerprint
-from advisor.machine import Machine
+from advisor.machine.machine import Machine
 from advisor.measurement import Measurement
 from advisor.probes import host
 from advisor.units import GIB, MIB

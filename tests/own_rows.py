@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from advisor.accuracy.own import PAGED, OwnRow, machine_of, model_of, paged
-from advisor.machine_catalog import gpu_rows
+from advisor.machine.catalog import gpu_rows
 from advisor.units import GIB
 
 ROOT = Path(__file__).parent.parent

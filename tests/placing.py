@@ -1,6 +1,6 @@
 """A model of the catalogue placed by a runtime, and the command for it."""
 
-from advisor.machine import Machine
+from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.placement import Placement, Settings, Strategy
 from advisor.runtimes import Runtime

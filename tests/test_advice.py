@@ -6,14 +6,14 @@ from functools import cache
 import pytest
 
 from advisor.advice import Advice, advise
-from advisor.assemble import machine
 from advisor.compare import decode_tps, usable
 from advisor.formatting import tokens_per_second
-from advisor.machine_inputs import MachineInputs
+from advisor.machine.from_spec import machine
+from advisor.machine.quantity import Figure, Kind
+from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.offers import MoneyInputs
 from advisor.placement import Settings, Strategy
-from advisor.quantity import Figure, Kind
 from advisor.runtimes import (
     ACCELERATE,
     DEEPSPEED,

@@ -3,18 +3,18 @@
 import numpy as np
 import pytest
 
-from advisor import assemble, hardware
-from advisor.assemble import TYPICAL_DISK, TYPICAL_HOST
 from advisor.catalog.constants import efficiency
 from advisor.errors import InputError, UnknownName
-from advisor.machine import Machine
-from advisor.machine_inputs import LIMITS, MachineInputs
-from advisor.quantity import Kind
+from advisor.machine import from_catalog, from_spec
+from advisor.machine.from_spec import TYPICAL_DISK, TYPICAL_HOST
+from advisor.machine.machine import Machine
+from advisor.machine.quantity import Kind
+from advisor.machine.spec import LIMITS, MachineInputs
 from advisor.units import GB, GIB
 
 
 def described(**said: object) -> Machine:
-    return assemble.machine(MachineInputs(**said))
+    return from_spec.machine(MachineInputs(**said))
 
 
 class TestDescribed:
@@ -24,7 +24,7 @@ class TestDescribed:
         machine = described()
         assert machine.gpus == ()
         assert machine.name == TYPICAL_HOST
-        assert machine.disk == hardware.disk(TYPICAL_DISK)
+        assert machine.disk == from_catalog.disk(TYPICAL_DISK)
         assert machine.host.memory.kind is Kind.ASSUMED
         assert machine.host.bandwidth.kind is Kind.ASSUMED
 
@@ -33,7 +33,7 @@ class TestDescribed:
         names = [gpu.name for gpu in machine.gpus]
         assert names == ["RTX 3090", "RTX 3090", "RTX 4090"]
         assert machine.name.startswith("2x RTX 3090 + RTX 4090, ")
-        assert machine.gpus[2].bandwidth == hardware.gpu("RTX 4090").bandwidth
+        assert machine.gpus[2].bandwidth == from_catalog.gpu("RTX 4090").bandwidth
         assert {float(gpu.link.pinned.value) for gpu in machine.gpus} == {12 * GB}
 
     def test_several_kinds_are_counted_all_together(self) -> None:
@@ -59,9 +59,9 @@ class TestDescribed:
 
     def test_what_is_named_comes_from_the_catalogue(self) -> None:
         machine = described(gpu="rtx 4090", cpu="Ryzen 9 7950X", disk="Samsung 990 PRO")
-        assert machine.gpus == (hardware.gpu("RTX 4090"),)
+        assert machine.gpus == (from_catalog.gpu("RTX 4090"),)
         assert (machine.host.name, machine.host.cores) == ("Ryzen 9 7950X", 16)
-        assert machine.disk == hardware.disk("Samsung 990 PRO")
+        assert machine.disk == from_catalog.disk("Samsung 990 PRO")
         assert machine.name == "RTX 4090, Ryzen 9 7950X"
 
     def test_what_is_typed_is_used_as_it_is(self) -> None:
@@ -78,12 +78,12 @@ class TestDescribed:
 
     def test_several_gpus_are_alike(self) -> None:
         machine = described(gpu="RTX 3090", gpu_count=4)
-        assert machine.gpus == (hardware.gpu("RTX 3090"),) * 4
+        assert machine.gpus == (from_catalog.gpu("RTX 3090"),) * 4
         assert machine.name.startswith("4x RTX 3090, ")
 
     def test_machines_alike_are_joined_by_a_network(self) -> None:
         machine = described(gpu="RTX 3090", gpu_count=2, machines=3, network_gbs=2.5)
-        assert machine.gpus == (hardware.gpu("RTX 3090"),) * 6
+        assert machine.gpus == (from_catalog.gpu("RTX 3090"),) * 6
         assert machine.nodes == 3
         assert machine.network is not None
         assert machine.network.value == 2.5e9
@@ -107,7 +107,7 @@ class TestDescribed:
         slow, fast = (described(cpu="EPYC 7763", ram_mts=mts).host for mts in (1600, 3200))
         assert fast.bandwidth.value == pytest.approx(2 * slow.bandwidth.value)
         assert fast.bandwidth.value == pytest.approx(
-            hardware.host("EPYC 7763", fast.memory).bandwidth.value
+            from_catalog.host("EPYC 7763", fast.memory).bandwidth.value
         )
 
     @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from gpu_server import FIGURES, PAGEABLE, PINNED, SERVER, measurements, read_row
 from advisor.catalog.constants import efficiency
 from advisor.errors import InputError, ProbeError
 from advisor.estimate import estimate
-from advisor.machine import Machine
+from advisor.machine.machine import Machine
 from advisor.measurement import Measurement
 from advisor.probes import cuda
 from advisor.units import GIB, MIB

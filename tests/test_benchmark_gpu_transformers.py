@@ -21,7 +21,7 @@ import pytest
 from gpu_server import read_rows, run, session
 
 from advisor.errors import ProbeError, Refusal
-from advisor.machine import Machine
+from advisor.machine.machine import Machine
 from advisor.measurement import Measurement
 from advisor.model.build import build
 from advisor.model.catalog import in_format

@@ -4,15 +4,16 @@ from dataclasses import fields, replace
 
 import pytest
 
-from advisor import calibrated, hardware, seen_machine
+from advisor import calibrated, seen_machine
 from advisor.calibration import SOURCE, Calibration
 from advisor.catalog.constants import efficiency
 from advisor.cost import link_seconds
-from advisor.machine_inputs import MachineInputs
+from advisor.machine import from_catalog
+from advisor.machine.quantity import Kind
+from advisor.machine.spec import MachineInputs
 from advisor.measurement import Measurement
 from advisor.probes.gpu_facts import GpuFacts
 from advisor.processors import gpu_seconds
-from advisor.quantity import Kind
 from advisor.schedule import Transfer
 from advisor.steps import Load
 
@@ -117,16 +118,16 @@ def test_each_card_has_its_own_figures(this_machine):
 
 
 def test_unified_memory_has_no_link_to_measure():
-    found = hardware.gpu("GB10")
+    found = from_catalog.gpu("GB10")
     assert calibrated.gpu(found, 0, kept(h2d_pinned=20e9)).link == found.link
 
 
 def test_a_link_that_is_not_pcie_keeps_its_name():
-    found = hardware.gpu("GH200 96GB")
+    found = from_catalog.gpu("GH200 96GB")
     measured = kept(h2d_pinned=400e9, pcie_generation=5.0, pcie_width=16.0)
     assert calibrated.gpu(found, 0, measured).link.name == "NVLink-C2C"
 
 
 def test_nothing_measured_changes_nothing():
-    found = hardware.gpu("RTX 4090")
+    found = from_catalog.gpu("RTX 4090")
     assert calibrated.gpu(found, 0, Calibration()) == found

@@ -4,7 +4,7 @@ import pytest
 from measurements import measured
 
 from advisor.errors import Refusal, UnknownName
-from advisor.machine_catalog import find_disk, find_gpu, find_host
+from advisor.machine.catalog import find_disk, find_gpu, find_host
 from advisor.model import catalog
 from advisor.units import GIB
 

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 import advisor
-from advisor import assemble, calibration, seen_machine
+from advisor import calibration, seen_machine
 from advisor.calibration import Calibration
 from advisor.cli import main
 from advisor.errors import InputError, ProbeError, Refusal, StoreError
-from advisor.machine_catalog import gpu_rows
-from advisor.machine_inputs import MachineInputs
+from advisor.machine import from_spec
+from advisor.machine.catalog import gpu_rows
+from advisor.machine.spec import MachineInputs
 from advisor.measurement import Measurement
 from advisor.model import catalog
 from advisor.probes import gpu, parts
@@ -185,7 +186,7 @@ class TestEstimate:
         assert "does not fit: " in out
 
     def test_without_a_machine_it_is_this_one(self, answers, monkeypatch) -> None:
-        here = assemble.machine(MachineInputs(gpu="RTX 3090", ram_gb=96))
+        here = from_spec.machine(MachineInputs(gpu="RTX 3090", ram_gb=96))
         monkeypatch.setattr(seen_machine, "this_machine", lambda: here)
         found = answers("estimate", "--model", "Llama-3.1-8B")
         assert any(one["what"].startswith("RTX 3090") for one in found[0]["assumptions"])
@@ -276,7 +277,7 @@ class TestDiagnose:
         assert "spilled" in {one["cause"] for one in found["causes"]}
 
     def test_this_machine_runs_what_it_runs(self, answers, monkeypatch) -> None:
-        here = assemble.machine(MachineInputs(gpu="RTX 4090", ram_gb=64, ram_gbs=60))
+        here = from_spec.machine(MachineInputs(gpu="RTX 4090", ram_gb=64, ram_gbs=60))
         monkeypatch.setattr(seen_machine, "this_machine", lambda: here)
         monkeypatch.setattr("advisor.causes.table.operating_system", lambda: "linux")
         found = answers("diagnose", *LLAMA, "--measured", "1.2")

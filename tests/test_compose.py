@@ -7,10 +7,10 @@ from functools import cache
 import pytest
 
 from advisor.advice import Advice, advise
-from advisor.assemble import machine
 from advisor.cards import card_of
 from advisor.compare import decode_tps
-from advisor.machine_inputs import MachineInputs
+from advisor.machine.from_spec import machine
+from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.offers import MoneyInputs
 from advisor.placement import Strategy

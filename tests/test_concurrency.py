@@ -6,11 +6,11 @@ from functools import cache
 import numpy as np
 import pytest
 
-from advisor.assemble import machine
 from advisor.compare import compare, decode_tps
 from advisor.concurrency import USERS, Together, again, last, together
 from advisor.estimate import Estimate
-from advisor.machine_inputs import MachineInputs
+from advisor.machine.from_spec import machine
+from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.placement import Settings, Strategy
 from advisor.runtimes import LLAMA_CPP, RUNTIMES, VLLM

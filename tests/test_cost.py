@@ -19,9 +19,9 @@ from advisor.cost import (
     stage_seconds,
 )
 from advisor.errors import InputError
-from advisor.machine import Disk, Gpu, Host, Link, Machine
+from advisor.machine.machine import Disk, Gpu, Host, Link, Machine
+from advisor.machine.quantity import given
 from advisor.processors import cpu_seconds, gpu_seconds, together, vectors
-from advisor.quantity import given
 from advisor.runtimes.paging import WATCHED, missed_share
 from advisor.schedule import Exchange, Flow, Route, Schedule, Stage, Transfer, Way, alone
 from advisor.steps import Load

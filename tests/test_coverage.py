@@ -4,11 +4,11 @@ import pytest
 
 from advisor.accuracy.coverage import COVERAGE, CoverageRow, coverage, coverage_like
 from advisor.accuracy.regimes import ALL, REGIMES
-from advisor.assemble import machine
 from advisor.catalog.constants import efficiency
 from advisor.catalog.csv_tables import read
 from advisor.estimate import estimate
-from advisor.machine_inputs import MachineInputs
+from advisor.machine.from_spec import machine
+from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.placement import Settings, Strategy
 from advisor.runtimes import DEEPSPEED, LLAMA_CPP, VLLM, Runtime

@@ -6,14 +6,14 @@ from functools import cache
 import numpy as np
 import pytest
 
-from advisor.assemble import machine
 from advisor.compare import compare
 from advisor.crossover import Crossover, Way, by_prompt, by_users, crossing, sides
 from advisor.estimate import Estimate
-from advisor.machine_inputs import MachineInputs
+from advisor.machine.from_spec import machine
+from advisor.machine.quantity import given
+from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.placement import Settings, Strategy
-from advisor.quantity import given
 from advisor.runtimes import LLAMA_CPP, VLLM
 from advisor.schedule import Route
 from advisor.units import GB

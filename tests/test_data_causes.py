@@ -7,7 +7,7 @@ from provenance import is_past, is_public
 
 from advisor.causes import CAUSES
 from advisor.causes.table import SYSTEMS, CauseRow, cause_rows, row_for
-from advisor.machine_catalog import gpu_rows
+from advisor.machine.catalog import gpu_rows
 
 ROWS = cause_rows()
 VENDORS = {row.vendor for row in gpu_rows().values()}

@@ -3,7 +3,7 @@
 import pytest
 from provenance import is_past, is_public
 
-from advisor.machine_catalog import disk_rows
+from advisor.machine.catalog import disk_rows
 
 ROWS = disk_rows()
 

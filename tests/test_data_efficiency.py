@@ -6,17 +6,17 @@ from pathlib import Path
 import pytest
 from provenance import is_past
 
-from advisor import hardware
 from advisor.catalog.constants import FACTOR, EfficiencyRow, Scope, efficiency
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost import CROSSINGS, LAYERS, TOKEN
 from advisor.engines import ENGINES
 from advisor.intervals import IN_DECODE, IN_PROMPT
-from advisor.machine_catalog import gpu_rows, host_rows
+from advisor.machine import from_catalog
+from advisor.machine.catalog import gpu_rows, host_rows
+from advisor.machine.quantity import Kind, given
 from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.processors import matrices
-from advisor.quantity import Kind, given
 from advisor.runtimes import RUNTIMES
 from advisor.schedule import Route
 from advisor.units import GIB
@@ -156,7 +156,7 @@ def test_no_link_passes_its_line_rate(generation: int) -> None:
     ],
 )
 def test_the_widest_arithmetic_for_matrices(cpu: str, name: str) -> None:
-    assert matrices(hardware.host(cpu, given(64 * GIB))) == name
+    assert matrices(from_catalog.host(cpu, given(64 * GIB))) == name
 
 
 def test_groups_are_not_scopes() -> None:

@@ -3,8 +3,8 @@
 import pytest
 from provenance import is_past, is_public
 
-from advisor import hardware
-from advisor.machine_catalog import gpu_bridges, gpu_links, gpu_rows
+from advisor.machine import from_catalog
+from advisor.machine.catalog import gpu_bridges, gpu_links, gpu_rows
 
 ROWS = gpu_rows()
 VENDORS = {"NVIDIA", "AMD", "Intel", "Apple"}
@@ -172,7 +172,7 @@ def test_links_between_gpus_are_sourced_and_of_known_gpus() -> None:
 
 def test_a_link_between_gpus_reaches_its_share() -> None:
     """H100 SXM: 0.84 of 450 GB/s one way; an RTX 4090 has none of its own."""
-    peer = hardware.gpu("H100 SXM").peer
+    peer = from_catalog.gpu("H100 SXM").peer
     assert peer is not None
     assert peer.value == pytest.approx(0.84 * 450e9)
-    assert hardware.gpu("RTX 4090").peer is None
+    assert from_catalog.gpu("RTX 4090").peer is None

@@ -3,11 +3,11 @@
 import pytest
 from provenance import is_past, is_public
 
-from advisor import hardware
 from advisor.catalog.constants import efficiency
-from advisor.machine_catalog import host_rows
+from advisor.machine import from_catalog
+from advisor.machine.catalog import host_rows
+from advisor.machine.quantity import given
 from advisor.processors import vectors
-from advisor.quantity import given
 from advisor.units import GIB
 
 ROWS = host_rows()
@@ -77,7 +77,7 @@ def test_two_sockets_say_so_and_double_one() -> None:
 def test_its_arithmetic_and_its_segment_are_known() -> None:
     for row in ROWS.values():
         memory = given(64 * GIB)
-        found = hardware.host(row.name, memory, bandwidth=given(50e9))
+        found = from_catalog.host(row.name, memory, bandwidth=given(50e9))
         assert vectors(found)
         assert 0 < efficiency().value("ram_sustained_share", row.segment) < 1
 

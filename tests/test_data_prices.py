@@ -3,7 +3,7 @@
 import pytest
 from provenance import is_past, is_public
 
-from advisor.machine_catalog import gpu_rows
+from advisor.machine.catalog import gpu_rows
 from advisor.price_rows import price_rows
 
 ROWS = price_rows()

@@ -8,7 +8,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from advisor.assemble import machine
 from advisor.catalog.constants import efficiency
 from advisor.causes import CAUSES
 from advisor.causes.memory import SLOWER_RATES
@@ -19,10 +18,11 @@ from advisor.diagnosis_text import diagnosis_text, sentence
 from advisor.errors import InputError
 from advisor.estimate import Estimate, estimate
 from advisor.intervals import Range
-from advisor.machine_inputs import MachineInputs
+from advisor.machine.from_spec import machine
+from advisor.machine.quantity import Figure, Kind
+from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.placement import Settings, Strategy, Tier
-from advisor.quantity import Figure, Kind
 from advisor.runtimes import ACCELERATE, LLAMA_CPP, VLLM, Runtime
 from advisor.schedule import Route
 from advisor.units import GB, GIB

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from advisor.assemble import machine
 from advisor.compare import as_run
 from advisor.errors import Refusal
-from advisor.machine_inputs import MachineInputs
+from advisor.machine.from_spec import machine
+from advisor.machine.spec import MachineInputs
 from advisor.model.catalog import model
 from advisor.placement import Settings, Tier
 from advisor.runtimes import DEEPSPEED, RUNTIMES, VLLM, Runtime

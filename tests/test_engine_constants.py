@@ -5,19 +5,19 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from advisor.assemble import machine
 from advisor.catalog.constants import Efficiency, Scope, efficiency
 from advisor.engine_constants import attending, constants_on, mixed
 from advisor.estimate import estimate
-from advisor.machine import EngineSpeed, Host
-from advisor.machine_inputs import MachineInputs
+from advisor.machine.from_spec import machine
+from advisor.machine.machine import EngineSpeed, Host
+from advisor.machine.quantity import Figure, Kind
+from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.model.model import Model
 from advisor.placement import Strategy
 from advisor.probes.engine_samples import samples
 from advisor.probes.host import HostFacts
 from advisor.processors import cores_alone, cpu_seconds, together
-from advisor.quantity import Figure, Kind
 from advisor.runtimes import LLAMA_CPP
 from advisor.steps import Load
 from advisor.units import GIB

@@ -5,13 +5,13 @@ from functools import partial
 import numpy as np
 import pytest
 
-from advisor.assemble import machine
 from advisor.catalog.constants import Scope, efficiency
 from advisor.cost import schedule_seconds
 from advisor.engines import engine
 from advisor.estimate import estimate
-from advisor.machine import Machine
-from advisor.machine_inputs import MachineInputs
+from advisor.machine.from_spec import machine
+from advisor.machine.machine import Machine
+from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.model.model import Model

@@ -2,15 +2,15 @@
 
 import pytest
 
-from advisor import hardware
 from advisor.errors import InputError
-from advisor.machine_catalog import disk_rows, gpu_rows, host_rows
-from advisor.quantity import Kind, given
+from advisor.machine import from_catalog
+from advisor.machine.catalog import disk_rows, gpu_rows, host_rows
+from advisor.machine.quantity import Kind, given
 from advisor.units import GB, GIB
 
 
 def test_a_gpu_in_si_units_with_its_origin() -> None:
-    gpu = hardware.gpu("RTX 4090")
+    gpu = from_catalog.gpu("RTX 4090")
     assert (gpu.memory.value, gpu.bandwidth.value) == (24 * GIB, 1008 * GB)
     assert gpu.tensor_flops["fp16"] == pytest.approx(165.2e12)
     assert {gpu.memory.kind, gpu.bandwidth.kind} == {Kind.DATASHEET}
@@ -20,7 +20,7 @@ def test_a_gpu_in_si_units_with_its_origin() -> None:
 
 @pytest.mark.parametrize("name", gpu_rows())
 def test_every_gpu_can_be_made(name: str) -> None:
-    gpu = hardware.gpu(name)
+    gpu = from_catalog.gpu(name)
     rates = (gpu.link.pinned, gpu.link.pageable, gpu.link.zero_copy)
     assert all(0 < rate.value <= gpu.bandwidth.value for rate in rates)
     assert all(rate.kind is Kind.DERIVED for rate in rates)
@@ -33,9 +33,9 @@ def test_every_host_can_be_made(name: str) -> None:
     row = host_rows()[name]
     if row.bandwidth_gbs is None:
         with pytest.raises(InputError, match="give it in GB/s"):
-            hardware.host(name, given(64 * GIB))
+            from_catalog.host(name, given(64 * GIB))
         return
-    host = hardware.host(name, given(64 * GIB))
+    host = from_catalog.host(name, given(64 * GIB))
     assert 0 < host.bandwidth.value < row.bandwidth_gbs * GB
     assert host.bandwidth.kind is Kind.ASSUMED
     assert host.cores >= 1
@@ -43,24 +43,24 @@ def test_every_host_can_be_made(name: str) -> None:
 
 @pytest.mark.parametrize("name", disk_rows())
 def test_every_drive_can_be_made(name: str) -> None:
-    rate = hardware.disk(name).sequential
+    rate = from_catalog.disk(name).sequential
     assert rate.value == disk_rows()[name].sequential_read_gbs * GB
     assert rate.kind is Kind.DATASHEET
 
 
 @pytest.mark.parametrize(("generation", "lanes", "of_sixteen"), [(4, 16, 1), (4, 8, 2), (3, 4, 4)])
 def test_lanes_share_a_link(generation: int, lanes: int, of_sixteen: int) -> None:
-    whole, part = hardware.pcie(generation, 16), hardware.pcie(generation, lanes)
+    whole, part = from_catalog.pcie(generation, 16), from_catalog.pcie(generation, lanes)
     assert part.pinned.value * of_sixteen == pytest.approx(whole.pinned.value)
     assert part.name == f"PCIe {generation} x{lanes}"
 
 
 def test_ways_over_a_link_are_ordered() -> None:
     # Pageable memory is copied once more, and a kernel that reads over the link waits for it.
-    link = hardware.pcie(4, 16)
+    link = from_catalog.pcie(4, 16)
     assert link.pageable.value < link.pinned.value
     assert link.zero_copy.value < link.pinned.value
 
 
 def test_a_given_rate_is_kept() -> None:
-    assert hardware.given_link(given(20e9)).pinned == given(20e9)
+    assert from_catalog.given_link(given(20e9)).pinned == given(20e9)

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from placing import WORK, command, place
 
-from advisor.assemble import machine
-from advisor.machine import Machine
-from advisor.machine_inputs import MachineInputs
+from advisor.machine.from_spec import machine
+from advisor.machine.machine import Machine
+from advisor.machine.quantity import given
+from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.model.model import Model
 from advisor.placement import RAM, Settings, Strategy, needed_bytes, vram
-from advisor.quantity import given
 from advisor.runtimes import LLAMA_CPP
 from advisor.runtimes.llama_cpp_schedule import crossings
 from advisor.runtimes.paging import WATCHED, Rereading, renewal_rate

@@ -11,9 +11,9 @@ from engine import needs_engine, options, understood
 from flags import flags, listed
 from synthetic import write_model
 
-from advisor.assemble import machine
 from advisor.errors import InputError, Refusal
-from advisor.machine_inputs import MachineInputs
+from advisor.machine.from_spec import machine
+from advisor.machine.spec import MachineInputs
 from advisor.model.build import build
 from advisor.model.catalog import find_model, in_format
 from advisor.model.model import Model

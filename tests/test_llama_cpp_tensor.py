@@ -8,13 +8,13 @@ from engine import needs_engine, options
 from flags import flags, listed
 
 from advisor.advice import advise
-from advisor.assemble import machine
 from advisor.catalog.constants import efficiency
 from advisor.diagnosis import Measured, diagnose, measurable
 from advisor.errors import InputError, Refusal
 from advisor.estimate import Estimate, estimate
-from advisor.machine import Machine
-from advisor.machine_inputs import MachineInputs
+from advisor.machine.from_spec import machine
+from advisor.machine.machine import Machine
+from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.placement import Placement, Settings, Strategy, vram

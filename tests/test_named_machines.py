@@ -11,10 +11,10 @@ from advisor.assemble_named import named_machine
 from advisor.calibration import Calibration
 from advisor.errors import InputError, StoreError, UnknownName
 from advisor.fingerprint import Fingerprint
-from advisor.machine_inputs import MachineInputs
+from advisor.machine.quantity import Kind
+from advisor.machine.spec import MachineInputs
 from advisor.measurement import Measurement, Point
 from advisor.probed import Probed, imported, to_json
-from advisor.quantity import Kind
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 PARTS = Fingerprint(

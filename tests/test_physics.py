@@ -11,15 +11,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from advisor.assemble import machine
 from advisor.catalog.constants import efficiency
 from advisor.estimate import Estimate, estimate
-from advisor.machine import Machine
-from advisor.machine_inputs import MachineInputs
+from advisor.machine.from_spec import machine
+from advisor.machine.machine import Machine
+from advisor.machine.quantity import given
+from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.model.model import Model
 from advisor.placement import Settings, Strategy
-from advisor.quantity import given
 from advisor.runtimes import ACCELERATE, LLAMA_CPP, VLLM, Runtime
 from advisor.schedule import Route
 from advisor.workload import Workload

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.assemble import machine
 from advisor.catalog.constants import efficiency
 from advisor.compare import as_run
 from advisor.estimate import Estimate, estimate
-from advisor.machine_inputs import MachineInputs
+from advisor.machine.from_spec import machine
+from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.placement import Settings, Strategy, Tier, needed_bytes
 from advisor.runtimes import KTRANSFORMERS, LLAMA_CPP, RUNTIMES, Runtime

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from advisor.assemble import machine
 from advisor.catalog.constants import efficiency
 from advisor.compare import as_run
 from advisor.estimate import Estimate, estimate
-from advisor.machine_inputs import MachineInputs
+from advisor.machine.from_spec import machine
+from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.placement import Settings, Strategy
 from advisor.remarks import remarks

@@ -5,11 +5,11 @@ import re
 import pytest
 from provenance import is_past, is_public
 
-from advisor.assemble import machine
 from advisor.errors import Refusal
-from advisor.machine import Machine
-from advisor.machine_catalog import gpu_rows, host_rows
-from advisor.machine_inputs import MachineInputs
+from advisor.machine.catalog import gpu_rows, host_rows
+from advisor.machine.from_spec import machine
+from advisor.machine.machine import Machine
+from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.runtimes import RUNTIMES, runtime
 from advisor.runtimes.formats import COMPUTE_CAPABILITY, NAMES, bits, kinds, nearest, rows, takes

@@ -9,11 +9,11 @@ import pytest
 from flags import flags, listed
 from measurements import measured
 
-from advisor.assemble import machine
 from advisor.catalog.constants import efficiency
 from advisor.compare import compare
 from advisor.estimate import Estimate, estimate
-from advisor.machine_inputs import MachineInputs
+from advisor.machine.from_spec import machine
+from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.placement import RAM, Settings, Strategy, vram

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from flags import flags, listed
 
-from advisor.assemble import machine
 from advisor.catalog.constants import efficiency
 from advisor.errors import Refusal
 from advisor.estimate import Estimate, estimate
-from advisor.machine import Machine
-from advisor.machine_inputs import MachineInputs
+from advisor.machine.from_spec import machine
+from advisor.machine.machine import Machine
+from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.placement import Placement, Settings, Strategy, kv_bytes, vram
 from advisor.runtimes import LLAMA_CPP, LM_STUDIO, OLLAMA, Runtime

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from flags import flags, listed
 
-from advisor.assemble import machine
 from advisor.catalog.constants import Scope, efficiency
 from advisor.compare import as_run
 from advisor.engines import DEEPSPEED_INFERENCE
 from advisor.estimate import Estimate, estimate
-from advisor.machine import Machine
-from advisor.machine_inputs import MachineInputs
+from advisor.machine.from_spec import machine
+from advisor.machine.machine import Machine
+from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.placement import RAM, Placement, Settings, Strategy, kv_bytes, vram, weight_bytes

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from placing import WORK, command, place
 
-from advisor.assemble import machine
 from advisor.compare import compare, usable
 from advisor.errors import Refusal, UnknownName
-from advisor.machine import Machine
-from advisor.machine_inputs import MachineInputs
+from advisor.machine.from_spec import machine
+from advisor.machine.machine import Machine
+from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.placement import DISK, RAM, Location, Placement, Settings, Strategy, vram, weight_bytes

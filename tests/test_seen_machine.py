@@ -5,14 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from advisor import hardware, seen_machine
-from advisor.assemble import TYPICAL_HOST
+from advisor import seen_machine
 from advisor.calibration import SOURCE, Calibration
-from advisor.machine_inputs import MachineInputs
+from advisor.machine import from_catalog
+from advisor.machine.from_spec import TYPICAL_HOST
+from advisor.machine.quantity import Kind
+from advisor.machine.spec import MachineInputs
 from advisor.measurement import Measurement
 from advisor.probes.gpu_facts import GpuFacts
 from advisor.probes.host import HostFacts
-from advisor.quantity import Kind
 from advisor.units import GIB
 
 HOST = HostFacts(
@@ -144,7 +145,7 @@ def test_what_is_typed_wins_over_what_is_seen_and_measured(sees) -> None:
 
 def test_another_gpu_can_be_typed_over(sees) -> None:
     machine = seen_machine.this_machine(MachineInputs(gpu="RTX 5090", gpu_count=2))
-    assert machine.gpus == (hardware.gpu("RTX 5090"),) * 2
+    assert machine.gpus == (from_catalog.gpu("RTX 5090"),) * 2
     assert seen_machine.this_machine(MachineInputs(gpu="none")).gpus == ()
 
 
@@ -167,7 +168,7 @@ def test_unlike_gpus_keep_their_order(sees) -> None:
 def test_an_unknown_processor_gets_a_typical_one(sees, name: str) -> None:
     sees(host=replace(HOST, name=name))
     machine = seen_machine.this_machine()
-    typical = hardware.host(TYPICAL_HOST, machine.host.memory)
+    typical = from_catalog.host(TYPICAL_HOST, machine.host.memory)
     assert machine.host.bandwidth.value == typical.bandwidth.value
     assert any("a typical one stands in" in note for note in machine.notes)
 

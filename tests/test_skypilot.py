@@ -12,11 +12,11 @@ import pytest
 
 from advisor import skypilot
 from advisor.advice import advise
-from advisor.assemble import machine
 from advisor.catalog.constants import efficiency
 from advisor.errors import Refusal
 from advisor.estimate import estimate
-from advisor.machine_inputs import MachineInputs
+from advisor.machine.from_spec import machine
+from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.placement import Strategy
 from advisor.runtimes import LLAMA_CPP, OLLAMA, RUNTIMES, SGLANG, VLLM, Runtime

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from advisor.assemble import machine
 from advisor.catalog.constants import EfficiencyRow
 from advisor.catalog.csv_tables import read
 from advisor.engines import engine
@@ -15,7 +14,8 @@ from advisor.fitting.__main__ import TABLE
 from advisor.fitting.stream_parameters import STREAM_PARAMETERS
 from advisor.fitting.stream_table import SOURCE, fitted, half_width
 from advisor.fitting.streams import BATCHED, EXPERTS, RESIDENT, STAGED, STREAMED, regime
-from advisor.machine_inputs import MachineInputs
+from advisor.machine.from_spec import machine
+from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.placement import Settings, Strategy
 from advisor.runtimes import DEEPSPEED

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from advisor.advice import Advice, advise
-from advisor.assemble import machine
 from advisor.catalog.constants import efficiency
 from advisor.compare import compare, decode_tps
 from advisor.estimate import Estimate, estimate
-from advisor.machine import Machine
-from advisor.machine_inputs import MachineInputs
+from advisor.machine.from_spec import machine
+from advisor.machine.machine import Machine
+from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.offers import MoneyInputs
 from advisor.placement import Settings, Strategy

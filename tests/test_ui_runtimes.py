@@ -6,8 +6,8 @@ import pytest
 from ui_app import app, page_text, run
 
 from advisor.advice import advise
-from advisor.assemble import machine
-from advisor.machine_inputs import MachineInputs
+from advisor.machine.from_spec import machine
+from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.runtimes import RUNTIMES
 from advisor.ui.choices import Choices

@@ -22,8 +22,8 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.engines import computes_in_place
 from advisor.estimate import Estimate
 from advisor.fitting.streams import BATCHED, RESIDENT, STAGED, STREAMED
+from advisor.machine.quantity import Kind
 from advisor.placement import Strategy
-from advisor.quantity import Kind
 
 COVERAGE = DATA / "coverage.csv"
 

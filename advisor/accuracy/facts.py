@@ -3,7 +3,7 @@
 from functools import lru_cache
 from typing import Any
 
-from advisor.machine import Machine
+from advisor.machine.machine import Machine
 from advisor.model.architecture import Architecture, Group
 from advisor.model.model import Model
 from advisor.peers import PEERS, Facts, Where

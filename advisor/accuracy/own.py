@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 
 from advisor.catalog.csv_tables import DATA, read
-from advisor.machine import Machine
-from advisor.machine_inputs import NO_GPU
+from advisor.machine.machine import Machine
+from advisor.machine.quantity import Figure, Kind
+from advisor.machine.spec import NO_GPU
 from advisor.model import catalog
 from advisor.model.build import build
 from advisor.model.model import Model
 from advisor.model.spec import ArchitectureFacts
 from advisor.predict import understood
-from advisor.quantity import Figure, Kind
 from advisor.units import GB, KIB
 from advisor.workload import Workload
 

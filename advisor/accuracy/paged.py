@@ -15,7 +15,7 @@ from advisor.catalog.constants import Efficiency, efficiency
 from advisor.cost import page_fault_seconds
 from advisor.errors import InputError
 from advisor.estimate import Estimate, estimate
-from advisor.machine import Disk
+from advisor.machine.machine import Disk
 from advisor.model.model import Floats
 from advisor.placement import DISK, Settings, Strategy
 from advisor.runtimes import LLAMA_CPP

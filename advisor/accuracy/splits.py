@@ -20,8 +20,8 @@ from advisor.errors import InputError
 from advisor.estimate import estimate
 from advisor.fitting.normal_equations import group_of
 from advisor.intervals import Range
+from advisor.machine.quantity import given
 from advisor.peers import PEERS, Facts, Peer
-from advisor.quantity import given
 from advisor.runtimes import LLAMA_CPP
 from advisor.units import GB, Array
 

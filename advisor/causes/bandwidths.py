@@ -7,7 +7,7 @@ import numpy as np
 
 from advisor.causes.situation import Situation, scaled_link
 from advisor.estimate import Estimate
-from advisor.quantity import Figure
+from advisor.machine.quantity import Figure
 from advisor.schedule import Route
 from advisor.units import GB, Array
 

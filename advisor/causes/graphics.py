@@ -5,12 +5,12 @@ from functools import partial
 
 import numpy as np
 
-from advisor import hardware
 from advisor.causes.situation import Situation, Trials, fits, trial
 from advisor.formatting import memory
-from advisor.machine_catalog import find_gpu
+from advisor.machine import from_catalog
+from advisor.machine.catalog import find_gpu
+from advisor.machine.quantity import Kind
 from advisor.placement import RAM, Settings, Strategy, Tier, layers_that_fit
-from advisor.quantity import Kind
 from advisor.runtimes.llama_cpp import gpu_budget
 from advisor.runtimes.llama_cpp_memory import kv_cache_bytes
 from advisor.schedule import Flow, Route, Schedule, Stage, Transfer, alone
@@ -32,7 +32,7 @@ def narrow_link(asked: Situation) -> Trials:
         return
     known = ((row.pcie_gen, 8), (row.pcie_gen, 4), (3, row.pcie_lanes), (1, row.pcie_lanes), (1, 4))
     for generation, lanes in dict.fromkeys(known):
-        link = hardware.pcie(generation, lanes)
+        link = from_catalog.pcie(generation, lanes)
         if link.pinned.value < 0.95 * card.link.pinned.value:
             slower = asked.on_gpus(lambda gpu, link=link: replace(gpu, link=link))  # type: ignore[misc]
             yield trial(link.name, slower)

@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-from advisor import hardware
 from advisor.causes.situation import Situation, Trials, fits, rates, trial
 from advisor.formatting import memory, number
+from advisor.machine import from_catalog
+from advisor.machine.quantity import Kind
 from advisor.placement import RAM, Strategy, needed_bytes, weight_bytes
-from advisor.quantity import Kind
 from advisor.runtimes.llama_cpp import SYSTEM_RAM
 from advisor.schedule import Route
 
@@ -97,7 +97,7 @@ def slow_drive(asked: Situation) -> Trials:
     if not asked.takes(Route.PAGED, Route.STAGED):
         return
     for name in SLOWER_DRIVES:
-        slower = hardware.disk(name)
+        slower = from_catalog.disk(name)
         if slower.sequential.value < disk.sequential.value:
             changed = replace(asked.machine, disk=slower)
             yield trial(name.removesuffix(" (typical)"), replace(asked.one, machine=changed))

@@ -14,12 +14,12 @@ from advisor.catalog.constants import Efficiency
 from advisor.errors import InputError, UnknownName
 from advisor.estimate import Estimate, estimate
 from advisor.intervals import Range
-from advisor.machine import Gpu, Machine
-from advisor.machine_catalog import find_host
+from advisor.machine.catalog import find_host
+from advisor.machine.machine import Gpu, Machine
+from advisor.machine.quantity import Figure
+from advisor.machine.rows import HostRow
 from advisor.model.model import Model
 from advisor.placement import RAM, Placement, Settings, Strategy, Tier
-from advisor.quantity import Figure
-from advisor.records import HostRow
 from advisor.schedule import Phases, Route, Schedule
 from advisor.units import Array
 from advisor.workload import Workload

@@ -14,7 +14,7 @@ from advisor.cost import CROSSINGS, StepTime
 from advisor.errors import InputError
 from advisor.estimate import Estimate
 from advisor.intervals import Range
-from advisor.machine_catalog import find_gpu, find_host
+from advisor.machine.catalog import find_gpu, find_host
 from advisor.money import monthly_hours
 from advisor.offers import offers
 from advisor.placement import Strategy, Tier

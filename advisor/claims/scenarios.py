@@ -10,14 +10,14 @@ from functools import cached_property
 from typing import Any
 
 from advisor import runtimes
-from advisor.assemble import machine
 from advisor.catalog.constants import efficiency
 from advisor.claims.rows import Inputs
 from advisor.compare import as_run
 from advisor.errors import DataError
 from advisor.estimate import Estimate, estimate
-from advisor.machine import Machine
-from advisor.machine_inputs import MachineInputs
+from advisor.machine.from_spec import machine
+from advisor.machine.machine import Machine
+from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.model.model import Model
 from advisor.offers import MoneyInputs

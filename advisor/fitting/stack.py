@@ -8,19 +8,19 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from advisor import hardware
 from advisor.catalog.constants import Scope
 from advisor.catalog.csv_tables import DATA
 from advisor.cost import passes, rates
 from advisor.errors import AdvisorError
 from advisor.estimate import usual_backend
 from advisor.fitting.normal_equations import group_of
-from advisor.machine import Gpu, Host
-from advisor.machine_catalog import find_host
+from advisor.machine import from_catalog
+from advisor.machine.catalog import find_host
+from advisor.machine.machine import Gpu, Host
+from advisor.machine.quantity import given
 from advisor.model.model import Floats
 from advisor.predict import Case, understood
 from advisor.processors import MATRIX_TYPES, cpu_seconds, gpu_seconds, matrices, vectors
-from advisor.quantity import given
 from advisor.runtimes import IK_LLAMA_CPP, LLAMA_CPP
 from advisor.schedule import Flow, Route, Schedule
 from advisor.stated_machine import ram_peak
@@ -97,9 +97,9 @@ def seconds(stack: Stack, values: Mapping[str, Floats]) -> Floats:
     gpu = Gpu(
         name="", vendor="", family="", memory=given(1.0), bandwidth=given(stack.bandwidth),
         tensor_flops={"fp16": stack.flops},  # type: ignore[dict-item]
-        link=hardware.shared_memory(1.0),
+        link=from_catalog.shared_memory(1.0),
     )  # fmt: skip
-    sustained = np.minimum(values["ram_sustained_share"], hardware.MOST_SUSTAINED)
+    sustained = np.minimum(values["ram_sustained_share"], from_catalog.MOST_SUSTAINED)
     share = np.where(stack.ram_given, 1.0, sustained)
     host = Host(
         name="", cores=stack.cores, sockets=stack.sockets,  # type: ignore[arg-type]

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from advisor.kernels import peak_flops
-from advisor.machine import Disk, Gpu, Host, Link, Machine
-from advisor.quantity import Figure, given
+from advisor.machine.machine import Disk, Gpu, Host, Link, Machine
+from advisor.machine.quantity import Figure, given
 from advisor.schedule import Flow, Phases, Schedule
 
 Steps = tuple[tuple[tuple[object, ...], ...], ...]

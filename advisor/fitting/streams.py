@@ -20,7 +20,7 @@ from advisor.fitting.normal_equations import group_of
 from advisor.fitting.stack import Constants
 from advisor.fitting.stacking import Shape, machines, number_type, shape, stacked
 from advisor.fitting.stream_parameters import STREAM_PARAMETERS
-from advisor.machine import Machine
+from advisor.machine.machine import Machine
 from advisor.model.model import Floats
 from advisor.predict import Case, understood
 from advisor.runtimes.expert_streaming import EXPERT_STREAMING

@@ -12,7 +12,7 @@ from advisor.cards import TITLES, card_of
 from advisor.estimate import Estimate, parts_held
 from advisor.formatting import number, rate, seconds
 from advisor.intervals import Range
-from advisor.machine import Machine
+from advisor.machine.machine import Machine
 from advisor.offers import MoneyInputs
 from advisor.placement import Strategy, Tier
 from advisor.reports.document import (

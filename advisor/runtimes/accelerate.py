@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from advisor.machine import Machine
+from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.model import Floats, Model
 from advisor.placement import (

@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from advisor.errors import Refusal
-from advisor.machine import Machine
+from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.model.model import Model

@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from advisor.machine import Machine
+from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
 from advisor.model.model import Model
 from advisor.placement import DISK, RAM, Placement, Settings, Strategy, all_of, vram

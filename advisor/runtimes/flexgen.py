@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from advisor.machine import Machine
+from advisor.machine.machine import Machine
 from advisor.model.kv_cache import KV_BYTES_PER_VALUE
 from advisor.model.model import Floats, Model
 from advisor.placement import DISK, RAM, Location, Placement, Settings, Strategy

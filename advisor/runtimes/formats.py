@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import Refusal
-from advisor.machine import Machine
+from advisor.machine.machine import Machine
 from advisor.model.catalog import model_formats
 from advisor.runtimes.runtime import Becomes
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from advisor.machine import Machine
+from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.placement import RAM, Placement, Strategy
 from advisor.runtimes.llama_cpp import LLAMA_CPP

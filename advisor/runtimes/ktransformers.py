@@ -23,7 +23,7 @@ from dataclasses import replace
 import numpy as np
 
 from advisor.errors import Refusal
-from advisor.machine import Machine
+from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
 from advisor.model.model import Floats, Model
 from advisor.placement import RAM, Location, Placement, Settings, Strategy, all_of, vram

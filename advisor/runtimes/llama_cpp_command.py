@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from advisor.machine import Machine
+from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
 from advisor.model.model import Model
 from advisor.placement import RAM, Placement, Strategy, vram

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from advisor.machine import Machine
+from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.placement import DISK, RAM, Placement, Strategy, last_layers, vram
 from advisor.runtimes.paging import reread

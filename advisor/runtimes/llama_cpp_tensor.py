@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from advisor.errors import Refusal
-from advisor.machine import Machine
+from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.placement import Placement, Settings, Strategy, all_of, vram
 from advisor.runtimes import llama_cpp

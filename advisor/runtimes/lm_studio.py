@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from advisor.errors import Refusal
-from advisor.machine import Machine
+from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.placement import Placement, Settings, Strategy, layers_that_fit
 from advisor.runtimes import llama_cpp

@@ -19,7 +19,7 @@ from dataclasses import replace
 import numpy as np
 
 from advisor.errors import Refusal
-from advisor.machine import Machine
+from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.placement import Placement, Settings, Strategy
 from advisor.runtimes import llama_cpp, llama_cpp_schedule

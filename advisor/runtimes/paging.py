@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from advisor.machine import USUAL_READ_AHEAD, Machine
+from advisor.machine.machine import USUAL_READ_AHEAD, Machine
 from advisor.model.architecture import Group
 from advisor.model.model import Model
 from advisor.placement import DISK, Placement

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from advisor.machine import Machine
+from advisor.machine.machine import Machine
 from advisor.model.architecture import Architecture
 from advisor.model.model import Floats, Model
 from advisor.runtimes.llama_cpp_memory import widths

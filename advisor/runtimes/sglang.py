@@ -14,7 +14,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from advisor.errors import Refusal
-from advisor.machine import Machine
+from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.placement import RAM, Placement, Settings, Strategy, weight_bytes
 from advisor.runtimes.formats import becomes_of

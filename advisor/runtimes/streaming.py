@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from advisor.errors import Refusal
-from advisor.machine import Machine
+from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
 from advisor.model.kv_cache import KV_BYTES_PER_VALUE
 from advisor.model.model import LAYERED, Floats, Model

@@ -17,7 +17,7 @@ from functools import cache
 import numpy as np
 
 from advisor.errors import Refusal
-from advisor.machine import Machine
+from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
 from advisor.model.model import Floats, Model
 from advisor.placement import RAM, Placement, Settings, Strategy, layers_that_fit, weight_bytes

@@ -10,8 +10,8 @@ from advisor.accuracy.coverage import coverage_like
 from advisor.accuracy.text import percent
 from advisor.cards import TITLES, card_of
 from advisor.errors import AdvisorError, Refusal
+from advisor.machine.quantity import Kind
 from advisor.placement import Strategy
-from advisor.quantity import Kind
 from advisor.reports.document import ReportDocument
 from advisor.ui import (
     charts,

@@ -7,9 +7,9 @@ import streamlit as st
 
 from advisor import crossover
 from advisor.advice import Advice, advise
-from advisor.assemble import machine
 from advisor.crossover import Crossover
-from advisor.machine import Machine
+from advisor.machine.from_spec import machine
+from advisor.machine.machine import Machine
 from advisor.model.resolve import Found
 from advisor.offers import MoneyInputs
 from advisor.reports.compose import document

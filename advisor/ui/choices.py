@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from urllib.parse import urlencode
 
-from advisor.machine_catalog import find_gpu
-from advisor.machine_inputs import MIXED, MachineInputs
-from advisor.machine_inputs import NO_GPU as NAMED_NONE
+from advisor.machine.catalog import find_gpu
+from advisor.machine.spec import MIXED, MachineInputs
+from advisor.machine.spec import NO_GPU as NAMED_NONE
 from advisor.offers import MoneyInputs
 from advisor.placement import Settings
 from advisor.runtimes import Runtime, runtime

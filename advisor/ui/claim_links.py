@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from advisor.machine_catalog import find_gpu
+from advisor.machine.catalog import find_gpu
 from advisor.ui.fields import ANOTHER, CONTEXTS, NO_GPU, fields
 
 FIELD_OF = {

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from functools import cache
 
-from advisor import assemble, machine_inputs, offers
+from advisor import offers
 from advisor.errors import UnknownName
-from advisor.machine_catalog import disk_rows, gpu_rows, host_rows
+from advisor.machine import from_spec, spec
+from advisor.machine.catalog import disk_rows, gpu_rows, host_rows
 from advisor.model import catalog
 from advisor.model.kv_cache import KV_BYTES_PER_VALUE
 from advisor.runtimes import ASIDE, RUNTIMES
@@ -168,7 +169,7 @@ def _machine() -> tuple[Field, ...]:
     gpus = tuple(gpu_rows())
     hosts = tuple(host_rows())
     links = (AUTO, *(f"PCIe {gen} x{lanes}" for gen in (3, 4, 5) for lanes in (4, 8, 16)))
-    limits = machine_inputs.LIMITS
+    limits = spec.LIMITS
     return (
         Pick(key="machine", label="Machine", kind="machine", options=(THIS, ANOTHER), default=THIS),
         Pick(key="gpu", label="GPU", kind="GPU", options=(NO_GPU, *gpus), default="RTX 3090"),
@@ -198,7 +199,7 @@ def _machine() -> tuple[Field, ...]:
         ),
         Pick(
             key="drive", label="Drive", kind="drive", options=tuple(disk_rows()),
-            default=assemble.TYPICAL_DISK,
+            default=from_spec.TYPICAL_DISK,
         ),
         _limited(
             "drivespeed", "Drive (GB/s)", limits["disk_gbs"][:2], None, 0.1, "estimated",

@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta
 
 from markupsafe import Markup
 
-from advisor import hardware
-from advisor.assemble import TYPICAL_DISK
 from advisor.calibration import ENGINE
 from advisor.errors import UnknownName
 from advisor.fingerprint import Fingerprint
 from advisor.formatting import quantity, rate
-from advisor.machine_catalog import find_host
+from advisor.machine import from_catalog
+from advisor.machine.catalog import find_host
+from advisor.machine.from_spec import TYPICAL_DISK
 from advisor.measurement import UNSTEADY, Measurement
 from advisor.probed import moment
 from advisor.probes.gpu_facts import figure_name
@@ -54,7 +54,7 @@ def marks(latest: Mapping[str, Measurement], seen: Fingerprint | None) -> dict[s
         latest: what was measured.
         seen: parts of the machine.
     """
-    typical = hardware.disk(TYPICAL_DISK).sequential
+    typical = from_catalog.disk(TYPICAL_DISK).sequential
     found = {
         "disk_read_direct": Mark(
             value=float(typical.value), words="a typical PCIe 4 drive reads (yours is not known)"
@@ -92,7 +92,7 @@ def _of_host(cpu: str) -> dict[str, Mark]:
 
 def _of_gpu(name: str, place: int, latest: Mapping[str, Measurement]) -> dict[str, Mark]:
     try:
-        card = hardware.gpu(name)
+        card = from_catalog.gpu(name)
     except UnknownName:
         return {}
     link = card.link
@@ -100,7 +100,7 @@ def _of_gpu(name: str, place: int, latest: Mapping[str, Measurement]) -> dict[st
         latest.get(figure_name(one, place)) for one in ("pcie_generation", "pcie_width")
     )
     if generation and lanes and link.name.startswith("PCIe"):
-        link = hardware.pcie(round(generation.value), round(lanes.value))
+        link = from_catalog.pcie(round(generation.value), round(lanes.value))
     usual = Mark(value=float(link.pinned.value), words=f"{link.name} usually copies")
     return {
         figure_name("h2d_pinned", place): usual,

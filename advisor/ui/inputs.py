@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from advisor.machine_catalog import find_gpu, gpu_bridges
+from advisor.machine.catalog import find_gpu, gpu_bridges
 from advisor.ui import machine_panel, model_panel
 from advisor.ui.asking import ask, pair
 from advisor.ui.choices import Choices

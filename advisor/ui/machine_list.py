@@ -10,7 +10,7 @@ from advisor import named_machines
 from advisor.errors import AdvisorError, InputError, StoreError, UnknownName
 from advisor.fingerprint import Fingerprint
 from advisor.formatting import memory, moment
-from advisor.machine_catalog import find_gpu, find_host, gpu_rows, host_rows
+from advisor.machine.catalog import find_gpu, find_host, gpu_rows, host_rows
 from advisor.named_machines import THIS
 from advisor.probed import LARGEST, Probed, imported, to_json
 from advisor.ui import probing

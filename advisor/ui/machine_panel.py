@@ -9,9 +9,9 @@ from markupsafe import Markup
 
 from advisor import calibration, formatting
 from advisor.errors import AdvisorError
-from advisor.machine import Machine
+from advisor.machine.machine import Machine
+from advisor.machine.quantity import Figure, Kind
 from advisor.paths import data_folder
-from advisor.quantity import Figure, Kind
 from advisor.seen_machine import this_machine
 from advisor.ui import markup, probing
 

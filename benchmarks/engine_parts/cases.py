@@ -7,7 +7,7 @@ from pathlib import Path
 from advisor.catalog.constants import efficiency
 from advisor.errors import ProbeError, Refusal
 from advisor.estimate import Estimate, estimate
-from advisor.machine import Machine
+from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.model.spec import ArchitectureFacts
 from advisor.placement import Placement, Settings, Strategy

@@ -14,8 +14,8 @@ from advisor.assemble_named import as_probed
 from advisor.calibration import Calibration
 from advisor.errors import ProbeError
 from advisor.fingerprint import fingerprint
-from advisor.machine import Machine
-from advisor.machine_inputs import MachineInputs
+from advisor.machine.machine import Machine
+from advisor.machine.spec import MachineInputs
 from advisor.measurement import Measurement
 from advisor.probed import Probed
 from advisor.probes import cuda, engine, gpu_transfer, ram

@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 
 from advisor.errors import AdvisorError, ProbeError
-from advisor.machine import Machine
+from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.build import build
 from advisor.model.catalog import find_model

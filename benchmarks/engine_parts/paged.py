@@ -10,7 +10,8 @@ from pathlib import Path
 
 from advisor.catalog.constants import efficiency
 from advisor.estimate import Estimate, estimate
-from advisor.machine import Machine
+from advisor.machine.machine import Machine
+from advisor.machine.quantity import Figure, Kind
 from advisor.model.catalog import find_model
 from advisor.model.spec import ArchitectureFacts
 from advisor.placement import RAM, Settings, Strategy, needed_bytes
@@ -18,7 +19,6 @@ from advisor.probes import disk, host
 from advisor.probes.engine_job import Job
 from advisor.probes.synthetic_model import Synthetic, in_format, write
 from advisor.probes.system import read_ahead
-from advisor.quantity import Figure, Kind
 from advisor.runtimes import LLAMA_CPP
 from advisor.units import MIB
 from advisor.workload import Workload

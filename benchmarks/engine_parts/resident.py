@@ -12,7 +12,7 @@ import numpy as np
 from advisor import calibration
 from advisor.catalog.constants import efficiency
 from advisor.estimate import Estimate, estimate
-from advisor.machine import Machine
+from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.placement import Strategy
 from advisor.probes import engine, host, ram

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from advisor.accuracy.own import SHAPE, OwnRow
-from advisor.machine import Machine
+from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.model.spec import ArchitectureFacts
 from advisor.units import GB, GIB

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from advisor.quantity import Figure, Kind
+from advisor.machine.quantity import Figure, Kind
 
 
 @dataclass(frozen=True, kw_only=True)

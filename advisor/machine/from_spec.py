@@ -9,12 +9,12 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
 
-from advisor import hardware
 from advisor.errors import InputError, UnknownName
-from advisor.machine import Disk, Gpu, Host, Link, Machine
-from advisor.machine_catalog import find_gpu, find_host
-from advisor.machine_inputs import LIMITS, MIXED, NO_GPU, MachineInputs
-from advisor.quantity import Figure, Kind, given
+from advisor.machine import from_catalog
+from advisor.machine.catalog import find_gpu, find_host
+from advisor.machine.machine import Disk, Gpu, Host, Link, Machine
+from advisor.machine.quantity import Figure, Kind, given
+from advisor.machine.spec import LIMITS, MIXED, NO_GPU, MachineInputs
 from advisor.units import GB, GIB
 
 TYPICAL_HOST = "Desktop DDR5 dual-channel (typical)"
@@ -89,11 +89,11 @@ def _bridged(cards: tuple[Gpu, ...]) -> tuple[Gpu, ...]:
     if len(cards) != 2 or cards[0].name != cards[1].name:
         named = " + ".join(card.name for card in cards)
         raise InputError(f"An NVLink bridge joins two cards of a kind; this is {named}.")
-    return tuple(hardware.bridged(card) for card in cards)
+    return tuple(from_catalog.bridged(card) for card in cards)
 
 
 def _gpu(inputs: MachineInputs, name: str) -> Gpu:
-    found = hardware.gpu(name)
+    found = from_catalog.gpu(name)
     if inputs.vram_gb is not None:
         found = replace(found, memory=given(inputs.vram_gb * GIB))
     return replace(found, link=link(inputs, found))
@@ -102,11 +102,11 @@ def _gpu(inputs: MachineInputs, name: str) -> Gpu:
 def link(inputs: MachineInputs, gpu: Gpu) -> Link:
     """A GPU's link as stated, else its own of the catalogue."""
     if inputs.pcie_gbs is not None:
-        return hardware.given_link(given(inputs.pcie_gbs * GB))
+        return from_catalog.given_link(given(inputs.pcie_gbs * GB))
     if gpu.unified or (inputs.pcie_gen is None and inputs.pcie_lanes is None):
         return gpu.link
     row = find_gpu(gpu.name)
-    return hardware.pcie(
+    return from_catalog.pcie(
         inputs.pcie_gen or row.pcie_gen or 4, inputs.pcie_lanes or row.pcie_lanes or 16
     )
 
@@ -116,7 +116,7 @@ def _host(inputs: MachineInputs, gpu: Gpu | None) -> Host:
         found = _unified_host(inputs, gpu)
     else:
         name = inputs.cpu or TYPICAL_HOST
-        found = hardware.host(name, _memory(inputs, TYPICAL_RAM_GIB), _bandwidth(inputs, name))
+        found = from_catalog.host(name, _memory(inputs, TYPICAL_RAM_GIB), _bandwidth(inputs, name))
     return found if inputs.cores is None else replace(found, cores=inputs.cores)
 
 
@@ -129,7 +129,7 @@ def _bandwidth(inputs: MachineInputs, cpu: str) -> Figure | None:
     row = find_host(cpu)
     channels = inputs.ram_channels or row.memory_channels or 2
     rate = inputs.ram_mts or row.memory_mts or 3200
-    return hardware.sustained(
+    return from_catalog.sustained(
         channels * 8 * rate * 1e6, row.segment, f"{channels:g} channels x 8 B x {rate:g} MT/s", ""
     )
 
@@ -140,13 +140,13 @@ def _unified_host(inputs: MachineInputs, gpu: Gpu) -> Host:
     row = find_gpu(gpu.name)
     memory = _memory(inputs, row.memory_gib)
     with suppress(UnknownName):
-        return hardware.host(chip, memory, _bandwidth(inputs, chip))
+        return from_catalog.host(chip, memory, _bandwidth(inputs, chip))
     return Host(
         name="its own processor",
         cores=8,
         memory=memory,
         bandwidth=_bandwidth(inputs, TYPICAL_HOST)
-        or hardware.sustained(row.bandwidth_gbs * GB, "unified", row.source, row.source_date),
+        or from_catalog.sustained(row.bandwidth_gbs * GB, "unified", row.source, row.source_date),
     )
 
 
@@ -164,4 +164,4 @@ def drive(inputs: MachineInputs) -> Disk:
     """
     if inputs.disk_gbs is not None:
         return Disk(name=inputs.disk or "drive as given", sequential=given(inputs.disk_gbs * GB))
-    return hardware.disk(inputs.disk or TYPICAL_DISK)
+    return from_catalog.disk(inputs.disk or TYPICAL_DISK)

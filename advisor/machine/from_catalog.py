@@ -5,10 +5,10 @@ from functools import cache
 
 from advisor.catalog.constants import efficiency
 from advisor.errors import InputError
-from advisor.machine import Disk, Gpu, Host, Link
-from advisor.machine_catalog import find_disk, find_gpu, find_host, gpu_bridges, gpu_links
-from advisor.quantity import Figure, Kind
-from advisor.records import GpuLinkRow, GpuRow
+from advisor.machine.catalog import find_disk, find_gpu, find_host, gpu_bridges, gpu_links
+from advisor.machine.machine import Disk, Gpu, Host, Link
+from advisor.machine.quantity import Figure, Kind
+from advisor.machine.rows import GpuLinkRow, GpuRow
 from advisor.units import GB, GIB, TERA
 
 MOST_SUSTAINED = 0.93

@@ -6,7 +6,7 @@ from functools import cache
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.name_matching import by_name, find, loose, spellings
-from advisor.records import DiskRow, GpuLinkRow, GpuRow, HostRow
+from advisor.machine.rows import DiskRow, GpuLinkRow, GpuRow, HostRow
 from advisor.units import GIB
 
 
