@@ -6,18 +6,18 @@ from typing import Any
 import numpy as np
 
 from advisor.advice import Advice
-from advisor.assumptions import Assumption
 from advisor.causes.bandwidths import Needed
 from advisor.compare import decode_tps
-from advisor.cost import CROSSINGS, HIDDEN, LAYERS
+from advisor.cost_model.assumptions import Assumption
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import Tier
+from advisor.cost_model.timing import CROSSINGS, HIDDEN, LAYERS
+from advisor.cost_model.uncertainty import Range
+from advisor.cost_model.workload import Workload
 from advisor.diagnosis import Diagnosis, Explanation
 from advisor.diagnosis_text import sentence
-from advisor.estimate import Estimate
-from advisor.intervals import Range
 from advisor.model.architecture import Architecture
 from advisor.model.resolve import Found
-from advisor.placement import Tier
-from advisor.workload import Workload
 
 Json = dict[str, Any]
 

@@ -2,8 +2,8 @@
 
 from advisor.advice import Advice
 from advisor.compare import usable
-from advisor.estimate import Estimate
-from advisor.placement import Strategy
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import Strategy
 
 TITLES = {
     Strategy.GPU_RESIDENT: "In the GPU",

@@ -15,10 +15,10 @@ from advisor.advice import advise
 from advisor.commands import calibrations, judging, probes, reports
 from advisor.commands.command import Command, added, show
 from advisor.compare import compare
+from advisor.cost_model.estimate import Estimate
 from advisor.diagnosis import diagnose, measurable
 from advisor.diagnosis_text import diagnosis_text
 from advisor.errors import AdvisorError, InputError
-from advisor.estimate import Estimate
 from advisor.formatting import memory, money, range_of, seconds, tokens_per_second
 from advisor.model import resolve
 from advisor.runtimes import RUNTIMES, runtime

@@ -3,14 +3,14 @@
 from collections.abc import Iterable
 
 from advisor.catalog.constants import efficiency
+from advisor.cost_model.estimate import Estimate, estimate, whole_bytes
+from advisor.cost_model.placement import Settings, Strategy
+from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
-from advisor.estimate import Estimate, estimate, whole_bytes
 from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.model import Model
-from advisor.placement import Settings, Strategy
 from advisor.runtimes import RUNTIMES, Runtime
-from advisor.workload import Workload
 
 
 def compare(

@@ -12,10 +12,10 @@ import numpy as np
 
 from advisor.catalog.constants import efficiency
 from advisor.compare import decode_tps, own_settings
-from advisor.estimate import Estimate, estimate, parts_held
+from advisor.cost_model.estimate import Estimate, estimate, parts_held
+from advisor.cost_model.placement import Settings
+from advisor.cost_model.workload import Workload
 from advisor.model.model import Floats
-from advisor.placement import Settings
-from advisor.workload import Workload
 
 READING = 5.0
 """Speed at which text comes as fast as it is read: 238 words a minute (Brysbaert 2019,

@@ -16,11 +16,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from advisor.concurrency import USERS, again
-from advisor.estimate import Estimate
-from advisor.intervals import Range
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import Settings, Strategy
+from advisor.cost_model.schedule import Route, Schedule
+from advisor.cost_model.uncertainty import Range
 from advisor.model.model import Floats
-from advisor.placement import Settings, Strategy
-from advisor.schedule import Route, Schedule
 
 PROMPTS = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536, 131_072)
 """Lengths of the prompt that are tried, as far as the context goes [tokens]."""

@@ -24,9 +24,9 @@ from advisor.causes.bandwidths import Needed, needed
 from advisor.causes.situation import Situation, Trial, rates, situation
 from advisor.causes.table import CauseRow, row_for
 from advisor.compare import decode_tps
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.uncertainty import Range
 from advisor.errors import InputError
-from advisor.estimate import Estimate
-from advisor.intervals import Range
 from advisor.runtimes import ASIDE, RUNTIMES
 
 LIMITS = {"measured": (1e-4, 100_000.0), "measured prompt": (1e-3, 10_000_000.0)}

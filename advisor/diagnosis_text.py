@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 from advisor.causes.bandwidths import Needed
 from advisor.causes.situation import rates
+from advisor.cost_model.uncertainty import Range
 from advisor.diagnosis import Diagnosis, Explanation, Outcome, distance
 from advisor.formatting import range_of, rate, tokens_per_second
-from advisor.intervals import Range
 
 FIRST = 5
 """Causes shown of those that explain all of it, and of those that explain a part."""

@@ -9,6 +9,8 @@ from typing import Any
 from advisor import seen_machine
 from advisor.assemble_named import named_machine
 from advisor.causes.table import this_system
+from advisor.cost_model.placement import LOAD_MODES, Settings, Strategy
+from advisor.cost_model.workload import Workload
 from advisor.diagnosis import Measured
 from advisor.errors import InputError
 from advisor.machine import from_spec
@@ -16,10 +18,8 @@ from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineInputs
 from advisor.model.kv_cache import KV_BYTES_PER_VALUE
 from advisor.offers import MoneyInputs
-from advisor.placement import LOAD_MODES, Settings, Strategy
 from advisor.results import reported_in
 from advisor.units import GIB
-from advisor.workload import Workload
 
 MODEL_HELP = "name, FILE.gguf, config.json, or owner/name on the Hugging Face Hub"
 MACHINE = (

@@ -13,21 +13,21 @@ import numpy as np
 from advisor import stated_run
 from advisor.catalog.constants import efficiency
 from advisor.cells import number, text
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.placement import Settings, Strategy
+from advisor.cost_model.uncertainty import Range
+from advisor.cost_model.workload import Workload
 from advisor.engines import computes_in_place, engine
 from advisor.errors import AdvisorError, InputError
-from advisor.estimate import Estimate, estimate
-from advisor.intervals import Range
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.spec import NO_GPU
 from advisor.model.model import Model
-from advisor.placement import Settings, Strategy
 from advisor.runtimes import KTRANSFORMERS, LLAMA_CPP, VLLM, Runtime
 from advisor.stated_batch import SERVER, batch, guessed_batch, kept_where_all_fits
 from advisor.stated_machine import ram_gib, stated_machine
 from advisor.stated_model import stated_model
 from advisor.units import Array
-from advisor.workload import Workload
 
 COLUMNS = (
     "id", "tg_tps", "tg_low", "tg_high", "tg_tps_total", "e2e_tps_total", "pp_tps", "ttft_s",

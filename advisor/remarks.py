@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 
 from advisor.catalog.constants import efficiency
-from advisor.estimate import Estimate, estimate
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.placement import RAM, Settings, Strategy, weight_bytes
 from advisor.formatting import number, range_of, seconds, tokens_per_second
-from advisor.placement import RAM, Settings, Strategy, weight_bytes
 from advisor.runtimes import (
     ACCELERATE,
     KTRANSFORMERS,

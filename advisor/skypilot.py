@@ -13,9 +13,9 @@ import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import Strategy, Tier
 from advisor.errors import Refusal
-from advisor.estimate import Estimate
-from advisor.placement import Strategy, Tier
 from advisor.price_rows import accelerator_rows
 from advisor.runtimes import LLAMA_CPP, OLLAMA, SGLANG, VLLM
 from advisor.runtimes.serving import checkpoint

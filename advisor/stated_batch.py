@@ -11,14 +11,22 @@ import numpy as np
 
 from advisor.catalog.constants import Scope, efficiency
 from advisor.cells import number, text
+from advisor.cost_model.placement import (
+    RAM,
+    Settings,
+    Strategy,
+    Tier,
+    kv_bytes,
+    needed_bytes,
+    weight_bytes,
+)
+from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.placement import RAM, Settings, Strategy, Tier, kv_bytes, needed_bytes, weight_bytes
 from advisor.runtimes import ACCELERATE, DEEPSPEED, VLLM, Runtime
 from advisor.runtimes.streaming import ACTIVATIONS
 from advisor.stated_run import lengths
-from advisor.workload import Workload
 
 MOST_USERS = 2048
 """Sequences that servers take into one step at most (TensorRT-LLM's default for its builds)."""

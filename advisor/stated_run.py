@@ -4,11 +4,11 @@ import re
 from collections.abc import Mapping
 
 from advisor.cells import number, text
+from advisor.cost_model.placement import Settings
+from advisor.cost_model.workload import Workload
 from advisor.model.model import Model
-from advisor.placement import Settings
 from advisor.runtimes import ACCELERATE, VLLM, Runtime
 from advisor.units import GIB
-from advisor.workload import Workload
 
 USUAL_PROMPT = 64.0
 """Prompt of runs that time generation and do not state one: a sentence [tokens]."""

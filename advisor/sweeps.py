@@ -8,16 +8,16 @@ import numpy.typing as npt
 from advisor.advice import Advice
 from advisor.catalog.constants import efficiency
 from advisor.compare import as_run, decode_tps
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.placement import DISK, Settings, Strategy, weight_bytes
+from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
-from advisor.estimate import Estimate, estimate
 from advisor.machine.machine import Machine
 from advisor.model.model import Floats, Model
 from advisor.money import monthly_cost_of_use
 from advisor.offers import MoneyInputs
-from advisor.placement import DISK, Settings, Strategy, weight_bytes
 from advisor.runtimes import LLAMA_CPP, Runtime
 from advisor.upgrades import first_choice
-from advisor.workload import Workload
 
 
 @dataclass(frozen=True, kw_only=True)

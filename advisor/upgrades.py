@@ -6,19 +6,19 @@ from dataclasses import dataclass, replace
 
 from advisor.catalog.constants import efficiency
 from advisor.compare import as_run, decode_tps
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.placement import Strategy
+from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
-from advisor.estimate import Estimate, estimate
 from advisor.machine import from_catalog
 from advisor.machine.catalog import find_gpu
 from advisor.machine.machine import Gpu, Machine
 from advisor.model.model import Model
 from advisor.money import break_even_tokens, busy_share, monthly_hours, worth_per_hour
 from advisor.offers import MoneyInputs, Offer, offers
-from advisor.placement import Strategy
 from advisor.price_rows import price_rows
 from advisor.runtimes import LLAMA_CPP, Runtime
 from advisor.units import GIB, HOURS_PER_MONTH
-from advisor.workload import Workload
 
 COUNTS = (1, 2, 4, 8)
 """GPUs of one kind that an upgrade may have."""

@@ -9,19 +9,19 @@ from functools import partial
 
 from advisor.catalog.constants import efficiency
 from advisor.compare import as_run, decode_tps, own_settings
+from advisor.cost_model.estimate import BOUND_BY, Estimate, estimate
+from advisor.cost_model.placement import Settings, Strategy
+from advisor.cost_model.schedule import Route
+from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal, UnknownName
-from advisor.estimate import BOUND_BY, Estimate, estimate
 from advisor.formatting import memory as memory_words
 from advisor.machine import from_catalog
 from advisor.machine.machine import USUAL_READ_AHEAD, Gpu, Link, Machine
 from advisor.machine.quantity import Kind
 from advisor.model import catalog
 from advisor.model.model import Model
-from advisor.placement import Settings, Strategy
 from advisor.runtimes import Runtime
-from advisor.schedule import Route
 from advisor.units import KIB, MIB
-from advisor.workload import Workload
 
 SMALLER_FORMATS = ("Q6_K", "Q5_K_M", "Q4_K_M", "IQ4_XS", "Q3_K_M", "IQ3_XXS", "Q2_K")
 """GGUF formats to suggest below the one chosen, largest first."""

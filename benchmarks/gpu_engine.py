@@ -23,8 +23,8 @@ from functools import partial
 from pathlib import Path
 from types import ModuleType
 
+from advisor.cost_model.estimate import Estimate
 from advisor.errors import AdvisorError, InputError
-from advisor.estimate import Estimate
 from advisor.fingerprint import Fingerprint, fingerprint
 from advisor.machine.machine import Machine
 from advisor.probes import host

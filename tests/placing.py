@@ -1,10 +1,10 @@
 """A model of the catalogue placed by a runtime, and the command for it."""
 
+from advisor.cost_model.placement import Placement, Settings, Strategy
+from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model import catalog
-from advisor.placement import Placement, Settings, Strategy
 from advisor.runtimes import Runtime
-from advisor.workload import Workload
 
 WORK = Workload()
 

@@ -7,13 +7,14 @@ import pytest
 
 from advisor.advice import Advice, advise
 from advisor.compare import decode_tps, usable
+from advisor.cost_model.placement import Settings, Strategy
+from advisor.cost_model.workload import Workload
 from advisor.formatting import tokens_per_second
 from advisor.machine.from_spec import machine
 from advisor.machine.quantity import Figure, Kind
 from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.offers import MoneyInputs
-from advisor.placement import Settings, Strategy
 from advisor.runtimes import (
     ACCELERATE,
     DEEPSPEED,
@@ -24,7 +25,6 @@ from advisor.runtimes import (
     Runtime,
 )
 from advisor.upgrades import COUNTS, WORTHWHILE, Upgrade, first_choice
-from advisor.workload import Workload
 
 SATA = "SATA SSD (typical)"
 SITUATIONS = {

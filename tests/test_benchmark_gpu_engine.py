@@ -14,8 +14,8 @@ import pytest
 from gpu_server import FIGURES, PAGEABLE, PINNED, SERVER, measurements, read_rows, run, session
 
 from advisor.catalog.constants import efficiency
+from advisor.cost_model.estimate import estimate
 from advisor.errors import InputError, ProbeError
-from advisor.estimate import estimate
 from advisor.machine.machine import Machine
 from advisor.measurement import Measurement
 from advisor.probes import cuda

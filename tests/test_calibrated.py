@@ -7,15 +7,15 @@ import pytest
 from advisor import calibrated, seen_machine
 from advisor.calibration import SOURCE, Calibration
 from advisor.catalog.constants import efficiency
-from advisor.cost import link_seconds
+from advisor.cost_model.loads import Load
+from advisor.cost_model.processors import gpu_seconds
+from advisor.cost_model.schedule import Transfer
+from advisor.cost_model.timing import link_seconds
 from advisor.machine import from_catalog
 from advisor.machine.quantity import Kind
 from advisor.machine.spec import MachineInputs
 from advisor.measurement import Measurement
 from advisor.probes.gpu_facts import GpuFacts
-from advisor.processors import gpu_seconds
-from advisor.schedule import Transfer
-from advisor.steps import Load
 
 CARD = GpuFacts(
     name="NVIDIA GeForce RTX 4090", vendor="NVIDIA", memory_total=24564 * 2**20,

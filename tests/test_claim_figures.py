@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from advisor.claims.figures import Claimed, exact, holds, inverse, ratio, reaches
+from advisor.cost_model.uncertainty import Range
 from advisor.errors import DataError
-from advisor.intervals import Range
 
 
 @pytest.mark.parametrize(

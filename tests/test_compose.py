@@ -9,16 +9,16 @@ import pytest
 from advisor.advice import Advice, advise
 from advisor.cards import card_of
 from advisor.compare import decode_tps
+from advisor.cost_model.placement import Strategy
+from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.offers import MoneyInputs
-from advisor.placement import Strategy
 from advisor.reports import export
 from advisor.reports.compose import document
 from advisor.reports.document import ReportDocument, from_json, to_json
 from advisor.runtimes import KTRANSFORMERS, VLLM, Runtime
-from advisor.workload import Workload
 
 HOSTILE = '<script>alert("1")</script> =cmd|"/C calc"!A0 | `rm` \u202e'
 SITUATIONS = {

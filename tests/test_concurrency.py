@@ -8,14 +8,14 @@ import pytest
 
 from advisor.compare import compare, decode_tps
 from advisor.concurrency import USERS, Together, again, last, together
-from advisor.estimate import Estimate
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import Settings, Strategy
+from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
-from advisor.placement import Settings, Strategy
 from advisor.runtimes import LLAMA_CPP, RUNTIMES, VLLM
 from advisor.units import GIB
-from advisor.workload import Workload
 
 
 @cache

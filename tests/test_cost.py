@@ -7,7 +7,10 @@ import numpy as np
 import pytest
 
 from advisor.catalog.constants import Efficiency, EfficiencyRow
-from advisor.cost import (
+from advisor.cost_model.loads import Load
+from advisor.cost_model.processors import cpu_seconds, gpu_seconds, together, vectors
+from advisor.cost_model.schedule import Exchange, Flow, Route, Schedule, Stage, Transfer, Way, alone
+from advisor.cost_model.timing import (
     CROSSINGS,
     LAYERS,
     TOKEN,
@@ -21,10 +24,7 @@ from advisor.cost import (
 from advisor.errors import InputError
 from advisor.machine.machine import Disk, Gpu, Host, Link, Machine
 from advisor.machine.quantity import given
-from advisor.processors import cpu_seconds, gpu_seconds, together, vectors
 from advisor.runtimes.paging import WATCHED, missed_share
-from advisor.schedule import Exchange, Flow, Route, Schedule, Stage, Transfer, Way, alone
-from advisor.steps import Load
 from advisor.units import Array
 
 CONSTANTS = {

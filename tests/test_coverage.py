@@ -6,13 +6,13 @@ from advisor.accuracy.coverage import COVERAGE, CoverageRow, coverage, coverage_
 from advisor.accuracy.regimes import ALL, REGIMES
 from advisor.catalog.constants import efficiency
 from advisor.catalog.csv_tables import read
-from advisor.estimate import estimate
+from advisor.cost_model.estimate import estimate
+from advisor.cost_model.placement import Settings, Strategy
+from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
-from advisor.placement import Settings, Strategy
 from advisor.runtimes import DEEPSPEED, LLAMA_CPP, VLLM, Runtime
-from advisor.workload import Workload
 
 RAM, NVME, GPU = Strategy.CPU_OFFLOAD, Strategy.NVME_OFFLOAD, Strategy.GPU_RESIDENT
 

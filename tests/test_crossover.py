@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 
 from advisor.compare import compare
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import Settings, Strategy
+from advisor.cost_model.schedule import Route
+from advisor.cost_model.workload import Workload
 from advisor.crossover import Crossover, Way, by_prompt, by_users, crossing, sides
-from advisor.estimate import Estimate
 from advisor.machine.from_spec import machine
 from advisor.machine.quantity import given
 from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
-from advisor.placement import Settings, Strategy
 from advisor.runtimes import LLAMA_CPP, VLLM
-from advisor.schedule import Route
 from advisor.units import GB
-from advisor.workload import Workload
 
 USERS = np.array([1.0, 4.0, 16.0, 64.0])
 

@@ -8,17 +8,17 @@ from provenance import is_past
 
 from advisor.catalog.constants import FACTOR, EfficiencyRow, Scope, efficiency
 from advisor.catalog.csv_tables import DATA, read
-from advisor.cost import CROSSINGS, LAYERS, TOKEN
+from advisor.cost_model.processors import matrices
+from advisor.cost_model.schedule import Route
+from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN
+from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT
 from advisor.engines import ENGINES
-from advisor.intervals import IN_DECODE, IN_PROMPT
 from advisor.machine import from_catalog
 from advisor.machine.catalog import gpu_rows, host_rows
 from advisor.machine.quantity import Kind, given
 from advisor.model import catalog
 from advisor.model.architecture import Group
-from advisor.processors import matrices
 from advisor.runtimes import RUNTIMES
-from advisor.schedule import Route
 from advisor.units import GIB
 
 ROWS = read(DATA / "efficiency.csv", EfficiencyRow)

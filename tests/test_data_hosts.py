@@ -4,10 +4,10 @@ import pytest
 from provenance import is_past, is_public
 
 from advisor.catalog.constants import efficiency
+from advisor.cost_model.processors import vectors
 from advisor.machine import from_catalog
 from advisor.machine.catalog import host_rows
 from advisor.machine.quantity import given
-from advisor.processors import vectors
 from advisor.units import GIB
 
 ROWS = host_rows()

@@ -13,20 +13,20 @@ from advisor.causes import CAUSES
 from advisor.causes.memory import SLOWER_RATES
 from advisor.causes.processors import FAR_NODE
 from advisor.causes.situation import Situation, Trial, situation
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.placement import Settings, Strategy, Tier
+from advisor.cost_model.schedule import Route
+from advisor.cost_model.uncertainty import Range
+from advisor.cost_model.workload import Workload
 from advisor.diagnosis import LIMITS, Diagnosis, Measured, Outcome, density, diagnose, distance
 from advisor.diagnosis_text import diagnosis_text, sentence
 from advisor.errors import InputError
-from advisor.estimate import Estimate, estimate
-from advisor.intervals import Range
 from advisor.machine.from_spec import machine
 from advisor.machine.quantity import Figure, Kind
 from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
-from advisor.placement import Settings, Strategy, Tier
 from advisor.runtimes import ACCELERATE, LLAMA_CPP, VLLM, Runtime
-from advisor.schedule import Route
 from advisor.units import GB, GIB
-from advisor.workload import Workload
 
 RESIDENT, RAM, DRIVE = Strategy
 SITUATIONS: dict[str, tuple[str, str, Strategy, Runtime, dict, dict]] = {

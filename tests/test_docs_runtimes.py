@@ -3,13 +3,13 @@
 from pathlib import Path
 
 from advisor.compare import as_run
+from advisor.cost_model.placement import Settings, Tier
+from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineInputs
 from advisor.model.catalog import model
-from advisor.placement import Settings, Tier
 from advisor.runtimes import DEEPSPEED, RUNTIMES, VLLM, Runtime
-from advisor.workload import Workload
 
 TEXT = (Path(__file__).parent.parent / "docs" / "runtimes.md").read_text(encoding="utf-8")
 ROWS = {

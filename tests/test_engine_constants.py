@@ -6,22 +6,22 @@ import numpy as np
 import pytest
 
 from advisor.catalog.constants import Efficiency, Scope, efficiency
-from advisor.engine_constants import attending, constants_on, mixed
-from advisor.estimate import estimate
+from advisor.cost_model.estimate import estimate
+from advisor.cost_model.loads import Load
+from advisor.cost_model.measured_constants import attending, constants_on, mixed
+from advisor.cost_model.placement import Strategy
+from advisor.cost_model.processors import cores_alone, cpu_seconds, together
+from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import EngineSpeed, Host
 from advisor.machine.quantity import Figure, Kind
 from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.model.model import Model
-from advisor.placement import Strategy
 from advisor.probes.engine_samples import samples
 from advisor.probes.host import HostFacts
-from advisor.processors import cores_alone, cpu_seconds, together
 from advisor.runtimes import LLAMA_CPP
-from advisor.steps import Load
 from advisor.units import GIB
-from advisor.workload import Workload
 
 RAM = 40e9
 

@@ -14,13 +14,13 @@ import pytest
 from engine import Allocated, load, needs_engine
 from synthetic import write_model
 
+from advisor.cost_model.workload import Workload
 from advisor.model.build import build
 from advisor.model.catalog import find_model, in_format
 from advisor.model.model import Model
 from advisor.model.spec import ArchitectureFacts
 from advisor.runtimes.llama_cpp_memory import compute_buffer, kv_cache_bytes, output_buffer
 from advisor.units import MIB
-from advisor.workload import Workload
 
 ROUNDING = 0.02 * MIB
 """The log has two decimals, and a line may stand for two parts."""

@@ -6,21 +6,21 @@ import numpy as np
 import pytest
 
 from advisor.catalog.constants import Scope, efficiency
-from advisor.cost import schedule_seconds
+from advisor.cost_model.estimate import estimate
+from advisor.cost_model.placement import Settings, Strategy
+from advisor.cost_model.schedule import Flow, Route, Schedule
+from advisor.cost_model.timing import schedule_seconds
+from advisor.cost_model.workload import Workload
 from advisor.engines import engine
-from advisor.estimate import estimate
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.model.model import Model
-from advisor.placement import Settings, Strategy
 from advisor.runtimes import expert_streaming
 from advisor.runtimes.expert_streaming import EXPERT_STREAMING, hit_share
-from advisor.schedule import Flow, Route, Schedule
 from advisor.units import GB, GIB
-from advisor.workload import Workload
 
 WORK = Workload(prompt=64, output=64, context=128)
 

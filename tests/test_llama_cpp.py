@@ -7,6 +7,9 @@ import numpy as np
 import pytest
 from placing import WORK, command, place
 
+from advisor.cost_model.placement import RAM, Settings, Strategy, needed_bytes, vram
+from advisor.cost_model.schedule import Route, Transfer, Way
+from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import given
@@ -14,13 +17,10 @@ from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.model.model import Model
-from advisor.placement import RAM, Settings, Strategy, needed_bytes, vram
 from advisor.runtimes import LLAMA_CPP
 from advisor.runtimes.llama_cpp_schedule import crossings
 from advisor.runtimes.paging import WATCHED, Rereading, renewal_rate
-from advisor.schedule import Route, Transfer, Way
 from advisor.units import GIB
-from advisor.workload import Workload
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,8 @@ from engine import needs_engine, options, understood
 from flags import flags, listed
 from synthetic import write_model
 
+from advisor.cost_model.placement import LOAD_MODES, Settings, Strategy
+from advisor.cost_model.workload import Workload
 from advisor.errors import InputError, Refusal
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineInputs
@@ -18,9 +20,7 @@ from advisor.model.build import build
 from advisor.model.catalog import find_model, in_format
 from advisor.model.model import Model
 from advisor.model.spec import ArchitectureFacts
-from advisor.placement import LOAD_MODES, Settings, Strategy
 from advisor.runtimes import LLAMA_CPP
-from advisor.workload import Workload
 
 ARCHITECTURES = {"Qwen3-4B": "qwen3", "Qwen3-30B-A3B": "qwen3moe", "Gemma-3-4B": "gemma3"}
 RESIDENT, OFFLOAD, PAGED = Strategy

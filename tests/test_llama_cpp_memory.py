@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from advisor.cost_model.workload import Workload
 from advisor.model.catalog import architecture, model
 from advisor.runtimes.llama_cpp_memory import (
     cells,
@@ -15,7 +16,6 @@ from advisor.runtimes.llama_cpp_memory import (
     output_buffer,
 )
 from advisor.units import MIB
-from advisor.workload import Workload
 
 
 def test_llama_3_8b_by_hand() -> None:

@@ -9,17 +9,17 @@ from flags import flags, listed
 
 from advisor.advice import advise
 from advisor.catalog.constants import efficiency
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.placement import Placement, Settings, Strategy, vram
+from advisor.cost_model.workload import Workload
 from advisor.diagnosis import Measured, diagnose, measurable
 from advisor.errors import InputError, Refusal
-from advisor.estimate import Estimate, estimate
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.model.architecture import Group
-from advisor.placement import Placement, Settings, Strategy, vram
 from advisor.runtimes import LLAMA_CPP, LLAMA_CPP_TENSOR, Runtime, runtime
-from advisor.workload import Workload
 
 WORK = Workload(context=4096, prompt=128, output=32)
 RESIDENT = Strategy.GPU_RESIDENT

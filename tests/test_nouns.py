@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from advisor.cost_model.workload import Workload
 from advisor.errors import InputError, UnknownName, close_names
 from advisor.machine.quantity import Figure, Kind
 from advisor.model import catalog
@@ -10,7 +11,6 @@ from advisor.model.architecture import Group
 from advisor.model.from_param_count import outline
 from advisor.model.kv_cache import KV_BYTES_PER_VALUE
 from advisor.model.model import LAYERED, scaled
-from advisor.workload import Workload
 
 
 @pytest.mark.parametrize(

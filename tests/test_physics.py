@@ -12,17 +12,17 @@ import numpy as np
 import pytest
 
 from advisor.catalog.constants import efficiency
-from advisor.estimate import Estimate, estimate
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.placement import Settings, Strategy
+from advisor.cost_model.schedule import Route
+from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import given
 from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.model.model import Model
-from advisor.placement import Settings, Strategy
 from advisor.runtimes import ACCELERATE, LLAMA_CPP, VLLM, Runtime
-from advisor.schedule import Route
-from advisor.workload import Workload
 
 SHORT = Workload(context=4096, prompt=128, output=128)
 

@@ -9,9 +9,9 @@ from measurements import measured
 
 from advisor import predict
 from advisor.cli import main
+from advisor.cost_model.placement import Strategy
 from advisor.errors import AdvisorError
 from advisor.model import catalog
-from advisor.placement import Strategy
 from advisor.predict import answer, predictions, understood
 from advisor.units import GB, GIB
 

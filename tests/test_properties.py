@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from advisor.catalog.constants import efficiency
 from advisor.compare import as_run
-from advisor.estimate import Estimate, estimate
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.placement import Settings, Strategy, Tier, needed_bytes
+from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
-from advisor.placement import Settings, Strategy, Tier, needed_bytes
 from advisor.runtimes import KTRANSFORMERS, LLAMA_CPP, RUNTIMES, Runtime
-from advisor.workload import Workload
 
 MODELS = ("Llama-3.1-8B", "Llama-3.1-70B", "Qwen3-30B-A3B", "DeepSeek-V2-Lite", "Gemma-3-12B")
 WITH_EXPERTS = ("Qwen3-30B-A3B", "DeepSeek-V2-Lite")

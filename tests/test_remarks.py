@@ -6,14 +6,14 @@ import pytest
 
 from advisor.catalog.constants import efficiency
 from advisor.compare import as_run
-from advisor.estimate import Estimate, estimate
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.placement import Settings, Strategy
+from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
-from advisor.placement import Settings, Strategy
 from advisor.remarks import remarks
 from advisor.runtimes import ACCELERATE, LLAMA_CPP, OLLAMA, RUNTIMES, VLLM, Runtime
-from advisor.workload import Workload
 
 
 def run(

@@ -17,6 +17,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from advisor.cost_model.placement import (
+    DISK,
+    RAM,
+    Location,
+    Placement,
+    Settings,
+    Strategy,
+    Tier,
+    vram,
+)
+from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineInputs
@@ -26,10 +37,8 @@ from advisor.model.build import build
 from advisor.model.config.read import facts_from_config
 from advisor.model.model import Model
 from advisor.model.resolve import from_file
-from advisor.placement import DISK, RAM, Location, Placement, Settings, Strategy, Tier, vram
 from advisor.runtimes.accelerate import ACCELERATE, ACTIVATIONS, MEMORY_USED, SYSTEM_RAM
 from advisor.runtimes.device_map import HEAD, NORM, TABLE, blocks, blocks_that_fit, device_map
-from advisor.workload import Workload
 
 needs_transformers = pytest.mark.skipif(
     any(importlib.util.find_spec(name) is None for name in ("accelerate", "transformers", "torch")),

@@ -11,16 +11,16 @@ from measurements import measured
 
 from advisor.catalog.constants import efficiency
 from advisor.compare import compare
-from advisor.estimate import Estimate, estimate
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.placement import RAM, Settings, Strategy, vram
+from advisor.cost_model.schedule import Route
+from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.model.architecture import Group
-from advisor.placement import RAM, Settings, Strategy, vram
 from advisor.predict import answer
 from advisor.runtimes import KTRANSFORMERS
-from advisor.schedule import Route
-from advisor.workload import Workload
 
 
 def run(name: str, form: str, work: Workload | None = None, **inputs: Any) -> Estimate:

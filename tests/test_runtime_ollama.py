@@ -13,16 +13,16 @@ import pytest
 from flags import flags, listed
 
 from advisor.catalog.constants import efficiency
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.placement import Placement, Settings, Strategy, kv_bytes, vram
+from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
-from advisor.estimate import Estimate, estimate
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
-from advisor.placement import Placement, Settings, Strategy, kv_bytes, vram
 from advisor.runtimes import LLAMA_CPP, LM_STUDIO, OLLAMA, Runtime
 from advisor.runtimes.ollama import default_context, micro_batch, served
-from advisor.workload import Workload
 
 OFFLOAD, RESIDENT, PAGED = Strategy.CPU_OFFLOAD, Strategy.GPU_RESIDENT, Strategy.NVME_OFFLOAD
 RIG = machine(MachineInputs(gpu="RTX 3090", ram_gb=128))

@@ -8,22 +8,30 @@ from flags import flags, listed
 
 from advisor.catalog.constants import Scope, efficiency
 from advisor.compare import as_run
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.placement import (
+    RAM,
+    Placement,
+    Settings,
+    Strategy,
+    kv_bytes,
+    vram,
+    weight_bytes,
+)
+from advisor.cost_model.schedule import Route, Way
+from advisor.cost_model.workload import Workload
 from advisor.engines import DEEPSPEED_INFERENCE
-from advisor.estimate import Estimate, estimate
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.model.architecture import Group
-from advisor.placement import RAM, Placement, Settings, Strategy, kv_bytes, vram, weight_bytes
 from advisor.runtimes import SGLANG, VLLM, Runtime
 from advisor.runtimes.parallel import cache_share, parallel
 from advisor.runtimes.serving import sequences_that_fit
 from advisor.runtimes.sglang import static_share
 from advisor.runtimes.vllm import grouped, grouping
-from advisor.schedule import Route, Way
 from advisor.units import GIB
-from advisor.workload import Workload
 
 WORK = Workload()
 OFFLOAD, RESIDENT = Strategy.CPU_OFFLOAD, Strategy.GPU_RESIDENT

@@ -11,13 +11,23 @@ import pytest
 from placing import WORK, command, place
 
 from advisor.compare import compare, usable
+from advisor.cost_model.placement import (
+    DISK,
+    RAM,
+    Location,
+    Placement,
+    Settings,
+    Strategy,
+    vram,
+    weight_bytes,
+)
+from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal, UnknownName
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.model.architecture import Group
-from advisor.placement import DISK, RAM, Location, Placement, Settings, Strategy, vram, weight_bytes
 from advisor.runtimes import (
     ACCELERATE,
     DEEPSPEED,
@@ -29,7 +39,6 @@ from advisor.runtimes import (
     runtime,
 )
 from advisor.units import GIB
-from advisor.workload import Workload
 
 
 @pytest.fixture(scope="module")

@@ -13,16 +13,16 @@ import pytest
 from advisor import skypilot
 from advisor.advice import advise
 from advisor.catalog.constants import efficiency
+from advisor.cost_model.estimate import estimate
+from advisor.cost_model.placement import Strategy
+from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
-from advisor.estimate import estimate
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
-from advisor.placement import Strategy
 from advisor.runtimes import LLAMA_CPP, OLLAMA, RUNTIMES, SGLANG, VLLM, Runtime
 from advisor.units import GIB
 from advisor.upgrades import Upgrade
-from advisor.workload import Workload
 
 yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
 

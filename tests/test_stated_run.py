@@ -6,9 +6,9 @@ import pytest
 from measurements import measured
 
 from advisor import stated_run
+from advisor.cost_model.placement import Strategy
 from advisor.engines import engine
 from advisor.model import catalog
-from advisor.placement import Strategy
 from advisor.predict import answer, understood
 from advisor.runtimes import ACCELERATE, DEEPSPEED
 from advisor.stated_batch import guessed_batch

@@ -9,6 +9,9 @@ import pytest
 
 from advisor.catalog.constants import EfficiencyRow
 from advisor.catalog.csv_tables import read
+from advisor.cost_model.placement import Settings, Strategy
+from advisor.cost_model.schedule import Route
+from advisor.cost_model.workload import Workload
 from advisor.engines import engine
 from advisor.fitting.__main__ import TABLE
 from advisor.fitting.stream_parameters import STREAM_PARAMETERS
@@ -17,11 +20,8 @@ from advisor.fitting.streams import BATCHED, EXPERTS, RESIDENT, STAGED, STREAMED
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
-from advisor.placement import Settings, Strategy
 from advisor.runtimes import DEEPSPEED
 from advisor.runtimes.deepspeed import passing_bytes
-from advisor.schedule import Route
-from advisor.workload import Workload
 
 
 class Judged(NamedTuple):

@@ -6,13 +6,13 @@ import pytest
 from ui_app import app, page_text, run
 
 from advisor.advice import advise
+from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.runtimes import RUNTIMES
 from advisor.ui.choices import Choices
 from advisor.ui.fields import ANOTHER, DEFAULT_HOST
-from advisor.workload import Workload
 
 
 @pytest.fixture(autouse=True)

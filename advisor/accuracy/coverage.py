@@ -19,11 +19,11 @@ from advisor.accuracy.regimes import (
 )
 from advisor.accuracy.scoring import Score
 from advisor.catalog.csv_tables import DATA, read
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import Strategy
 from advisor.engines import computes_in_place
-from advisor.estimate import Estimate
 from advisor.fitting.streams import BATCHED, RESIDENT, STAGED, STREAMED
 from advisor.machine.quantity import Kind
-from advisor.placement import Strategy
 
 COVERAGE = DATA / "coverage.csv"
 

@@ -3,14 +3,14 @@
 from functools import lru_cache
 from typing import Any
 
+from advisor.cost_model.loads import Step, step_load
+from advisor.cost_model.placement import RAM, Placement, vram, weight_bytes
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Architecture, Group
 from advisor.model.model import Model
 from advisor.peers import PEERS, Facts, Where
-from advisor.placement import RAM, Placement, vram, weight_bytes
 from advisor.predict import Case
 from advisor.runtimes import LLAMA_CPP
-from advisor.steps import Step, step_load
 
 WHERE = {
     "resident": Where.GPU,

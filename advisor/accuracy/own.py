@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 
 from advisor.catalog.csv_tables import DATA, read
+from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import Figure, Kind
 from advisor.machine.spec import NO_GPU
@@ -13,7 +14,6 @@ from advisor.model.model import Model
 from advisor.model.spec import ArchitectureFacts
 from advisor.predict import understood
 from advisor.units import GB, KIB
-from advisor.workload import Workload
 
 OWN = DATA / "measurements" / "own.csv"
 PAGED = "nvme"

@@ -12,16 +12,16 @@ from advisor.accuracy.own import OwnRow, machine_of, model_of, work_of
 from advisor.accuracy.point import Point
 from advisor.accuracy.regimes import regime_of
 from advisor.catalog.constants import Efficiency, efficiency
-from advisor.cost import page_fault_seconds
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.loads import Load, Step, step_load
+from advisor.cost_model.placement import DISK, Settings, Strategy
+from advisor.cost_model.schedule import Route
+from advisor.cost_model.timing import page_fault_seconds
 from advisor.errors import InputError
-from advisor.estimate import Estimate, estimate
 from advisor.machine.machine import Disk
 from advisor.model.model import Floats
-from advisor.placement import DISK, Settings, Strategy
 from advisor.runtimes import LLAMA_CPP
 from advisor.runtimes.paging import WATCHED, Reread, Rereading, reread
-from advisor.schedule import Route
-from advisor.steps import Load, Step, step_load
 from advisor.units import GB, GIB, Array
 
 FOUND = np.arange(51) / 100

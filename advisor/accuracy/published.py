@@ -10,10 +10,10 @@ from advisor.accuracy.facts import answers, facts_of
 from advisor.accuracy.point import Point, point_of
 from advisor.accuracy.regimes import DATASHEET, DEEP, GENERATION, PROMPT, STATED, regime_of
 from advisor.catalog.constants import efficiency
+from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT
 from advisor.fitting.left_out import GENERATED, READ, left_out
 from advisor.fitting.spreads import half_widths
 from advisor.fitting.stack import Stack, case_of, decoded, measured, prompted
-from advisor.intervals import IN_DECODE, IN_PROMPT
 from advisor.model.model import Floats
 from advisor.predict import Case
 

@@ -16,10 +16,10 @@ from advisor.accuracy.point import Point, point_of
 from advisor.accuracy.published import Published, Run
 from advisor.accuracy.regimes import GENERATION, INFERRED, regime_of
 from advisor.catalog.constants import efficiency
+from advisor.cost_model.estimate import estimate
+from advisor.cost_model.uncertainty import Range
 from advisor.errors import InputError
-from advisor.estimate import estimate
 from advisor.fitting.normal_equations import group_of
-from advisor.intervals import Range
 from advisor.machine.quantity import given
 from advisor.peers import PEERS, Facts, Peer
 from advisor.runtimes import LLAMA_CPP

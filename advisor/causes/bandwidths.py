@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from advisor.causes.situation import Situation, scaled_link
-from advisor.estimate import Estimate
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.schedule import Route
 from advisor.machine.quantity import Figure
-from advisor.schedule import Route
 from advisor.units import GB, Array
 
 FURTHEST = 64.0

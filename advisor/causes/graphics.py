@@ -6,14 +6,14 @@ from functools import partial
 import numpy as np
 
 from advisor.causes.situation import Situation, Trials, fits, trial
+from advisor.cost_model.placement import RAM, Settings, Strategy, Tier, layers_that_fit
+from advisor.cost_model.schedule import Flow, Route, Schedule, Stage, Transfer, alone
 from advisor.formatting import memory
 from advisor.machine import from_catalog
 from advisor.machine.catalog import find_gpu
 from advisor.machine.quantity import Kind
-from advisor.placement import RAM, Settings, Strategy, Tier, layers_that_fit
 from advisor.runtimes.llama_cpp import gpu_budget
 from advisor.runtimes.llama_cpp_memory import kv_cache_bytes
-from advisor.schedule import Flow, Route, Schedule, Stage, Transfer, alone
 from advisor.units import GIB
 
 OTHERS_IN_VRAM = (0.0, 1.0, 2.0, 4.0)

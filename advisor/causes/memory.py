@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 from advisor.causes.situation import Situation, Trials, fits, rates, trial
+from advisor.cost_model.placement import RAM, Strategy, needed_bytes, weight_bytes
+from advisor.cost_model.schedule import Route
 from advisor.formatting import memory, number
 from advisor.machine import from_catalog
 from advisor.machine.quantity import Kind
-from advisor.placement import RAM, Strategy, needed_bytes, weight_bytes
 from advisor.runtimes.llama_cpp import SYSTEM_RAM
-from advisor.schedule import Route
 
 SLOWER_RATES = {"DDR4": (2133, 2400, 2666), "DDR5": (3600, 4000, 4800)}
 """Rates that modules run at without their profile, or when four share two channels [MT/s]. JEDEC's

@@ -13,7 +13,7 @@ from advisor.causes.situation import (
     scaled_link,
     trial,
 )
-from advisor.schedule import Route
+from advisor.cost_model.schedule import Route
 
 EVERY_HYPER_THREAD, PAST_THE_CORES = 4.49 / 4.81, 5.05 / 6.60
 """Speed with too many threads over the best: EPYC 7773X with 128 threads on 64 cores, Xeon 6980P

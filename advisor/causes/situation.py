@@ -11,18 +11,18 @@ from functools import cached_property
 import numpy as np
 
 from advisor.catalog.constants import Efficiency
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.placement import RAM, Placement, Settings, Strategy, Tier
+from advisor.cost_model.schedule import Phases, Route, Schedule
+from advisor.cost_model.uncertainty import Range
+from advisor.cost_model.workload import Workload
 from advisor.errors import InputError, UnknownName
-from advisor.estimate import Estimate, estimate
-from advisor.intervals import Range
 from advisor.machine.catalog import find_host
 from advisor.machine.machine import Gpu, Machine
 from advisor.machine.quantity import Figure
 from advisor.machine.rows import HostRow
 from advisor.model.model import Model
-from advisor.placement import RAM, Placement, Settings, Strategy, Tier
-from advisor.schedule import Phases, Route, Schedule
 from advisor.units import Array
-from advisor.workload import Workload
 
 CORE_RATES = (
     "core_decode_rate",

@@ -6,15 +6,15 @@ from dataclasses import replace
 import numpy as np
 
 from advisor.causes.situation import Situation, Trial, Trials, fits, rates, times, trial
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import Settings, Strategy
+from advisor.cost_model.schedule import Flow, Schedule, Stage
+from advisor.cost_model.workload import LIMITS
 from advisor.errors import Refusal
-from advisor.estimate import Estimate
 from advisor.formatting import memory
 from advisor.model import catalog
 from advisor.model.model import Model
-from advisor.placement import Settings, Strategy
-from advisor.schedule import Flow, Schedule, Stage
 from advisor.units import Array
-from advisor.workload import LIMITS
 
 OLD_BUILD = "2024"
 """Builds from before October 2024, as `efficiency.Scope` names them."""

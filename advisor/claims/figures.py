@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor import formatting
+from advisor.cost_model.uncertainty import Range
 from advisor.errors import DataError
 from advisor.formatting import number
-from advisor.intervals import Range
 from advisor.units import GB, GIB, Array
 
 TO_SPARE = 0.1

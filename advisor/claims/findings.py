@@ -9,9 +9,9 @@ from advisor.claims.measures import MEASURES, Measure, missing
 from advisor.claims.needs import needs
 from advisor.claims.rows import CaseRow, ClaimRow, changed, inherited, inputs
 from advisor.claims.scenarios import Scenario
+from advisor.cost_model.uncertainty import Range
 from advisor.errors import DataError, Refusal
 from advisor.formatting import memory, range_of
-from advisor.intervals import Range
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,16 +10,16 @@ import numpy as np
 
 from advisor.claims.figures import exact, inverse
 from advisor.claims.scenarios import Scenario
-from advisor.cost import CROSSINGS, StepTime
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import Strategy, Tier
+from advisor.cost_model.schedule import Route, Transfer
+from advisor.cost_model.timing import CROSSINGS, StepTime
+from advisor.cost_model.uncertainty import Range
 from advisor.errors import InputError
-from advisor.estimate import Estimate
-from advisor.intervals import Range
 from advisor.machine.catalog import find_gpu, find_host
 from advisor.money import monthly_hours
 from advisor.offers import offers
-from advisor.placement import Strategy, Tier
 from advisor.runtimes.llama_cpp import SYSTEM_RAM
-from advisor.schedule import Route, Transfer
 from advisor.units import GB, HOURS_PER_MONTH, Array
 
 Measure = Callable[[Scenario], Range]

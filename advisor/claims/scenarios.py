@@ -13,19 +13,19 @@ from advisor import runtimes
 from advisor.catalog.constants import efficiency
 from advisor.claims.rows import Inputs
 from advisor.compare import as_run
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.placement import Settings, Strategy
+from advisor.cost_model.schedule import Route
+from advisor.cost_model.workload import Workload
 from advisor.errors import DataError
-from advisor.estimate import Estimate, estimate
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.model.model import Model
 from advisor.offers import MoneyInputs
-from advisor.placement import Settings, Strategy
 from advisor.runtimes import Runtime
-from advisor.schedule import Route
 from advisor.units import GIB, Array
-from advisor.workload import Workload
 
 OWN = ("model", "format", "runtime", "placement", "cache_gb", "upgrade", "reading_tps", "cited")
 """Keys that are no field of a noun: which model, in what format, runtime and placement; page cache

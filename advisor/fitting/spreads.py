@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from advisor.cost_model.uncertainty import ENOUGH, ON_GPU
 from advisor.fitting.parameters import PARAMETERS
 from advisor.fitting.solve import Fit
 from advisor.fitting.stack import Stack
-from advisor.intervals import ENOUGH, ON_GPU
 from advisor.model.model import Floats
 
 COVERED = 0.8

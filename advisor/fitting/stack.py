@@ -10,9 +10,12 @@ import numpy.typing as npt
 
 from advisor.catalog.constants import Scope
 from advisor.catalog.csv_tables import DATA
-from advisor.cost import passes, rates
+from advisor.cost_model.estimate import usual_backend
+from advisor.cost_model.loads import Load
+from advisor.cost_model.processors import MATRIX_TYPES, cpu_seconds, gpu_seconds, matrices, vectors
+from advisor.cost_model.schedule import Flow, Route, Schedule
+from advisor.cost_model.timing import passes, rates
 from advisor.errors import AdvisorError
-from advisor.estimate import usual_backend
 from advisor.fitting.normal_equations import group_of
 from advisor.machine import from_catalog
 from advisor.machine.catalog import find_host
@@ -20,11 +23,8 @@ from advisor.machine.machine import Gpu, Host
 from advisor.machine.quantity import given
 from advisor.model.model import Floats
 from advisor.predict import Case, understood
-from advisor.processors import MATRIX_TYPES, cpu_seconds, gpu_seconds, matrices, vectors
 from advisor.runtimes import IK_LLAMA_CPP, LLAMA_CPP
-from advisor.schedule import Flow, Route, Schedule
 from advisor.stated_machine import ram_peak
-from advisor.steps import Load
 from advisor.units import GB
 
 MEASURED = DATA / "measurements" / "llama_cpp.csv"

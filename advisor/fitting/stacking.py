@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from advisor.kernels import peak_flops
+from advisor.cost_model.kernels import peak_flops
+from advisor.cost_model.schedule import Flow, Phases, Schedule
 from advisor.machine.machine import Disk, Gpu, Host, Link, Machine
 from advisor.machine.quantity import Figure, given
-from advisor.schedule import Flow, Phases, Schedule
 
 Steps = tuple[tuple[tuple[object, ...], ...], ...]
 

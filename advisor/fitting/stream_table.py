@@ -7,7 +7,9 @@ from functools import cache
 import numpy as np
 
 from advisor.catalog.constants import Efficiency, EfficiencyRow, Scope, efficiency
-from advisor.cost import LAYERS, TOKEN
+from advisor.cost_model.schedule import Route
+from advisor.cost_model.timing import LAYERS, TOKEN
+from advisor.cost_model.uncertainty import IN_DECODE
 from advisor.fitting.stream_parameters import RUNTIME, STREAM_PARAMETERS
 from advisor.fitting.stream_solve import StreamFit, solve, task
 from advisor.fitting.streams import (
@@ -22,9 +24,7 @@ from advisor.fitting.streams import (
     regime,
     teaches,
 )
-from advisor.intervals import IN_DECODE
 from advisor.runtimes.expert_streaming import EXPERT_STREAMING
-from advisor.schedule import Route
 from advisor.stated_batch import guessed_batch
 
 SOURCE = "python -m advisor.fitting on data/measurements/offload_papers.csv"

@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from advisor.catalog.constants import efficiency
 from advisor.catalog.csv_tables import DATA
-from advisor.cost import schedule_seconds
+from advisor.cost_model.schedule import Phases
+from advisor.cost_model.timing import schedule_seconds
 from advisor.engines import computes_in_place, engine
 from advisor.errors import AdvisorError
 from advisor.fitting.normal_equations import group_of
@@ -24,7 +25,6 @@ from advisor.machine.machine import Machine
 from advisor.model.model import Floats
 from advisor.predict import Case, understood
 from advisor.runtimes.expert_streaming import EXPERT_STREAMING
-from advisor.schedule import Phases
 from advisor.stated_batch import SERVER
 from advisor.stated_run import lengths
 

@@ -7,14 +7,15 @@ import numpy as np
 
 import advisor
 from advisor.advice import Advice
-from advisor.assumptions import Assumption as Input
 from advisor.cards import TITLES, card_of
-from advisor.estimate import Estimate, parts_held
+from advisor.cost_model.assumptions import Assumption as Input
+from advisor.cost_model.estimate import Estimate, parts_held
+from advisor.cost_model.placement import Strategy, Tier
+from advisor.cost_model.uncertainty import Range
+from advisor.cost_model.workload import Workload
 from advisor.formatting import number, rate, seconds
-from advisor.intervals import Range
 from advisor.machine.machine import Machine
 from advisor.offers import MoneyInputs
-from advisor.placement import Strategy, Tier
 from advisor.reports.document import (
     Assumption,
     PlacementCard,
@@ -27,7 +28,6 @@ from advisor.reports.document import (
 from advisor.runtimes import LLAMA_CPP
 from advisor.sweeps import CostLine, cost_by_tokens, speed_by_layers
 from advisor.upgrades import Upgrade
-from advisor.workload import Workload
 
 
 def document(

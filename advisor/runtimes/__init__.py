@@ -1,5 +1,6 @@
 """Runtimes, one file each: where they put the bytes, how they read them, the command to do it."""
 
+from advisor.cost_model.runtime import Becomes, Runtime
 from advisor.errors import UnknownName
 from advisor.runtimes.accelerate import ACCELERATE
 from advisor.runtimes.deepspeed import DEEPSPEED
@@ -10,7 +11,6 @@ from advisor.runtimes.llama_cpp import LLAMA_CPP
 from advisor.runtimes.llama_cpp_tensor import LLAMA_CPP_TENSOR
 from advisor.runtimes.lm_studio import LM_STUDIO
 from advisor.runtimes.ollama import OLLAMA
-from advisor.runtimes.runtime import Becomes, Runtime
 from advisor.runtimes.sglang import SGLANG
 from advisor.runtimes.vllm import VLLM
 

@@ -12,10 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from advisor.machine.machine import Machine
-from advisor.model import catalog
-from advisor.model.model import Floats, Model
-from advisor.placement import (
+from advisor.cost_model.placement import (
     DISK,
     RAM,
     Location,
@@ -28,9 +25,14 @@ from advisor.placement import (
     vram,
     weight_bytes,
 )
+from advisor.cost_model.runtime import Runtime
+from advisor.cost_model.schedule import Flow, Phases, Route, Schedule, Stage, Transfer, alone
+from advisor.cost_model.workload import Workload
+from advisor.machine.machine import Machine
+from advisor.model import catalog
+from advisor.model.model import Floats, Model
 from advisor.runtimes.device_map import blocks, filled, room_needed
 from advisor.runtimes.formats import becomes_of
-from advisor.runtimes.runtime import Runtime
 from advisor.runtimes.streaming import (
     ACTIVATIONS,
     first_layers,
@@ -41,9 +43,7 @@ from advisor.runtimes.streaming import (
     outside_gpus,
     unpacked_weights,
 )
-from advisor.schedule import Flow, Phases, Route, Schedule, Stage, Transfer, alone
 from advisor.units import GIB, MIB, Array
-from advisor.workload import Workload
 
 VERSION = "transformers 5.23 with accelerate 1.15"
 MEMORY_USED = 0.90

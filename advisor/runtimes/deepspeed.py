@@ -16,14 +16,26 @@ from dataclasses import replace
 
 import numpy as np
 
+from advisor.cost_model.placement import DISK, RAM, Placement, Settings, Strategy
+from advisor.cost_model.runtime import Runtime
+from advisor.cost_model.schedule import (
+    Exchange,
+    Flow,
+    Phases,
+    Route,
+    Schedule,
+    Stage,
+    Transfer,
+    Way,
+    alone,
+)
+from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.model.model import Model
-from advisor.placement import DISK, RAM, Placement, Settings, Strategy
 from advisor.runtimes.formats import becomes_of
-from advisor.runtimes.runtime import Runtime
 from advisor.runtimes.streaming import (
     ACTIVATIONS,
     attended_bytes,
@@ -40,9 +52,7 @@ from advisor.runtimes.streaming import (
     whole_load,
     without_cache,
 )
-from advisor.schedule import Exchange, Flow, Phases, Route, Schedule, Stage, Transfer, Way, alone
 from advisor.units import GB, Array
-from advisor.workload import Workload
 
 VERSION = "DeepSpeed 0.19.8 with transformers 5.23"
 MEMORY_USED = 0.92

@@ -12,16 +12,16 @@ from functools import partial
 
 import numpy as np
 
+from advisor.cost_model.loads import Load, Step, prompt_step, step_load, token_step
+from advisor.cost_model.placement import DISK, RAM, Placement, Settings, Strategy, all_of, vram
+from advisor.cost_model.runtime import Becomes, Runtime
+from advisor.cost_model.schedule import Flow, Phases, Route, Schedule, Stage, Transfer, alone
+from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
 from advisor.model.model import Model
-from advisor.placement import DISK, RAM, Placement, Settings, Strategy, all_of, vram
-from advisor.runtimes.runtime import Becomes, Runtime
 from advisor.runtimes.streaming import ACTIVATIONS, kernels, packed_weights, together
-from advisor.schedule import Flow, Phases, Route, Schedule, Stage, Transfer, alone
-from advisor.steps import Load, Step, prompt_step, step_load, token_step
 from advisor.units import GIB, Array
-from advisor.workload import Workload
 
 VERSION = "engines of their own; no command is given"
 POPULARITY = 0.6

@@ -13,13 +13,16 @@ from dataclasses import replace
 
 import numpy as np
 
+from advisor.cost_model.loads import Load
+from advisor.cost_model.placement import DISK, RAM, Location, Placement, Settings, Strategy
+from advisor.cost_model.runtime import Runtime
+from advisor.cost_model.schedule import Flow, Phases, Route, Schedule, Stage, alone
+from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.kv_cache import KV_BYTES_PER_VALUE
 from advisor.model.model import Floats, Model
-from advisor.placement import DISK, RAM, Location, Placement, Settings, Strategy
 from advisor.runtimes.formats import becomes_of
 from advisor.runtimes.parallel import Parallel, exchanges
-from advisor.runtimes.runtime import Runtime
 from advisor.runtimes.streaming import (
     ACTIVATIONS,
     attended_bytes,
@@ -41,10 +44,7 @@ from advisor.runtimes.streaming import (
     whole_load,
     without_cache,
 )
-from advisor.schedule import Flow, Phases, Route, Schedule, Stage, alone
-from advisor.steps import Load
 from advisor.units import Array
-from advisor.workload import Workload
 
 VERSION = "FlexLLMGen 0.1.8 (github.com/FMInference/FlexLLMGen at 004ffef, October 2024)"
 MEMORY_USED = 0.92

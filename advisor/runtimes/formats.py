@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from advisor.catalog.csv_tables import DATA, read
+from advisor.cost_model.runtime import Becomes
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.catalog import model_formats
-from advisor.runtimes.runtime import Becomes
 
 NAMES = {
     "llama.cpp": "llama.cpp",

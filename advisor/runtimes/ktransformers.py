@@ -22,11 +22,15 @@ from dataclasses import replace
 
 import numpy as np
 
+from advisor.cost_model.loads import Step, prompt_step, step_load, token_step
+from advisor.cost_model.placement import RAM, Location, Placement, Settings, Strategy, all_of, vram
+from advisor.cost_model.runtime import Runtime
+from advisor.cost_model.schedule import Flow, Phases, Route, Schedule, Stage, Transfer, alone
+from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
 from advisor.model.model import Floats, Model
-from advisor.placement import RAM, Location, Placement, Settings, Strategy, all_of, vram
 from advisor.runtimes.expert_streaming import hit_share
 from advisor.runtimes.formats import becomes_of
 from advisor.runtimes.parallel import (
@@ -37,13 +41,9 @@ from advisor.runtimes.parallel import (
     representative,
     several,
 )
-from advisor.runtimes.runtime import Runtime
 from advisor.runtimes.serving import held_load, served, smallest
 from advisor.runtimes.streaming import ACTIVATIONS
-from advisor.schedule import Flow, Phases, Route, Schedule, Stage, Transfer, alone
-from advisor.steps import Step, prompt_step, step_load, token_step
 from advisor.units import Array
-from advisor.workload import Workload
 
 VERSION = "kt-kernel and sglang-kt 0.7.2"
 MEMORY_USED = 0.92

@@ -10,11 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from advisor.errors import Refusal
-from advisor.machine.machine import Machine
-from advisor.model.architecture import Group
-from advisor.model.model import Floats, Model
-from advisor.placement import (
+from advisor.cost_model.placement import (
     DISK,
     LOAD_MODES,
     RAM,
@@ -30,6 +26,12 @@ from advisor.placement import (
     vram,
     weight_bytes,
 )
+from advisor.cost_model.runtime import Runtime
+from advisor.cost_model.workload import Workload
+from advisor.errors import Refusal
+from advisor.machine.machine import Machine
+from advisor.model.architecture import Group
+from advisor.model.model import Floats, Model
 from advisor.runtimes.formats import becomes_of
 from advisor.runtimes.llama_cpp_command import VERSION, command
 from advisor.runtimes.llama_cpp_memory import (
@@ -39,9 +41,7 @@ from advisor.runtimes.llama_cpp_memory import (
     output_buffer,
 )
 from advisor.runtimes.llama_cpp_schedule import COPY_TOKENS, schedule
-from advisor.runtimes.runtime import Runtime
 from advisor.units import GIB, MIB, Array
-from advisor.workload import Workload
 
 FIT_MARGIN = 1024 * MIB
 """VRAM that `--fit` leaves free on each GPU by default (`-fitt 1024`, server README) [B]."""

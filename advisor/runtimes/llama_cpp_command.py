@@ -10,11 +10,11 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from advisor.cost_model.placement import RAM, Placement, Strategy, vram
+from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
 from advisor.model.model import Model
-from advisor.placement import RAM, Placement, Strategy, vram
-from advisor.workload import Workload
 
 VERSION = "llama.cpp of November 2026 (server README at 00dc8057)"
 MICRO_BATCH = 512

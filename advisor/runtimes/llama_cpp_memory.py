@@ -27,11 +27,11 @@ from functools import lru_cache
 
 import numpy as np
 
+from advisor.cost_model.workload import Workload
 from advisor.model.architecture import Architecture, Experts, LayerCache, Tensor
 from advisor.model.kv_cache import KV_BYTES_PER_VALUE
 from advisor.model.model import Floats, Model
 from advisor.units import FLOAT, Array
-from advisor.workload import Workload
 
 MASK_VALUE = {True: 2.0, False: 4.0}
 """Bytes of a value of the attention mask, with flash attention and without [B]."""

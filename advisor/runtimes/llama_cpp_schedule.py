@@ -5,14 +5,24 @@ from dataclasses import replace
 
 import numpy as np
 
+from advisor.cost_model.loads import Step, micro_batches, step_load, token_step
+from advisor.cost_model.placement import DISK, RAM, Placement, Strategy, last_layers, vram
+from advisor.cost_model.schedule import (
+    Exchange,
+    Flow,
+    Phases,
+    Route,
+    Schedule,
+    Stage,
+    Transfer,
+    Way,
+    alone,
+)
+from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.placement import DISK, RAM, Placement, Strategy, last_layers, vram
 from advisor.runtimes.paging import reread
-from advisor.schedule import Exchange, Flow, Phases, Route, Schedule, Stage, Transfer, Way, alone
-from advisor.steps import Step, micro_batches, step_load, token_step
 from advisor.units import FLOAT, Array
-from advisor.workload import Workload
 
 READ_IN = ("none", "mlock", "dio")
 """Load modes that read the file into buffers of their own; with a GPU these are page-locked."""

@@ -13,17 +13,17 @@ from typing import Any
 
 import numpy as np
 
+from advisor.cost_model.loads import Step, micro_batches, step_load, token_step
+from advisor.cost_model.placement import Placement, Settings, Strategy, all_of, vram
+from advisor.cost_model.schedule import Exchange, Flow, Phases, Route, Schedule, Stage, Way
+from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.placement import Placement, Settings, Strategy, all_of, vram
 from advisor.runtimes import llama_cpp
 from advisor.runtimes.llama_cpp import LLAMA_CPP
 from advisor.runtimes.parallel import REDUCES
-from advisor.schedule import Exchange, Flow, Phases, Route, Schedule, Stage, Way
-from advisor.steps import Step, micro_batches, step_load, token_step
 from advisor.units import FLOAT, Array
-from advisor.workload import Workload
 
 CACHES = ("f32", "f16", "bf16", "q8_0", "q4_0")
 """Types of cache that it can divide."""

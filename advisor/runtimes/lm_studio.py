@@ -14,17 +14,17 @@ from dataclasses import replace
 
 import numpy as np
 
+from advisor.cost_model.placement import Placement, Settings, Strategy, layers_that_fit
+from advisor.cost_model.runtime import Runtime
+from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.placement import Placement, Settings, Strategy, layers_that_fit
 from advisor.runtimes import llama_cpp
 from advisor.runtimes.formats import becomes_of
 from advisor.runtimes.llama_cpp_memory import kv_cache_bytes
 from advisor.runtimes.llama_cpp_schedule import schedule
-from advisor.runtimes.runtime import Runtime
 from advisor.units import Array
-from advisor.workload import Workload
 
 VERSION = "LM Studio's lms of April 2026 (docs at c6854fb)"
 NOTES = (

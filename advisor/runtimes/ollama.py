@@ -18,17 +18,17 @@ from dataclasses import replace
 
 import numpy as np
 
+from advisor.cost_model.placement import Placement, Settings, Strategy
+from advisor.cost_model.runtime import Runtime
+from advisor.cost_model.schedule import Phases
+from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.placement import Placement, Settings, Strategy
 from advisor.runtimes import llama_cpp, llama_cpp_schedule
 from advisor.runtimes.formats import becomes_of
 from advisor.runtimes.llama_cpp_memory import kv_cache_bytes
-from advisor.runtimes.runtime import Runtime
-from advisor.schedule import Phases
 from advisor.units import GIB, MIB, Array
-from advisor.workload import Workload
 
 VERSION = "Ollama of August 2026 (fb30760)"
 CACHE_TYPES = ("f16", "q8_0", "q4_0")

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from advisor.cost_model.loads import Load
+from advisor.cost_model.placement import DISK, Placement
 from advisor.machine.machine import USUAL_READ_AHEAD, Machine
 from advisor.model.architecture import Group
 from advisor.model.model import Model
-from advisor.placement import DISK, Placement
-from advisor.steps import Load
 from advisor.units import Array
 
 MATRICES = 3

@@ -6,12 +6,8 @@ from itertools import chain
 
 import numpy as np
 
-from advisor.errors import Refusal
-from advisor.machine.machine import Machine
-from advisor.model import catalog
-from advisor.model.architecture import Group
-from advisor.model.model import Floats, Model
-from advisor.placement import (
+from advisor.cost_model.loads import Load, Step, prompt_step, step_load, token_step
+from advisor.cost_model.placement import (
     RAM,
     Location,
     Placement,
@@ -23,6 +19,13 @@ from advisor.placement import (
     vram,
     weight_bytes,
 )
+from advisor.cost_model.schedule import Kernels, Phases, Schedule, Stage
+from advisor.cost_model.workload import Workload
+from advisor.errors import Refusal
+from advisor.machine.machine import Machine
+from advisor.model import catalog
+from advisor.model.architecture import Group
+from advisor.model.model import Floats, Model
 from advisor.runtimes.formats import kinds
 from advisor.runtimes.parallel import (
     Parallel,
@@ -33,10 +36,7 @@ from advisor.runtimes.parallel import (
     representative,
 )
 from advisor.runtimes.streaming import ACTIVATIONS, each_of, kernels, unpacked_weights
-from advisor.schedule import Kernels, Phases, Schedule, Stage
-from advisor.steps import Load, Step, prompt_step, step_load, token_step
 from advisor.units import Array
-from advisor.workload import Workload
 
 SIXTEEN_BITS = ("f16", "bf16", "f32")
 """Cache types that are kept as the model's own 16 bits; all others become fp8."""

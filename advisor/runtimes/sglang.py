@@ -13,13 +13,16 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from advisor.cost_model.loads import Step
+from advisor.cost_model.placement import RAM, Placement, Settings, Strategy, weight_bytes
+from advisor.cost_model.runtime import Runtime
+from advisor.cost_model.schedule import Flow, Phases, Route, Stage, Transfer, alone
+from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.placement import RAM, Placement, Settings, Strategy, weight_bytes
 from advisor.runtimes.formats import becomes_of
 from advisor.runtimes.parallel import Parallel, parallel, representative, several
-from advisor.runtimes.runtime import Runtime
 from advisor.runtimes.serving import (
     Room,
     checkpoint,
@@ -31,10 +34,7 @@ from advisor.runtimes.serving import (
     placed,
     served,
 )
-from advisor.schedule import Flow, Phases, Route, Stage, Transfer, alone
-from advisor.steps import Step
 from advisor.units import GIB, MIB, Array
-from advisor.workload import Workload
 
 VERSION = "SGLang 0.5.23"
 BUFFERED = 1

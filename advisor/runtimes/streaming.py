@@ -5,12 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from advisor.errors import Refusal
-from advisor.machine.machine import Machine
-from advisor.model.architecture import Group
-from advisor.model.kv_cache import KV_BYTES_PER_VALUE
-from advisor.model.model import LAYERED, Floats, Model
-from advisor.placement import (
+from advisor.cost_model.loads import Load, prompt_step, step_load, token_step
+from advisor.cost_model.placement import (
     DISK,
     RAM,
     Location,
@@ -21,10 +17,14 @@ from advisor.placement import (
     layers_that_fit,
     vram,
 )
-from advisor.schedule import Kernels
-from advisor.steps import Load, prompt_step, step_load, token_step
+from advisor.cost_model.schedule import Kernels
+from advisor.cost_model.workload import Workload
+from advisor.errors import Refusal
+from advisor.machine.machine import Machine
+from advisor.model.architecture import Group
+from advisor.model.kv_cache import KV_BYTES_PER_VALUE
+from advisor.model.model import LAYERED, Floats, Model
 from advisor.units import GIB, Array
-from advisor.workload import Workload
 
 ACTIVATIONS = 1.0 * GIB
 """Workspace of the kernels and of one prompt chunk; assumed [B]."""

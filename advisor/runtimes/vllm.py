@@ -16,14 +16,24 @@ from functools import cache
 
 import numpy as np
 
+from advisor.cost_model.loads import Load, Step
+from advisor.cost_model.placement import (
+    RAM,
+    Placement,
+    Settings,
+    Strategy,
+    layers_that_fit,
+    weight_bytes,
+)
+from advisor.cost_model.runtime import Runtime
+from advisor.cost_model.schedule import Flow, Kernels, Phases, Route, Stage, Transfer
+from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
 from advisor.model.model import Floats, Model
-from advisor.placement import RAM, Placement, Settings, Strategy, layers_that_fit, weight_bytes
 from advisor.runtimes.formats import becomes_of
 from advisor.runtimes.parallel import Parallel, chunks, parallel, representative, several
-from advisor.runtimes.runtime import Runtime
 from advisor.runtimes.serving import (
     Room,
     checkpoint,
@@ -37,10 +47,7 @@ from advisor.runtimes.serving import (
     weight_room,
 )
 from advisor.runtimes.streaming import kernels
-from advisor.schedule import Flow, Kernels, Phases, Route, Stage, Transfer
-from advisor.steps import Load, Step
 from advisor.units import GIB, Array
-from advisor.workload import Workload
 
 VERSION = "vLLM 0.33.0"
 MEMORY_USED = 0.92

@@ -9,9 +9,9 @@ from advisor import formatting
 from advisor.accuracy.coverage import coverage_like
 from advisor.accuracy.text import percent
 from advisor.cards import TITLES, card_of
+from advisor.cost_model.placement import Strategy
 from advisor.errors import AdvisorError, Refusal
 from advisor.machine.quantity import Kind
-from advisor.placement import Strategy
 from advisor.reports.document import ReportDocument
 from advisor.ui import (
     charts,

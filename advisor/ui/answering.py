@@ -7,6 +7,7 @@ import streamlit as st
 
 from advisor import crossover
 from advisor.advice import Advice, advise
+from advisor.cost_model.workload import Workload
 from advisor.crossover import Crossover
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
@@ -17,7 +18,6 @@ from advisor.reports.document import ReportDocument
 from advisor.seen_machine import this_machine
 from advisor.ui.choices import Choices
 from advisor.ui.picking import Picked
-from advisor.workload import Workload
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,10 +7,10 @@ from markupsafe import Markup
 
 from advisor.cards import TITLES, card_of
 from advisor.compare import decode_tps, usable
-from advisor.estimate import Estimate, parts_held
+from advisor.cost_model.estimate import Estimate, parts_held
+from advisor.cost_model.placement import Strategy, Tier
+from advisor.cost_model.schedule import Route
 from advisor.formatting import UNKNOWN, memory, range_of, seconds, tokens_per_second
-from advisor.placement import Strategy, Tier
-from advisor.schedule import Route
 from advisor.sweeps import page_cache_for
 from advisor.ui import reasons
 from advisor.ui.answering import Answer

@@ -10,10 +10,10 @@ from markupsafe import Markup, escape
 
 from advisor.cards import TITLES
 from advisor.causes.table import this_system
+from advisor.cost_model.estimate import Estimate
 from advisor.diagnosis import LIMITS, Diagnosis, Explanation, Measured, diagnose, measurable
 from advisor.diagnosis_text import cause_words, needed_words, sentence, speed_words, told
 from advisor.errors import AdvisorError
-from advisor.estimate import Estimate
 from advisor.formatting import tokens_per_second
 from advisor.results import reported
 from advisor.ui.answering import Answer

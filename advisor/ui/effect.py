@@ -11,15 +11,15 @@ from advisor.assemble_named import named_machine
 from advisor.calibration import Calibration
 from advisor.cards import TITLES
 from advisor.compare import compare, decode_tps, usable
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError
-from advisor.estimate import Estimate
 from advisor.formatting import tokens_per_second
 from advisor.model import catalog, resolve
 from advisor.model.model import Model
 from advisor.runtimes import LLAMA_CPP, Runtime
 from advisor.ui.fields import fields
 from advisor.ui.markup import block, notice, show, table
-from advisor.workload import Workload
 
 SAME = 0.01
 """Change of a speed that nobody would notice."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import streamlit as st
 
 from advisor.cards import TITLES
-from advisor.estimate import Estimate
+from advisor.cost_model.estimate import Estimate
 
 
 def choose(

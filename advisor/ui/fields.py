@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from functools import cache
 
 from advisor import offers
+from advisor.cost_model.workload import LIMITS
 from advisor.errors import UnknownName
 from advisor.machine import from_spec, spec
 from advisor.machine.catalog import disk_rows, gpu_rows, host_rows
 from advisor.model import catalog
 from advisor.model.kv_cache import KV_BYTES_PER_VALUE
 from advisor.runtimes import ASIDE, RUNTIMES
-from advisor.workload import LIMITS
 
 THIS, ANOTHER = "This machine", "Another machine"
 NO_GPU, AS_SEEN, AUTO, NONE, ANY = "No GPU", "As seen", "Auto", "None", "Any"

@@ -7,11 +7,11 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor.compare import decode_tps
-from advisor.cost import CROSSINGS, LAYERS, TOKEN
-from advisor.estimate import Estimate
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.schedule import Flow, Route
+from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN
 from advisor.formatting import number, seconds, tokens_per_second
 from advisor.reports.compose import figure_text
-from advisor.schedule import Flow, Route
 from advisor.ui.markup import block, joined, show, table, two_lines
 from advisor.units import GB
 

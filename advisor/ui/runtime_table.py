@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from advisor.cards import TITLES
 from advisor.compare import decode_tps
-from advisor.estimate import Estimate
+from advisor.cost_model.estimate import Estimate
 from advisor.formatting import memory, range_of, seconds, tokens_per_second
 from advisor.remarks import remarks
 from advisor.runtimes.setup_effort import setup_efforts

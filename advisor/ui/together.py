@@ -11,11 +11,11 @@ import streamlit as st
 from advisor import concurrency
 from advisor.compare import decode_tps
 from advisor.concurrency import READING, USERS, Together
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import Strategy
 from advisor.crossover import Crossover
-from advisor.estimate import Estimate
 from advisor.formatting import memory, number, tokens_per_second
 from advisor.model.model import Floats
-from advisor.placement import Strategy
 from advisor.ui.answering import Answer
 from advisor.ui.curves import Curve, Mark, curves
 from advisor.ui.estimate_choice import choose

@@ -8,13 +8,13 @@ import numpy as np
 import streamlit as st
 from markupsafe import Markup
 
+from advisor.cost_model.workload import Workload
 from advisor.formatting import memory, number, short
 from advisor.model.architecture import Architecture, Group, LayerCache
 from advisor.model.model import LAYERED, Model
 from advisor.model.resolve import Found
 from advisor.ui.answering import Answer
 from advisor.ui.markup import block, joined, show, table
-from advisor.workload import Workload
 
 Row = tuple[Markup, str]
 

@@ -5,15 +5,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from advisor.catalog.constants import efficiency
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.placement import Placement, Settings, Strategy
+from advisor.cost_model.workload import Workload
 from advisor.errors import ProbeError, Refusal
-from advisor.estimate import Estimate, estimate
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.model.spec import ArchitectureFacts
-from advisor.placement import Placement, Settings, Strategy
 from advisor.runtimes import Runtime
 from advisor.units import GB, GIB
-from advisor.workload import Workload
 from benchmarks.engine_parts import rows
 from benchmarks.engine_parts.readings import Readings, Run
 

@@ -15,9 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from advisor.cost_model.placement import Placement, Settings, Strategy
 from advisor.errors import AdvisorError, InputError, ProbeError
 from advisor.model.spec import ArchitectureFacts
-from advisor.placement import Placement, Settings, Strategy
 from advisor.probes import host
 from advisor.probes.engine_job import output_of
 from advisor.probes.engine_llama_bench import PROGRAM

@@ -18,13 +18,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from advisor.cost_model.placement import Strategy
 from advisor.errors import AdvisorError, ProbeError
 from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.build import build
 from advisor.model.catalog import find_model
 from advisor.model.spec import ArchitectureFacts
-from advisor.placement import Strategy
 from advisor.probes import disk, host
 from advisor.runtimes import ACCELERATE
 from advisor.units import GB, GIB, MIB

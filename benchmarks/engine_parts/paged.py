@@ -9,19 +9,19 @@ from functools import partial
 from pathlib import Path
 
 from advisor.catalog.constants import efficiency
-from advisor.estimate import Estimate, estimate
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.placement import RAM, Settings, Strategy, needed_bytes
+from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import Figure, Kind
 from advisor.model.catalog import find_model
 from advisor.model.spec import ArchitectureFacts
-from advisor.placement import RAM, Settings, Strategy, needed_bytes
 from advisor.probes import disk, host
 from advisor.probes.engine_job import Job
 from advisor.probes.synthetic_model import Synthetic, in_format, write
 from advisor.probes.system import read_ahead
 from advisor.runtimes import LLAMA_CPP
 from advisor.units import MIB
-from advisor.workload import Workload
 from benchmarks.engine_parts import talk
 from benchmarks.engine_parts.capped import capped, forget, inside, looked_at
 from benchmarks.engine_parts.readings import Readings, Run

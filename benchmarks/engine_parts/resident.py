@@ -11,16 +11,16 @@ import numpy as np
 
 from advisor import calibration
 from advisor.catalog.constants import efficiency
-from advisor.estimate import Estimate, estimate
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.placement import Strategy
+from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.placement import Strategy
 from advisor.probes import engine, host, ram
 from advisor.probes.engine_job import Job
 from advisor.probes.synthetic_model import Synthetic, write
 from advisor.runtimes import LLAMA_CPP
 from advisor.seen_machine import this_machine
-from advisor.workload import Workload
 from benchmarks.engine_parts import talk
 from benchmarks.engine_parts.models import CONTEXTS, Target
 from benchmarks.engine_parts.readings import Readings, Run

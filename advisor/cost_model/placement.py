@@ -11,12 +11,12 @@ from enum import StrEnum
 
 import numpy as np
 
+from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
 from advisor.model.model import LAYERED, Floats, Model
 from advisor.units import Array
-from advisor.workload import Workload
 
 
 class Strategy(StrEnum):

@@ -5,11 +5,11 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
+from advisor.cost_model.placement import Location, Placement
+from advisor.cost_model.workload import Workload
 from advisor.model.architecture import Group
 from advisor.model.model import Model
-from advisor.placement import Location, Placement
 from advisor.units import Array
-from advisor.workload import Workload
 
 
 @dataclass(frozen=True, kw_only=True)

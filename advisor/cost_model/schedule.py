@@ -7,7 +7,7 @@ longest counts, and together they cannot take more from a shared memory than it 
 from dataclasses import dataclass
 from enum import StrEnum
 
-from advisor.steps import Load
+from advisor.cost_model.loads import Load
 from advisor.units import Array
 
 

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from advisor.catalog.constants import Efficiency
+from advisor.cost_model.kernels import host_attention_seconds, host_kernel_seconds, kernel_seconds
+from advisor.cost_model.processors import FlowTime, cpu_seconds, gpu_seconds
+from advisor.cost_model.schedule import Exchange, Flow, Route, Schedule, Stage, Transfer, Way
 from advisor.errors import InputError
-from advisor.kernels import host_attention_seconds, host_kernel_seconds, kernel_seconds
 from advisor.machine.machine import Disk, Link, Machine
 from advisor.machine.quantity import Figure
-from advisor.processors import FlowTime, cpu_seconds, gpu_seconds
-from advisor.schedule import Exchange, Flow, Route, Schedule, Stage, Transfer, Way
 from advisor.units import Array
 
 LAYERS, CROSSINGS, TOKEN, HIDDEN = "layers", "crossings", "token", "hidden"

@@ -7,15 +7,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from advisor.assumptions import Assumption, assumptions
 from advisor.catalog.constants import Efficiency, Scope
-from advisor.cost import CROSSINGS, LAYERS, TOKEN, StepTime, schedule_seconds
-from advisor.engine_constants import constants_on
-from advisor.errors import Refusal
-from advisor.intervals import IN_DECODE, IN_PROMPT, Range, spread
-from advisor.machine.machine import Machine
-from advisor.model.model import Model
-from advisor.placement import (
+from advisor.cost_model.assumptions import Assumption, assumptions
+from advisor.cost_model.measured_constants import constants_on
+from advisor.cost_model.placement import (
     Placement,
     Settings,
     Strategy,
@@ -24,10 +19,15 @@ from advisor.placement import (
     needed_bytes,
     weight_bytes,
 )
-from advisor.runtimes.runtime import Runtime
-from advisor.schedule import Phases, Route, Schedule
+from advisor.cost_model.runtime import Runtime
+from advisor.cost_model.schedule import Phases, Route, Schedule
+from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN, StepTime, schedule_seconds
+from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT, Range, spread
+from advisor.cost_model.workload import Workload
+from advisor.errors import Refusal
+from advisor.machine.machine import Machine
+from advisor.model.model import Model
 from advisor.units import Array
-from advisor.workload import Workload
 
 BOUND_BY = {
     Route.RESIDENT: "GPU memory bandwidth",

@@ -9,10 +9,10 @@ https://github.com/huggingface/transformers-bloom-inference, 2022-09).
 import numpy as np
 
 from advisor.catalog.constants import Efficiency
+from advisor.cost_model.loads import Load
+from advisor.cost_model.processors import FlowTime, layer_seconds
+from advisor.cost_model.schedule import Kernels
 from advisor.machine.machine import Gpu, Host
-from advisor.processors import FlowTime, layer_seconds
-from advisor.schedule import Kernels
-from advisor.steps import Load
 from advisor.units import Array
 
 

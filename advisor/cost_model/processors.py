@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from advisor.catalog.constants import Efficiency
+from advisor.cost_model.loads import Load
 from advisor.machine.machine import Gpu, Host
-from advisor.steps import Load
 from advisor.units import Array
 
 

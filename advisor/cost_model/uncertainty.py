@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from advisor.catalog.constants import Efficiency
-from advisor.cost import CROSSINGS, LAYERS, TOKEN, StepTime
+from advisor.cost_model.schedule import Route
+from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN, StepTime
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import Figure, Kind
-from advisor.schedule import Route
 from advisor.units import Array
 
 IN_DECODE, IN_PROMPT = "spread", "spread_prompt"

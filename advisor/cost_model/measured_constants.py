@@ -12,12 +12,12 @@ from dataclasses import replace
 import numpy as np
 
 from advisor.catalog.constants import Efficiency, EfficiencyRow
-from advisor.cost import LAYERS
+from advisor.cost_model.processors import cores_alone, vectors
+from advisor.cost_model.schedule import Route
+from advisor.cost_model.timing import LAYERS
 from advisor.machine.machine import EngineSpeed, Host
 from advisor.machine.quantity import Figure, Kind
 from advisor.model.model import Model
-from advisor.processors import cores_alone, vectors
-from advisor.schedule import Route
 
 RUNTIMES = frozenset({"llama.cpp", "ollama", "lm-studio"})
 """Those whose engine is llama.cpp."""

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from advisor.catalog.constants import Efficiency
+from advisor.cost_model.placement import Placement, Tier
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import Figure, Kind
-from advisor.placement import Placement, Tier
 
 
 @dataclass(frozen=True, kw_only=True)

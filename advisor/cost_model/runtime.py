@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from advisor.cost_model.placement import Placement, Settings, Strategy
+from advisor.cost_model.schedule import Phases
+from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.placement import Placement, Settings, Strategy
-from advisor.schedule import Phases
-from advisor.workload import Workload
 
 
 @dataclass(frozen=True, kw_only=True)
