@@ -8,10 +8,10 @@ from advisor.machine import from_spec
 from advisor.machine.catalog import find_host
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineInputs
-from advisor.measurement import Measurement
 from advisor.probed import Probed
-from advisor.probes.gpu_facts import GpuFacts
-from advisor.probes.host import HostFacts
+from advisor.probes.gpu.facts import GpuFacts
+from advisor.probes.host.inventory import HostFacts
+from advisor.probes.measurement import Measurement
 from advisor.units import GIB
 
 UNKNOWN = Fingerprint(cpu="", cores=0, memory=0, gpus=())

@@ -7,7 +7,7 @@ from advisor.catalog.constants import efficiency
 from advisor.machine import from_catalog
 from advisor.machine.machine import Gpu, Link
 from advisor.machine.quantity import Figure
-from advisor.probes.gpu_facts import figure_name
+from advisor.probes.gpu.facts import figure_name
 
 
 def gpu(found: Gpu, place: int, measured: Calibration, *, keep_link: bool = False) -> Gpu:

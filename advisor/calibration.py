@@ -11,7 +11,6 @@ from advisor.errors import StoreError
 from advisor.fingerprint import Fingerprint, difference, fingerprint, other_driver
 from advisor.machine.machine import EngineSpeed
 from advisor.machine.quantity import Figure, Kind
-from advisor.measurement import Measurement
 from advisor.paths import DATA_VARIABLE, data_folder
 from advisor.probed import (
     UNREADABLE,
@@ -24,6 +23,7 @@ from advisor.probed import (
     to_json,
     write,
 )
+from advisor.probes.measurement import Measurement
 
 FILE_NAME = "calibration.json"
 FRESH = timedelta(days=92)

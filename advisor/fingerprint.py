@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from advisor.probes import gpu, host
+from advisor.probes.gpu import detect
+from advisor.probes.host import inventory
 from advisor.units import GIB
 
 _SAME_MEMORY = 0.03  # a new kernel keeps a little more or less of the RAM for itself
@@ -35,8 +36,8 @@ class Fingerprint:
 
 def fingerprint() -> Fingerprint:
     """This machine's; asks the GPU driver, which takes tens of milliseconds."""
-    facts = host.facts()
-    found, _ = gpu.gpus()
+    facts = inventory.facts()
+    found, _ = detect.gpus()
     return Fingerprint(
         cpu=facts.name,
         cores=facts.cores,

@@ -19,7 +19,7 @@ from typing import Any
 
 from advisor.errors import InputError, StoreError
 from advisor.fingerprint import Fingerprint
-from advisor.measurement import Measurement, Point
+from advisor.probes.measurement import Measurement, Point
 
 VERSION = 1
 MOST_KEPT = 200

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from advisor.diagnosis import Measured
 from advisor.errors import InputError
-from advisor.probes.engine_results import EngineRun, read
+from advisor.probes.llama_cpp.result_files import EngineRun, read
 
 LARGEST = 64_000_000
 """File that is read [B]; `vllm bench serve --save-detailed` writes every answer into it."""

@@ -12,11 +12,11 @@ from advisor.machine.machine import USUAL_READ_AHEAD, Disk, Gpu, Host, Machine
 from advisor.machine.quantity import Figure, Kind, given
 from advisor.machine.spec import MachineInputs
 from advisor.paths import data_folder
-from advisor.probes import gpu as gpu_probe
-from advisor.probes import host as host_probe
 from advisor.probes import system
-from advisor.probes.gpu_facts import GpuFacts
-from advisor.probes.host import HostFacts
+from advisor.probes.gpu import detect as gpu_probe
+from advisor.probes.gpu.facts import GpuFacts
+from advisor.probes.host import inventory as host_probe
+from advisor.probes.host.inventory import HostFacts
 from advisor.units import GB, GIB
 
 

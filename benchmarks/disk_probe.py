@@ -16,9 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
-from advisor.measurement import Measurement
-from advisor.probes import disk
-from advisor.probes.drive_file import BLOCK
+from advisor.probes.disk import read_rates
+from advisor.probes.disk.test_file import BLOCK
+from advisor.probes.measurement import Measurement
 from advisor.units import GB
 
 FILE_BYTES = 2**30
@@ -41,9 +41,9 @@ def main(folder: Path, rounds: int) -> str:
                 file.write(generator.bytes(BLOCK))
             file.flush()
             os.fsync(file.fileno())
-        disk.DIRECT, disk.THROUGH_CACHE = SAME, ((BLOCK, 1),)
+        read_rates.DIRECT, read_rates.THROUGH_CACHE = SAME, ((BLOCK, 1),)
         for _ in range(rounds):
-            for found in disk.measure(SECONDS, path=path):
+            for found in read_rates.measure(SECONDS, path=path):
                 pairs.setdefault(found.name, []).append((found.value, fio_rate(fio, path, found)))
     return "disk_probe: " + "; ".join(line(name, both) for name, both in pairs.items())
 

@@ -26,7 +26,7 @@ from pathlib import Path
 from advisor.errors import ProbeError
 from advisor.machine.machine import Machine
 from advisor.paths import DATA_VARIABLE
-from advisor.probes.neighbours import Neighbours
+from advisor.probes.host.other_load import Neighbours
 from advisor.probes.progress import now
 from advisor.units import GB, GIB, KIB
 from benchmarks.engine_parts import capped, paged, readings, resident, rows
@@ -64,10 +64,10 @@ def main(arguments: argparse.Namespace) -> None:
 
 
 def _room(folder: Path) -> bool:
-    from advisor.probes import host
+    from advisor.probes.host import inventory
 
     place = next(one for one in (folder, *folder.absolute().parents) if one.exists())
-    free, memory = shutil.disk_usage(place).free, host.facts().memory_available
+    free, memory = shutil.disk_usage(place).free, inventory.facts().memory_available
     if free >= LEAST_DISK and memory >= LEAST_MEMORY:
         return True
     print(

@@ -27,8 +27,8 @@ from advisor.cost_model.estimate import Estimate
 from advisor.errors import AdvisorError, InputError
 from advisor.fingerprint import Fingerprint, fingerprint
 from advisor.machine.machine import Machine
-from advisor.probes import host
-from advisor.probes.neighbours import Neighbours
+from advisor.probes.host import inventory
+from advisor.probes.host.other_load import Neighbours
 from advisor.probes.progress import now
 from advisor.units import GB, GIB
 from benchmarks.engine_parts import (
@@ -143,7 +143,7 @@ def say(began: float, text: str) -> None:
 
 def free(ram_gib: float | None) -> float:
     """Memory that a run may take: as stated, or as the system shows [B]."""
-    return ram_gib * GIB if ram_gib else float(host.facts().memory_available)
+    return ram_gib * GIB if ram_gib else float(inventory.facts().memory_available)
 
 
 def _over(until: float) -> Callable[[], bool]:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from advisor.errors import ProbeError
-from advisor.probes import cuda, gpu_transfer
+from advisor.probes.gpu import cuda, transfer
 from advisor.units import GB, MIB
 
 SECONDS = 3.0
@@ -118,7 +118,7 @@ def loop(folder: Path) -> Reference | None:
     command = (compiler, "-O3", "-arch=native", "-o", str(program), str(source))
     if subprocess.run(command, capture_output=True, check=False).returncode:
         return None
-    sizes = (str(gpu_transfer.BLOCKS[0]), str(READS))
+    sizes = (str(transfer.BLOCKS[0]), str(READS))
 
     def rates() -> Mapping[str, float]:
         ran = subprocess.run((str(program), *sizes), capture_output=True, text=True, check=True)
@@ -132,7 +132,7 @@ def nvbandwidth() -> Reference | None:
     program = shutil.which("nvbandwidth")
     if program is None:
         return None
-    sizes = ("-b", str(int(gpu_transfer.BLOCKS[0] / MIB)))
+    sizes = ("-b", str(int(transfer.BLOCKS[0] / MIB)))
 
     def rates() -> Mapping[str, float]:
         command = (program, "-j", *sizes, "-t", *NVBANDWIDTH.values())
@@ -148,7 +148,7 @@ def compared(name: str, reference: Reference, rounds: int) -> str:
     """Probe and reference in turns, so that both meet the same neighbours."""
     pairs: dict[str, list[tuple[float, float]]] = {}
     for _ in range(rounds):
-        ours = {one.name: one.value for one in gpu_transfer.measure(SECONDS)}
+        ours = {one.name: one.value for one in transfer.measure(SECONDS)}
         for figure, theirs in reference().items():
             pairs.setdefault(figure, []).append((ours[figure], theirs))
     return f"gpu_probe beside {name}: " + "; ".join(

@@ -17,8 +17,8 @@ from advisor.catalog.constants import efficiency
 from advisor.cost_model.estimate import estimate
 from advisor.errors import InputError, ProbeError
 from advisor.machine.machine import Machine
-from advisor.measurement import Measurement
-from advisor.probes import cuda
+from advisor.probes.gpu import cuda
+from advisor.probes.measurement import Measurement
 from advisor.units import GIB, MIB
 from benchmarks import gpu_engine
 from benchmarks.engine_parts import cases, gpu_llama, gpu_machine, readings, rows

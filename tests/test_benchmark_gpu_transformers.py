@@ -23,10 +23,10 @@ from gpu_server import read_rows, run, session
 from advisor.cost_model.placement import RAM, Strategy, vram
 from advisor.errors import ProbeError, Refusal
 from advisor.machine.machine import Machine
-from advisor.measurement import Measurement
 from advisor.model.build import build
 from advisor.model.catalog import in_format
 from advisor.model.spec import ArchitectureFacts
+from advisor.probes.measurement import Measurement
 from advisor.runtimes import ACCELERATE
 from advisor.units import GB, GIB, MIB
 from benchmarks.engine_parts import capped, cases, checkpoint, gpu_transformers, talk

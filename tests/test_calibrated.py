@@ -14,8 +14,8 @@ from advisor.cost_model.timing import link_seconds
 from advisor.machine import from_catalog
 from advisor.machine.quantity import Kind
 from advisor.machine.spec import MachineInputs
-from advisor.measurement import Measurement
-from advisor.probes.gpu_facts import GpuFacts
+from advisor.probes.gpu.facts import GpuFacts
+from advisor.probes.measurement import Measurement
 
 CARD = GpuFacts(
     name="NVIDIA GeForce RTX 4090", vendor="NVIDIA", memory_total=24564 * 2**20,

@@ -12,7 +12,7 @@ from advisor import calibration, probed
 from advisor.calibration import Fingerprint, load, save
 from advisor.errors import StoreError
 from advisor.machine.quantity import Kind
-from advisor.measurement import Measurement, Point
+from advisor.probes.measurement import Measurement, Point
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 HERE = Fingerprint(cpu="Example 9", cores=8, memory=64 * 2**30, gpus=("RTX 4090",))

@@ -17,10 +17,11 @@ from advisor.errors import InputError, ProbeError, Refusal, StoreError
 from advisor.machine import from_spec
 from advisor.machine.catalog import gpu_rows
 from advisor.machine.spec import MachineInputs
-from advisor.measurement import Measurement
 from advisor.model import catalog
-from advisor.probes import gpu, parts
-from advisor.probes.gpu_facts import GpuFacts
+from advisor.probes import suite
+from advisor.probes.gpu import detect
+from advisor.probes.gpu.facts import GpuFacts
+from advisor.probes.measurement import Measurement
 from advisor.probes.progress import Step
 from advisor.runtimes import RUNTIMES
 
@@ -291,9 +292,9 @@ class TestProbe:
     def instruments(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Probes that answer at once."""
         self.asked: list[tuple[str, float]] = []
-        monkeypatch.setattr(parts, "measure", self.measure)
+        monkeypatch.setattr(suite, "measure", self.measure)
         card = GpuFacts(name="Radeon RX 7900 XTX", vendor="AMD")
-        monkeypatch.setattr(gpu, "gpus", lambda: ((card,), ("No GPU driver answers.",)))
+        monkeypatch.setattr(detect, "gpus", lambda: ((card,), ("No GPU driver answers.",)))
 
     def measure(self, part, seconds, progress, path):
         self.asked.append((part, seconds))
@@ -325,7 +326,7 @@ class TestProbe:
                 raise error
             return self.measure(part, *rest, **more)
 
-        monkeypatch.setattr(parts, "measure", measure)
+        monkeypatch.setattr(suite, "measure", measure)
         code, out, err = run("probe", "ram", "engine", "--save")
         assert code == 0
         assert "38.30 GB/s" in out
@@ -349,7 +350,7 @@ class TestProbe:
 
     def test_repeats_far_apart_are_told(self, run, monkeypatch) -> None:
         assert "far apart" not in run("probe", "ram")[2]
-        monkeypatch.setattr(parts, "measure", lambda *_, **__: (replace(RAM, spread=1.13),))
+        monkeypatch.setattr(suite, "measure", lambda *_, **__: (replace(RAM, spread=1.13),))
         assert "Repeats lay far apart (ram_read 113%, each way)" in run("probe", "ram")[2]
 
     def test_closed_outputs_are_no_trouble(self, monkeypatch) -> None:
@@ -363,9 +364,9 @@ class TestProbe:
         run("probe", "ram", "gpu")
         run("probe", "ram", "--quick")
         assert self.asked == [
-            ("ram", parts.FULL["ram"]),
-            ("gpu", parts.FULL["gpu"]),
-            ("ram", parts.QUICK["ram"]),
+            ("ram", suite.FULL["ram"]),
+            ("gpu", suite.FULL["gpu"]),
+            ("ram", suite.QUICK["ram"]),
         ]
 
     def test_saved_figures_are_used_from_now_on(self, run) -> None:

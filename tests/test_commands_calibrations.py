@@ -10,7 +10,7 @@ from test_named_machines import PARTS, RAM, SERVER
 from advisor import calibration, cli, named_machines
 from advisor.commands import calibrations
 from advisor.probed import to_json
-from advisor.probes import parts
+from advisor.probes import suite
 
 
 @pytest.fixture(autouse=True)
@@ -121,7 +121,7 @@ def test_a_damaged_machine_does_not_hide_the_others(run, file, tmp_path):
 
 
 def test_a_probe_is_exported_with_the_parts_and_not_saved(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(parts, "measure", lambda *_, **__: (RAM,))
+    monkeypatch.setattr(suite, "measure", lambda *_, **__: (RAM,))
     path = tmp_path / "machine.json"
     code, out, _ = run("probe", "ram", "--json", "--export", path)
     assert code == 0

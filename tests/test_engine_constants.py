@@ -18,8 +18,8 @@ from advisor.machine.quantity import Figure, Kind
 from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.model.model import Model
-from advisor.probes.engine_samples import samples
-from advisor.probes.host import HostFacts
+from advisor.probes.host.inventory import HostFacts
+from advisor.probes.llama_cpp.samples import samples
 from advisor.runtimes import LLAMA_CPP
 from advisor.units import GIB
 

@@ -11,7 +11,7 @@ import json
 import pytest
 
 from advisor.errors import InputError
-from advisor.probes.engine_results import read
+from advisor.probes.llama_cpp.result_files import read
 
 BENCH = {
     "build_commit": "8cf427ff", "build_number": 5163, "cpu_info": "AMD Ryzen 7 7800X3D",

@@ -13,8 +13,8 @@ from advisor.errors import InputError, StoreError, UnknownName
 from advisor.fingerprint import Fingerprint
 from advisor.machine.quantity import Kind
 from advisor.machine.spec import MachineInputs
-from advisor.measurement import Measurement, Point
 from advisor.probed import Probed, imported, to_json
+from advisor.probes.measurement import Measurement, Point
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 PARTS = Fingerprint(

@@ -17,11 +17,13 @@ import pytest
 from cuda_driver import RATES, START, CudaDriver, CUresult
 
 from advisor.errors import ProbeError
-from advisor.probes import contention, cuda, gpu_transfer, host, progress
-from advisor.probes.gpu_facts import GpuFacts, GpuState, same_bus
+from advisor.probes import progress
+from advisor.probes.gpu import contention, cuda, transfer
+from advisor.probes.gpu.facts import GpuFacts, GpuState, same_bus
+from advisor.probes.host import inventory
 from advisor.units import GB, GIB, MIB
 
-HOST = host.HostFacts(
+HOST = inventory.HostFacts(
     name="Example", cores=2, sockets=1, instruction_sets=frozenset(), memory_total=int(32 * GIB),
     memory_available=int(2 * GIB), llc=int(32 * MIB), numa_nodes=1, os="Linux", notes=(),
 )  # fmt: skip
@@ -75,17 +77,17 @@ def install(monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setattr(cuda, "import_module", {"cuda.bindings.driver": driver}.__getitem__)
         monkeypatch.setattr(cuda, "operating_system", lambda: "linux")
         monkeypatch.setattr(progress, "now", driver.now)
-        monkeypatch.setattr(host, "facts", lambda: facts)
+        monkeypatch.setattr(inventory, "facts", lambda: facts)
         monkeypatch.setattr(contention, "Readers", PretendedReaders)
-        monkeypatch.setattr(gpu_transfer.nvidia, "state", lambda _: BUSY)
-        monkeypatch.setattr(gpu_transfer.gpu, "gpus", lambda: ((), ()))
+        monkeypatch.setattr(transfer.nvidia, "state", lambda _: BUSY)
+        monkeypatch.setattr(transfer.gpu, "gpus", lambda: ((), ()))
         return driver
 
     return install
 
 
 def figures(**how):
-    return {one.name: one for one in gpu_transfer.measure(0.5, **how)}
+    return {one.name: one for one in transfer.measure(0.5, **how)}
 
 
 def test_rates_come_out_as_they_are(install):
@@ -126,7 +128,7 @@ def test_the_link_is_asked_under_load(install, monkeypatch):
         queued.append(max(driver.until.values()) - driver.time)
         return BUSY
 
-    monkeypatch.setattr(gpu_transfer.nvidia, "state", state)
+    monkeypatch.setattr(transfer.nvidia, "state", state)
     found = figures()
     assert (found["pcie_generation"].value, found["pcie_generation"].unit) == (4, "generation")
     assert (found["pcie_width"].value, found["pcie_width"].unit) == (8, "lanes")
@@ -140,7 +142,7 @@ def test_the_link_is_asked_under_load(install, monkeypatch):
 
 def test_a_driver_that_tells_nothing_leaves_the_link_out(install, monkeypatch):
     install()
-    monkeypatch.setattr(gpu_transfer.nvidia, "state", lambda _: None)
+    monkeypatch.setattr(transfer.nvidia, "state", lambda _: None)
     found = figures()
     assert "pcie_width" not in found
     assert found["h2d_pinned"].value > 0
@@ -161,7 +163,7 @@ def test_memory_is_taken_within_limits(install):
     assert driver.largest["device"] == 512 * MIB  # a quarter of what is free
     # a sixteenth for each buffer; readers beside take an eighth: a quarter together
     assert driver.largest["pinned"] == 256 * MIB
-    assert contention.RAM_SHARE + 2 / gpu_transfer.HOST_PART == 1 / 4
+    assert contention.RAM_SHARE + 2 / transfer.HOST_PART == 1 / 4
 
 
 def test_everything_is_given_back(install):
@@ -200,7 +202,7 @@ def test_an_interruption_leaves_nothing(install, share):
 def test_progress_rises_to_the_end(install):
     install()
     told: list[progress.Step] = []
-    gpu_transfer.measure(0.5, told.append)
+    transfer.measure(0.5, told.append)
     shares = [step.share for step in told]
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
@@ -263,7 +265,7 @@ def test_gpus_are_named_by_their_address(install, monkeypatch):
         GpuFacts(name=bus, vendor="NVIDIA", bus=bus)
         for bus in ("00000000:01:00.0", "00000000:41:00.0")
     )
-    monkeypatch.setattr(gpu_transfer.gpu, "gpus", lambda: (seen, ()))
+    monkeypatch.setattr(transfer.gpu, "gpus", lambda: (seen, ()))
     found = figures()
     assert found["h2d_pinned_gpu1"].note.startswith("GPU 0:")
     assert found["h2d_pinned"].note.startswith("GPU 1:")
@@ -272,7 +274,7 @@ def test_gpus_are_named_by_their_address(install, monkeypatch):
 
 def test_a_gpu_in_use_does_not_hide_the_other(install, monkeypatch):
     install(CudaDriver(buses=("0000:01:00.0", "0000:02:00.0")))
-    real = gpu_transfer._device_bytes
+    real = transfer._device_bytes
     answers = iter([ProbeError("8 MiB is free."), None])
 
     def crowded(session):
@@ -281,7 +283,7 @@ def test_a_gpu_in_use_does_not_hide_the_other(install, monkeypatch):
             raise error
         return real(session)
 
-    monkeypatch.setattr(gpu_transfer, "_device_bytes", crowded)
+    monkeypatch.setattr(transfer, "_device_bytes", crowded)
     found = figures()
     assert all(name.endswith("_gpu1") for name in found)
     assert "GPU 0 was not measured: 8 MiB is free." in found["h2d_pinned_gpu1"].note
@@ -307,7 +309,7 @@ class TestNoCuda:
         monkeypatch.setitem(sys.modules, "cuda.bindings.driver", None)
         monkeypatch.setattr(cuda, "operating_system", lambda: "linux")
         with pytest.raises(ProbeError, match="cuda-bindings is missing"):
-            gpu_transfer.measure(1.0)
+            transfer.measure(1.0)
 
     def test_no_driver(self, install):
         # cuda.pathfinder's DynamicLibNotFoundError is a RuntimeError.
@@ -333,7 +335,7 @@ class TestNoCuda:
     def test_a_mac(self, monkeypatch):
         monkeypatch.setattr(cuda, "operating_system", lambda: "darwin")
         with pytest.raises(ProbeError, match="does not exist on macOS"):
-            gpu_transfer.measure(1.0)
+            transfer.measure(1.0)
 
 
 @pytest.mark.skipif(shutil.which("ptxas") is None, reason="needs ptxas of NVIDIA's CUDA toolkit")

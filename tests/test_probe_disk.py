@@ -14,7 +14,9 @@ from types import SimpleNamespace
 import pytest
 
 from advisor.errors import ProbeError
-from advisor.probes import disk, disk_reads, drive_file, host, progress
+from advisor.probes import progress
+from advisor.probes.disk import direct_reads, read_rates, test_file
+from advisor.probes.host import inventory
 from advisor.probes.progress import Step
 from advisor.units import GB
 
@@ -29,13 +31,13 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """
     ticks = itertools.count()
     monkeypatch.setattr(progress, "now", lambda: next(ticks) * 1e-5)
-    monkeypatch.setattr(disk, "DIRECT", ((BLOCK, 4), (BLOCK, 1), (BLOCK // 4, 2)))
-    monkeypatch.setattr(disk, "THROUGH_CACHE", ((BLOCK, 2), (BLOCK, 1)))
-    monkeypatch.setattr(disk, "CHUNK", BLOCK)
-    monkeypatch.setattr(disk, "SHORTEST", 0.0005)
-    monkeypatch.setattr(drive_file, "BLOCK", BLOCK)
-    monkeypatch.setattr(drive_file, "SYNC", 4 * BLOCK)
-    monkeypatch.setattr(drive_file, "filesystem", lambda _: "ext4")
+    monkeypatch.setattr(read_rates, "DIRECT", ((BLOCK, 4), (BLOCK, 1), (BLOCK // 4, 2)))
+    monkeypatch.setattr(read_rates, "THROUGH_CACHE", ((BLOCK, 2), (BLOCK, 1)))
+    monkeypatch.setattr(read_rates, "CHUNK", BLOCK)
+    monkeypatch.setattr(read_rates, "SHORTEST", 0.0005)
+    monkeypatch.setattr(test_file, "BLOCK", BLOCK)
+    monkeypatch.setattr(test_file, "SYNC", 4 * BLOCK)
+    monkeypatch.setattr(test_file, "filesystem", lambda _: "ext4")
 
 
 NAMES = ["disk_read_direct", "disk_read_mmap", "disk_read_buffered"]
@@ -48,7 +50,7 @@ def open_files() -> int:
 
 def test_a_folder_gets_a_file_that_is_gone_after(tmp_path):
     told: list[Step] = []
-    found = disk.measure(0.1, told.append, path=tmp_path, file_bytes=16 * BLOCK)
+    found = read_rates.measure(0.1, told.append, path=tmp_path, file_bytes=16 * BLOCK)
     assert [one.name for one in found] == NAMES
     for one in found:
         assert one.value > 0
@@ -62,32 +64,34 @@ def test_a_folder_gets_a_file_that_is_gone_after(tmp_path):
 
 
 def test_the_curve_goes_by_block_and_queue_depth(tmp_path):
-    direct, _, buffered = disk.measure(0.1, path=tmp_path, file_bytes=16 * BLOCK)
-    assert {(point.block, point.threads) for point in direct.curve} == set(disk.DIRECT)
-    assert {(point.block, point.threads) for point in buffered.curve} == set(disk.THROUGH_CACHE)
+    direct, _, buffered = read_rates.measure(0.1, path=tmp_path, file_bytes=16 * BLOCK)
+    assert {(point.block, point.threads) for point in direct.curve} == set(read_rates.DIRECT)
+    assert {(point.block, point.threads) for point in buffered.curve} == set(
+        read_rates.THROUGH_CACHE
+    )
     assert direct.value == max(point.value for point in direct.curve)
     assert (direct.value, direct.threads) in {(one.value, one.threads) for one in direct.curve}
 
 
 def test_a_map_is_read_as_llama_cpp_reads_it(tmp_path, monkeypatch):
     # Chunks of 64 rows in turns, by as many threads as the machine has cores.
-    monkeypatch.setattr(disk, "CHUNK", BLOCK // 2)
-    _, mapped, _ = disk.measure(0.1, path=tmp_path, file_bytes=16 * BLOCK)
+    monkeypatch.setattr(read_rates, "CHUNK", BLOCK // 2)
+    _, mapped, _ = read_rates.measure(0.1, path=tmp_path, file_bytes=16 * BLOCK)
     (point,) = mapped.curve
-    assert (point.block, point.threads) == (BLOCK // 2, host.facts().cores)
+    assert (point.block, point.threads) == (BLOCK // 2, inventory.facts().cores)
 
 
 def test_little_time_measures_what_matters_most(tmp_path, monkeypatch):
-    monkeypatch.setattr(disk, "SHORTEST", 60.0)
-    direct, *_ = disk.measure(0.05, path=tmp_path, file_bytes=16 * BLOCK)
-    assert [(point.block, point.threads) for point in direct.curve] == [disk.DIRECT[0]]
+    monkeypatch.setattr(read_rates, "SHORTEST", 60.0)
+    direct, *_ = read_rates.measure(0.05, path=tmp_path, file_bytes=16 * BLOCK)
+    assert [(point.block, point.threads) for point in direct.curve] == [read_rates.DIRECT[0]]
 
 
 @pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 0.9])
 def test_cancelling_gives_nothing_and_leaves_nothing(tmp_path, share):
     before = open_files()
     told: list[Step] = []
-    found = disk.measure(
+    found = read_rates.measure(
         0.05, told.append, lambda: told[-1].share >= share, path=tmp_path, file_bytes=16 * BLOCK
     )
     assert found == ()
@@ -104,7 +108,7 @@ def test_an_interruption_leaves_nothing(tmp_path, share):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        disk.measure(0.05, interrupt, path=tmp_path, file_bytes=16 * BLOCK)
+        read_rates.measure(0.05, interrupt, path=tmp_path, file_bytes=16 * BLOCK)
     assert list(tmp_path.iterdir()) == []
     assert open_files() == before
 
@@ -113,9 +117,9 @@ def test_a_drive_that_fills_up_leaves_nothing(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(drive_file.os, "write", full)
+    monkeypatch.setattr(test_file.os, "write", full)
     with pytest.raises(ProbeError, match=r"cannot hold a test file \(No space left"):
-        disk.measure(0.05, path=tmp_path, file_bytes=16 * BLOCK)
+        read_rates.measure(0.05, path=tmp_path, file_bytes=16 * BLOCK)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -123,9 +127,9 @@ def test_an_error_leaves_nothing(tmp_path, monkeypatch):
     def broken(*_):
         raise OSError(errno.EIO, "Input/output error")
 
-    monkeypatch.setattr(disk_reads, "_read_until", broken)
+    monkeypatch.setattr(direct_reads, "_read_until", broken)
     with pytest.raises(ProbeError, match="stopped answering"):
-        disk.measure(0.05, path=tmp_path, file_bytes=16 * BLOCK)
+        read_rates.measure(0.05, path=tmp_path, file_bytes=16 * BLOCK)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -134,23 +138,23 @@ def test_what_this_process_may_not_have_is_told(tmp_path, monkeypatch, number, o
     def none_left(*_):
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(disk_reads, "_read_until", none_left)
+    monkeypatch.setattr(direct_reads, "_read_until", none_left)
     with pytest.raises(ProbeError, match=rf"what 4 readers need \(.*\(ulimit {option}\)"):
-        disk.measure(0.05, path=tmp_path, file_bytes=16 * BLOCK)
+        read_rates.measure(0.05, path=tmp_path, file_bytes=16 * BLOCK)
 
 
 def test_threads_that_cannot_be_started_are_told(tmp_path, monkeypatch):
     def refused(*_):
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(disk_reads.ThreadPoolExecutor, "submit", refused)
+    monkeypatch.setattr(direct_reads.ThreadPoolExecutor, "submit", refused)
     with pytest.raises(ProbeError, match=r"4 threads cannot be started.*ulimit -u"):
-        disk.measure(0.05, path=tmp_path, file_bytes=16 * BLOCK)
+        read_rates.measure(0.05, path=tmp_path, file_bytes=16 * BLOCK)
 
 
 def test_a_way_that_fails_leaves_the_others(tmp_path, monkeypatch):
-    monkeypatch.setattr(disk_reads, "_mapping", refuse_to_map)
-    direct, through_cache = disk.measure(0.1, path=tmp_path, file_bytes=16 * BLOCK)
+    monkeypatch.setattr(direct_reads, "_mapping", refuse_to_map)
+    direct, through_cache = read_rates.measure(0.1, path=tmp_path, file_bytes=16 * BLOCK)
     assert (direct.name, through_cache.name) == ("disk_read_direct", "disk_read_buffered")
     assert direct.note.endswith("The file cannot be mapped.")
     assert "cannot be mapped" not in through_cache.note
@@ -166,20 +170,20 @@ def test_a_file_that_cannot_be_mapped_is_told(tmp_path, monkeypatch):
 
     path = tmp_path / "model.gguf"
     path.write_bytes(b"x" * BLOCK)
-    monkeypatch.setattr(disk_reads.mmap, "mmap", refused)
+    monkeypatch.setattr(direct_reads.mmap, "mmap", refused)
     with pytest.raises(ProbeError, match=r"cannot be mapped into memory \(Cannot.*ulimit -v"):
-        disk_reads._mapping(drive_file.existing(path))
+        direct_reads._mapping(test_file.existing(path))
 
 
 def test_a_named_file_is_removed_where_files_need_names(tmp_path, monkeypatch):
-    monkeypatch.setattr(drive_file, "operating_system", lambda: "freebsd")
-    assert disk.measure(0.05, path=tmp_path, file_bytes=16 * BLOCK)
+    monkeypatch.setattr(test_file, "operating_system", lambda: "freebsd")
+    assert read_rates.measure(0.05, path=tmp_path, file_bytes=16 * BLOCK)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_the_test_file_cannot_be_compressed(tmp_path):
     with (
-        drive_file.temporary(tmp_path, 16 * BLOCK, 1.0, lambda _: False) as file,
+        test_file.temporary(tmp_path, 16 * BLOCK, 1.0, lambda _: False) as file,
         file.path.open("rb") as opened,
     ):
         data = opened.read()
@@ -188,15 +192,15 @@ def test_the_test_file_cannot_be_compressed(tmp_path):
 
 
 def test_the_test_file_takes_a_quarter_of_the_free_space_at_most(tmp_path, monkeypatch):
-    monkeypatch.setattr(drive_file, "LEAST_FREE", 0)
-    monkeypatch.setattr(drive_file.shutil, "disk_usage", lambda _: SimpleNamespace(free=33 * BLOCK))
-    with drive_file.temporary(tmp_path, 16 * BLOCK, 1.0, lambda _: False) as file:
+    monkeypatch.setattr(test_file, "LEAST_FREE", 0)
+    monkeypatch.setattr(test_file.shutil, "disk_usage", lambda _: SimpleNamespace(free=33 * BLOCK))
+    with test_file.temporary(tmp_path, 16 * BLOCK, 1.0, lambda _: False) as file:
         assert file.size == 8 * BLOCK
 
 
 def test_a_slow_drive_gets_a_smaller_file(tmp_path):
-    with drive_file.temporary(tmp_path, 64 * BLOCK, 0.0, lambda _: False) as file:
-        assert file.size == drive_file.SYNC
+    with test_file.temporary(tmp_path, 64 * BLOCK, 0.0, lambda _: False) as file:
+        assert file.size == test_file.SYNC
 
 
 def test_an_existing_file_is_read_and_not_changed(tmp_path):
@@ -204,7 +208,7 @@ def test_an_existing_file_is_read_and_not_changed(tmp_path):
     path.write_bytes(os.urandom(10 * BLOCK + 7))
     path.chmod(0o400)
     before, stat = path.read_bytes(), path.stat()
-    found = disk.measure(0.05, path=path)
+    found = read_rates.measure(0.05, path=path)
     assert len(found) == 3
     assert "Read a file" in found[0].note
     assert path.read_bytes() == before
@@ -216,7 +220,7 @@ def test_a_file_smaller_than_a_block_is_refused(tmp_path):
     path = tmp_path / "small"
     path.write_bytes(b"x" * 100)
     with pytest.raises(ProbeError, match="give a larger file"):
-        disk.measure(path=path)
+        read_rates.measure(path=path)
 
 
 @pytest.mark.parametrize("name", ["none", "loop", "x" * 300, "small/inside"])
@@ -224,7 +228,7 @@ def test_a_path_that_cannot_be_is_told(tmp_path, name):
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
     (tmp_path / "small").write_bytes(b"x")
     with pytest.raises(ProbeError, match=r"cannot be looked at \(.*give a folder or file that"):
-        disk.measure(path=tmp_path / name)
+        read_rates.measure(path=tmp_path / name)
 
 
 def test_a_folder_that_may_not_be_seen_is_told(tmp_path, monkeypatch):
@@ -233,45 +237,45 @@ def test_a_folder_that_may_not_be_seen_is_told(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Path, "stat", refused)
     with pytest.raises(ProbeError, match=r"cannot be looked at \(Permission denied\)"):
-        disk.measure(path=tmp_path / "hidden")
+        read_rates.measure(path=tmp_path / "hidden")
 
 
 def test_blocks_that_wait_at_once_stay_within_free_memory(tmp_path, monkeypatch):
-    found = host.facts()
+    found = inventory.facts()
     few = replace(found, memory_available=4 * 2 * BLOCK)  # a quarter holds two blocks
-    monkeypatch.setattr(disk.host, "facts", lambda: few)
-    direct, *_ = disk.measure(0.1, path=tmp_path, file_bytes=16 * BLOCK)
+    monkeypatch.setattr(read_rates.host, "facts", lambda: few)
+    direct, *_ = read_rates.measure(0.1, path=tmp_path, file_bytes=16 * BLOCK)
     assert {(one.block, one.threads) for one in direct.curve} == {(BLOCK, 1), (BLOCK // 4, 2)}
-    monkeypatch.setattr(disk.host, "facts", lambda: replace(found, memory_available=0))
-    direct, *_ = disk.measure(0.1, path=tmp_path, file_bytes=16 * BLOCK)
+    monkeypatch.setattr(read_rates.host, "facts", lambda: replace(found, memory_available=0))
+    direct, *_ = read_rates.measure(0.1, path=tmp_path, file_bytes=16 * BLOCK)
     assert [(one.block, one.threads) for one in direct.curve] == [(BLOCK // 4, 2)]
 
 
-@pytest.mark.parametrize("kind", sorted(drive_file.MEMORY_FILESYSTEMS))
+@pytest.mark.parametrize("kind", sorted(test_file.MEMORY_FILESYSTEMS))
 def test_memory_is_not_a_drive(tmp_path, monkeypatch, kind):
-    monkeypatch.setattr(drive_file, "filesystem", lambda _: kind)
+    monkeypatch.setattr(test_file, "filesystem", lambda _: kind)
     with pytest.raises(ProbeError, match=f"lies on {kind}, which is memory"):
-        disk.measure(path=tmp_path)
+        read_rates.measure(path=tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_nearly_full_drive_is_told(tmp_path, monkeypatch):
     usage = SimpleNamespace(free=int(6.1 * GB))
-    monkeypatch.setattr(drive_file.shutil, "disk_usage", lambda _: usage)
-    direct, *_ = disk.measure(0.05, path=tmp_path, file_bytes=16 * BLOCK)
+    monkeypatch.setattr(test_file.shutil, "disk_usage", lambda _: usage)
+    direct, *_ = read_rates.measure(0.05, path=tmp_path, file_bytes=16 * BLOCK)
     assert "Only 6.1 GB are free there" in direct.note
 
 
 @pytest.mark.parametrize("kind", ["overlay", "nfs4", "zfs", "9p"])
 def test_file_systems_that_are_not_one_drive_are_told(tmp_path, monkeypatch, kind):
-    monkeypatch.setattr(drive_file, "filesystem", lambda _: kind)
-    direct, *_ = disk.measure(0.05, path=tmp_path, file_bytes=16 * BLOCK)
-    assert f"on {kind}, {drive_file.OTHERS[kind]}." in direct.note
+    monkeypatch.setattr(test_file, "filesystem", lambda _: kind)
+    direct, *_ = read_rates.measure(0.05, path=tmp_path, file_bytes=16 * BLOCK)
+    assert f"on {kind}, {test_file.OTHERS[kind]}." in direct.note
 
 
 def test_what_another_program_keeps_in_memory_is_told(tmp_path, monkeypatch):
-    monkeypatch.setattr(disk_reads, "still_cached", lambda _: 0.4)
-    direct, mapped, buffered = disk.measure(0.05, path=tmp_path, file_bytes=16 * BLOCK)
+    monkeypatch.setattr(direct_reads, "still_cached", lambda _: 0.4)
+    direct, mapped, buffered = read_rates.measure(0.05, path=tmp_path, file_bytes=16 * BLOCK)
     assert "40% of the file stayed in memory" in mapped.note
     assert "40% of the file stayed in memory" in buffered.note
     assert "stayed in memory" not in direct.note
@@ -284,15 +288,15 @@ def test_the_page_cache_is_looked_into(tmp_path):
         opened.write(os.urandom(64 * BLOCK))
         opened.flush()
         os.fsync(opened.fileno())  # pages that wait to be written cannot be dropped
-    file = drive_file.existing(path)
+    file = test_file.existing(path)
     # What a program has mapped and touched cannot be dropped either, whoever asks.
     with path.open("rb") as opened, mmap.mmap(opened.fileno(), 0, prot=mmap.PROT_READ) as memory:
         assert len({memory[at] for at in range(0, len(memory), mmap.PAGESIZE)}) > 1
-        kept = disk_reads.still_cached(file)
+        kept = direct_reads.still_cached(file)
     if not kept:
         pytest.skip("this file system does not tell")
     assert kept > 0.9
-    assert disk_reads.still_cached(file) < 0.5
+    assert direct_reads.still_cached(file) < 0.5
 
 
 @pytest.mark.skipif(not hasattr(os, "RWF_NOWAIT"), reason="Linux only")
@@ -300,39 +304,39 @@ def test_looking_into_the_page_cache_fetches_nothing_beside(tmp_path, monkeypatc
     path = tmp_path / "model.gguf"
     path.write_bytes(bytes(16 * BLOCK))
     advised = []
-    monkeypatch.setattr(disk_reads, "forget", lambda _: None)
-    monkeypatch.setattr(disk_reads, "_in_memory", lambda *_: bool(advised))
-    monkeypatch.setattr(disk_reads.os, "posix_fadvise", lambda *told: advised.append(told[1:]))
-    assert disk_reads.still_cached(drive_file.existing(path)) == 1.0
+    monkeypatch.setattr(direct_reads, "forget", lambda _: None)
+    monkeypatch.setattr(direct_reads, "_in_memory", lambda *_: bool(advised))
+    monkeypatch.setattr(direct_reads.os, "posix_fadvise", lambda *told: advised.append(told[1:]))
+    assert direct_reads.still_cached(test_file.existing(path)) == 1.0
     assert advised == [(0, 0, os.POSIX_FADV_RANDOM)]
 
 
 def test_too_little_room_is_refused(tmp_path, monkeypatch):
     usage = SimpleNamespace(free=int(0.4 * GB))
-    monkeypatch.setattr(drive_file.shutil, "disk_usage", lambda _: usage)
+    monkeypatch.setattr(test_file.shutil, "disk_usage", lambda _: usage)
     with pytest.raises(ProbeError, match=r"0.40 GB free and a test file needs 1 GB"):
-        disk.measure(path=tmp_path)
+        read_rates.measure(path=tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_path_that_does_not_exist_is_refused(tmp_path):
     with pytest.raises(ProbeError, match="give a folder or file that exists"):
-        disk.measure(path=tmp_path / "no" / "where")
+        read_rates.measure(path=tmp_path / "no" / "where")
 
 
 def test_a_folder_that_cannot_be_written_is_refused(tmp_path, monkeypatch):
     def refused(*_, **__):
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(drive_file.tempfile, "TemporaryFile", refused)
-    monkeypatch.setattr(drive_file.tempfile, "mkstemp", refused)
+    monkeypatch.setattr(test_file.tempfile, "TemporaryFile", refused)
+    monkeypatch.setattr(test_file.tempfile, "mkstemp", refused)
     with pytest.raises(ProbeError, match="cannot hold a test file"):
-        disk.measure(path=tmp_path)
+        read_rates.measure(path=tmp_path)
 
 
 def test_a_file_system_without_direct_reads_is_said(tmp_path, monkeypatch):
-    monkeypatch.setattr(disk_reads, "_reads", lambda _: False)
-    direct, *_ = disk.measure(0.05, path=tmp_path, file_bytes=16 * BLOCK)
+    monkeypatch.setattr(direct_reads, "_reads", lambda _: False)
+    direct, *_ = read_rates.measure(0.05, path=tmp_path, file_bytes=16 * BLOCK)
     assert "refuses O_DIRECT" in direct.note
 
 
@@ -341,7 +345,7 @@ def test_refusals_of_direct_reads(code):
     def refused() -> int:
         raise OSError(code, "refused")
 
-    assert disk_reads._reads(refused) is False
+    assert direct_reads._reads(refused) is False
 
 
 def test_other_trouble_is_no_refusal_of_direct_reads():
@@ -349,18 +353,18 @@ def test_other_trouble_is_no_refusal_of_direct_reads():
         raise OSError(errno.EIO, "Input/output error")
 
     with pytest.raises(ProbeError, match="Input/output error"):
-        disk_reads._reads(broken)
+        direct_reads._reads(broken)
 
 
 def test_windows_is_refused_before_anything_is_written(tmp_path, monkeypatch):
-    monkeypatch.setattr(disk, "operating_system", lambda: "win32")
+    monkeypatch.setattr(read_rates, "operating_system", lambda: "win32")
     with pytest.raises(ProbeError, match="by hand"):
-        disk.measure(path=tmp_path)
+        read_rates.measure(path=tmp_path)
 
 
 def test_the_data_folder_is_the_default(tmp_path, monkeypatch):
     monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path / "new"))
-    assert len(disk.measure(0.05, file_bytes=16 * BLOCK)) == 3
+    assert len(read_rates.measure(0.05, file_bytes=16 * BLOCK)) == 3
     assert list((tmp_path / "new").iterdir()) == []
 
 
@@ -369,28 +373,28 @@ def test_a_home_that_cannot_be_written_has_a_stand_in(tmp_path, monkeypatch):
     monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path / "file" / "inside"))
     writable = tmp_path / "temporary"
     writable.mkdir()
-    monkeypatch.setattr(drive_file.tempfile, "gettempdir", lambda: str(writable))
-    monkeypatch.setattr(drive_file.os, "access", lambda path, _: path == writable)
-    assert drive_file.default_folder() == writable
+    monkeypatch.setattr(test_file.tempfile, "gettempdir", lambda: str(writable))
+    monkeypatch.setattr(test_file.os, "access", lambda path, _: path == writable)
+    assert test_file.default_folder() == writable
 
 
 def test_no_folder_at_all_is_said(tmp_path, monkeypatch):
     monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path / "home"))
-    monkeypatch.setattr(drive_file.os, "access", lambda *_: False)
+    monkeypatch.setattr(test_file.os, "access", lambda *_: False)
     with pytest.raises(ProbeError, match="give a folder or a model file to read"):
-        disk.measure()
+        read_rates.measure()
 
 
 def test_what_a_killed_probe_left_is_removed_where_files_need_names(tmp_path, monkeypatch):
-    monkeypatch.setattr(drive_file, "operating_system", lambda: "freebsd")
+    monkeypatch.setattr(test_file, "operating_system", lambda: "freebsd")
     old, fresh, other = (
-        tmp_path / name for name in (f"{drive_file.NAMED}old", f"{drive_file.NAMED}new", "model")
+        tmp_path / name for name in (f"{test_file.NAMED}old", f"{test_file.NAMED}new", "model")
     )
     for path in (old, fresh, other):
         path.write_text("")
     os.utime(old, (0, 0))
     os.utime(other, (0, 0))
-    assert disk.measure(0.05, path=tmp_path, file_bytes=16 * BLOCK)
+    assert read_rates.measure(0.05, path=tmp_path, file_bytes=16 * BLOCK)
     assert sorted(tmp_path.iterdir()) == sorted([fresh, other])
 
 
@@ -401,7 +405,7 @@ def test_a_kill_leaves_nothing(tmp_path):
         "with drive_file.temporary(Path(sys.argv[1]), 2**26, 9.0, lambda _: False) as file:\n"
         "    print(file.size, flush=True); sys.stdin.read()\n"
     )
-    root = Path(drive_file.__file__).parents[2]
+    root = Path(test_file.__file__).parents[2]
     with subprocess.Popen(
         [sys.executable, "-c", code, str(tmp_path)],
         cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
@@ -415,18 +419,18 @@ def test_the_file_system_of_the_innermost_mount(monkeypatch, tmp_path):
     monkeypatch.undo()
     mounts = [("/", "ext4"), (str(tmp_path), "ext3"), (str(tmp_path), "tmpfs"), ("/no", "xfs")]
     found = [SimpleNamespace(mountpoint=point, fstype=kind) for point, kind in mounts]
-    monkeypatch.setattr(drive_file.psutil, "disk_partitions", lambda **_: found)
-    assert drive_file.filesystem(tmp_path / "inside") == "tmpfs"
-    assert drive_file.filesystem(tmp_path.parent) == "ext4"
+    monkeypatch.setattr(test_file.psutil, "disk_partitions", lambda **_: found)
+    assert test_file.filesystem(tmp_path / "inside") == "tmpfs"
+    assert test_file.filesystem(tmp_path.parent) == "ext4"
 
 
 def test_no_folder_at_all_is_told(monkeypatch):
     def nowhere():
         raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp']")
 
-    monkeypatch.setattr(drive_file.tempfile, "gettempdir", nowhere)
-    monkeypatch.setattr(drive_file.os, "access", lambda *_: False)
+    monkeypatch.setattr(test_file.tempfile, "gettempdir", nowhere)
+    monkeypatch.setattr(test_file.os, "access", lambda *_: False)
     with pytest.raises(ProbeError, match="give a folder or a model file to read"):
-        drive_file.default_folder()
+        test_file.default_folder()
     with pytest.raises(ProbeError, match=r"Nowhere can temporary files be written.*set TMPDIR"):
-        drive_file.temporary_folder()
+        test_file.temporary_folder()

@@ -27,24 +27,18 @@ from advisor.model.catalog import storage_types
 from advisor.model.gguf.read import describe_path
 from advisor.model.model import Model
 from advisor.model.spec import ArchitectureFacts
-from advisor.probes import (
-    engine,
-    engine_llama_bench,
-    engine_samples,
-    engine_xllamacpp,
-    host,
-    with_parent,
-)
-from advisor.probes.engine_job import Job, Timings, output_of
+from advisor.probes.host import inventory
+from advisor.probes.llama_cpp import by_llama_bench, by_xllamacpp, die_with_parent, engine, samples
+from advisor.probes.llama_cpp.job import Job, Timings, output_of
+from advisor.probes.llama_cpp.synthetic_model import in_format, in_type, write
 from advisor.probes.progress import Step
-from advisor.probes.synthetic_model import in_format, in_type, write
 from advisor.units import GIB, MIB
 
 RATES = {"Q4_K": 20e9, "Q8_0": 24e9, "Q6_K": 22e9, "Q4_0": 18e9, "F16": 30e9, "Q4_K_M": 21e9}
 PLAIN = {"Q4_K": 16e9, "Q4_0": 12e9}
 LAYER, EXPERT_LAYER, ATTENTION = 120e-6, 40e-6, 15e9
 PROMPT = 80.0
-FACTS = replace(host.facts(), memory_available=int(16 * GIB), llc=int(32 * MIB), cores=2)
+FACTS = replace(inventory.facts(), memory_available=int(16 * GIB), llc=int(32 * MIB), cores=2)
 TINY = ArchitectureFacts(
     name="tiny", layers=2, hidden=256, intermediate=512, heads=4, kv_heads=2, head_dim=64,
     vocab=512,
@@ -82,7 +76,7 @@ def described(path: Path) -> Model:
 def stubbed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """An exact engine on a machine with memory, and a folder for what it writes."""
     use(monkeypatch, exact)
-    monkeypatch.setattr(host, "facts", lambda: FACTS)
+    monkeypatch.setattr(inventory, "facts", lambda: FACTS)
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
@@ -241,7 +235,7 @@ def test_no_engine_is_told(monkeypatch) -> None:
 
 
 def test_little_memory_is_told(monkeypatch) -> None:
-    monkeypatch.setattr(host, "facts", lambda: replace(FACTS, memory_available=int(GIB)))
+    monkeypatch.setattr(inventory, "facts", lambda: replace(FACTS, memory_available=int(GIB)))
     with pytest.raises(ProbeError, match="needs 2560 MiB of free memory and 1024 MiB is free"):
         engine.measure()
 
@@ -250,7 +244,7 @@ def test_little_memory_is_told(monkeypatch) -> None:
 @pytest.mark.parametrize("llc", [None, 8 * MIB, 32 * MIB, 1024 * MIB])
 def test_samples_stay_within_a_quarter_of_free_memory(free, llc) -> None:
     facts = replace(FACTS, memory_available=int(free), llc=llc and int(llc))
-    for sample in engine_samples.samples(facts):
+    for sample in samples.samples(facts):
         # Formats that are put in an order of their own are held twice; 16-bit floats never are.
         copies = 1 if sample.kind == "F16" else 2
         assert copies * sample.model.file_bytes < free / 4
@@ -273,7 +267,7 @@ def test_a_model_too_large_for_a_probe_is_refused(tmp_path, monkeypatch) -> None
     path = tmp_path / "own.gguf"
     with path.open("wb") as file:
         write(file, in_type(TINY, "Q8_0"))
-    monkeypatch.setattr(host, "facts", lambda: replace(FACTS, memory_available=int(4 * MIB)))
+    monkeypatch.setattr(inventory, "facts", lambda: replace(FACTS, memory_available=int(4 * MIB)))
     with pytest.raises(ProbeError, match="a probe takes at most a quarter of"):
         engine.measure(path=path)
 
@@ -332,11 +326,11 @@ def test_any_engine_ends_with_a_probe_that_is_ended(tmp_path, number) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux alone ends a program with its parent")
 def test_an_engine_whose_probe_is_gone_already_does_not_begin(tmp_path) -> None:
-    script, path = str(Path(with_parent.__file__)), tmp_path / "begun"
+    script, path = str(Path(die_with_parent.__file__)), tmp_path / "begun"
     code = f"open({str(path)!r}, 'w')"
     not_its_parent = "1"
     done = subprocess.run((sys.executable, script, not_its_parent, sys.executable, "-c", code))
-    assert done.returncode == with_parent.CANNOT_START
+    assert done.returncode == die_with_parent.CANNOT_START
     assert not path.exists()
 
 
@@ -397,27 +391,27 @@ def fake_bench(monkeypatch, folder: Path, backends: str = "CPU") -> Path:
 
 def test_llama_bench_on_the_path_is_asked(monkeypatch, tmp_path) -> None:
     log = fake_bench(monkeypatch, tmp_path)
-    assert engine_llama_bench.available()
+    assert by_llama_bench.available()
     path = tmp_path / "tiny.gguf"
     with path.open("wb") as file:
         write(file, in_type(TINY, "Q8_0"))
     job = Job(path=path, threads=3, vocab=512, depths=(16, 1024), prompt=128)
-    found = engine_llama_bench.run(job, lambda: False)
+    found = by_llama_bench.run(job, lambda: False)
     assert found.token_seconds == {16: (0.02, 0.025, 1 / 60), 1024: (0.02, 0.025, 1 / 60)}
     assert found.prompt_rates == (50.0, 40.0, 60.0)
     (asked,) = [json.loads(line) for line in log.read_text().splitlines()]
     assert (asked["-t"], asked["-ngl"], asked["-d"]) == ("3", "0", "16,1024")
-    engine_llama_bench.run(replace(job, depths=(16,)), lambda: False)
+    by_llama_bench.run(replace(job, depths=(16,)), lambda: False)
     assert "-d" not in json.loads(log.read_text().splitlines()[-1])
 
 
 def test_the_probe_prefers_the_persons_llama_bench(monkeypatch, tmp_path) -> None:
     log = fake_bench(monkeypatch, tmp_path)
     monkeypatch.setattr(
-        engine, "ENGINES", {"llama-bench": engine_llama_bench, "xllamacpp": engine_xllamacpp}
+        engine, "ENGINES", {"llama-bench": by_llama_bench, "xllamacpp": by_xllamacpp}
     )
     tiny = [
-        engine_samples.Sample(role=role, kind="Q8_0", model=one.model, synthetic=one, prompt=128)
+        samples.Sample(role=role, kind="Q8_0", model=one.model, synthetic=one, prompt=128)
         for role, one in (("wide", in_type(TINY, "Q8_0")), ("plain", in_type(TINY, "Q8_0")))
     ]
     monkeypatch.setattr(engine, "samples", lambda _: tiny)
@@ -432,7 +426,7 @@ def test_prompts_of_a_gpu_build_say_nothing_of_the_processor(monkeypatch, tmp_pa
     path = tmp_path / "tiny.gguf"
     with path.open("wb") as file:
         write(file, in_type(TINY, "Q8_0"))
-    found = engine_llama_bench.run(Job(path=path, threads=1, vocab=512), lambda: False)
+    found = by_llama_bench.run(Job(path=path, threads=1, vocab=512), lambda: False)
     assert found.token_seconds
     assert found.prompt_rates == ()
 
@@ -440,15 +434,15 @@ def test_prompts_of_a_gpu_build_say_nothing_of_the_processor(monkeypatch, tmp_pa
 @pytest.mark.parametrize(("printed", "said"), [("[1]", "cannot be read"), ("[]", "cannot be read")])
 def test_what_llama_bench_should_not_print_is_told(printed, said) -> None:
     with pytest.raises(ProbeError, match=said):
-        engine_llama_bench.timings(printed, Job(path=Path(), threads=1, vocab=512))
+        by_llama_bench.timings(printed, Job(path=Path(), threads=1, vocab=512))
 
 
 def test_an_answer_that_was_cut_short_keeps_what_was_whole() -> None:
     whole = '{"depth": 16, "token_seconds": [0.1, 0.2]}\n'
-    assert engine_xllamacpp.timings(whole + '{"prompt": 128, "prom') == Timings(
+    assert by_xllamacpp.timings(whole + '{"prompt": 128, "prom') == Timings(
         token_seconds={16: (0.1, 0.2)}
     )
-    assert engine_llama_bench.timings('[{"n_pro', Job(path=Path(), threads=1, vocab=1)) == Timings()
+    assert by_llama_bench.timings('[{"n_pro', Job(path=Path(), threads=1, vocab=1)) == Timings()
 
 
 @needs_engine
@@ -465,7 +459,7 @@ def test_llama_cpp_loads_and_times_what_is_written(tmp_path, experts, plain) -> 
         path=path, threads=2, vocab=512, depths=(16, 64), prompt=32, tokens=8, seconds=0.1,
         plain=plain,
     )  # fmt: skip
-    found = engine_xllamacpp.run(job, lambda: False)
+    found = by_xllamacpp.run(job, lambda: False)
     assert set(found.token_seconds) == {16, 64}
     assert all(one > 0 for times in found.token_seconds.values() for one in times)
     assert all(rate > 0 for rate in found.prompt_rates)
@@ -473,9 +467,9 @@ def test_llama_cpp_loads_and_times_what_is_written(tmp_path, experts, plain) -> 
 
 @needs_engine
 def test_the_whole_probe_with_llama_cpp_leaves_nothing(monkeypatch, stubbed) -> None:
-    monkeypatch.setattr(engine, "ENGINES", {"xllamacpp": engine_xllamacpp})
+    monkeypatch.setattr(engine, "ENGINES", {"xllamacpp": by_xllamacpp})
     one = in_type(TINY, "Q4_K")
-    sample = engine_samples.Sample(role="wide", kind="Q4_K", model=one.model, synthetic=one)
+    sample = samples.Sample(role="wide", kind="Q4_K", model=one.model, synthetic=one)
     monkeypatch.setattr(engine, "samples", lambda _: [sample])
     before = open_files()
     (found,) = engine.measure(60)
@@ -491,4 +485,4 @@ def test_a_file_that_llama_cpp_refuses_does_not_end_the_program(tmp_path) -> Non
     path = tmp_path / "damaged.gguf"
     path.write_bytes(b"GGUF" + b"\xff" * 100)
     with pytest.raises(ProbeError, match=r"\(xllamacpp\) could not run the model"):
-        engine_xllamacpp.run(Job(path=path, threads=1, vocab=512), lambda: False)
+        by_xllamacpp.run(Job(path=path, threads=1, vocab=512), lambda: False)

@@ -7,8 +7,8 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from advisor.probes import apple, gpu, nvidia
-from advisor.probes.gpu_facts import GpuFacts, GpuState
+from advisor.probes.gpu import apple, detect, nvml
+from advisor.probes.gpu.facts import GpuFacts, GpuState
 from advisor.units import GIB
 
 
@@ -75,7 +75,7 @@ def driver(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
         for name, given in (ANSWERS | changes).items():
             setattr(module, name, answer(given))
         monkeypatch.setitem(sys.modules, "pynvml", module)
-        return gpu.gpus(tmp_path)
+        return detect.gpus(tmp_path)
 
     return install
 
@@ -167,7 +167,7 @@ def test_parts_of_a_gpu_have_their_own_memory(driver):
 
 def test_a_missing_package_is_a_sentence(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "pynvml", None)
-    found, (note,) = gpu.gpus(tmp_path)
+    found, (note,) = detect.gpus(tmp_path)
     assert found == ()
     assert "nvidia-ml-py is missing" in note
 
@@ -177,7 +177,7 @@ class TestUnderLoad:
 
     def test_link_clocks_power_and_what_slows_it(self, driver):
         driver(**RUNNING)
-        found = nvidia.state("0000:01:00.0")
+        found = nvml.state("0000:01:00.0")
         assert found == GpuState(
             link_generation=4,
             link_width=8,
@@ -194,27 +194,27 @@ class TestUnderLoad:
 
     def test_idling_and_chosen_clocks_are_no_trouble(self, driver):
         driver(**RUNNING | {"nvmlDeviceGetCurrentClocksEventReasons": 0x1 | 0x2 | 0x100})
-        assert nvidia.state("0000:01:00.0").slowed_by == ()
+        assert nvml.state("0000:01:00.0").slowed_by == ()
 
     def test_drivers_that_know_the_older_name(self, driver):
         refused = NVMLError(NOT_SUPPORTED)
         driver(**RUNNING | {"nvmlDeviceGetCurrentClocksEventReasons": refused})
-        assert nvidia.state("0000:01:00.0").slowed_by == ("the power limit",)
+        assert nvml.state("0000:01:00.0").slowed_by == ("the power limit",)
 
     def test_a_driver_that_supports_nothing(self, driver):
         refused = {name: NVMLError(NOT_SUPPORTED) for name in RUNNING}
         driver(**refused | {"nvmlDeviceGetHandleByPciBusId": "card"})
-        found = nvidia.state("0000:01:00.0")
+        found = nvml.state("0000:01:00.0")
         assert found == GpuState()
         assert found.told() == ""
 
     def test_an_address_that_nvml_does_not_know(self, driver):
         driver(**RUNNING | {"nvmlDeviceGetHandleByPciBusId": NVMLError(6)})
-        assert nvidia.state("0000:99:00.0") is None
+        assert nvml.state("0000:99:00.0") is None
 
     def test_no_nvml(self, monkeypatch):
         monkeypatch.setitem(sys.modules, "pynvml", None)
-        assert nvidia.state("0000:01:00.0") is None
+        assert nvml.state("0000:01:00.0") is None
 
 
 def sysfs(root: Path, card: str, port: dict[str, str] | None = None, **files: str) -> None:
@@ -394,11 +394,11 @@ def mac(monkeypatch, tmp_path):
     def mac(machine: str, profile: str):
         told = {"sysctl": "Apple M4 Max", "system_profiler": profile}
         apple._cards.cache_clear()
-        monkeypatch.setattr(gpu, "operating_system", lambda: "darwin")
+        monkeypatch.setattr(detect, "operating_system", lambda: "darwin")
         monkeypatch.setattr(apple.platform, "machine", lambda: machine)
         monkeypatch.setattr(apple, "command", lambda *words: told[words[0]])
         monkeypatch.setattr(apple, "sysctl", {"hw.memsize": 64 * 2**30}.get)
-        return gpu.gpus(tmp_path)
+        return detect.gpus(tmp_path)
 
     yield mac
     apple._cards.cache_clear()
@@ -449,5 +449,5 @@ def test_a_mac_whose_gpu_cannot_be_seen(mac):
 
 
 def test_this_machine_never_raises():
-    found, notes = gpu.gpus()
+    found, notes = detect.gpus()
     assert found or notes

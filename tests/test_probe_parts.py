@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.probes import parts
+from advisor.probes import suite
 
 
 @pytest.fixture
@@ -12,7 +12,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
     """What the probes were asked for."""
     found: list[tuple[object, ...]] = []
     modules = {
-        "ram": parts.ram, "gpu": parts.gpu_transfer, "disk": parts.disk, "engine": parts.engine
+        "ram": suite.ram, "gpu": suite.gpu_transfer, "disk": suite.disk, "engine": suite.engine
     }  # fmt: skip
     for name, module in modules.items():
         monkeypatch.setattr(
@@ -22,8 +22,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
 
 
 def test_each_part_has_its_probe(asked):
-    for part in parts.QUICK:
-        parts.measure(part, 1.0, None, None, Path("model.gguf"))
+    for part in suite.QUICK:
+        suite.measure(part, 1.0, None, None, Path("model.gguf"))
     assert asked == [
         ("ram", 1.0, None, None, {}),
         ("disk", 1.0, None, None, {"path": Path("model.gguf")}),
@@ -33,22 +33,22 @@ def test_each_part_has_its_probe(asked):
 
 
 def test_a_drive_that_was_read_also_tells_how_far_it_is_read_ahead(monkeypatch, tmp_path):
-    monkeypatch.setattr(parts.disk, "measure", lambda *_, **__: ("read",))
-    monkeypatch.setattr(parts.disk, "read_ahead", lambda place: 2**17 if place == tmp_path else 1)
-    read, ahead = parts.measure("disk", 1.0, path=tmp_path)
+    monkeypatch.setattr(suite.disk, "measure", lambda *_, **__: ("read",))
+    monkeypatch.setattr(suite.disk, "read_ahead", lambda place: 2**17 if place == tmp_path else 1)
+    read, ahead = suite.measure("disk", 1.0, path=tmp_path)
     assert (read, ahead.name, ahead.value, ahead.unit) == ("read", "disk_read_ahead", 131072.0, "B")
-    monkeypatch.setattr(parts.disk, "read_ahead", lambda _: None)
-    assert parts.measure("disk", 1.0, path=tmp_path) == ("read",)
-    monkeypatch.setattr(parts.disk, "measure", lambda *_, **__: ())  # cancelled
-    assert parts.measure("disk", 1.0, path=tmp_path) == ()
+    monkeypatch.setattr(suite.disk, "read_ahead", lambda _: None)
+    assert suite.measure("disk", 1.0, path=tmp_path) == ("read",)
+    monkeypatch.setattr(suite.disk, "measure", lambda *_, **__: ())  # cancelled
+    assert suite.measure("disk", 1.0, path=tmp_path) == ()
 
 
 def test_a_folder_is_no_model(asked):
-    parts.measure("engine", 1.0, path=Path("models"))
+    suite.measure("engine", 1.0, path=Path("models"))
     assert asked == [("engine", 1.0, None, None, {"path": None})]
 
 
 def test_promised_times_hold():
-    assert parts.QUICK.keys() == parts.FULL.keys()
-    assert sum(parts.QUICK.values()) < 20
-    assert sum(parts.FULL.values()) < 90
+    assert suite.QUICK.keys() == suite.FULL.keys()
+    assert sum(suite.QUICK.values()) < 20
+    assert sum(suite.FULL.values()) < 90

@@ -7,12 +7,13 @@ from dataclasses import replace
 import pytest
 
 from advisor.errors import ProbeError
-from advisor.probes import host, progress, ram, ram_readers
+from advisor.probes import progress
+from advisor.probes.host import inventory, ram, ram_readers
 from advisor.probes.progress import Step
 from advisor.probes.repeats import Repeats, measurement
 from advisor.units import GB, GIB, MIB
 
-FACTS = host.HostFacts(
+FACTS = inventory.HostFacts(
     name="Example",
     cores=2,
     sockets=1,
@@ -28,8 +29,8 @@ FACTS = host.HostFacts(
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(host, "facts", lambda: replace(FACTS, llc=1))
-    monkeypatch.setattr(host, "nodes", lambda: ())
+    monkeypatch.setattr(inventory, "facts", lambda: replace(FACTS, llc=1))
+    monkeypatch.setattr(inventory, "nodes", lambda: ())
     monkeypatch.setattr(ram, "LEAST_BYTES", int(MIB))
     monkeypatch.setattr(ram, "WINDOW", 0.001)
     ticks = itertools.count()  # a clock that no busy machine makes late
@@ -88,9 +89,9 @@ def test_it_measures(small):
 
 
 def test_nodes_are_measured_together_and_apart(small, monkeypatch):
-    here = frozenset(host._usable_cpus())
-    nodes = (host.Node(cpus=here, cores=1), host.Node(cpus=here, cores=1))
-    monkeypatch.setattr(host, "nodes", lambda: nodes)
+    here = frozenset(inventory._usable_cpus())
+    nodes = (inventory.Node(cpus=here, cores=1), inventory.Node(cpus=here, cores=1))
+    monkeypatch.setattr(inventory, "nodes", lambda: nodes)
     found = ram.measure(0.1)
     assert [one.name for one in found] == ["ram_read", "ram_read_node0", "ram_read_node1"]
     assert all(one.value > 0 for one in found)
@@ -116,7 +117,7 @@ def test_processors_that_are_not_there_are_an_error():
 
 def test_small_buffers_are_told(small, monkeypatch):
     crowded = replace(FACTS, llc=int(1024 * MIB), memory_available=int(8 * MIB))
-    monkeypatch.setattr(host, "facts", lambda: crowded)
+    monkeypatch.setattr(inventory, "facts", lambda: crowded)
     (found,) = ram.measure(0.0)
     assert "the buffers are 0.0 times the caches" in found.note
 

@@ -11,9 +11,9 @@ from advisor.machine import from_catalog
 from advisor.machine.from_spec import TYPICAL_HOST
 from advisor.machine.quantity import Kind
 from advisor.machine.spec import MachineInputs
-from advisor.measurement import Measurement
-from advisor.probes.gpu_facts import GpuFacts
-from advisor.probes.host import HostFacts
+from advisor.probes.gpu.facts import GpuFacts
+from advisor.probes.host.inventory import HostFacts
+from advisor.probes.measurement import Measurement
 from advisor.units import GIB
 
 HOST = HostFacts(

@@ -10,7 +10,7 @@ from advisor.errors import Refusal, UnknownName
 from advisor.model.catalog import storage_types
 from advisor.model.gguf.read import describe_path
 from advisor.model.spec import ArchitectureFacts
-from advisor.probes.synthetic_model import KINDS, Synthetic, in_format, in_type, write
+from advisor.probes.llama_cpp.synthetic_model import KINDS, Synthetic, in_format, in_type, write
 
 DENSE = ArchitectureFacts(
     name="dense", layers=2, hidden=256, intermediate=512, heads=4, kv_heads=2, head_dim=64,

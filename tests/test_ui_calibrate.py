@@ -13,8 +13,8 @@ from ui_app import app, page_text, run
 
 from advisor import calibration, named_machines, seen_machine
 from advisor.errors import ProbeError
-from advisor.measurement import Measurement, Point
 from advisor.probed import to_json
+from advisor.probes.measurement import Measurement, Point
 from advisor.probes.progress import Step
 from advisor.ui import effect, gauges, machine_list, machine_panel, measuring, probing
 

@@ -10,7 +10,7 @@ import pytest
 
 from advisor import calibration
 from advisor.errors import ProbeError, StoreError
-from advisor.measurement import Measurement
+from advisor.probes.measurement import Measurement
 from advisor.probes.progress import Step
 from advisor.reports.document import SweepSeries
 from advisor.ui import charts, links, preview, probing

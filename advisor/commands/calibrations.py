@@ -14,9 +14,9 @@ from advisor.commands.command import added, show
 from advisor.errors import InputError, StoreError
 from advisor.fingerprint import Fingerprint, fingerprint
 from advisor.formatting import memory, moment, quantity
-from advisor.measurement import Measurement
 from advisor.named_machines import THIS
 from advisor.probed import LARGEST, Probed, imported, to_json
+from advisor.probes.measurement import Measurement
 from advisor.units import GIB
 
 STANDARD_INPUT = "-"

@@ -11,7 +11,7 @@ from advisor.answers import Json
 from advisor.commands.calibrations import export_found
 from advisor.commands.command import added, show
 from advisor.errors import InputError
-from advisor.measurement import UNSTEADY, Measurement
+from advisor.probes.measurement import UNSTEADY, Measurement
 from advisor.units import GB, KIB
 
 PARTS = ("ram", "disk", "gpu", "engine")
@@ -75,10 +75,10 @@ def _measured(
     from tqdm import tqdm
 
     from advisor.errors import AdvisorError
-    from advisor.probes import parts
+    from advisor.probes import suite
     from advisor.probes.progress import Step
 
-    pace = parts.QUICK if quick else parts.FULL
+    pace = suite.QUICK if quick else suite.FULL
     found: list[Measurement] = []
     notes: list[str] = []
     for name in names:
@@ -91,7 +91,7 @@ def _measured(
                 bar.update(round(step.share * 100) - bar.n)
 
             try:
-                found += parts.measure(name, pace[name], show, path=path)
+                found += suite.measure(name, pace[name], show, path=path)
             except AdvisorError as error:
                 notes += [str(error), *(_known_gpus() if name == "gpu" else ())]
     return found, notes
@@ -99,9 +99,9 @@ def _measured(
 
 def _known_gpus() -> list[str]:
     """What can be said of GPUs that cannot be measured."""
-    from advisor.probes import gpu
+    from advisor.probes.gpu import detect
 
-    cards, unseen = gpu.gpus()
+    cards, unseen = detect.gpus()
     return [*unseen, *(f"{card.name}: its speed is taken from the catalogue." for card in cards)]
 
 

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from advisor.measurement import Measurement, Point
 from advisor.probes import progress
+from advisor.probes.measurement import Measurement, Point
 from advisor.probes.progress import Watch
 from advisor.units import GB, KIB, MIB
 

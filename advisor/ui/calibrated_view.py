@@ -11,8 +11,8 @@ from advisor.calibration import Calibration
 from advisor.errors import AdvisorError
 from advisor.fingerprint import Fingerprint
 from advisor.formatting import moment, quantity, rate
-from advisor.measurement import UNSTEADY, Measurement
 from advisor.named_machines import THIS
+from advisor.probes.measurement import UNSTEADY, Measurement
 from advisor.ui import effect, gauges, machine_list, measuring, probe_curves, probing
 from advisor.ui.markup import block, notice, show, table
 from advisor.ui.plot import draw

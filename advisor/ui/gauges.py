@@ -13,9 +13,9 @@ from advisor.formatting import quantity, rate
 from advisor.machine import from_catalog
 from advisor.machine.catalog import find_host
 from advisor.machine.from_spec import TYPICAL_DISK
-from advisor.measurement import UNSTEADY, Measurement
 from advisor.probed import moment
-from advisor.probes.gpu_facts import figure_name
+from advisor.probes.gpu.facts import figure_name
+from advisor.probes.measurement import UNSTEADY, Measurement
 from advisor.ui.markup import block, joined
 from advisor.ui.probing import title
 from advisor.units import GB

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from advisor.formatting import memory
 from advisor.paths import data_folder
-from advisor.probes import parts
+from advisor.probes import suite
 from advisor.probes.progress import Step
 from advisor.ui import machine_panel, probing
 from advisor.ui.markup import block, notice, show
@@ -60,8 +60,8 @@ def unsaved() -> Job | None:
 def _start() -> None:
     choice, button = st.columns([2, 1], vertical_alignment="bottom")
     paces = {
-        f"Quick, about {sum(parts.QUICK.values()):.0f} s": False,
-        f"Full, about {sum(parts.FULL.values()):.0f} s": True,
+        f"Quick, about {sum(suite.QUICK.values()):.0f} s": False,
+        f"Full, about {sum(suite.FULL.values()):.0f} s": True,
     }
     with choice:
         pace = st.radio(
@@ -89,7 +89,7 @@ def _start() -> None:
 def _begin(*, full: bool) -> None:
     prober = machine_panel.prober()
     before = prober.job
-    job = prober.start(tuple(parts.QUICK), full=full)
+    job = prober.start(tuple(suite.QUICK), full=full)
     if job is not before:
         st.session_state[MINE] = st.session_state[machine_panel.JOB] = job
         st.query_params[STARTED] = job.token

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from markupsafe import Markup
 
-from advisor.measurement import Measurement, Point
 from advisor.probed import moment
+from advisor.probes.measurement import Measurement, Point
 from advisor.probes.repeats import size
 from advisor.ui.markup import block, joined
 from advisor.ui.plot import Figure, Palette, line_layout, palette

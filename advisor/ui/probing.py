@@ -14,8 +14,8 @@ from advisor import calibration
 from advisor.calibration import ENGINE
 from advisor.errors import AdvisorError
 from advisor.formatting import quantity
-from advisor.measurement import UNSTEADY, Measurement
-from advisor.probes import parts
+from advisor.probes import suite
+from advisor.probes.measurement import UNSTEADY, Measurement
 from advisor.probes.progress import Step
 
 SWITCH = "ADVISOR_PROBES"
@@ -108,7 +108,7 @@ class Job:
 
     def planned(self, part: str) -> float:
         """Time for a part [s]."""
-        return (parts.FULL if self.full else parts.QUICK)[part]
+        return (suite.FULL if self.full else suite.QUICK)[part]
 
     @property
     def whole(self) -> float:
@@ -217,7 +217,7 @@ def _measure(job: Job, part: str) -> None:
         return
     progress(Step(share=0.0, seconds_left=job.planned(part)))
     try:
-        found = parts.measure(part, job.planned(part), progress, job.stopping)
+        found = suite.measure(part, job.planned(part), progress, job.stopping)
         job.found = (*job.found, *found)
     except AdvisorError as error:
         job.troubles[part] = str(error)

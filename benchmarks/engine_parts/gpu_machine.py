@@ -16,13 +16,15 @@ from advisor.errors import ProbeError
 from advisor.fingerprint import fingerprint
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineInputs
-from advisor.measurement import Measurement
 from advisor.probed import Probed
-from advisor.probes import cuda, engine, gpu_transfer, ram
+from advisor.probes.gpu import cuda, transfer
+from advisor.probes.host import ram
+from advisor.probes.llama_cpp import engine
+from advisor.probes.measurement import Measurement
 from benchmarks.engine_parts.readings import Readings
 
 PROBES: Mapping[str, tuple[Callable[[float], Sequence[Measurement]], float]] = {
-    "GPU": (gpu_transfer.measure, 8.0),
+    "GPU": (transfer.measure, 8.0),
     "RAM": (ram.measure, 2.5),
     "engine": (engine.measure, 30.0),
 }

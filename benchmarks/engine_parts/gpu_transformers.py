@@ -25,7 +25,8 @@ from advisor.model import catalog
 from advisor.model.build import build
 from advisor.model.catalog import find_model
 from advisor.model.spec import ArchitectureFacts
-from advisor.probes import disk, host
+from advisor.probes.disk import read_rates
+from advisor.probes.host import inventory
 from advisor.runtimes import ACCELERATE
 from advisor.units import GB, GIB, MIB
 from benchmarks.engine_parts import capped, checkpoint, talk, transformers_child
@@ -128,9 +129,9 @@ def _timed(case: Case, weights: Path, session: Session) -> Run:
     reason = capped.missing()
     if reason:
         raise ProbeError(reason)
-    rates = {one.name: one.value for one in disk.measure(DISK_SECONDS, path=weights)}
+    rates = {one.name: one.value for one in read_rates.measure(DISK_SECONDS, path=weights)}
     capped.forget(weights)
-    with capped.capped(host.facts().memory_total) as group:
+    with capped.capped(inventory.facts().memory_total) as group:
         found = _generated(job, session.folder, group, room(case))
     return replace(
         _run(case, found), direct=rates["disk_read_direct"], mapped=rates.get("disk_read_mmap", 0.0)

@@ -20,8 +20,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from advisor.probes.engine_child import answers, server, tell, words
-from advisor.probes.with_parent import end_with_parent
+from advisor.probes.llama_cpp.child import answers, server, tell, words
+from advisor.probes.llama_cpp.die_with_parent import end_with_parent
 
 FIRST, SEED = 16, 9
 """Tokens of a first prompt, which brings in all weights once."""

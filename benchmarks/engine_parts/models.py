@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from advisor.model.catalog import find_model
 from advisor.model.spec import ArchitectureFacts
-from advisor.probes.synthetic_model import Synthetic, in_format
+from advisor.probes.llama_cpp.synthetic_model import Synthetic, in_format
 
 CONTEXTS = (128, 4096)
 

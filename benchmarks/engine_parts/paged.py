@@ -16,9 +16,10 @@ from advisor.machine.machine import Machine
 from advisor.machine.quantity import Figure, Kind
 from advisor.model.catalog import find_model
 from advisor.model.spec import ArchitectureFacts
-from advisor.probes import disk, host
-from advisor.probes.engine_job import Job
-from advisor.probes.synthetic_model import Synthetic, in_format, write
+from advisor.probes.disk import read_rates
+from advisor.probes.host import inventory
+from advisor.probes.llama_cpp.job import Job
+from advisor.probes.llama_cpp.synthetic_model import Synthetic, in_format, write
 from advisor.probes.system import read_ahead
 from advisor.runtimes import LLAMA_CPP
 from advisor.units import MIB
@@ -93,7 +94,7 @@ def read(
 
 def _drive(path: Path) -> tuple[float, float]:
     """Direct reads of a file, and its cold map [B/s]."""
-    by_name = {one.name: one.value for one in disk.measure(DISK_SECONDS, path=path)}
+    by_name = {one.name: one.value for one in read_rates.measure(DISK_SECONDS, path=path)}
     return by_name["disk_read_direct"], by_name["disk_read_mmap"]
 
 
@@ -115,7 +116,7 @@ def _timed(model: Larger, share: float, path: Path, machine: Machine) -> Run:
     link = path.with_name(f"linked-{path.name}")  # the process's own name for it, which goes
     link.hardlink_to(path)
     job = Job(
-        path=link, threads=host.facts().cores, vocab=1000, depths=(DEPTH,), prompt=0,
+        path=link, threads=inventory.facts().cores, vocab=1000, depths=(DEPTH,), prompt=0,
         tokens=TOKENS, seconds=TOKEN_SECONDS, plain=True, mapped=True,
     )  # fmt: skip
     held = _held(model.synthetic, machine)

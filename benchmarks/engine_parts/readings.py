@@ -9,7 +9,7 @@ from pathlib import Path
 from advisor import probed
 from advisor.errors import InputError
 from advisor.fingerprint import Fingerprint, difference
-from advisor.measurement import Measurement
+from advisor.probes.measurement import Measurement
 
 
 @dataclass(frozen=True, kw_only=True)

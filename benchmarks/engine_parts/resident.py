@@ -16,9 +16,10 @@ from advisor.cost_model.placement import Strategy
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.probes import engine, host, ram
-from advisor.probes.engine_job import Job
-from advisor.probes.synthetic_model import Synthetic, write
+from advisor.probes.host import inventory, ram
+from advisor.probes.llama_cpp import engine
+from advisor.probes.llama_cpp.job import Job
+from advisor.probes.llama_cpp.synthetic_model import Synthetic, write
 from advisor.runtimes import LLAMA_CPP
 from advisor.seen_machine import this_machine
 from benchmarks.engine_parts import talk
@@ -81,7 +82,7 @@ def _kept(synthetic: Synthetic, folder: Path, seconds: float) -> AbstractContext
     with path.open("wb") as file:
         write(file, synthetic)
     job = Job(
-        path=path, threads=host.facts().cores, vocab=VOCAB, depths=CONTEXTS, tokens=TOKENS,
+        path=path, threads=inventory.facts().cores, vocab=VOCAB, depths=CONTEXTS, tokens=TOKENS,
         seconds=seconds,
     )  # fmt: skip
     return talk.loaded(job, folder)

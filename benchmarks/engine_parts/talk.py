@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from advisor.errors import ProbeError
-from advisor.probes.engine_job import Job
-from advisor.probes.engine_xllamacpp import asked
+from advisor.probes.llama_cpp.by_xllamacpp import asked
+from advisor.probes.llama_cpp.job import Job
 from benchmarks.engine_parts import kept
 
 ROOT = Path(__file__).parent.parent.parent

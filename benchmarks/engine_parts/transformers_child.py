@@ -16,8 +16,8 @@ from importlib.metadata import version
 from itertools import pairwise
 from typing import Any
 
-from advisor.probes.engine_child import tell
-from advisor.probes.with_parent import end_with_parent
+from advisor.probes.llama_cpp.child import tell
+from advisor.probes.llama_cpp.die_with_parent import end_with_parent
 from benchmarks.engine_parts.kept import from_drive
 
 SEED = 9

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from advisor.errors import AdvisorError, ProbeError
 from advisor.model.model import Model
 from advisor.model.spec import ArchitectureFacts
-from advisor.probes.host import HostFacts
-from advisor.probes.synthetic_model import Synthetic, in_format, in_type
+from advisor.probes.host.inventory import HostFacts
+from advisor.probes.llama_cpp.synthetic_model import Synthetic, in_format, in_type
 from advisor.units import MIB
 
 FIRST_TYPE = "Q4_K"

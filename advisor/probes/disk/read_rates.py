@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from advisor.errors import ProbeError
-from advisor.measurement import Measurement
-from advisor.probes import disk_reads, host
 from advisor.probes import progress as clock
-from advisor.probes.disk_reads import Window
-from advisor.probes.drive_file import DriveFile, default_folder, existing, look_at, temporary
+from advisor.probes.disk import direct_reads
+from advisor.probes.disk.direct_reads import Window
+from advisor.probes.disk.test_file import DriveFile, default_folder, existing, look_at, temporary
+from advisor.probes.host import inventory
+from advisor.probes.measurement import Measurement
 from advisor.probes.progress import Cancelled, Progress, Watch
 from advisor.probes.repeats import LEAST_REPEATS, Repeats, measurement, moment, size
 from advisor.probes.system import operating_system, read_ahead
@@ -143,30 +144,30 @@ def _measured(file: DriveFile, seconds: float, watch: Watch) -> tuple[Measuremen
 
 
 def _ways(file: DriveFile) -> tuple[_Way, ...]:
-    opened, how = disk_reads.way_past_cache(file)
+    opened, how = direct_reads.way_past_cache(file)
     direct = _Way(
         name="disk_read_direct",
         note=how,
-        window=disk_reads.blocks(file, opened),
+        window=direct_reads.blocks(file, opened),
         grid=DIRECT,
-        share=0.55 if disk_reads.CAN_EMPTY_CACHE else 1.0,
+        share=0.55 if direct_reads.CAN_EMPTY_CACHE else 1.0,
         doing="direct reads",
     )
-    if not disk_reads.CAN_EMPTY_CACHE:
+    if not direct_reads.CAN_EMPTY_CACHE:
         return (direct,)
     held = _held(file)
     mapped = _Way(
         name="disk_read_mmap",
         note=f"Cold map.{held}",
-        window=disk_reads.mapped(file),
-        grid=((CHUNK, host.facts().cores),),
+        window=direct_reads.mapped(file),
+        grid=((CHUNK, inventory.facts().cores),),
         share=0.25,
         doing="page faults of a cold map",
     )
     buffered = _Way(
         name="disk_read_buffered",
         note=f"Read through the page cache, emptied before.{held}",
-        window=disk_reads.blocks(file, disk_reads.buffered(file)),
+        window=direct_reads.blocks(file, direct_reads.buffered(file)),
         grid=THROUGH_CACHE,
         share=0.2,
         doing="buffered reads",
@@ -176,8 +177,8 @@ def _ways(file: DriveFile) -> tuple[_Way, ...]:
 
 def _held(file: DriveFile) -> str:
     """A warning where the page cache keeps a part of the file; empty where it does not."""
-    share = disk_reads.still_cached(file)
-    if share <= disk_reads.HELD:
+    share = direct_reads.still_cached(file)
+    if share <= direct_reads.HELD:
         return ""
     return (
         f" {share:.0%} of the file stayed in memory, held by another program, and was read from "
@@ -187,7 +188,7 @@ def _held(file: DriveFile) -> str:
 
 def _bearable(grid: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
     """Points whose blocks fit into a share of free memory together; the smallest in any case."""
-    most = host.facts().memory_available * MEMORY_SHARE
+    most = inventory.facts().memory_available * MEMORY_SHARE
     fitting = tuple(one for one in grid if math.prod(one) <= most)
     return fitting or (min(grid, key=math.prod),)
 

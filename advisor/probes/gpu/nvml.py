@@ -6,7 +6,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from advisor.probes.gpu_facts import GpuFacts, GpuState
+from advisor.probes.gpu.facts import GpuFacts, GpuState
 
 SLOWED_BY = {
     0x4: "the power limit",

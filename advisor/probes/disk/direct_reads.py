@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from advisor.errors import ProbeError
 from advisor.probes import progress
-from advisor.probes.drive_file import DriveFile
+from advisor.probes.disk.test_file import DriveFile
 
 CAN_EMPTY_CACHE = hasattr(os, "posix_fadvise")
 SAMPLES = 256  # places of a file at which the page cache is looked for

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from advisor.errors import ProbeError
-from advisor.measurement import Measurement
-from advisor.probes import host
 from advisor.probes import progress as clock
+from advisor.probes.host import inventory
+from advisor.probes.host.ram_readers import Readers
+from advisor.probes.measurement import Measurement
 from advisor.probes.progress import Cancelled, Progress, Watch
-from advisor.probes.ram_readers import Readers
 from advisor.probes.repeats import Repeats, measurement, repeated
 from advisor.units import GIB, MIB
 
@@ -57,7 +57,7 @@ def measure(
     Raises:
         ProbeError: less memory is free than the smallest buffers need.
     """
-    facts = host.facts()
+    facts = inventory.facts()
     total = buffer_bytes(facts)
     watch = Watch(progress=progress, cancelled=cancelled, seconds=seconds)
     found: list[Measurement] = []
@@ -80,7 +80,7 @@ def thread_counts(cores: int) -> tuple[int, ...]:
     return tuple(sorted(powers | {cores}, reverse=True))
 
 
-def buffer_bytes(facts: host.HostFacts, share: float = 1 / 4) -> int:
+def buffer_bytes(facts: inventory.HostFacts, share: float = 1 / 4) -> int:
     """Bytes all threads read together: past every cache, within a share of free memory [B].
 
     Args:
@@ -109,13 +109,13 @@ def rates(
     )
 
 
-def _past_caches(facts: host.HostFacts) -> int:
+def _past_caches(facts: inventory.HostFacts) -> int:
     return CACHES * (facts.llc or UNKNOWN_LLC)
 
 
 def _shared_out(cores: int) -> Iterator[tuple[_Series, float, float]]:
     """Each figure to measure, and the shares of the time between which it is measured."""
-    nodes = host.nodes()
+    nodes = inventory.nodes()
     together = _Series(name="ram_read", threads=thread_counts(cores))
     if len(nodes) < 2:
         yield together, 0.0, 1.0
@@ -150,7 +150,7 @@ def _curve(series: _Series, total: int, seconds: float, watch: Watch) -> list[Re
     return curve
 
 
-def _note(series: _Series, curve: list[Repeats], total: int, facts: host.HostFacts) -> str:
+def _note(series: _Series, curve: list[Repeats], total: int, facts: inventory.HostFacts) -> str:
     repeats = sum(len(one.rates) for one in curve)
     note = f"Read {total / MIB:.0f} MiB of {series.what}, {repeats} repeats."
     if facts.llc and total < CACHES * facts.llc:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 
-from advisor.probes import cgroup
+from advisor.probes.host import cgroup
 from advisor.probes.system import command, operating_system, sysctl, text
 
 INSTRUCTION_SETS = frozenset(

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from advisor.errors import ProbeError
-from advisor.probes import engine_child
-from advisor.probes.engine_job import Job, Stop, Timings, output_of
+from advisor.probes.llama_cpp import child
+from advisor.probes.llama_cpp.job import Job, Stop, Timings, output_of
 
 
 def available() -> bool:
@@ -31,7 +31,7 @@ def run(job: Job, stop: Stop) -> Timings:
 def command(job: Job) -> tuple[str, ...]:
     """The call of the process."""
     # Without -P the folder of the script would come first, and with it this package's modules.
-    return (sys.executable, "-P", str(Path(engine_child.__file__)), json.dumps(asked(job)))
+    return (sys.executable, "-P", str(Path(child.__file__)), json.dumps(asked(job)))
 
 
 def asked(job: Job) -> dict[str, Any]:

@@ -2,8 +2,11 @@
 
 from pathlib import Path
 
-from advisor.measurement import Measurement
-from advisor.probes import disk, engine, gpu_transfer, ram
+from advisor.probes.disk import read_rates
+from advisor.probes.gpu import transfer
+from advisor.probes.host import ram
+from advisor.probes.llama_cpp import engine
+from advisor.probes.measurement import Measurement
 from advisor.probes.progress import Cancelled, Progress
 
 QUICK = {"ram": 2.5, "disk": 5.0, "gpu": 3.5, "engine": 6.5}
@@ -41,6 +44,6 @@ def measure(
         model = path if path is not None and path.suffix == ".gguf" else None
         return engine.measure(seconds, progress, cancelled, path=model)
     if part == "disk":
-        found = disk.measure(seconds, progress, cancelled, path=path)
-        return (*found, *disk.looking_ahead(path)) if found else ()
-    return {"ram": ram.measure, "gpu": gpu_transfer.measure}[part](seconds, progress, cancelled)
+        found = read_rates.measure(seconds, progress, cancelled, path=path)
+        return (*found, *read_rates.looking_ahead(path)) if found else ()
+    return {"ram": ram.measure, "gpu": transfer.measure}[part](seconds, progress, cancelled)

@@ -12,27 +12,23 @@ from pathlib import Path
 from types import ModuleType
 
 from advisor.errors import ProbeError
-from advisor.measurement import Measurement
 from advisor.model.catalog import storage_types
 from advisor.model.gguf.read import describe_path
-from advisor.probes import engine_llama_bench, engine_xllamacpp, host, synthetic_model
-from advisor.probes.drive_file import (
-    MEMORY_FILESYSTEMS,
-    filesystem,
-    temporary_folder,
-    unnamed,
-)
-from advisor.probes.engine_costs import Timed, costs
-from advisor.probes.engine_job import Job, Timings
-from advisor.probes.engine_samples import PLAIN, Sample, samples, samples_with
-from advisor.probes.neighbours import Neighbours
+from advisor.probes.disk.test_file import MEMORY_FILESYSTEMS, filesystem, temporary_folder, unnamed
+from advisor.probes.host import inventory
+from advisor.probes.host.other_load import Neighbours
+from advisor.probes.llama_cpp import by_llama_bench, by_xllamacpp, synthetic_model
+from advisor.probes.llama_cpp.costs import Timed, costs
+from advisor.probes.llama_cpp.job import Job, Timings
+from advisor.probes.llama_cpp.samples import PLAIN, Sample, samples, samples_with
+from advisor.probes.measurement import Measurement
 from advisor.probes.progress import Cancelled, Progress, Watch, now
 from advisor.probes.repeats import moment
 from advisor.units import GB, GIB
 
 ENGINES: Mapping[str, ModuleType] = {
-    "llama-bench": engine_llama_bench,
-    "xllamacpp": engine_xllamacpp,
+    "llama-bench": by_llama_bench,
+    "xllamacpp": by_xllamacpp,
 }
 """Ways to run llama.cpp; a program that the person chose before a wheel that fits all."""
 MISSING = (
@@ -77,7 +73,7 @@ def measure(
     if name is None:
         raise ProbeError(MISSING)
     watch = Watch(progress=progress, cancelled=cancelled, seconds=seconds)
-    facts = host.facts()
+    facts = inventory.facts()
     wanted = samples(facts) if path is None else _with_own(path, facts.memory_available)
     neighbours = Neighbours()
     timed, failures = _timed(name, wanted, facts.cores, seconds, path, watch)
@@ -112,7 +108,7 @@ def _timed(
     timed: dict[tuple[str, str], tuple[Sample, Timings]] = {}
     failures: list[str] = []
     for part, sample in enumerate(wanted):
-        if sample.role == PLAIN and ENGINES[name] is engine_llama_bench:
+        if sample.role == PLAIN and ENGINES[name] is by_llama_bench:
             continue  # it has no option that leaves the weights as they are
         stretch = watch.stretch(part, len(wanted), f"{sample.role} model in {sample.kind}")
 

@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import Any
 
-from advisor.probes.gpu_facts import GpuFacts
+from advisor.probes.gpu.facts import GpuFacts
 from advisor.probes.system import command, sysctl
 from advisor.units import GIB, MIB
 

@@ -4,8 +4,8 @@ import json
 import shutil
 
 from advisor.errors import InputError, ProbeError
-from advisor.probes.engine_job import Job, Stop, Timings, output_of
-from advisor.probes.engine_results import EngineRun, read
+from advisor.probes.llama_cpp.job import Job, Stop, Timings, output_of
+from advisor.probes.llama_cpp.result_files import EngineRun, read
 
 PROGRAM = "llama-bench"
 REPEATS = 3

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import IO
 
 from advisor.errors import ProbeError
-from advisor.probes import with_parent
-from advisor.probes.drive_file import temporary_folder
+from advisor.probes.disk.test_file import temporary_folder
+from advisor.probes.llama_cpp import die_with_parent
 from advisor.probes.system import operating_system
 
 POLL = 0.05  # seconds between two looks at the process and at the stop button
@@ -135,7 +135,7 @@ def _tied(command: Sequence[str]) -> tuple[str, ...]:
     if operating_system() != "linux":
         return tuple(command)
     # Without -I the folder of the script would come first, and with it this package's modules.
-    script = str(Path(with_parent.__file__))
+    script = str(Path(die_with_parent.__file__))
     return (sys.executable, "-I", "-S", script, str(os.getpid()), *command)
 
 

@@ -12,12 +12,13 @@ from functools import partial
 from typing import Any
 
 from advisor.errors import ProbeError
-from advisor.measurement import Measurement
-from advisor.probes import gpu, host, nvidia
 from advisor.probes import progress as clock
-from advisor.probes.contention import while_copying
-from advisor.probes.cuda import Device, Reader, Session, devices, driver
-from advisor.probes.gpu_facts import GpuFacts, GpuState, figure_name, same_bus
+from advisor.probes.gpu import detect, nvml
+from advisor.probes.gpu.contention import while_copying
+from advisor.probes.gpu.cuda import Device, Reader, Session, devices, driver
+from advisor.probes.gpu.facts import GpuFacts, GpuState, figure_name, same_bus
+from advisor.probes.host import inventory
+from advisor.probes.measurement import Measurement
 from advisor.probes.progress import Cancelled, Progress, Watch
 from advisor.probes.repeats import Repeats, measurement, moment, repeated, size
 from advisor.units import GIB, KIB, MIB
@@ -82,7 +83,7 @@ def measure(
     """
     cuda = driver()
     listed = devices(cuda)
-    seen, _ = gpu.gpus()
+    seen, _ = detect.gpus()
     watch = Watch(progress=progress, cancelled=cancelled, seconds=seconds)
     share = seconds / len(listed)
     found: list[Measurement] = []
@@ -189,7 +190,7 @@ def _reads(name: str, note: str, reader: Reader, address: int, size: int) -> _Wo
 
 
 def _host_bytes() -> int:
-    free = host.facts().memory_available
+    free = inventory.facts().memory_available
     most = min(MOST_HOST, free // HOST_PART) // LEAST_HOST * LEAST_HOST
     if not most:
         raise ProbeError(
@@ -263,7 +264,7 @@ def _under_load(session: Session, work: _Work, fastest: Repeats, device: Device)
     pieces = math.ceil(UNDER_LOAD * fastest.median / fastest.block)
     for number in range(min(MOST_QUEUED, pieces)):
         work.queue(number, fastest.block, None)
-    state = nvidia.state(device.bus)
+    state = nvml.state(device.bus)
     session.wait()
     return state or GpuState()
 

@@ -15,8 +15,8 @@ from typing import TypeAlias
 import numpy as np
 
 from advisor.model.architecture import Group
-from advisor.probes.engine_job import Timings
-from advisor.probes.engine_samples import (
+from advisor.probes.llama_cpp.job import Timings
+from advisor.probes.llama_cpp.samples import (
     ATTENDING,
     DEEP,
     EXPERTS,

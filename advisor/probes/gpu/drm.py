@@ -10,9 +10,9 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from advisor.probes import amd_smi
-from advisor.probes.gpu_facts import GpuFacts
-from advisor.probes.pci import PciDevice
+from advisor.probes.gpu import amd_smi
+from advisor.probes.gpu.facts import GpuFacts
+from advisor.probes.gpu.pci import PciDevice
 from advisor.probes.system import number, text
 
 AMD, INTEL = 0x1002, 0x8086

@@ -8,12 +8,12 @@ from types import TracebackType
 from typing import Any, Self
 
 from advisor.errors import ProbeError
-from advisor.measurement import Measurement
-from advisor.probes import host, ram
 from advisor.probes import progress as clock
-from advisor.probes.cuda import Session
+from advisor.probes.gpu.cuda import Session
+from advisor.probes.host import inventory, ram
+from advisor.probes.host.ram_readers import Readers
+from advisor.probes.measurement import Measurement
 from advisor.probes.progress import Watch
-from advisor.probes.ram_readers import Readers
 from advisor.probes.repeats import Repeats, measurement, repeated
 from advisor.units import GB
 
@@ -43,7 +43,7 @@ def while_copying(
     Raises:
         ProbeError: too little memory is free, or the driver refuses.
     """
-    facts = host.facts()
+    facts = inventory.facts()
     total = ram.buffer_bytes(facts, RAM_SHARE)
     copied: list[float] = []
     with (

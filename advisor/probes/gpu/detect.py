@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from advisor.probes import apple, drm, nvidia
-from advisor.probes.gpu_facts import GpuFacts
-from advisor.probes.pci import display_devices
+from advisor.probes.gpu import apple, drm, nvml
+from advisor.probes.gpu.facts import GpuFacts
+from advisor.probes.gpu.pci import display_devices
 from advisor.probes.system import operating_system
 
 NVIDIA = 0x10DE
@@ -20,7 +20,7 @@ def gpus(root: Path = Path("/")) -> tuple[tuple[GpuFacts, ...], tuple[str, ...]]
     if operating_system() == "darwin":
         return apple.gpus()
     cards = display_devices(root)
-    found, trouble = nvidia.gpus()
+    found, trouble = nvml.gpus()
     found += drm.gpus(cards, root)
     notes = list(_unseen(found))
     if trouble and (not found or any(card.vendor == NVIDIA for card in cards)):
