@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from advisor import seen_machine
-from advisor.assemble_named import named_machine
+from advisor.calibration import local_machine
+from advisor.calibration.imported_machine import named_machine
 from advisor.causes.table import this_system
 from advisor.cost_model.placement import LOAD_MODES, Settings, Strategy
 from advisor.cost_model.workload import Workload
@@ -159,7 +159,7 @@ def machine_of(args: argparse.Namespace) -> Machine:
             raise InputError(f"--{option} describes a GPU; say which with --gpu NAME.")
     if args.machine is not None:
         return _named(args.machine, inputs)
-    return seen_machine.this_machine() if inputs.empty else from_spec.machine(inputs)
+    return local_machine.this_machine() if inputs.empty else from_spec.machine(inputs)
 
 
 def _named(name: str, inputs: MachineInputs) -> Machine:

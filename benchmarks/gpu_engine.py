@@ -23,9 +23,9 @@ from functools import partial
 from pathlib import Path
 from types import ModuleType
 
+from advisor.calibration.fingerprint import Fingerprint, fingerprint
 from advisor.cost_model.estimate import Estimate
 from advisor.errors import AdvisorError, InputError
-from advisor.fingerprint import Fingerprint, fingerprint
 from advisor.machine.machine import Machine
 from advisor.probes.host import inventory
 from advisor.probes.host.other_load import Neighbours

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from advisor.accuracy.own import OwnRow
+from advisor.calibration.fingerprint import Fingerprint
 from advisor.catalog import csv_tables
-from advisor.fingerprint import Fingerprint
 from advisor.machine.machine import Machine
 from advisor.probes.host import inventory
 from advisor.probes.measurement import Measurement

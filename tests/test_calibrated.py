@@ -4,8 +4,8 @@ from dataclasses import fields, replace
 
 import pytest
 
-from advisor import calibrated, seen_machine
-from advisor.calibration import SOURCE, Calibration
+from advisor.calibration import local_machine, measured_gpu
+from advisor.calibration.local_store import SOURCE, Calibration
 from advisor.catalog.constants import efficiency
 from advisor.cost_model.loads import Load
 from advisor.cost_model.processors import gpu_seconds
@@ -48,9 +48,9 @@ def this_machine(monkeypatch: pytest.MonkeyPatch):
     """This machine, pretended to have some cards and some measurements."""
 
     def this_machine(values: dict[str, float], cards=(CARD,), **typed: object):
-        monkeypatch.setattr(seen_machine.gpu_probe, "gpus", lambda: (cards, ()))
-        monkeypatch.setattr(seen_machine.calibration, "load", lambda: kept(**values))
-        return seen_machine.this_machine(MachineInputs(**typed)).gpus
+        monkeypatch.setattr(local_machine.gpu_probe, "gpus", lambda: (cards, ()))
+        monkeypatch.setattr(local_machine.calibration, "load", lambda: kept(**values))
+        return local_machine.this_machine(MachineInputs(**typed)).gpus
 
     return this_machine
 
@@ -119,15 +119,15 @@ def test_each_card_has_its_own_figures(this_machine):
 
 def test_unified_memory_has_no_link_to_measure():
     found = from_catalog.gpu("GB10")
-    assert calibrated.gpu(found, 0, kept(h2d_pinned=20e9)).link == found.link
+    assert measured_gpu.gpu(found, 0, kept(h2d_pinned=20e9)).link == found.link
 
 
 def test_a_link_that_is_not_pcie_keeps_its_name():
     found = from_catalog.gpu("GH200 96GB")
     measured = kept(h2d_pinned=400e9, pcie_generation=5.0, pcie_width=16.0)
-    assert calibrated.gpu(found, 0, measured).link.name == "NVLink-C2C"
+    assert measured_gpu.gpu(found, 0, measured).link.name == "NVLink-C2C"
 
 
 def test_nothing_measured_changes_nothing():
     found = from_catalog.gpu("RTX 4090")
-    assert calibrated.gpu(found, 0, Calibration()) == found
+    assert measured_gpu.gpu(found, 0, Calibration()) == found

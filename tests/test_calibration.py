@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from advisor import calibration, probed
-from advisor.calibration import Fingerprint, load, save
+from advisor.calibration import local_store, measurement_file
+from advisor.calibration.local_store import Fingerprint, load, save
 from advisor.errors import StoreError
 from advisor.machine.quantity import Kind
 from advisor.probes.measurement import Measurement, Point
@@ -40,12 +40,12 @@ def folder(tmp_path, monkeypatch):
 
 
 def machine(monkeypatch, fingerprint: Fingerprint) -> None:
-    monkeypatch.setattr(calibration, "fingerprint", lambda: fingerprint)
+    monkeypatch.setattr(local_store, "fingerprint", lambda: fingerprint)
 
 
 def test_nothing_saved_is_empty(folder):
     found = load(NOW)
-    assert found == calibration.Calibration()
+    assert found == local_store.Calibration()
     assert found.figure("ram_read") is None
     assert not folder.exists()
 
@@ -125,7 +125,7 @@ def test_a_new_kernel_may_keep_a_little_memory(monkeypatch):
 
 def row(**changes: object) -> str:
     save([RAM])
-    content = json.loads((calibration.data_folder() / "calibration.json").read_text())
+    content = json.loads((local_store.data_folder() / "calibration.json").read_text())
     content["measurements"][0] |= changes
     return json.dumps(content)
 
@@ -166,7 +166,7 @@ def assert_set_aside(folder, text):
     assert found.measurements == {}
     assert "calibration.json.damaged" in found.notes[0]
     assert (folder / "calibration.json.damaged").read_text() == text
-    assert load(NOW) == calibration.Calibration()
+    assert load(NOW) == local_store.Calibration()
     save([RAM])
     assert load(NOW).figure("ram_read") is not None
 
@@ -184,7 +184,7 @@ def test_a_damaged_file_that_cannot_be_moved(folder, monkeypatch):
     def refused(*_):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(calibration.Path, "replace", refused)
+    monkeypatch.setattr(local_store.Path, "replace", refused)
     assert "delete it" in load(NOW).notes[0]
 
 
@@ -201,7 +201,7 @@ def test_what_cannot_be_read_is_not_overwritten(folder, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     with monkeypatch.context() as patched:
-        patched.setattr(calibration.Path, "read_text", refused)
+        patched.setattr(local_store.Path, "read_text", refused)
         with pytest.raises(StoreError, match=r"cannot be read.*Nothing was saved"):
             save([DISK])
     assert (folder / "calibration.json").read_text() == text
@@ -252,7 +252,7 @@ def test_an_interrupted_write_leaves_nothing(folder, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(probed.os, "fsync", interrupted)
+    monkeypatch.setattr(measurement_file.os, "fsync", interrupted)
     with pytest.raises(KeyboardInterrupt):
         save([DISK])
     assert [path.name for path in folder.iterdir()] == ["calibration.json"]
@@ -272,7 +272,7 @@ def test_a_failed_write_keeps_the_old_file(folder, monkeypatch):
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(calibration.Path, "replace", full)
+        patched.setattr(local_store.Path, "replace", full)
         with pytest.raises(StoreError, match="No space left"):
             save([replace(RAM, value=1.0)])
     assert [path.name for path in folder.iterdir()] == ["calibration.json"]
@@ -281,7 +281,7 @@ def test_a_failed_write_keeps_the_old_file(folder, monkeypatch):
 
 def test_the_fingerprint_of_this_machine(monkeypatch):
     monkeypatch.undo()
-    found = calibration.fingerprint()
+    found = local_store.fingerprint()
     assert found.cores >= 1
     assert found.memory > 0
 
@@ -302,7 +302,7 @@ def test_the_same_measurement_saved_twice_is_one():
 
 
 def test_a_long_history_loses_its_oldest(monkeypatch):
-    monkeypatch.setattr(probed, "MOST_KEPT", 3)
+    monkeypatch.setattr(measurement_file, "MOST_KEPT", 3)
     days = [replace(RAM, when=f"2026-11-{day:02}T10:00:00+00:00") for day in range(1, 6)]
     save([*days, DISK])
     found = load(NOW).history
@@ -351,16 +351,16 @@ def test_a_file_without_a_driver_says_nothing_of_it(monkeypatch):
 
 def test_forgetting_leaves_nothing(folder):
     save([RAM])
-    calibration.forget()
-    calibration.forget()
-    assert load(NOW) == calibration.Calibration()
+    local_store.forget()
+    local_store.forget()
+    assert load(NOW) == local_store.Calibration()
     assert list(folder.iterdir()) == []
 
 
 def test_what_cannot_be_deleted_is_told(folder):
     (folder / "calibration.json").mkdir(parents=True)
     with pytest.raises(StoreError, match="by hand"):
-        calibration.forget()
+        local_store.forget()
 
 
 ENGINE = [

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import advisor
-from advisor import calibration, seen_machine
-from advisor.calibration import Calibration
+from advisor.calibration import local_machine, local_store
+from advisor.calibration.local_store import Calibration
 from advisor.cli import main
 from advisor.errors import InputError, ProbeError, Refusal, StoreError
 from advisor.machine import from_spec
@@ -188,7 +188,7 @@ class TestEstimate:
 
     def test_without_a_machine_it_is_this_one(self, answers, monkeypatch) -> None:
         here = from_spec.machine(MachineInputs(gpu="RTX 3090", ram_gb=96))
-        monkeypatch.setattr(seen_machine, "this_machine", lambda: here)
+        monkeypatch.setattr(local_machine, "this_machine", lambda: here)
         found = answers("estimate", "--model", "Llama-3.1-8B")
         assert any(one["what"].startswith("RTX 3090") for one in found[0]["assumptions"])
 
@@ -279,7 +279,7 @@ class TestDiagnose:
 
     def test_this_machine_runs_what_it_runs(self, answers, monkeypatch) -> None:
         here = from_spec.machine(MachineInputs(gpu="RTX 4090", ram_gb=64, ram_gbs=60))
-        monkeypatch.setattr(seen_machine, "this_machine", lambda: here)
+        monkeypatch.setattr(local_machine, "this_machine", lambda: here)
         monkeypatch.setattr("advisor.causes.table.operating_system", lambda: "linux")
         found = answers("diagnose", *LLAMA, "--measured", "1.2")
         assert "spilled" not in {one["cause"] for one in found["causes"]}
@@ -331,7 +331,7 @@ class TestProbe:
         assert code == 0
         assert "38.30 GB/s" in out
         assert f"advisor: {error}" in err
-        assert calibration.load().figure("ram_read").value == 38.3e9
+        assert local_store.load().figure("ram_read").value == 38.3e9
 
     def test_where_nothing_was_measured_nothing_is_saved(self, run, tmp_path) -> None:
         path = tmp_path / "machine.json"
@@ -346,7 +346,7 @@ class TestProbe:
         with os.fdopen(writes, "w") as out, monkeypatch.context() as patched:
             patched.setattr("sys.stdout", out)
             assert main(["probe", "ram", "--save"]) == 0
-        assert calibration.load().figure("ram_read").value == 38.3e9
+        assert local_store.load().figure("ram_read").value == 38.3e9
 
     def test_repeats_far_apart_are_told(self, run, monkeypatch) -> None:
         assert "far apart" not in run("probe", "ram")[2]
@@ -358,7 +358,7 @@ class TestProbe:
             patched.setattr("sys.stdout", None)
             patched.setattr("sys.stderr", None)
             assert main(["probe", "ram", "disk", "--save"]) == 0
-        assert calibration.load().figure("ram_read").value == 38.3e9
+        assert local_store.load().figure("ram_read").value == 38.3e9
 
     def test_it_takes_its_time_or_is_quick(self, run) -> None:
         run("probe", "ram", "gpu")
@@ -371,15 +371,15 @@ class TestProbe:
 
     def test_saved_figures_are_used_from_now_on(self, run) -> None:
         assert run("probe", "ram")[0] == 0
-        assert calibration.load() == Calibration()
+        assert local_store.load() == Calibration()
         assert run("probe", "ram", "--save")[0] == 0
-        assert calibration.load().figure("ram_read").value == 38.3e9
+        assert local_store.load().figure("ram_read").value == 38.3e9
 
     def test_what_cannot_be_saved_is_shown_all_the_same(self, run, monkeypatch) -> None:
         def full(_: object) -> None:
             raise StoreError("The folder cannot be written.")
 
-        monkeypatch.setattr(calibration, "save", full)
+        monkeypatch.setattr(local_store, "save", full)
         code, out, err = run("probe", "ram", "--save")
         assert code == 2
         assert "38.30 GB/s" in out

@@ -7,16 +7,17 @@ from dataclasses import asdict, replace
 import pytest
 from test_named_machines import PARTS, RAM, SERVER
 
-from advisor import calibration, cli, named_machines
+from advisor import cli
+from advisor.calibration import imported_store, local_store
+from advisor.calibration.measurement_file import to_json
 from advisor.commands import calibrations
-from advisor.probed import to_json
 from advisor.probes import suite
 
 
 @pytest.fixture(autouse=True)
 def _own_data(tmp_path, monkeypatch):
     monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path / "data"))
-    for module in (calibration, calibrations):
+    for module in (local_store, calibrations):
         monkeypatch.setattr(module, "fingerprint", lambda: PARTS)
 
 
@@ -61,7 +62,7 @@ def test_rename(run, file):
     run("calibration", "import", file, "--name", "server")
     code, out, _ = run("calibration", "rename", "server", "rack 4")
     assert (code, out) == (0, "server is called rack 4 now.\n")
-    assert named_machines.names() == ("rack 4",)
+    assert imported_store.names() == ("rack 4",)
     assert run("calibration", "rename", "server", "x")[0] == 2
 
 
@@ -76,12 +77,12 @@ def test_json(run, file):
 
 
 def test_what_is_exported_can_be_imported(run, tmp_path):
-    calibration.save([RAM])
+    local_store.save([RAM])
     path = tmp_path / "out.json"
     assert run("calibration", "export", "this", "-o", path)[0] == 0
     assert json.loads(run("calibration", "export", "this")[1]) == json.loads(path.read_text())
     run("calibration", "import", path, "--name", "copy")
-    assert named_machines.probed("copy") == named_machines.probed("this")
+    assert imported_store.probed("copy") == imported_store.probed("this")
 
 
 def test_a_plain_list_takes_its_parts_from_the_command_line(run, tmp_path, monkeypatch):
@@ -127,8 +128,8 @@ def test_a_probe_is_exported_with_the_parts_and_not_saved(run, tmp_path, monkeyp
     assert code == 0
     assert json.loads(out)[0]["name"] == "ram_read"
     run("calibration", "import", path, "--name", "server")
-    assert named_machines.probed("server").fingerprint == PARTS
-    assert named_machines.measured("this").measurements == {}
+    assert imported_store.probed("server").fingerprint == PARTS
+    assert imported_store.measured("this").measurements == {}
 
 
 def estimate(run, *options):
@@ -139,9 +140,9 @@ def estimate(run, *options):
 
 
 def test_a_named_machine_is_estimated_with_its_figures(run):
-    named_machines.keep(SERVER, "server")
+    imported_store.keep(SERVER, "server")
     half = replace(SERVER, history=(replace(RAM, value=75e9),))
-    named_machines.keep(half, "half")
+    imported_store.keep(half, "half")
     options = ("--runtime", "llama.cpp", "--gpu-layers", "0", "--machine")
     (assumed, full), (_, halved) = (estimate(run, *options, name) for name in ("server", "half"))
     assert full["decode_tps"] > halved["decode_tps"]
@@ -149,7 +150,7 @@ def test_a_named_machine_is_estimated_with_its_figures(run):
 
 
 def test_several_machines_are_described_not_named(run):
-    named_machines.keep(SERVER, "server")
+    imported_store.keep(SERVER, "server")
     code, _, err = run("estimate", "--model", "Llama-3-8B", "--machine", "server", "--machines", 2)
     assert code == 2
     assert "leave one of them out" in err

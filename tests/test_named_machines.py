@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from advisor import calibration, named_machines, probed, seen_machine
-from advisor.assemble_named import named_machine
-from advisor.calibration import Calibration
+from advisor.calibration import imported_store, local_machine, local_store, measurement_file
+from advisor.calibration.fingerprint import Fingerprint
+from advisor.calibration.imported_machine import named_machine
+from advisor.calibration.local_store import Calibration
+from advisor.calibration.measurement_file import Probed, imported, to_json
 from advisor.errors import InputError, StoreError, UnknownName
-from advisor.fingerprint import Fingerprint
 from advisor.machine.quantity import Kind
 from advisor.machine.spec import MachineInputs
-from advisor.probed import Probed, imported, to_json
 from advisor.probes.measurement import Measurement, Point
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -82,7 +82,7 @@ def test_a_file_of_something_else_is_refused_in_words(wrong, words):
 
 
 def test_a_file_larger_than_any_is_refused(monkeypatch):
-    monkeypatch.setattr(probed, "LARGEST", 100)
+    monkeypatch.setattr(measurement_file, "LARGEST", 100)
     with pytest.raises(InputError, match="more than 100 bytes"):
         imported(text(), "some.json")
 
@@ -94,44 +94,44 @@ def test_a_machine_measured_as_often_as_is_kept_can_be_carried():
     history = tuple(
         replace(RAM, name=name, note="x" * 300, curve=curve if "ram" in name else ())
         for name in names
-        for _ in range(probed.MOST_KEPT)
+        for _ in range(measurement_file.MOST_KEPT)
     )
     written = json.dumps(to_json(Probed(fingerprint=PARTS, history=history)), indent=1)
-    assert len(written) < probed.LARGEST
+    assert len(written) < measurement_file.LARGEST
 
 
 def test_machines_are_kept_by_name():
-    named_machines.keep(SERVER, "server")
-    named_machines.keep(replace(SERVER, fingerprint=None), "Büro 2")
-    assert named_machines.names() == ("Büro 2", "server")
-    assert named_machines.probed("SERVER") == SERVER
-    assert named_machines.measured("server", NOW).figure("ram_read").source == "probed on server"
+    imported_store.keep(SERVER, "server")
+    imported_store.keep(replace(SERVER, fingerprint=None), "Büro 2")
+    assert imported_store.names() == ("Büro 2", "server")
+    assert imported_store.probed("SERVER") == SERVER
+    assert imported_store.measured("server", NOW).figure("ram_read").source == "probed on server"
 
 
 def test_they_age_as_this_one_does():
-    named_machines.keep(SERVER, "server")
-    assert named_machines.measured("server", NOW).stale == ""
+    imported_store.keep(SERVER, "server")
+    assert imported_store.measured("server", NOW).stale == ""
     later = datetime(2027, 11, 21, tzinfo=UTC)
-    assert "over 92 days ago" in named_machines.measured("server", later).stale
+    assert "over 92 days ago" in imported_store.measured("server", later).stale
 
 
 def test_measuring_again_grows_the_history():
-    named_machines.keep(SERVER, "server")
+    imported_store.keep(SERVER, "server")
     again = replace(RAM, value=160e9, when="2026-11-21T10:00:00+00:00")
     # The plain list says nothing of the parts; those that are known stay.
-    kept = named_machines.keep(Probed(fingerprint=None, history=(again,)), "Server")
+    kept = imported_store.keep(Probed(fingerprint=None, history=(again,)), "Server")
     assert kept.fingerprint == PARTS
-    assert len(named_machines.probed("server").history) == 4
-    assert named_machines.probed("server").latest["ram_read"] == again
-    assert named_machines.names() == ("server",)
+    assert len(imported_store.probed("server").history) == 4
+    assert imported_store.probed("server").latest["ram_read"] == again
+    assert imported_store.names() == ("server",)
 
 
 def test_a_name_stands_for_one_machine():
-    named_machines.keep(SERVER, "server")
+    imported_store.keep(SERVER, "server")
     other = replace(SERVER, fingerprint=replace(PARTS, cores=8))
     with pytest.raises(InputError, match=r"another machine already.*64 cores, and 8.*another name"):
-        named_machines.keep(other, "server")
-    assert named_machines.probed("server") == SERVER
+        imported_store.keep(other, "server")
+    assert imported_store.probed("server") == SERVER
 
 
 @pytest.mark.parametrize(
@@ -141,47 +141,47 @@ def test_names_that_cannot_be(name, folder):
     if name == "a\n":
         name = "a\nb"
     with pytest.raises(InputError, match=r"another name|cannot be the name"):
-        named_machines.keep(SERVER, name)
+        imported_store.keep(SERVER, name)
     assert not folder.exists()
 
 
 def test_unknown_names_come_with_close_ones():
-    named_machines.keep(SERVER, "server")
-    for ask in (named_machines.probed, named_machines.delete, named_machines.measured):
+    imported_store.keep(SERVER, "server")
+    for ask in (imported_store.probed, imported_store.delete, imported_store.measured):
         with pytest.raises(UnknownName, match="Did you mean server"):
             ask("srever")
 
 
 def test_deleting_forgets_one(monkeypatch):
-    monkeypatch.setattr(calibration, "fingerprint", lambda: PARTS)
-    named_machines.keep(SERVER, "server")
-    calibration.save([RAM])
-    named_machines.delete("server")
-    assert named_machines.names() == ()
-    assert named_machines.measured("this").figure("ram_read").value == 150e9
-    named_machines.delete("this")
-    assert named_machines.measured("this") == Calibration()
-    assert named_machines.probed("this") == Probed(fingerprint=PARTS, history=())
+    monkeypatch.setattr(local_store, "fingerprint", lambda: PARTS)
+    imported_store.keep(SERVER, "server")
+    local_store.save([RAM])
+    imported_store.delete("server")
+    assert imported_store.names() == ()
+    assert imported_store.measured("this").figure("ram_read").value == 150e9
+    imported_store.delete("this")
+    assert imported_store.measured("this") == Calibration()
+    assert imported_store.probed("this") == Probed(fingerprint=PARTS, history=())
 
 
 def test_a_damaged_file_is_told_and_can_be_deleted(folder):
-    named_machines.keep(SERVER, "server")
+    imported_store.keep(SERVER, "server")
     (folder / "server.json").write_text("{")
     with pytest.raises(StoreError, match="Delete that machine and import it again"):
-        named_machines.probed("server")
-    named_machines.delete("server")
-    assert named_machines.names() == ()
+        imported_store.probed("server")
+    imported_store.delete("server")
+    assert imported_store.names() == ()
 
 
 def test_a_folder_that_cannot_be_written(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path / "file"))
     with pytest.raises(StoreError, match="set ADVISOR_DATA_DIR"):
-        named_machines.keep(SERVER, "server")
+        imported_store.keep(SERVER, "server")
 
 
 def test_a_named_machine_is_predicted_with_its_own_figures():
-    named_machines.keep(SERVER, "server")
+    imported_store.keep(SERVER, "server")
     found = named_machine("server")
     assert found.host.name == PARTS.cpu
     assert (found.host.cores, found.host.memory.value) == (64, 256 * 2**30)
@@ -193,20 +193,20 @@ def test_a_named_machine_is_predicted_with_its_own_figures():
 
 
 def test_what_is_typed_wins_over_what_was_measured_there():
-    named_machines.keep(SERVER, "server")
+    imported_store.keep(SERVER, "server")
     found = named_machine("server", MachineInputs(ram_gbs=99, gpu="none"))
     assert found.host.bandwidth.value == 99e9
     assert found.gpus == ()
 
 
 def test_without_its_measurements_figures_are_assumed():
-    named_machines.keep(SERVER, "server")
+    imported_store.keep(SERVER, "server")
     found = named_machine("server", measured=Calibration())
     assert found.host.bandwidth.kind is Kind.ASSUMED
 
 
 def test_a_machine_of_unknown_size_asks_for_it():
-    named_machines.keep(Probed(fingerprint=None, history=(RAM,)), "bare")
+    imported_store.keep(Probed(fingerprint=None, history=(RAM,)), "bare")
     with pytest.raises(InputError, match=r"How much RAM bare has.*--ram-gb"):
         named_machine("bare")
     found = named_machine("bare", MachineInputs(ram_gb=128))
@@ -217,45 +217,45 @@ def test_a_machine_of_unknown_size_asks_for_it():
 
 def test_parts_named_by_a_person_fill_what_the_file_leaves_open():
     bare = Probed(fingerprint=None, history=(RAM,))
-    assert named_machines.with_parts(bare) == bare
-    found = named_machines.with_parts(bare, cpu="EPYC 7763", gpus=["RTX 3090"], memory=64 * 2**30)
-    named_machines.keep(found, "bare")
+    assert imported_store.with_parts(bare) == bare
+    found = imported_store.with_parts(bare, cpu="EPYC 7763", gpus=["RTX 3090"], memory=64 * 2**30)
+    imported_store.keep(found, "bare")
     machine = named_machine("bare")
     assert [gpu.name for gpu in machine.gpus] == ["RTX 3090"]
     assert machine.host.cores == 64  # AMD: EPYC 7763 has 64 cores
-    assert named_machines.with_parts(SERVER, cpu="other", memory=1) == SERVER
+    assert imported_store.with_parts(SERVER, cpu="other", memory=1) == SERVER
 
 
 def test_this_is_the_machine_we_are_on(monkeypatch):
-    monkeypatch.setattr(seen_machine.calibration, "load", lambda: Calibration())
-    assert named_machine("this").host == seen_machine.this_machine().host
+    monkeypatch.setattr(local_machine.calibration, "load", lambda: Calibration())
+    assert named_machine("this").host == local_machine.this_machine().host
 
 
 def test_a_machine_is_called_otherwise(folder):
-    named_machines.keep(SERVER, "server")
-    named_machines.keep(replace(SERVER, history=(RAM,)), "other")
-    assert named_machines.rename("SERVER", " Server 2 ") == "Server 2"
-    assert named_machines.names() == ("other", "Server 2")
-    assert named_machines.probed("server 2") == SERVER
-    assert named_machines.rename("server 2", "server 2") == "server 2"  # other capitals alone
+    imported_store.keep(SERVER, "server")
+    imported_store.keep(replace(SERVER, history=(RAM,)), "other")
+    assert imported_store.rename("SERVER", " Server 2 ") == "Server 2"
+    assert imported_store.names() == ("other", "Server 2")
+    assert imported_store.probed("server 2") == SERVER
+    assert imported_store.rename("server 2", "server 2") == "server 2"  # other capitals alone
     with pytest.raises(InputError, match="Another machine is called OTHER already"):
-        named_machines.rename("server 2", "OTHER")
-    assert len(named_machines.probed("other").history) == 1
+        imported_store.rename("server 2", "OTHER")
+    assert len(imported_store.probed("other").history) == 1
     for wrong in ("", "a/b", "this"):
         with pytest.raises(InputError, match=r"cannot be the name|give another name"):
-            named_machines.rename("server 2", wrong)
+            imported_store.rename("server 2", wrong)
     with pytest.raises(InputError, match="only others have names"):
-        named_machines.rename("this", "mine")
+        imported_store.rename("this", "mine")
     with pytest.raises(UnknownName):
-        named_machines.rename("nobody", "x")
+        imported_store.rename("nobody", "x")
 
 
 def test_a_machine_that_cannot_be_renamed_is_told(monkeypatch):
-    named_machines.keep(SERVER, "server")
+    imported_store.keep(SERVER, "server")
 
     def refused(*_):
         raise OSError(30, "Read-only file system")
 
-    monkeypatch.setattr(named_machines.Path, "rename", refused)
+    monkeypatch.setattr(imported_store.Path, "rename", refused)
     with pytest.raises(StoreError, match=r"server cannot be renamed in .* \(Read-only"):
-        named_machines.rename("server", "x")
+        imported_store.rename("server", "x")

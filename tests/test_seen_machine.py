@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from advisor import seen_machine
-from advisor.calibration import SOURCE, Calibration
+from advisor.calibration import local_machine
+from advisor.calibration.local_store import SOURCE, Calibration
 from advisor.machine import from_catalog
 from advisor.machine.from_spec import TYPICAL_HOST
 from advisor.machine.quantity import Kind
@@ -49,17 +49,17 @@ def sees(monkeypatch: pytest.MonkeyPatch):
     """Sets what the probes would see."""
 
     def sees(host=HOST, cards=(CARD,), notes=(), calibration=None) -> None:
-        monkeypatch.setattr(seen_machine.host_probe, "facts", lambda: host)
-        monkeypatch.setattr(seen_machine.gpu_probe, "gpus", lambda: (cards, notes))
+        monkeypatch.setattr(local_machine.host_probe, "facts", lambda: host)
+        monkeypatch.setattr(local_machine.gpu_probe, "gpus", lambda: (cards, notes))
         known = calibration or Calibration()
-        monkeypatch.setattr(seen_machine.calibration, "load", lambda: known)
+        monkeypatch.setattr(local_machine.calibration, "load", lambda: known)
 
     sees()
     return sees
 
 
 def test_what_the_drivers_show_is_used(sees) -> None:
-    machine = seen_machine.this_machine()
+    machine = local_machine.this_machine()
     (gpu,) = machine.gpus
     assert gpu.name == "RTX 4060 Ti 8GB"
     assert (gpu.memory.value, gpu.memory.kind) == (8188 * 2**20, Kind.MEASURED)
@@ -70,7 +70,7 @@ def test_what_the_drivers_show_is_used(sees) -> None:
 
 
 def test_what_was_not_measured_is_assumed_and_said(sees) -> None:
-    machine = seen_machine.this_machine()
+    machine = local_machine.this_machine()
     assert machine.host.bandwidth.kind is Kind.ASSUMED
     assert machine.disk is not None
     assert machine.disk.sequential.kind is Kind.ASSUMED
@@ -81,7 +81,7 @@ def test_what_was_not_measured_is_assumed_and_said(sees) -> None:
 def test_what_was_measured_is_used(sees) -> None:
     kept = [measurement("ram_read", 61e9), measurement("disk_read_direct", 3.2e9)]
     sees(calibration=Calibration(measurements={one.name: one for one in kept}))
-    machine = seen_machine.this_machine()
+    machine = local_machine.this_machine()
     assert machine.disk is not None
     for figure, value in ((machine.host.bandwidth, 61e9), (machine.disk.sequential, 3.2e9)):
         assert (figure.value, figure.kind) == (value, Kind.MEASURED)
@@ -92,27 +92,27 @@ def test_what_was_measured_is_used(sees) -> None:
 def test_what_llama_cpp_was_timed_at_belongs_to_this_processor(sees) -> None:
     kept = [measurement("ram_read", 61e9), measurement("engine_read_q4_k", 50e9)]
     sees(calibration=Calibration(measurements={one.name: one for one in kept}))
-    engine = seen_machine.this_machine().host.engine
+    engine = local_machine.this_machine().host.engine
     assert engine is not None
     assert (engine.cores, engine.ram, engine.read["Q4_K"].value) == (8, 61e9, 50e9)
     # Other RAM is typed over: the figures were still read with this one.
-    typed = seen_machine.this_machine(MachineInputs(ram_gbs=np.array([50.0, 100.0]))).host.engine
+    typed = local_machine.this_machine(MachineInputs(ram_gbs=np.array([50.0, 100.0]))).host.engine
     assert typed is not None
     assert typed.ram == 61e9
-    assert seen_machine.this_machine(MachineInputs(cpu="Ryzen 9 9950X")).host.engine is None
+    assert local_machine.this_machine(MachineInputs(cpu="Ryzen 9 9950X")).host.engine is None
 
 
 def test_a_cold_map_and_what_is_read_ahead_are_the_drives(sees, monkeypatch) -> None:
     kept = [measurement("disk_read_direct", 3.2e9), measurement("disk_read_mmap", 1.1e9)]
     sees(calibration=Calibration(measurements={one.name: one for one in kept}))
-    monkeypatch.setattr(seen_machine.system, "read_ahead", lambda _: 2**20)
-    disk = seen_machine.this_machine().disk
+    monkeypatch.setattr(local_machine.system, "read_ahead", lambda _: 2**20)
+    disk = local_machine.this_machine().disk
     assert disk is not None
     assert disk.mapped is not None
     assert (disk.mapped.value, disk.for_pages.value) == (1.1e9, 1.1e9)
     assert (disk.read_ahead.value, disk.read_ahead.kind) == (2**20, Kind.MEASURED)
-    monkeypatch.setattr(seen_machine.system, "read_ahead", lambda _: None)
-    disk = seen_machine.this_machine().disk
+    monkeypatch.setattr(local_machine.system, "read_ahead", lambda _: None)
+    disk = local_machine.this_machine().disk
     assert disk is not None
     assert (disk.read_ahead.value, disk.read_ahead.kind) == (128 * 2**10, Kind.ASSUMED)
 
@@ -123,8 +123,8 @@ def test_a_machine_that_is_elsewhere_reads_ahead_what_it_did_when_it_was_probed(
     kept = [measurement("disk_read_direct", 3.2e9), measurement("disk_read_ahead", 8.0 * 2**20)]
     sees(calibration=Calibration(measurements={one.name: one for one in kept}))
     for now, expected in ((None, 8 * 2**20), (2**20, 2**20)):
-        monkeypatch.setattr(seen_machine.system, "read_ahead", lambda _, now=now: now)
-        disk = seen_machine.this_machine().disk
+        monkeypatch.setattr(local_machine.system, "read_ahead", lambda _, now=now: now)
+        disk = local_machine.this_machine().disk
         assert disk is not None
         assert (disk.read_ahead.value, disk.read_ahead.kind) == (expected, Kind.MEASURED)
 
@@ -132,7 +132,7 @@ def test_a_machine_that_is_elsewhere_reads_ahead_what_it_did_when_it_was_probed(
 def test_what_is_typed_wins_over_what_is_seen_and_measured(sees) -> None:
     kept = [measurement("ram_read", 61e9), measurement("disk_read_direct", 3.2e9)]
     sees(calibration=Calibration(measurements={one.name: one for one in kept}))
-    machine = seen_machine.this_machine(
+    machine = local_machine.this_machine(
         MachineInputs(ram_gb=128, ram_gbs=50, disk_gbs=7, vram_gb=7, pcie_gbs=9)
     )
     gpu, disk = machine.gpus[0], machine.disk
@@ -144,14 +144,14 @@ def test_what_is_typed_wins_over_what_is_seen_and_measured(sees) -> None:
 
 
 def test_another_gpu_can_be_typed_over(sees) -> None:
-    machine = seen_machine.this_machine(MachineInputs(gpu="RTX 5090", gpu_count=2))
+    machine = local_machine.this_machine(MachineInputs(gpu="RTX 5090", gpu_count=2))
     assert machine.gpus == (from_catalog.gpu("RTX 5090"),) * 2
-    assert seen_machine.this_machine(MachineInputs(gpu="none")).gpus == ()
+    assert local_machine.this_machine(MachineInputs(gpu="none")).gpus == ()
 
 
 def test_a_gpu_that_the_catalogue_lacks_is_left_out_and_said(sees) -> None:
     sees(cards=(GpuFacts(name="Matrox G200", vendor="Matrox"), CARD))
-    machine = seen_machine.this_machine()
+    machine = local_machine.this_machine()
     assert [gpu.name for gpu in machine.gpus] == ["RTX 4060 Ti 8GB"]
     assert any("'Matrox G200'" in note and "by hand" in note for note in machine.notes)
 
@@ -159,7 +159,7 @@ def test_a_gpu_that_the_catalogue_lacks_is_left_out_and_said(sees) -> None:
 def test_unlike_gpus_keep_their_order(sees) -> None:
     big = GpuFacts(name="NVIDIA GeForce RTX 4090", vendor="NVIDIA", memory_total=24564 * 2**20)
     sees(cards=(big, CARD))
-    machine = seen_machine.this_machine()
+    machine = local_machine.this_machine()
     assert [gpu.name for gpu in machine.gpus] == ["RTX 4090", "RTX 4060 Ti 8GB"]
     assert machine.name.startswith("RTX 4090 + RTX 4060 Ti 8GB, ")
 
@@ -167,7 +167,7 @@ def test_unlike_gpus_keep_their_order(sees) -> None:
 @pytest.mark.parametrize("name", ["", "Loongson-3A6000"])
 def test_an_unknown_processor_gets_a_typical_one(sees, name: str) -> None:
     sees(host=replace(HOST, name=name))
-    machine = seen_machine.this_machine()
+    machine = local_machine.this_machine()
     typical = from_catalog.host(TYPICAL_HOST, machine.host.memory)
     assert machine.host.bandwidth.value == typical.bandwidth.value
     assert any("a typical one stands in" in note for note in machine.notes)
@@ -176,13 +176,13 @@ def test_an_unknown_processor_gets_a_typical_one(sees, name: str) -> None:
 def test_stale_measurements_are_said(sees) -> None:
     sees(calibration=Calibration(stale="Measured over 92 days ago.", notes=("It was damaged.",)))
     assert {"Measured over 92 days ago.", "It was damaged."} <= set(
-        seen_machine.this_machine().notes
+        local_machine.this_machine().notes
     )
 
 
 def test_a_machine_without_anything_still_answers(sees) -> None:
     sees(cards=(), notes=("No driver answers.",))
-    machine = seen_machine.this_machine()
+    machine = local_machine.this_machine()
     assert machine.gpus == ()
     assert machine.name == machine.host.name
     assert "No driver answers." in machine.notes

@@ -6,8 +6,8 @@ import re
 import pytest
 from ui_app import app, page_text, run
 
-from advisor import calibration, seen_machine
-from advisor.calibration import Calibration
+from advisor.calibration import local_machine, local_store
+from advisor.calibration.local_store import Calibration
 
 
 @pytest.fixture(autouse=True)
@@ -176,9 +176,9 @@ def test_probes_switched_off_says_so(monkeypatch):
 
 def test_stale_calibration_is_told(monkeypatch, tmp_path):
     # A saving that no other test made, so that nothing remembered is used.
-    (tmp_path / calibration.FILE_NAME).write_text(json.dumps({}))
+    (tmp_path / local_store.FILE_NAME).write_text(json.dumps({}))
     old = Calibration(stale="Measured over 92 days ago: ram_read; probe again.")
-    monkeypatch.setattr(seen_machine.calibration, "load", lambda: old)
+    monkeypatch.setattr(local_machine.calibration, "load", lambda: old)
     assert "Measured over 92 days ago" in page_text(app(machine="This machine"))
 
 

@@ -11,9 +11,9 @@ import pytest
 from test_named_machines import COPY, DISK, PARTS, RAM, SERVER
 from ui_app import app, page_text, run
 
-from advisor import calibration, named_machines, seen_machine
+from advisor.calibration import imported_store, local_machine, local_store
+from advisor.calibration.measurement_file import to_json
 from advisor.errors import ProbeError
-from advisor.probed import to_json
 from advisor.probes.measurement import Measurement, Point
 from advisor.probes.progress import Step
 from advisor.ui import effect, gauges, machine_list, machine_panel, measuring, probing
@@ -36,7 +36,7 @@ COPIES = replace(
 def _own_machine(tmp_path, monkeypatch):
     monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path))
     monkeypatch.delenv("ADVISOR_PROBES", raising=False)
-    monkeypatch.setattr(calibration, "fingerprint", lambda: PARTS)
+    monkeypatch.setattr(local_store, "fingerprint", lambda: PARTS)
     machine_panel.prober.clear()
     yield
     job = machine_panel.prober().job
@@ -124,7 +124,7 @@ def test_measuring_shows_gauges_curves_and_the_prediction(monkeypatch):
         "What it changes in the prediction", "Machines",
     ]  # fmt: skip
     assert len(test.get("plotly_chart")) == 3
-    assert calibration.load().figure("ram_read").value == 150e9
+    assert local_store.load().figure("ram_read").value == 150e9
 
 
 def test_the_full_pass_takes_its_time(monkeypatch):
@@ -152,7 +152,7 @@ def test_running_has_a_bar_for_each_part_and_can_be_stopped(monkeypatch):
     test.run()
     ended(job)
     assert "Stopped. Nothing was changed" in page_text(run(test))
-    assert calibration.load().measurements == {}
+    assert local_store.load().measurements == {}
 
 
 def test_a_second_visitor_waits_and_cannot_stop_the_first(monkeypatch):
@@ -184,7 +184,7 @@ def test_a_part_that_fails_unforeseen_costs_no_other(monkeypatch):
     text = page_text(measured(page()))
     assert "Measured and saved" in text
     assert "Drive: Measuring failed (ZeroDivisionError)." in text
-    assert list(calibration.load().measurements) == ["ram_read", "h2d_pinned"]
+    assert list(local_store.load().measurements) == ["ram_read", "h2d_pinned"]
 
 
 def test_a_part_that_fails_says_why_and_the_others_count(monkeypatch):
@@ -194,7 +194,7 @@ def test_a_part_that_fails_says_why_and_the_others_count(monkeypatch):
     assert "Not measured: drive and GPU" in text
     assert "Drive: It lies in memory." in text
     assert "GPU: No CUDA driver is here" in text
-    assert list(calibration.load().measurements) == ["ram_read"]
+    assert list(local_store.load().measurements) == ["ram_read"]
 
 
 def test_nothing_that_could_be_measured(monkeypatch):
@@ -231,7 +231,7 @@ def test_free_space_of_a_folder_that_is_not_made_yet(tmp_path, monkeypatch):
 
 def test_switched_off_offers_the_import_instead(monkeypatch):
     monkeypatch.setenv("ADVISOR_PROBES", "off")
-    calibration.save([RAM])
+    local_store.save([RAM])
     test = page()
     text = page_text(test)
     assert "Measuring is switched off on this server" in text
@@ -242,7 +242,7 @@ def test_switched_off_offers_the_import_instead(monkeypatch):
 
 
 def test_stale_says_why_and_is_used():
-    calibration.save([replace(RAM, when="2025-01-01T10:00:00+00:00")])
+    local_store.save([replace(RAM, when="2025-01-01T10:00:00+00:00")])
     text = page_text(page())
     assert "Measured over 92 days ago: ram_read" in text
     assert "on 1 January 2025" in text
@@ -250,46 +250,46 @@ def test_stale_says_why_and_is_used():
 
 
 def test_changed_hardware_says_that_its_figures_rest(monkeypatch):
-    calibration.save([RAM])
-    monkeypatch.setattr(calibration, "fingerprint", lambda: replace(PARTS, cores=4))
+    local_store.save([RAM])
+    monkeypatch.setattr(local_store, "fingerprint", lambda: replace(PARTS, cores=4))
     test = page()
     assert "64 cores, and 4 can be used now; probe again. Until then" in page_text(test)
     assert "What it changes in the prediction" not in [one.value for one in test.subheader]
 
 
 def test_wide_spread_is_told():
-    calibration.save([replace(RAM, spread=0.4)])
+    local_store.save([replace(RAM, spread=0.4)])
     text = page_text(page())
     assert "Repeats lay far apart (RAM 40 %, each way)" in text
     assert "shared with others" in text
 
 
 def test_history_is_drawn_from_the_second_time_on():
-    calibration.save([RAM])
+    local_store.save([RAM])
     assert "Over time" not in [one.value for one in page().subheader]
-    calibration.save([replace(RAM, value=140e9, when="2026-11-21T10:00:00+00:00")])
+    local_store.save([replace(RAM, value=140e9, when="2026-11-21T10:00:00+00:00")])
     test = page()
     assert "Over time" in [one.value for one in test.subheader]
     assert "All 2 measurements" in [one.label for one in test.expander]
 
 
 def test_a_damaged_file_is_told(tmp_path):
-    (tmp_path / calibration.FILE_NAME).write_text("{")
+    (tmp_path / local_store.FILE_NAME).write_text("{")
     # The first page that reads it sets it aside; that is Advise.
     test = app()
-    assert (tmp_path / f"{calibration.FILE_NAME}.damaged").exists()
+    assert (tmp_path / f"{local_store.FILE_NAME}.damaged").exists()
     test.switch_page("advisor/ui/calibrate.py")
     assert "Never measured" in page_text(run(test))
 
 
 def test_the_prediction_before_and_after(monkeypatch):
-    calibration.save([replace(RAM, value=75e9)])
+    local_store.save([replace(RAM, value=75e9)])
     host = SimpleNamespace(
         notes=(), memory_total=PARTS.memory, name=PARTS.cpu, cores=64, sockets=1,
         instruction_sets=frozenset(), memory_available=PARTS.memory,
     )  # fmt: skip
-    monkeypatch.setattr(seen_machine.host_probe, "facts", lambda: host)
-    monkeypatch.setattr(seen_machine.gpu_probe, "gpus", lambda: ((), ()))
+    monkeypatch.setattr(local_machine.host_probe, "facts", lambda: host)
+    monkeypatch.setattr(local_machine.gpu_probe, "gpus", lambda: ((), ()))
     text = page_text(page())
     assert "Llama-3.1-70B, Q4_K_M, offloaded to RAM:" in text
     assert "tokens/s, was" in text
@@ -311,7 +311,7 @@ def test_the_change_in_words(before, after, words):
 
 
 def test_the_change_is_of_the_runtime_chosen_on_advise() -> None:
-    calibration.save([RAM])
+    local_store.save([RAM])
     test = app(runtime="Ollama")
     test.switch_page("advisor/ui/calibrate.py")
     assert "Decode speed in Ollama, with the request last asked" in page_text(run(test))
@@ -319,7 +319,7 @@ def test_the_change_is_of_the_runtime_chosen_on_advise() -> None:
 
 
 def test_another_model_can_be_asked_about(monkeypatch):
-    calibration.save([RAM])
+    local_store.save([RAM])
     test = page()
     test.selectbox(key="effect_model").select("Qwen3-8B")
     assert "Qwen3-8B, Q4_K_M" in page_text(run(test))
@@ -344,11 +344,11 @@ def test_a_machine_is_brought_looked_at_and_deleted():
     text = page_text(run(test))
     assert "Deleted: what was measured on server." in text
     assert "Never measured" in text
-    assert named_machines.names() == ()
+    assert imported_store.names() == ()
 
 
 def test_a_machine_that_is_renamed_stays_chosen():
-    named_machines.keep(SERVER, "server")
+    imported_store.keep(SERVER, "server")
     test = page()
     test.selectbox(key="calibrate_machine").select("server")
     run(test)
@@ -363,7 +363,7 @@ def test_a_machine_that_is_renamed_stays_chosen():
 
 
 def test_its_link_fills_in_advise():
-    named_machines.keep(SERVER, "server")
+    imported_store.keep(SERVER, "server")
     (link,) = (one.proto.url for one in page().get("link_button"))
     query = dict(part.split("=") for part in link.split("?")[1].split("&"))
     assert query["machine"] == "Another+machine"
@@ -380,7 +380,7 @@ def test_parts_are_asked_where_the_file_does_not_name_them():
     test.selectbox(key="import_gpu").select("RTX 3090")
     test.number_input(key="import_ram").set_value(128)
     upload(test, json.dumps([to_json(SERVER)["measurements"][0]]), "bare")
-    found = named_machines.probed("bare").fingerprint
+    found = imported_store.probed("bare").fingerprint
     assert (found.gpus, found.memory) == (("RTX 3090",), 128 * 2**30)
 
 
@@ -395,7 +395,7 @@ def test_parts_are_asked_where_the_file_does_not_name_them():
 )
 def test_what_cannot_be_imported_is_said(content, name, words):
     assert words in page_text(upload(page(), content, name))
-    assert named_machines.names() == ()
+    assert imported_store.names() == ()
 
 
 def test_importing_without_a_file_or_too_large_or_too_many(monkeypatch):
@@ -413,7 +413,7 @@ def test_what_others_wrote_into_a_file_is_never_html():
     image = "<img src=x onerror=alert(1)>"
     parts = replace(PARTS, cpu=image, gpus=(image,))
     row: Measurement = replace(RAM, note=image, name=image)
-    named_machines.keep(replace(SERVER, fingerprint=parts, history=(row,)), "bad")
+    imported_store.keep(replace(SERVER, fingerprint=parts, history=(row,)), "bad")
     test = page()
     test.selectbox(key="calibrate_machine").select("bad")
     text = page_text(run(test))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor import calibration
+from advisor.calibration import local_store
 from advisor.errors import ProbeError, StoreError
 from advisor.probes.measurement import Measurement
 from advisor.probes.progress import Step
@@ -117,7 +117,7 @@ def finished(prober):
 @pytest.fixture
 def saved(monkeypatch):
     kept = []
-    monkeypatch.setattr(calibration, "save", kept.append)
+    monkeypatch.setattr(local_store, "save", kept.append)
     return kept
 
 
@@ -148,7 +148,7 @@ def test_a_folder_that_cannot_be_written_is_told(monkeypatch):
     def refuse(_):
         raise StoreError("Measurements cannot be saved.")
 
-    monkeypatch.setattr(calibration, "save", refuse)
+    monkeypatch.setattr(local_store, "save", refuse)
     monkeypatch.setattr(probing.parts, "measure", measures_ram)
     assert "cannot be saved" in finished(probing.Prober()).summary()
 

@@ -8,14 +8,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from advisor import named_machines
-from advisor.calibration import Calibration
+from advisor.calibration import imported_store
+from advisor.calibration.fingerprint import Fingerprint, fingerprint
+from advisor.calibration.imported_store import THIS
+from advisor.calibration.local_store import Calibration
+from advisor.calibration.measurement_file import LARGEST, Probed, imported, to_json
 from advisor.commands.command import added, show
 from advisor.errors import InputError, StoreError
-from advisor.fingerprint import Fingerprint, fingerprint
 from advisor.formatting import memory, moment, quantity
-from advisor.named_machines import THIS
-from advisor.probed import LARGEST, Probed, imported, to_json
 from advisor.probes.measurement import Measurement
 from advisor.units import GIB
 
@@ -60,14 +60,14 @@ def _add_import(one: argparse.ArgumentParser) -> None:
 
 
 def _list(_: argparse.Namespace) -> tuple[object, str]:
-    records = [_record(name) for name in (THIS, *named_machines.names())]
+    records = [_record(name) for name in (THIS, *imported_store.names())]
     return records, "\n".join(map(_line, records))
 
 
 def _record(name: str) -> dict[str, Any]:
     """One machine in the list; a damaged one with what is wrong."""
     try:
-        found, known = named_machines.probed(name), named_machines.measured(name)
+        found, known = imported_store.probed(name), imported_store.measured(name)
     except StoreError as error:
         return {"name": name, "fingerprint": None, "figures": 0, "measured_at": None,
                 "note": str(error)}  # fmt: skip
@@ -101,7 +101,7 @@ def told(seen: Fingerprint | None) -> str:
 
 
 def _show(args: argparse.Namespace) -> tuple[object, str]:
-    found, known = named_machines.probed(args.name), named_machines.measured(args.name)
+    found, known = imported_store.probed(args.name), imported_store.measured(args.name)
     record = {**to_json(found), "stale": known.stale, "notes": list(known.notes)}
     return record, "\n".join(_shown(found, known))
 
@@ -118,7 +118,7 @@ def _shown(found: Probed, known: Calibration) -> Iterable[str]:
 
 
 def _export(args: argparse.Namespace) -> tuple[object, str]:
-    content = to_json(named_machines.probed(args.name))
+    content = to_json(imported_store.probed(args.name))
     if args.output is None:
         return content, json.dumps(content, indent=1)
     _write(args.output, content)
@@ -128,24 +128,24 @@ def _export(args: argparse.Namespace) -> tuple[object, str]:
 def _import(args: argparse.Namespace) -> tuple[object, str]:
     if not 0 <= args.ram_gb < 1_000_000:
         raise InputError(f"--ram-gb is {args.ram_gb:g}; allowed is 0 to 1,000,000 GiB.")
-    found = named_machines.with_parts(
+    found = imported_store.with_parts(
         imported(_read(args.file), args.file),
         cpu=args.cpu,
         gpus=args.gpu,
         memory=int(args.ram_gb * GIB),
     )
-    kept = named_machines.keep(found, args.name)
+    kept = imported_store.keep(found, args.name)
     text = f"Kept as {args.name}: {_counted(len(kept.latest))}. {told(kept.fingerprint)}."
     return {"name": args.name, "figures": len(kept.latest)}, text
 
 
 def _rename(args: argparse.Namespace) -> tuple[object, str]:
-    new = named_machines.rename(args.name, args.new)
+    new = imported_store.rename(args.name, args.new)
     return {"name": new}, f"{args.name} is called {new} now."
 
 
 def _delete(args: argparse.Namespace) -> tuple[object, str]:
-    named_machines.delete(args.name)
+    imported_store.delete(args.name)
     return {"deleted": args.name}, f"What was measured on {args.name} is deleted."
 
 

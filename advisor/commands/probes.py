@@ -58,13 +58,13 @@ def _unsteady(found: Sequence[Measurement]) -> list[str]:
 
 
 def _keep(args: argparse.Namespace, found: Sequence[Measurement]) -> None:
-    from advisor import calibration
+    from advisor.calibration import local_store
 
     if not found and (args.save or args.export):
         print("advisor: Nothing was measured, so nothing is saved.", file=sys.stderr)
         return
     if args.save:
-        calibration.save(found)
+        local_store.save(found)
     if args.export:
         export_found(found, args.export)
 

@@ -7,6 +7,7 @@ import streamlit as st
 
 from advisor import crossover
 from advisor.advice import Advice, advise
+from advisor.calibration.local_machine import this_machine
 from advisor.cost_model.workload import Workload
 from advisor.crossover import Crossover
 from advisor.machine.from_spec import machine
@@ -15,7 +16,6 @@ from advisor.model.resolve import Found
 from advisor.offers import MoneyInputs
 from advisor.reports.compose import document
 from advisor.reports.document import ReportDocument
-from advisor.seen_machine import this_machine
 from advisor.ui.choices import Choices
 from advisor.ui.picking import Picked
 

@@ -1,6 +1,6 @@
 """The Calibrate page: what this machine really does, and what that changes."""
 
-from advisor.named_machines import THIS
+from advisor.calibration.imported_store import THIS
 from advisor.ui import calibrated_view, machine_list, measuring
 from advisor.ui.markup import block, show
 

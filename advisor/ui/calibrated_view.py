@@ -6,12 +6,12 @@ from dataclasses import replace
 import streamlit as st
 from markupsafe import Markup
 
-from advisor import named_machines
-from advisor.calibration import Calibration
+from advisor.calibration import imported_store
+from advisor.calibration.fingerprint import Fingerprint
+from advisor.calibration.imported_store import THIS
+from advisor.calibration.local_store import Calibration
 from advisor.errors import AdvisorError
-from advisor.fingerprint import Fingerprint
 from advisor.formatting import moment, quantity, rate
-from advisor.named_machines import THIS
 from advisor.probes.measurement import UNSTEADY, Measurement
 from advisor.ui import effect, gauges, machine_list, measuring, probe_curves, probing
 from advisor.ui.markup import block, notice, show, table
@@ -26,7 +26,7 @@ RATE = "B/s"
 
 def choose() -> str:
     """Which machine is looked at; this one where there is no other."""
-    others = named_machines.names()
+    others = imported_store.names()
     if not others:
         return THIS
     return str(
@@ -44,7 +44,7 @@ def view(name: str) -> None:
     """
     try:
         known = _known(name)
-        seen = named_machines.probed(name).fingerprint
+        seen = imported_store.probed(name).fingerprint
     except AdvisorError as error:
         notice(str(error), "error")
         return
@@ -64,7 +64,7 @@ def view(name: str) -> None:
 
 def _known(name: str) -> Calibration:
     """What is kept of it, and what this session measured but could not keep."""
-    known = named_machines.measured(name)
+    known = imported_store.measured(name)
     job = measuring.unsaved() if name == THIS else None
     if job is None:
         return known

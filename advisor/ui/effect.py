@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import streamlit as st
 from markupsafe import Markup
 
-from advisor.assemble_named import named_machine
-from advisor.calibration import Calibration
+from advisor.calibration.imported_machine import named_machine
+from advisor.calibration.local_store import Calibration
 from advisor.cards import TITLES
 from advisor.compare import compare, decode_tps, usable
 from advisor.cost_model.estimate import Estimate

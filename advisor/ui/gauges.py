@@ -6,14 +6,14 @@ from datetime import UTC, datetime, timedelta
 
 from markupsafe import Markup
 
-from advisor.calibration import ENGINE
+from advisor.calibration.fingerprint import Fingerprint
+from advisor.calibration.local_store import ENGINE
+from advisor.calibration.measurement_file import moment
 from advisor.errors import UnknownName
-from advisor.fingerprint import Fingerprint
 from advisor.formatting import quantity, rate
 from advisor.machine import from_catalog
 from advisor.machine.catalog import find_host
 from advisor.machine.from_spec import TYPICAL_DISK
-from advisor.probed import moment
 from advisor.probes.gpu.facts import figure_name
 from advisor.probes.measurement import UNSTEADY, Measurement
 from advisor.ui.markup import block, joined

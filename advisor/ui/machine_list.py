@@ -6,13 +6,13 @@ from collections.abc import Callable
 import streamlit as st
 from markupsafe import Markup
 
-from advisor import named_machines
+from advisor.calibration import imported_store
+from advisor.calibration.fingerprint import Fingerprint
+from advisor.calibration.imported_store import THIS
+from advisor.calibration.measurement_file import LARGEST, Probed, imported, to_json
 from advisor.errors import AdvisorError, InputError, StoreError, UnknownName
-from advisor.fingerprint import Fingerprint
 from advisor.formatting import memory, moment
 from advisor.machine.catalog import find_gpu, find_host, gpu_rows, host_rows
-from advisor.named_machines import THIS
-from advisor.probed import LARGEST, Probed, imported, to_json
 from advisor.ui import probing
 from advisor.ui.choices import address
 from advisor.ui.fields import ANOTHER, NO_GPU, fields
@@ -45,7 +45,7 @@ def section() -> None:
         notice(message)
     if trouble := st.session_state.pop(TROUBLE, ""):
         notice(trouble, "error")
-    for name in (THIS, *named_machines.names()):
+    for name in (THIS, *imported_store.names()):
         _row(name)
     with st.expander("Bring a machine that was measured elsewhere", key="bring"):
         _form()
@@ -55,7 +55,7 @@ def _row(name: str) -> None:
     with st.container(border=True, key=f"machine_{_key(name)}"):
         words, actions = st.columns([3, 2], vertical_alignment="center")
         try:
-            found = named_machines.probed(name)
+            found = imported_store.probed(name)
         except StoreError as error:
             with words:
                 show(block("oa-name", title(name)))
@@ -89,7 +89,7 @@ def _actions(name: str, found: Probed) -> None:
 def _rename_button(name: str) -> None:
     with st.popover("Rename", key=f"rename_{_key(name)}"):
         field = f"newname_{_key(name)}"
-        st.text_input("New name", name, key=field, max_chars=named_machines.LONGEST_NAME)
+        st.text_input("New name", name, key=field, max_chars=imported_store.LONGEST_NAME)
         st.button(
             "Rename", type="primary", key=f"renamed_{_key(name)}",
             on_click=_tried, args=(lambda: _rename(name, str(st.session_state[field])),),
@@ -97,7 +97,7 @@ def _rename_button(name: str) -> None:
 
 
 def _rename(name: str, new: str) -> str:
-    new = named_machines.rename(name, new)
+    new = imported_store.rename(name, new)
     if st.session_state.get(CHOSEN) == name:
         st.session_state[CHOSEN] = new
     return f"{name} is called {new} now."
@@ -119,7 +119,7 @@ def _key(name: str) -> str:
 
 
 def _delete(name: str) -> str:
-    named_machines.delete(name)
+    imported_store.delete(name)
     return f"Deleted: what was measured on {title(name)}."
 
 
@@ -178,7 +178,7 @@ def _form() -> None:
     st.code(COMMAND, language=None, wrap_lines=True)
     st.file_uploader("The file it wrote", type=["json"], key="import_file")
     st.text_input(
-        "Name", key="import_name", max_chars=named_machines.LONGEST_NAME, placeholder="server"
+        "Name", key="import_name", max_chars=imported_store.LONGEST_NAME, placeholder="server"
     )
     show(block("oa-soft", "Its parts, where the file does not name them:", "p"))
     cpu, gpu, ram = st.columns(3)
@@ -197,15 +197,15 @@ def _import() -> str:
         raise InputError("Choose a file first.")
     if file.size > LARGEST:
         raise InputError(f"{file.name[:80]} has {file.size:,} bytes; {LARGEST:,} are allowed.")
-    if len(named_machines.names()) >= MOST and name not in named_machines.names():
+    if len(imported_store.names()) >= MOST and name not in imported_store.names():
         raise InputError(f"{MOST} machines are kept already; delete one first.")
-    found = named_machines.with_parts(
+    found = imported_store.with_parts(
         imported(file.getvalue(), file.name[:80]),
         cpu=_said("import_cpu"),
         gpus=[one for one in (_said("import_gpu"),) if one],
         memory=int(float(st.session_state["import_ram"]) * GIB),
     )
-    kept = named_machines.keep(found, name)
+    kept = imported_store.keep(found, name)
     return f"{name} is here, with {len(kept.latest)} measured figures. Choose it above to see them."
 
 

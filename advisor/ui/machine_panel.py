@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import streamlit as st
 from markupsafe import Markup
 
-from advisor import calibration, formatting
+from advisor import formatting
+from advisor.calibration import local_store
+from advisor.calibration.local_machine import this_machine
 from advisor.errors import AdvisorError
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import Figure, Kind
 from advisor.paths import data_folder
-from advisor.seen_machine import this_machine
 from advisor.ui import markup, probing
 
 REMEMBERED = 600  # seconds until the drivers are asked again
@@ -44,14 +45,14 @@ def seen() -> Seen | None:
 def calibrated_at() -> int:
     """When measurements were last saved; changes with every saving."""
     try:
-        return (data_folder() / calibration.FILE_NAME).stat().st_mtime_ns
+        return (data_folder() / local_store.FILE_NAME).stat().st_mtime_ns
     except OSError:
         return 0
 
 
 @st.cache_resource(ttl=REMEMBERED, max_entries=4, show_spinner=False)
 def _seen(saved: int) -> Seen:  # noqa: ARG001 - a part of the key
-    return Seen(machine=this_machine(), stale=calibration.load().stale)
+    return Seen(machine=this_machine(), stale=local_store.load().stale)
 
 
 @st.cache_resource(show_spinner=False)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from markupsafe import Markup
 
-from advisor.probed import moment
+from advisor.calibration.measurement_file import moment
 from advisor.probes.measurement import Measurement, Point
 from advisor.probes.repeats import size
 from advisor.ui.markup import block, joined

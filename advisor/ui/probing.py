@@ -10,8 +10,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from advisor import calibration
-from advisor.calibration import ENGINE
+from advisor.calibration import local_store
+from advisor.calibration.local_store import ENGINE
 from advisor.errors import AdvisorError
 from advisor.formatting import quantity
 from advisor.probes import suite
@@ -197,7 +197,7 @@ def _work(job: Job) -> None:
             job.doing = LABELS.get(part, part)
             _measure(job, part)
         if job.found and not job.cancelled:
-            calibration.save(job.found)
+            local_store.save(job.found)
             job.saved = True
     except AdvisorError as error:
         job.failures = (*job.failures, str(error))

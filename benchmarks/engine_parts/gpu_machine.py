@@ -9,14 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from advisor import calibration
-from advisor.assemble_named import as_probed
-from advisor.calibration import Calibration
+from advisor.calibration import local_store
+from advisor.calibration.fingerprint import fingerprint
+from advisor.calibration.imported_machine import as_probed
+from advisor.calibration.local_store import Calibration
+from advisor.calibration.measurement_file import Probed
 from advisor.errors import ProbeError
-from advisor.fingerprint import fingerprint
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineInputs
-from advisor.probed import Probed
 from advisor.probes.gpu import cuda, transfer
 from advisor.probes.host import ram
 from advisor.probes.llama_cpp import engine
@@ -59,7 +59,7 @@ def probe(found: Readings, names: Sequence[str] = tuple(PROBES)) -> None:
 def measured(found: Readings, ram_gib: float | None = None) -> Machine:
     """With the medians of what its probes found, and its first GPU alone."""
     medians = Probed(fingerprint=found.machine, history=tuple(found.medians()))
-    return _first_gpu(as_probed(medians, calibration.judged(medians), _inputs(ram_gib)))
+    return _first_gpu(as_probed(medians, local_store.judged(medians), _inputs(ram_gib)))
 
 
 def as_found(found: Readings, ram_gib: float | None = None) -> Machine:

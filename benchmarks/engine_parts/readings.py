@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from advisor import probed
+from advisor.calibration import measurement_file
+from advisor.calibration.fingerprint import Fingerprint, difference
 from advisor.errors import InputError
-from advisor.fingerprint import Fingerprint, difference
 from advisor.probes.measurement import Measurement
 
 
@@ -77,7 +77,7 @@ class Readings:
             "probes": list(map(asdict, self.probes)),
             "runs": list(map(asdict, self.runs)),
         }
-        probed.write(self.path, content)
+        measurement_file.write(self.path, content)
 
     @property
     def rounds(self) -> dict[str, list[Measurement]]:
@@ -107,7 +107,7 @@ def read(path: Path, here: Fingerprint | None = None) -> Readings:
     if not path.exists():
         return Readings(path, here)
     content = json.loads(path.read_text(encoding="utf-8"))
-    kept = probed.from_json(
+    kept = measurement_file.from_json(
         {"fingerprint": content.get("machine"), "measurements": content["probes"]}
     )
     other = difference(kept.fingerprint, here) if kept.fingerprint and here else ""

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from advisor import calibration
+from advisor.calibration import local_store
+from advisor.calibration.local_machine import this_machine
 from advisor.catalog.constants import efficiency
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import Strategy
@@ -21,7 +22,6 @@ from advisor.probes.llama_cpp import engine
 from advisor.probes.llama_cpp.job import Job
 from advisor.probes.llama_cpp.synthetic_model import Synthetic, write
 from advisor.runtimes import LLAMA_CPP
-from advisor.seen_machine import this_machine
 from benchmarks.engine_parts import talk
 from benchmarks.engine_parts.models import CONTEXTS, Target
 from benchmarks.engine_parts.readings import Readings, Run
@@ -90,7 +90,7 @@ def _kept(synthetic: Synthetic, folder: Path, seconds: float) -> AbstractContext
 
 def calibrated(found: Readings) -> Machine:
     """This machine with the medians of its probes saved; no GPU, which no target uses."""
-    calibration.save(found.medians())
+    local_store.save(found.medians())
     return replace(this_machine(), gpus=())
 
 

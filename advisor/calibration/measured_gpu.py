@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from advisor.calibration import Calibration
+from advisor.calibration.local_store import Calibration
 from advisor.catalog.constants import efficiency
 from advisor.machine import from_catalog
 from advisor.machine.machine import Gpu, Link

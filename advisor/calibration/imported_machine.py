@@ -1,14 +1,14 @@
 """A machine that was measured elsewhere and imported, with what a person types over."""
 
-from advisor import named_machines, seen_machine
-from advisor.calibration import Calibration
+from advisor.calibration import imported_store, local_machine
+from advisor.calibration.fingerprint import Fingerprint
+from advisor.calibration.local_store import Calibration
+from advisor.calibration.measurement_file import Probed
 from advisor.errors import InputError, UnknownName
-from advisor.fingerprint import Fingerprint
 from advisor.machine import from_spec
 from advisor.machine.catalog import find_host
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineInputs
-from advisor.probed import Probed
 from advisor.probes.gpu.facts import GpuFacts
 from advisor.probes.host.inventory import HostFacts
 from advisor.probes.measurement import Measurement
@@ -33,16 +33,16 @@ def named_machine(
         StoreError: its file cannot be read.
     """
     inputs = overrides or MachineInputs()
-    if name.casefold() == named_machines.THIS:
-        return seen_machine.this_machine(inputs, measured)
-    found = named_machines.probed(name)
+    if name.casefold() == imported_store.THIS:
+        return local_machine.this_machine(inputs, measured)
+    found = imported_store.probed(name)
     parts = found.fingerprint or UNKNOWN
     if not parts.memory and inputs.ram_gb is None:
         raise InputError(
             f"How much RAM {name} has was not in the file that was imported; say it (--ram-gb on "
             "the command line), and its GPU and processor as well."
         )
-    known = named_machines.measured(name) if measured is None else measured
+    known = imported_store.measured(name) if measured is None else measured
     return as_probed(found, known, inputs)
 
 
@@ -58,7 +58,9 @@ def as_probed(found: Probed, measured: Calibration, overrides: MachineInputs) ->
         UnknownName: a part typed over that the catalogue does not hold.
     """
     parts = found.fingerprint or UNKNOWN
-    return seen_machine.seen_machine(_host(parts, found.latest), _cards(parts), measured, overrides)
+    return local_machine.seen_machine(
+        _host(parts, found.latest), _cards(parts), measured, overrides
+    )
 
 
 def _host(parts: Fingerprint, latest: dict[str, Measurement]) -> HostFacts:

@@ -17,8 +17,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from advisor.calibration.fingerprint import Fingerprint
 from advisor.errors import InputError, StoreError
-from advisor.fingerprint import Fingerprint
 from advisor.probes.measurement import Measurement, Point
 
 VERSION = 1

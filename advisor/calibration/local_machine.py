@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from advisor import calibrated, calibration
-from advisor.calibration import Calibration
+from advisor.calibration import local_store, measured_gpu
+from advisor.calibration.local_store import Calibration
 from advisor.errors import InputError, UnknownName
 from advisor.machine import from_catalog
 from advisor.machine.catalog import find_gpu
@@ -35,7 +35,7 @@ def this_machine(
         UnknownName: a part typed over that the catalogue does not hold.
     """
     cards, unseen = gpu_probe.gpus()
-    known = calibration.load() if measured is None else measured
+    known = local_store.load() if measured is None else measured
     return seen_machine(
         host_probe.facts(), cards, known, overrides, unseen=unseen, read_ahead=_read_ahead()
     )
@@ -93,7 +93,7 @@ def _seen_gpus(
             notes.append(f"{error} Choose the closest GPU by hand.")
             continue
         seen = _as_seen(from_catalog.gpu_of(row), card, inputs)
-        found.append(calibrated.gpu(seen, place, measured, keep_link=typed))
+        found.append(measured_gpu.gpu(seen, place, measured, keep_link=typed))
     return tuple(found)
 
 

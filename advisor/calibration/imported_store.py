@@ -6,13 +6,13 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from advisor import calibration
-from advisor.calibration import Calibration
+from advisor.calibration import local_store
+from advisor.calibration.fingerprint import Fingerprint, difference
+from advisor.calibration.local_store import Calibration
+from advisor.calibration.measurement_file import Probed, alone, imported, to_json, write
+from advisor.calibration.measurement_file import delete as delete_file
 from advisor.errors import InputError, StoreError, UnknownName
-from advisor.fingerprint import Fingerprint, difference
 from advisor.paths import DATA_VARIABLE, data_folder
-from advisor.probed import Probed, alone, imported, to_json, write
-from advisor.probed import delete as delete_file
 
 FOLDER = "machines"
 THIS = "this"
@@ -35,7 +35,7 @@ def probed(name: str) -> Probed:
         StoreError: its file cannot be read.
     """
     if name.casefold() == THIS:
-        return calibration.exported()
+        return local_store.exported()
     path = _path(_known(name))
     try:
         return imported(path.read_bytes(), str(path))
@@ -58,8 +58,8 @@ def measured(name: str, now: datetime | None = None) -> Calibration:
         StoreError: its file cannot be read.
     """
     if name.casefold() == THIS:
-        return calibration.load(now)
-    return calibration.judged(probed(name), now, f"probed on {_known(name)}")
+        return local_store.load(now)
+    return local_store.judged(probed(name), now, f"probed on {_known(name)}")
 
 
 def keep(found: Probed, name: str) -> Probed:
@@ -121,7 +121,7 @@ def delete(name: str) -> None:
         StoreError: the data folder cannot be written.
     """
     if name.casefold() == THIS:
-        calibration.forget()
+        local_store.forget()
         return
     delete_file(_path(_known(name)))
 

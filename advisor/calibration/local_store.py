@@ -7,12 +7,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from advisor.errors import StoreError
-from advisor.fingerprint import Fingerprint, difference, fingerprint, other_driver
-from advisor.machine.machine import EngineSpeed
-from advisor.machine.quantity import Figure, Kind
-from advisor.paths import DATA_VARIABLE, data_folder
-from advisor.probed import (
+from advisor.calibration.fingerprint import Fingerprint, difference, fingerprint, other_driver
+from advisor.calibration.measurement_file import (
     UNREADABLE,
     NewerFile,
     Probed,
@@ -23,6 +19,10 @@ from advisor.probed import (
     to_json,
     write,
 )
+from advisor.errors import StoreError
+from advisor.machine.machine import EngineSpeed
+from advisor.machine.quantity import Figure, Kind
+from advisor.paths import DATA_VARIABLE, data_folder
 from advisor.probes.measurement import Measurement
 
 FILE_NAME = "calibration.json"
