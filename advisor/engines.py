@@ -19,11 +19,11 @@ from advisor.runtimes import (
     SGLANG,
     VLLM,
     Runtime,
-    expert_streaming,
+    expert_offloading,
     flexgen,
     sglang,
 )
-from advisor.runtimes.expert_streaming import EXPERT_STREAMING
+from advisor.runtimes.expert_offloading import EXPERT_STREAMING
 
 TENSORRT_LLM = replace(VLLM, name="TensorRT-LLM", key="tensorrt-llm")
 DEEPSPEED_INFERENCE = replace(VLLM, name="DeepSpeed-Inference", key="deepspeed-inference")
@@ -37,17 +37,17 @@ NO_HOST_ATTENTION = replace(FLEXGEN, schedule=partial(flexgen.schedule, host_att
 MIXTRAL_OFFLOADING = replace(EXPERT_STREAMING, key="mixtral-offloading")
 ALL_EXPERTS = replace(
     MIXTRAL_OFFLOADING,
-    schedule=partial(expert_streaming.schedule, cached=False, whole=True),
+    schedule=partial(expert_offloading.schedule, cached=False, whole=True),
 )
 ON_DEMAND = replace(
-    MIXTRAL_OFFLOADING, schedule=partial(expert_streaming.schedule, cached=False, ahead=False)
+    MIXTRAL_OFFLOADING, schedule=partial(expert_offloading.schedule, cached=False, ahead=False)
 )
-NOT_AHEAD = replace(MIXTRAL_OFFLOADING, schedule=partial(expert_streaming.schedule, ahead=False))
+NOT_AHEAD = replace(MIXTRAL_OFFLOADING, schedule=partial(expert_offloading.schedule, ahead=False))
 WITH_CACHE = replace(NOT_AHEAD, key=EXPERT_STREAMING.key)
 BY_CORES = replace(
     EXPERT_STREAMING,
     key="colibri",
-    schedule=partial(expert_streaming.schedule, ahead=False, by_cores=True),
+    schedule=partial(expert_offloading.schedule, ahead=False, by_cores=True),
 )
 
 ENGINES: tuple[tuple[str, Runtime], ...] = (

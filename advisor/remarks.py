@@ -20,8 +20,8 @@ from advisor.runtimes import (
 )
 from advisor.runtimes.accelerate import MEMORY_USED
 from advisor.runtimes.device_map import HEAD, device_map
-from advisor.runtimes.llama_cpp_schedule import READ_IN
-from advisor.runtimes.ollama import default_context
+from advisor.runtimes.llama_cpp.ollama import default_context
+from advisor.runtimes.llama_cpp.passes import READ_IN
 from advisor.runtimes.serving import sequences_that_fit, served
 
 

@@ -25,7 +25,7 @@ from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.runtimes import ACCELERATE, DEEPSPEED, VLLM, Runtime
-from advisor.runtimes.streaming import ACTIVATIONS
+from advisor.runtimes.weight_streaming import ACTIVATIONS
 from advisor.stated_run import lengths
 
 MOST_USERS = 2048

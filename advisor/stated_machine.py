@@ -15,7 +15,7 @@ from advisor.machine.from_spec import TYPICAL_HOST
 from advisor.machine.rows import HostRow
 from advisor.machine.spec import NO_GPU, MachineInputs
 from advisor.runtimes import Runtime
-from advisor.runtimes.expert_streaming import EXPERT_STREAMING
+from advisor.runtimes.expert_offloading import EXPERT_STREAMING
 from advisor.stated_gpus import stated_gpus
 from advisor.units import GB
 

@@ -11,7 +11,7 @@ from advisor.model.architecture import Architecture
 from advisor.model.from_param_count import outline
 from advisor.model.model import Model, scaled
 from advisor.runtimes import Runtime
-from advisor.runtimes.expert_streaming import EXPERT_STREAMING
+from advisor.runtimes.expert_offloading import EXPERT_STREAMING
 from advisor.units import GB, GIB
 
 SPELLINGS = (

@@ -24,7 +24,7 @@ from advisor.cost_model.timing import (
 from advisor.errors import InputError
 from advisor.machine.machine import Disk, Gpu, Host, Link, Machine
 from advisor.machine.quantity import given
-from advisor.runtimes.paging import WATCHED, missed_share
+from advisor.runtimes.llama_cpp.paging import WATCHED, missed_share
 from advisor.units import Array
 
 CONSTANTS = {

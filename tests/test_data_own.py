@@ -7,7 +7,7 @@ import pytest
 from advisor.accuracy import paged
 from advisor.accuracy.own import OWN, OwnRow, rows
 from advisor.accuracy.own import paged as is_paged
-from advisor.runtimes.paging import WATCHED
+from advisor.runtimes.llama_cpp.paging import WATCHED
 from advisor.units import GB
 
 ROWS = rows()

@@ -19,7 +19,7 @@ from advisor.model.build import build
 from advisor.model.catalog import find_model, in_format
 from advisor.model.model import Model
 from advisor.model.spec import ArchitectureFacts
-from advisor.runtimes.llama_cpp_memory import compute_buffer, kv_cache_bytes, output_buffer
+from advisor.runtimes.llama_cpp.buffers import compute_buffer, kv_cache_bytes, output_buffer
 from advisor.units import MIB
 
 ROUNDING = 0.02 * MIB

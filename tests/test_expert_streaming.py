@@ -18,8 +18,8 @@ from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.model.model import Model
-from advisor.runtimes import expert_streaming
-from advisor.runtimes.expert_streaming import EXPERT_STREAMING, hit_share
+from advisor.runtimes import expert_offloading
+from advisor.runtimes.expert_offloading import EXPERT_STREAMING, hit_share
 from advisor.units import GB, GIB
 
 WORK = Workload(prompt=64, output=64, context=128)
@@ -36,7 +36,7 @@ def rig(gpu: str = "none", ram_gb: float = 64) -> Machine:
 
 def decode(model: Model, where: Machine, strategy: Strategy, **ways: bool) -> Schedule:
     placement = EXPERT_STREAMING.place(model, where, WORK, strategy, Settings())
-    how = partial(expert_streaming.schedule, **ways)
+    how = partial(expert_offloading.schedule, **ways)
     return how(model, placement, where, WORK).decode
 
 

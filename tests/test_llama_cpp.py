@@ -18,8 +18,8 @@ from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.model.model import Model
 from advisor.runtimes import LLAMA_CPP
-from advisor.runtimes.llama_cpp_schedule import crossings
-from advisor.runtimes.paging import WATCHED, Rereading, renewal_rate
+from advisor.runtimes.llama_cpp.paging import WATCHED, Rereading, renewal_rate
+from advisor.runtimes.llama_cpp.passes import crossings
 from advisor.units import GIB
 
 

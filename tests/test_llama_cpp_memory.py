@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from advisor.cost_model.workload import Workload
 from advisor.model.catalog import architecture, model
-from advisor.runtimes.llama_cpp_memory import (
+from advisor.runtimes.llama_cpp.buffers import (
     cells,
     compute_buffer,
     input_buffer,

@@ -12,7 +12,15 @@ from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.runtimes import RUNTIMES, runtime
-from advisor.runtimes.formats import COMPUTE_CAPABILITY, NAMES, bits, kinds, nearest, rows, takes
+from advisor.runtimes.format_support import (
+    COMPUTE_CAPABILITY,
+    NAMES,
+    bits,
+    kinds,
+    nearest,
+    rows,
+    takes,
+)
 
 KNOWN = {"GGUF", "GGUF experts", "16-bit", "AWQ", "GPTQ", "FP8", "NVFP4", "MXFP4", "AMX",
          "bitsandbytes"}  # fmt: skip

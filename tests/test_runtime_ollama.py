@@ -22,7 +22,7 @@ from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.runtimes import LLAMA_CPP, LM_STUDIO, OLLAMA, Runtime
-from advisor.runtimes.ollama import default_context, micro_batch, served
+from advisor.runtimes.llama_cpp.ollama import default_context, micro_batch, served
 
 OFFLOAD, RESIDENT, PAGED = Strategy.CPU_OFFLOAD, Strategy.GPU_RESIDENT, Strategy.NVME_OFFLOAD
 RIG = machine(MachineInputs(gpu="RTX 3090", ram_gb=128))

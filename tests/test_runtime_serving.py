@@ -27,7 +27,7 @@ from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.runtimes import SGLANG, VLLM, Runtime
-from advisor.runtimes.parallel import cache_share, parallel
+from advisor.runtimes.parallelism import cache_share, parallel
 from advisor.runtimes.serving import sequences_that_fit
 from advisor.runtimes.sglang import static_share
 from advisor.runtimes.vllm import grouped, grouping

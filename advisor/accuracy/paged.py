@@ -21,7 +21,7 @@ from advisor.errors import InputError
 from advisor.machine.machine import Disk
 from advisor.model.model import Floats
 from advisor.runtimes import LLAMA_CPP
-from advisor.runtimes.paging import WATCHED, Reread, Rereading, reread
+from advisor.runtimes.llama_cpp.paging import WATCHED, Reread, Rereading, reread
 from advisor.units import GB, GIB, Array
 
 FOUND = np.arange(51) / 100

@@ -12,8 +12,8 @@ from advisor.formatting import memory
 from advisor.machine import from_catalog
 from advisor.machine.catalog import find_gpu
 from advisor.machine.quantity import Kind
-from advisor.runtimes.llama_cpp import gpu_budget
-from advisor.runtimes.llama_cpp_memory import kv_cache_bytes
+from advisor.runtimes.llama_cpp.buffers import kv_cache_bytes
+from advisor.runtimes.llama_cpp.layer_split import gpu_budget
 from advisor.units import GIB
 
 OTHERS_IN_VRAM = (0.0, 1.0, 2.0, 4.0)

@@ -8,7 +8,7 @@ from advisor.cost_model.schedule import Route
 from advisor.formatting import memory, number
 from advisor.machine import from_catalog
 from advisor.machine.quantity import Kind
-from advisor.runtimes.llama_cpp import SYSTEM_RAM
+from advisor.runtimes.llama_cpp.layer_split import SYSTEM_RAM
 
 SLOWER_RATES = {"DDR4": (2133, 2400, 2666), "DDR5": (3600, 4000, 4800)}
 """Rates that modules run at without their profile, or when four share two channels [MT/s]. JEDEC's

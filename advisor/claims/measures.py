@@ -19,7 +19,7 @@ from advisor.errors import InputError
 from advisor.machine.catalog import find_gpu, find_host
 from advisor.money import monthly_hours
 from advisor.offers import offers
-from advisor.runtimes.llama_cpp import SYSTEM_RAM
+from advisor.runtimes.llama_cpp.layer_split import SYSTEM_RAM
 from advisor.units import GB, HOURS_PER_MONTH, Array
 
 Measure = Callable[[Scenario], Range]

@@ -24,7 +24,7 @@ from advisor.fitting.streams import (
     regime,
     teaches,
 )
-from advisor.runtimes.expert_streaming import EXPERT_STREAMING
+from advisor.runtimes.expert_offloading import EXPERT_STREAMING
 from advisor.stated_batch import guessed_batch
 
 SOURCE = "python -m advisor.fitting on data/measurements/offload_papers.csv"

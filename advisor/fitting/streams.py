@@ -24,7 +24,7 @@ from advisor.fitting.stream_parameters import STREAM_PARAMETERS
 from advisor.machine.machine import Machine
 from advisor.model.model import Floats
 from advisor.predict import Case, understood
-from advisor.runtimes.expert_streaming import EXPERT_STREAMING
+from advisor.runtimes.expert_offloading import EXPERT_STREAMING
 from advisor.stated_batch import SERVER
 from advisor.stated_run import lengths
 

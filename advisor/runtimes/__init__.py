@@ -5,12 +5,12 @@ from advisor.errors import UnknownName
 from advisor.runtimes.accelerate import ACCELERATE
 from advisor.runtimes.deepspeed import DEEPSPEED
 from advisor.runtimes.flexgen import FLEXGEN
-from advisor.runtimes.ik_llama_cpp import IK_LLAMA_CPP
 from advisor.runtimes.ktransformers import KTRANSFORMERS
-from advisor.runtimes.llama_cpp import LLAMA_CPP
-from advisor.runtimes.llama_cpp_tensor import LLAMA_CPP_TENSOR
-from advisor.runtimes.lm_studio import LM_STUDIO
-from advisor.runtimes.ollama import OLLAMA
+from advisor.runtimes.llama_cpp.ik_fork import IK_LLAMA_CPP
+from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
+from advisor.runtimes.llama_cpp.lm_studio import LM_STUDIO
+from advisor.runtimes.llama_cpp.ollama import OLLAMA
+from advisor.runtimes.llama_cpp.split_mode_tensor import LLAMA_CPP_TENSOR
 from advisor.runtimes.sglang import SGLANG
 from advisor.runtimes.vllm import VLLM
 

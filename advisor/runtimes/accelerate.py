@@ -32,8 +32,8 @@ from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.model import Floats, Model
 from advisor.runtimes.device_map import blocks, filled, room_needed
-from advisor.runtimes.formats import becomes_of
-from advisor.runtimes.streaming import (
+from advisor.runtimes.format_support import becomes_of
+from advisor.runtimes.weight_streaming import (
     ACTIVATIONS,
     first_layers,
     gpu_load,

@@ -35,8 +35,8 @@ from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.model.model import Model
-from advisor.runtimes.formats import becomes_of
-from advisor.runtimes.streaming import (
+from advisor.runtimes.format_support import becomes_of
+from advisor.runtimes.weight_streaming import (
     ACTIVATIONS,
     attended_bytes,
     cache_share,

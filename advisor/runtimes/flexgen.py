@@ -21,9 +21,9 @@ from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.kv_cache import KV_BYTES_PER_VALUE
 from advisor.model.model import Floats, Model
-from advisor.runtimes.formats import becomes_of
-from advisor.runtimes.parallel import Parallel, exchanges
-from advisor.runtimes.streaming import (
+from advisor.runtimes.format_support import becomes_of
+from advisor.runtimes.parallelism import Parallel, exchanges
+from advisor.runtimes.weight_streaming import (
     ACTIVATIONS,
     attended_bytes,
     cache_share,

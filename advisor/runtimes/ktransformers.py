@@ -31,9 +31,9 @@ from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
 from advisor.model.model import Floats, Model
-from advisor.runtimes.expert_streaming import hit_share
-from advisor.runtimes.formats import becomes_of
-from advisor.runtimes.parallel import (
+from advisor.runtimes.expert_offloading import hit_share
+from advisor.runtimes.format_support import becomes_of
+from advisor.runtimes.parallelism import (
     Parallel,
     cache_share,
     exchanges,
@@ -42,7 +42,7 @@ from advisor.runtimes.parallel import (
     several,
 )
 from advisor.runtimes.serving import held_load, served, smallest
-from advisor.runtimes.streaming import ACTIVATIONS
+from advisor.runtimes.weight_streaming import ACTIVATIONS
 from advisor.units import Array
 
 VERSION = "kt-kernel and sglang-kt 0.7.2"

@@ -26,8 +26,8 @@ from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.model.model import Floats, Model
-from advisor.runtimes.formats import kinds
-from advisor.runtimes.parallel import (
+from advisor.runtimes.format_support import kinds
+from advisor.runtimes.parallelism import (
     Parallel,
     cache_share,
     chunks,
@@ -35,7 +35,7 @@ from advisor.runtimes.parallel import (
     parallel,
     representative,
 )
-from advisor.runtimes.streaming import ACTIVATIONS, each_of, kernels, unpacked_weights
+from advisor.runtimes.weight_streaming import ACTIVATIONS, each_of, kernels, unpacked_weights
 from advisor.units import Array
 
 SIXTEEN_BITS = ("f16", "bf16", "f32")

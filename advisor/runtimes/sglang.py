@@ -21,8 +21,8 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.runtimes.formats import becomes_of
-from advisor.runtimes.parallel import Parallel, parallel, representative, several
+from advisor.runtimes.format_support import becomes_of
+from advisor.runtimes.parallelism import Parallel, parallel, representative, several
 from advisor.runtimes.serving import (
     Room,
     checkpoint,

@@ -32,8 +32,8 @@ from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
 from advisor.model.model import Floats, Model
-from advisor.runtimes.formats import becomes_of
-from advisor.runtimes.parallel import Parallel, chunks, parallel, representative, several
+from advisor.runtimes.format_support import becomes_of
+from advisor.runtimes.parallelism import Parallel, chunks, parallel, representative, several
 from advisor.runtimes.serving import (
     Room,
     checkpoint,
@@ -46,7 +46,7 @@ from advisor.runtimes.serving import (
     served,
     weight_room,
 )
-from advisor.runtimes.streaming import kernels
+from advisor.runtimes.weight_streaming import kernels
 from advisor.units import GIB, Array
 
 VERSION = "vLLM 0.33.0"

@@ -16,9 +16,9 @@ from advisor.cost_model.schedule import Phases
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.runtimes.llama_cpp import LLAMA_CPP
-from advisor.runtimes.llama_cpp_command import BATCH, MICRO_BATCH, devices, with_workers
-from advisor.runtimes.llama_cpp_schedule import phases
+from advisor.runtimes.llama_cpp.command import BATCH, MICRO_BATCH, devices, with_workers
+from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
+from advisor.runtimes.llama_cpp.passes import phases
 
 VERSION = "ik_llama.cpp of August 2026 (8337e4cd3)"
 ALL_LAYERS = 999

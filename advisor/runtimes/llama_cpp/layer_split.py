@@ -32,15 +32,15 @@ from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
 from advisor.model.model import Floats, Model
-from advisor.runtimes.formats import becomes_of
-from advisor.runtimes.llama_cpp_command import VERSION, command
-from advisor.runtimes.llama_cpp_memory import (
+from advisor.runtimes.format_support import becomes_of
+from advisor.runtimes.llama_cpp.buffers import (
     compute_buffer,
     input_buffer,
     kv_cache_bytes,
     output_buffer,
 )
-from advisor.runtimes.llama_cpp_schedule import COPY_TOKENS, schedule
+from advisor.runtimes.llama_cpp.command import VERSION, command
+from advisor.runtimes.llama_cpp.passes import COPY_TOKENS, schedule
 from advisor.units import GIB, MIB, Array
 
 FIT_MARGIN = 1024 * MIB

@@ -20,10 +20,10 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.runtimes import llama_cpp
-from advisor.runtimes.formats import becomes_of
-from advisor.runtimes.llama_cpp_memory import kv_cache_bytes
-from advisor.runtimes.llama_cpp_schedule import schedule
+from advisor.runtimes.format_support import becomes_of
+from advisor.runtimes.llama_cpp import layer_split
+from advisor.runtimes.llama_cpp.buffers import kv_cache_bytes
+from advisor.runtimes.llama_cpp.passes import schedule
 from advisor.units import Array
 
 VERSION = "LM Studio's lms of April 2026 (docs at c6854fb)"
@@ -48,13 +48,13 @@ def place(
     if layers is None and machine.gpus:
         layers = whole_layers(model, machine, work)
     fixed = replace(settings, gpu_layers=layers, cpu_moe=0.0)
-    return llama_cpp.place(model, machine, work, strategy, fixed)
+    return layer_split.place(model, machine, work, strategy, fixed)
 
 
 def whole_layers(model: Model, machine: Machine, work: Workload) -> Array:
     """Layers that fit with all their experts; none where all would, to compare with RAM."""
     cache = kv_cache_bytes(model, work) * np.asarray(work.users, float)[..., None]
-    budget = llama_cpp.gpu_budget(model, machine, work) - model.output
+    budget = layer_split.gpu_budget(model, machine, work) - model.output
     layers = layers_that_fit(model.layer_bytes + cache, budget)
     return np.where(layers >= model.layers, 0.0, layers)
 

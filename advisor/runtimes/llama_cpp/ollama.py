@@ -25,9 +25,9 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.runtimes import llama_cpp, llama_cpp_schedule
-from advisor.runtimes.formats import becomes_of
-from advisor.runtimes.llama_cpp_memory import kv_cache_bytes
+from advisor.runtimes.format_support import becomes_of
+from advisor.runtimes.llama_cpp import layer_split, passes
+from advisor.runtimes.llama_cpp.buffers import kv_cache_bytes
 from advisor.units import GIB, MIB, Array
 
 VERSION = "Ollama of August 2026 (fb30760)"
@@ -102,7 +102,7 @@ def place(
         )
     whole = settings if settings.gpu_layers is None else replace(settings, cpu_moe=0.0)
     asked = served(model, machine, work)
-    return llama_cpp.place(model, chosen(model, machine, asked), asked, strategy, whole)
+    return layer_split.place(model, chosen(model, machine, asked), asked, strategy, whole)
 
 
 def chosen(model: Model, machine: Machine, work: Workload) -> Machine:
@@ -115,7 +115,7 @@ def chosen(model: Model, machine: Machine, work: Workload) -> Machine:
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
     """As llama.cpp, in the micro-batches that Ollama chooses."""
     asked = served(model, machine, work)
-    return llama_cpp_schedule.schedule(model, placement, chosen(model, machine, asked), asked)
+    return passes.schedule(model, placement, chosen(model, machine, asked), asked)
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:

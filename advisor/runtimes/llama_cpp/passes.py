@@ -21,7 +21,7 @@ from advisor.cost_model.schedule import (
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.runtimes.paging import reread
+from advisor.runtimes.llama_cpp.paging import reread
 from advisor.units import FLOAT, Array
 
 READ_IN = ("none", "mlock", "dio")

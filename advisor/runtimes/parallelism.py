@@ -17,7 +17,7 @@ from advisor.cost_model.schedule import Exchange, Way
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Architecture
 from advisor.model.model import Floats, Model
-from advisor.runtimes.llama_cpp_memory import widths
+from advisor.runtimes.llama_cpp.buffers import widths
 from advisor.units import Array
 
 ACTIVATION = 2.0

@@ -20,7 +20,7 @@ from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
 from advisor.model.model import Model
-from advisor.runtimes.streaming import ACTIVATIONS, kernels, packed_weights, together
+from advisor.runtimes.weight_streaming import ACTIVATIONS, kernels, packed_weights, together
 from advisor.units import GIB, Array
 
 VERSION = "engines of their own; no command is given"

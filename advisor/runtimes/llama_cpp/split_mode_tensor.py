@@ -20,9 +20,9 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.runtimes import llama_cpp
-from advisor.runtimes.llama_cpp import LLAMA_CPP
-from advisor.runtimes.parallel import REDUCES
+from advisor.runtimes.llama_cpp import layer_split
+from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
+from advisor.runtimes.parallelism import REDUCES
 from advisor.units import FLOAT, Array
 
 CACHES = ("f32", "f16", "bf16", "q8_0", "q4_0")
@@ -43,7 +43,7 @@ def place(
             that it cannot divide.
     """
     _needs(model, machine, work, strategy)
-    whole = llama_cpp.place(model, machine, work, strategy, settings)
+    whole = layer_split.place(model, machine, work, strategy, settings)
     shares = dict(zip(map(vram, range(len(machine.gpus))), parts(machine), strict=True))
     layers = np.ones(model.layers)
     return replace(
