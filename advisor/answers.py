@@ -5,17 +5,17 @@ from typing import Any
 
 import numpy as np
 
-from advisor.advice import Advice
-from advisor.causes.bandwidths import Needed
-from advisor.compare import decode_tps
+from advisor.advice.advise import Advice
+from advisor.advice.compare import decode_tps
+from advisor.advice.diagnosis.causes.required_bandwidth import Needed
+from advisor.advice.diagnosis.diagnose import Diagnosis, Explanation
+from advisor.advice.diagnosis.text import sentence
 from advisor.cost_model.assumptions import Assumption
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Tier
 from advisor.cost_model.timing import CROSSINGS, HIDDEN, LAYERS
 from advisor.cost_model.uncertainty import Range
 from advisor.cost_model.workload import Workload
-from advisor.diagnosis import Diagnosis, Explanation
-from advisor.diagnosis_text import sentence
 from advisor.model.architecture import Architecture
 from advisor.model.resolve import Found
 

@@ -11,13 +11,13 @@ from typing import Any
 
 import advisor
 from advisor import answers, options
-from advisor.advice import advise
+from advisor.advice.advise import advise
+from advisor.advice.compare import compare
+from advisor.advice.diagnosis.diagnose import diagnose, measurable
+from advisor.advice.diagnosis.text import diagnosis_text
 from advisor.commands import calibrations, judging, probes, reports
 from advisor.commands.command import Command, added, show
-from advisor.compare import compare
 from advisor.cost_model.estimate import Estimate
-from advisor.diagnosis import diagnose, measurable
-from advisor.diagnosis_text import diagnosis_text
 from advisor.errors import AdvisorError, InputError
 from advisor.formatting import memory, money, range_of, seconds, tokens_per_second
 from advisor.model import resolve

@@ -6,19 +6,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from advisor.advice.diagnosis.causes.table import this_system
+from advisor.advice.diagnosis.diagnose import Measured
+from advisor.advice.diagnosis.reported_speeds import reported_in
+from advisor.advice.offers import MoneyInputs
 from advisor.calibration import local_machine
 from advisor.calibration.imported_machine import named_machine
-from advisor.causes.table import this_system
 from advisor.cost_model.placement import LOAD_MODES, Settings, Strategy
 from advisor.cost_model.workload import Workload
-from advisor.diagnosis import Measured
 from advisor.errors import InputError
 from advisor.machine import from_spec
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineInputs
 from advisor.model.kv_cache import KV_BYTES_PER_VALUE
-from advisor.offers import MoneyInputs
-from advisor.results import reported_in
 from advisor.units import GIB
 
 MODEL_HELP = "name, FILE.gguf, config.json, or owner/name on the Hugging Face Hub"

@@ -5,8 +5,10 @@ from functools import cache
 
 import pytest
 
-from advisor.advice import Advice, advise
-from advisor.compare import decode_tps, usable
+from advisor.advice.advise import Advice, advise
+from advisor.advice.compare import decode_tps, usable
+from advisor.advice.offers import MoneyInputs
+from advisor.advice.upgrades import COUNTS, WORTHWHILE, Upgrade, first_choice
 from advisor.cost_model.placement import Settings, Strategy
 from advisor.cost_model.workload import Workload
 from advisor.formatting import tokens_per_second
@@ -14,7 +16,6 @@ from advisor.machine.from_spec import machine
 from advisor.machine.quantity import Figure, Kind
 from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
-from advisor.offers import MoneyInputs
 from advisor.runtimes import (
     ACCELERATE,
     DEEPSPEED,
@@ -24,7 +25,6 @@ from advisor.runtimes import (
     VLLM,
     Runtime,
 )
-from advisor.upgrades import COUNTS, WORTHWHILE, Upgrade, first_choice
 
 SATA = "SATA SSD (typical)"
 SITUATIONS = {

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from advisor.advice.money import monthly_hours
+from advisor.advice.offers import MoneyInputs, offers
 from advisor.claims.measures import MEASURES, SETTING
 from advisor.claims.scenarios import Scenario
 from advisor.model import catalog
-from advisor.money import monthly_hours
-from advisor.offers import MoneyInputs, offers
 from advisor.units import GB, GIB
 
 LLAMA = {"model": "Llama-3.1-70B", "format": "Q4_K_M", "context": 4096, "runtime": "llama.cpp",

@@ -280,7 +280,9 @@ class TestDiagnose:
     def test_this_machine_runs_what_it_runs(self, answers, monkeypatch) -> None:
         here = from_spec.machine(MachineInputs(gpu="RTX 4090", ram_gb=64, ram_gbs=60))
         monkeypatch.setattr(local_machine, "this_machine", lambda: here)
-        monkeypatch.setattr("advisor.causes.table.operating_system", lambda: "linux")
+        monkeypatch.setattr(
+            "advisor.advice.diagnosis.causes.table.operating_system", lambda: "linux"
+        )
         found = answers("diagnose", *LLAMA, "--measured", "1.2")
         assert "spilled" not in {one["cause"] for one in found["causes"]}
 

@@ -6,15 +6,15 @@ from functools import cache
 
 import pytest
 
-from advisor.advice import Advice, advise
-from advisor.cards import card_of
-from advisor.compare import decode_tps
+from advisor.advice.advise import Advice, advise
+from advisor.advice.cards import card_of
+from advisor.advice.compare import decode_tps
+from advisor.advice.offers import MoneyInputs
 from advisor.cost_model.placement import Strategy
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
-from advisor.offers import MoneyInputs
 from advisor.reports import export
 from advisor.reports.compose import document
 from advisor.reports.document import ReportDocument, from_json, to_json

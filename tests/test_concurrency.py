@@ -6,8 +6,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from advisor.compare import compare, decode_tps
-from advisor.concurrency import USERS, Together, again, last, together
+from advisor.advice.compare import compare, decode_tps
+from advisor.advice.concurrency import USERS, Together, again, last, together
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Settings, Strategy
 from advisor.cost_model.workload import Workload

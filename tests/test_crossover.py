@@ -6,12 +6,12 @@ from functools import cache
 import numpy as np
 import pytest
 
-from advisor.compare import compare
+from advisor.advice.compare import compare
+from advisor.advice.crossover import Crossover, Way, by_prompt, by_users, crossing, sides
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Settings, Strategy
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.workload import Workload
-from advisor.crossover import Crossover, Way, by_prompt, by_users, crossing, sides
 from advisor.machine.from_spec import machine
 from advisor.machine.quantity import given
 from advisor.machine.spec import MachineInputs

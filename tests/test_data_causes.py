@@ -5,8 +5,8 @@ import re
 import pytest
 from provenance import is_past, is_public
 
-from advisor.causes import CAUSES
-from advisor.causes.table import SYSTEMS, CauseRow, cause_rows, row_for
+from advisor.advice.diagnosis.causes import CAUSES
+from advisor.advice.diagnosis.causes.table import SYSTEMS, CauseRow, cause_rows, row_for
 from advisor.machine.catalog import gpu_rows
 
 ROWS = cause_rows()

@@ -3,8 +3,8 @@
 import pytest
 from provenance import is_past, is_public
 
+from advisor.advice.price_rows import price_rows
 from advisor.machine.catalog import gpu_rows
-from advisor.price_rows import price_rows
 
 ROWS = price_rows()
 RENTS = [row for row in ROWS if row.kind == "rent"]

@@ -8,18 +8,26 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from advisor.advice.diagnosis.causes import CAUSES
+from advisor.advice.diagnosis.causes.counterfactual import Situation, Trial, situation
+from advisor.advice.diagnosis.causes.cpu import FAR_NODE
+from advisor.advice.diagnosis.causes.ram_and_drive import SLOWER_RATES
+from advisor.advice.diagnosis.diagnose import (
+    LIMITS,
+    Diagnosis,
+    Measured,
+    Outcome,
+    density,
+    diagnose,
+    distance,
+)
+from advisor.advice.diagnosis.text import diagnosis_text, sentence
 from advisor.catalog.constants import efficiency
-from advisor.causes import CAUSES
-from advisor.causes.memory import SLOWER_RATES
-from advisor.causes.processors import FAR_NODE
-from advisor.causes.situation import Situation, Trial, situation
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import Settings, Strategy, Tier
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.uncertainty import Range
 from advisor.cost_model.workload import Workload
-from advisor.diagnosis import LIMITS, Diagnosis, Measured, Outcome, density, diagnose, distance
-from advisor.diagnosis_text import diagnosis_text, sentence
 from advisor.errors import InputError
 from advisor.machine.from_spec import machine
 from advisor.machine.quantity import Figure, Kind

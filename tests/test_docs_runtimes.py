@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from advisor.compare import as_run
+from advisor.advice.compare import as_run
 from advisor.cost_model.placement import Settings, Tier
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal

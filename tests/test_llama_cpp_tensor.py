@@ -7,12 +7,12 @@ import pytest
 from engine import needs_engine, options
 from flags import flags, listed
 
-from advisor.advice import advise
+from advisor.advice.advise import advise
+from advisor.advice.diagnosis.diagnose import Measured, diagnose, measurable
 from advisor.catalog.constants import efficiency
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import Placement, Settings, Strategy, vram
 from advisor.cost_model.workload import Workload
-from advisor.diagnosis import Measured, diagnose, measurable
 from advisor.errors import InputError, Refusal
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor import money
+from advisor.advice import money
 from advisor.errors import InputError
 
 AMOUNT = st.floats(min_value=0.01, max_value=1e6)

@@ -2,11 +2,11 @@
 
 import pytest
 
-from advisor import offers
+from advisor.advice import offers
+from advisor.advice.offers import LIMITS, MoneyInputs
+from advisor.advice.price_rows import PriceRow, price_rows
 from advisor.errors import InputError
 from advisor.model import catalog
-from advisor.offers import LIMITS, MoneyInputs
-from advisor.price_rows import PriceRow, price_rows
 
 
 def price(**said: object) -> PriceRow:

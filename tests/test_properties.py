@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from advisor.advice.compare import as_run
 from advisor.catalog.constants import efficiency
-from advisor.compare import as_run
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import Settings, Strategy, Tier, needed_bytes
 from advisor.cost_model.workload import Workload

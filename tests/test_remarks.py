@@ -4,15 +4,15 @@ from typing import Any
 
 import pytest
 
+from advisor.advice.compare import as_run
+from advisor.advice.runtime_notes import remarks
 from advisor.catalog.constants import efficiency
-from advisor.compare import as_run
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import Settings, Strategy
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
-from advisor.remarks import remarks
 from advisor.runtimes import ACCELERATE, LLAMA_CPP, OLLAMA, RUNTIMES, VLLM, Runtime
 
 

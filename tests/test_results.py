@@ -13,9 +13,9 @@ from test_engine_results import (
     THROUGHPUT,
 )
 
-from advisor import results
+from advisor.advice.diagnosis import reported_speeds
+from advisor.advice.diagnosis.reported_speeds import reported, reported_in
 from advisor.errors import InputError
-from advisor.results import reported, reported_in
 
 
 def speeds(*rows):
@@ -60,7 +60,7 @@ def test_what_tells_no_speed_is_said(content, words):
 def test_a_file_that_cannot_be_read_or_is_too_large(tmp_path, monkeypatch):
     with pytest.raises(InputError, match=r"none\.json cannot be read: No such file"):
         reported_in(tmp_path / "none.json")
-    monkeypatch.setattr(results, "LARGEST", 3)
+    monkeypatch.setattr(reported_speeds, "LARGEST", 3)
     (tmp_path / "large.json").write_text("[1, 2, 3]")
     with pytest.raises(InputError, match="more than 3 bytes"):
         reported_in(tmp_path / "large.json")

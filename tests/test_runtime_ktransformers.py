@@ -9,8 +9,8 @@ import pytest
 from flags import flags, listed
 from measurements import measured
 
+from advisor.advice.compare import compare
 from advisor.catalog.constants import efficiency
-from advisor.compare import compare
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import RAM, Settings, Strategy, vram
 from advisor.cost_model.schedule import Route

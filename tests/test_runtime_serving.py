@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from flags import flags, listed
 
+from advisor.advice.compare import as_run
 from advisor.catalog.constants import Scope, efficiency
-from advisor.compare import as_run
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import (
     RAM,

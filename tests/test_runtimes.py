@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from placing import WORK, command, place
 
-from advisor.compare import compare, usable
+from advisor.advice.compare import compare, usable
 from advisor.cost_model.placement import (
     DISK,
     RAM,

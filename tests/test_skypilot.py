@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from advisor import skypilot
-from advisor.advice import advise
+from advisor.advice import skypilot
+from advisor.advice.advise import advise
+from advisor.advice.upgrades import Upgrade
 from advisor.catalog.constants import efficiency
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.placement import Strategy
@@ -22,7 +23,6 @@ from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.runtimes import LLAMA_CPP, OLLAMA, RUNTIMES, SGLANG, VLLM, Runtime
 from advisor.units import GIB
-from advisor.upgrades import Upgrade
 
 yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
 

@@ -5,9 +5,12 @@ from functools import cache
 import numpy as np
 import pytest
 
-from advisor.advice import Advice, advise
+from advisor.advice.advise import Advice, advise
+from advisor.advice.compare import compare, decode_tps
+from advisor.advice.offers import MoneyInputs
+from advisor.advice.sweeps import cost_by_tokens, page_cache_for, speed_by_layers
+from advisor.advice.upgrades import first_choice
 from advisor.catalog.constants import efficiency
-from advisor.compare import compare, decode_tps
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import Settings, Strategy
 from advisor.cost_model.workload import Workload
@@ -15,10 +18,7 @@ from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
-from advisor.offers import MoneyInputs
 from advisor.runtimes import LLAMA_CPP
-from advisor.sweeps import cost_by_tokens, page_cache_for, speed_by_layers
-from advisor.upgrades import first_choice
 
 WORK = Workload()
 

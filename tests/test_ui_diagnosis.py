@@ -6,8 +6,8 @@ import pytest
 from markupsafe import Markup
 from ui_app import app, page_text, run
 
-from advisor import diagnosis
-from advisor.causes.table import cause_rows
+from advisor.advice.diagnosis import diagnose
+from advisor.advice.diagnosis.causes.table import cause_rows
 from advisor.ui import diagnosing
 
 
@@ -108,7 +108,7 @@ def test_a_placement_that_does_not_fit_can_still_have_run():
 
 def test_an_impossible_speed_is_said_in_a_sentence(monkeypatch):
     def refuse(*_args, **_kwargs):
-        return diagnosis.Measured(decode=-1.0)
+        return diagnose.Measured(decode=-1.0)
 
     monkeypatch.setattr(diagnosing, "Measured", refuse)
     assert "measured is -1 tokens/s; allowed is" in page_text(asked(1.0))

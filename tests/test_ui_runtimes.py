@@ -5,7 +5,7 @@ import re
 import pytest
 from ui_app import app, page_text, run
 
-from advisor.advice import advise
+from advisor.advice.advise import advise
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineInputs

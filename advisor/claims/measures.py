@@ -8,6 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from advisor.advice.money import monthly_hours
+from advisor.advice.offers import offers
 from advisor.claims.figures import exact, inverse
 from advisor.claims.scenarios import Scenario
 from advisor.cost_model.estimate import Estimate
@@ -17,8 +19,6 @@ from advisor.cost_model.timing import CROSSINGS, StepTime
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import InputError
 from advisor.machine.catalog import find_gpu, find_host
-from advisor.money import monthly_hours
-from advisor.offers import offers
 from advisor.runtimes.llama_cpp.layer_split import SYSTEM_RAM
 from advisor.units import GB, HOURS_PER_MONTH, Array
 

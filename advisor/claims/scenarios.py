@@ -10,9 +10,10 @@ from functools import cached_property
 from typing import Any
 
 from advisor import runtimes
+from advisor.advice.compare import as_run
+from advisor.advice.offers import MoneyInputs
 from advisor.catalog.constants import efficiency
 from advisor.claims.rows import Inputs
-from advisor.compare import as_run
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import Settings, Strategy
 from advisor.cost_model.schedule import Route
@@ -23,7 +24,6 @@ from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.model.model import Model
-from advisor.offers import MoneyInputs
 from advisor.runtimes import Runtime
 from advisor.units import GIB, Array
 

@@ -6,8 +6,11 @@ from datetime import UTC, datetime
 import numpy as np
 
 import advisor
-from advisor.advice import Advice
-from advisor.cards import TITLES, card_of
+from advisor.advice.advise import Advice
+from advisor.advice.cards import TITLES, card_of
+from advisor.advice.offers import MoneyInputs
+from advisor.advice.sweeps import CostLine, cost_by_tokens, speed_by_layers
+from advisor.advice.upgrades import Upgrade
 from advisor.cost_model.assumptions import Assumption as Input
 from advisor.cost_model.estimate import Estimate, parts_held
 from advisor.cost_model.placement import Strategy, Tier
@@ -15,7 +18,6 @@ from advisor.cost_model.uncertainty import Range
 from advisor.cost_model.workload import Workload
 from advisor.formatting import number, rate, seconds
 from advisor.machine.machine import Machine
-from advisor.offers import MoneyInputs
 from advisor.reports.document import (
     Assumption,
     PlacementCard,
@@ -26,8 +28,6 @@ from advisor.reports.document import (
     UpgradeRow,
 )
 from advisor.runtimes import LLAMA_CPP
-from advisor.sweeps import CostLine, cost_by_tokens, speed_by_layers
-from advisor.upgrades import Upgrade
 
 
 def document(

@@ -8,7 +8,7 @@ import streamlit as st
 from advisor import formatting
 from advisor.accuracy.coverage import coverage_like
 from advisor.accuracy.text import percent
-from advisor.cards import TITLES, card_of
+from advisor.advice.cards import TITLES, card_of
 from advisor.cost_model.placement import Strategy
 from advisor.errors import AdvisorError, Refusal
 from advisor.machine.quantity import Kind

@@ -5,15 +5,15 @@ from functools import cached_property
 
 import streamlit as st
 
-from advisor import crossover
-from advisor.advice import Advice, advise
+from advisor.advice import crossover
+from advisor.advice.advise import Advice, advise
+from advisor.advice.crossover import Crossover
+from advisor.advice.offers import MoneyInputs
 from advisor.calibration.local_machine import this_machine
 from advisor.cost_model.workload import Workload
-from advisor.crossover import Crossover
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.model.resolve import Found
-from advisor.offers import MoneyInputs
 from advisor.reports.compose import document
 from advisor.reports.document import ReportDocument
 from advisor.ui.choices import Choices

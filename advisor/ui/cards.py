@@ -5,18 +5,18 @@ from collections.abc import Iterable
 import streamlit as st
 from markupsafe import Markup
 
-from advisor.cards import TITLES, card_of
-from advisor.compare import decode_tps, usable
+from advisor.advice.cards import TITLES, card_of
+from advisor.advice.compare import decode_tps, usable
+from advisor.advice.sweeps import page_cache_for
+from advisor.advice.upgrades import Upgrade
 from advisor.cost_model.estimate import Estimate, parts_held
 from advisor.cost_model.placement import Strategy, Tier
 from advisor.cost_model.schedule import Route
 from advisor.formatting import UNKNOWN, memory, range_of, seconds, tokens_per_second
-from advisor.sweeps import page_cache_for
 from advisor.ui import reasons
 from advisor.ui.answering import Answer
 from advisor.ui.markup import block, joined, show
 from advisor.ui.preview import typing
-from advisor.upgrades import Upgrade
 
 PROMISED = 0.5
 """Tokens per second that articles promise at least of a 70B model on a drive of 7 GB/s."""

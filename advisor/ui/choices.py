@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from urllib.parse import urlencode
 
+from advisor.advice.offers import MoneyInputs
 from advisor.cost_model.placement import Settings
 from advisor.cost_model.workload import Workload
 from advisor.machine.catalog import find_gpu
 from advisor.machine.spec import MIXED, MachineInputs
 from advisor.machine.spec import NO_GPU as NAMED_NONE
-from advisor.offers import MoneyInputs
 from advisor.runtimes import Runtime, runtime
 from advisor.ui import given
 from advisor.ui.fields import ANOTHER, ANY, AS_SEEN, AS_STORED, CONTEXTS, NO_GPU, NONE, NVLINK

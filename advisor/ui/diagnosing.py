@@ -8,14 +8,21 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 from markupsafe import Markup, escape
 
-from advisor.cards import TITLES
-from advisor.causes.table import this_system
+from advisor.advice.cards import TITLES
+from advisor.advice.diagnosis.causes.table import this_system
+from advisor.advice.diagnosis.diagnose import (
+    LIMITS,
+    Diagnosis,
+    Explanation,
+    Measured,
+    diagnose,
+    measurable,
+)
+from advisor.advice.diagnosis.reported_speeds import reported
+from advisor.advice.diagnosis.text import cause_words, needed_words, sentence, speed_words, told
 from advisor.cost_model.estimate import Estimate
-from advisor.diagnosis import LIMITS, Diagnosis, Explanation, Measured, diagnose, measurable
-from advisor.diagnosis_text import cause_words, needed_words, sentence, speed_words, told
 from advisor.errors import AdvisorError
 from advisor.formatting import tokens_per_second
-from advisor.results import reported
 from advisor.ui.answering import Answer
 from advisor.ui.markup import block, joined, notice, show, two_lines
 

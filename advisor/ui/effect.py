@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import streamlit as st
 from markupsafe import Markup
 
+from advisor.advice.cards import TITLES
+from advisor.advice.compare import compare, decode_tps, usable
 from advisor.calibration.imported_machine import named_machine
 from advisor.calibration.local_store import Calibration
-from advisor.cards import TITLES
-from advisor.compare import compare, decode_tps, usable
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cache
 
-from advisor import offers
+from advisor.advice import offers
 from advisor.cost_model.workload import LIMITS
 from advisor.errors import UnknownName
 from advisor.machine import from_spec, spec

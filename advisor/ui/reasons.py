@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 from markupsafe import Markup
 
-from advisor.compare import decode_tps
+from advisor.advice.compare import decode_tps
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.schedule import Flow, Route
 from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN

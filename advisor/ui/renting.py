@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from advisor import skypilot
+from advisor.advice import skypilot
+from advisor.advice.upgrades import Upgrade, first_choice
 from advisor.errors import Refusal
 from advisor.ui.answering import Answer
 from advisor.ui.markup import block, notice, show
-from advisor.upgrades import Upgrade, first_choice
 
 
 def task_file(answer: Answer) -> None:

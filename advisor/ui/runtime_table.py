@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 from markupsafe import Markup
 
-from advisor.cards import TITLES
-from advisor.compare import decode_tps
+from advisor.advice.cards import TITLES
+from advisor.advice.compare import decode_tps
+from advisor.advice.runtime_notes import remarks
 from advisor.cost_model.estimate import Estimate
 from advisor.formatting import memory, range_of, seconds, tokens_per_second
-from advisor.remarks import remarks
 from advisor.runtimes.setup_effort import setup_efforts
 from advisor.ui.answering import Answer
 from advisor.ui.estimate_choice import choose

@@ -8,12 +8,12 @@ from datetime import UTC, date, datetime
 import streamlit as st
 from markupsafe import Markup
 
-from advisor.compare import decode_tps
+from advisor.advice.compare import decode_tps
+from advisor.advice.upgrades import Upgrade
 from advisor.formatting import hours, money, money_per_hour, number, range_of, tokens_per_second
 from advisor.formatting import short as shortened
 from advisor.ui.answering import Answer
 from advisor.ui.markup import block, joined, show, table, two_lines
-from advisor.upgrades import Upgrade
 
 OLD = 90  # days after which a price is called old
 FIRST = 8  # rows shown before the rest is asked for

@@ -8,12 +8,12 @@ from collections.abc import Iterable
 import numpy as np
 import streamlit as st
 
-from advisor import concurrency
-from advisor.compare import decode_tps
-from advisor.concurrency import READING, USERS, Together
+from advisor.advice import concurrency
+from advisor.advice.compare import decode_tps
+from advisor.advice.concurrency import READING, USERS, Together
+from advisor.advice.crossover import Crossover
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Strategy
-from advisor.crossover import Crossover
 from advisor.formatting import memory, number, tokens_per_second
 from advisor.model.model import Floats
 from advisor.ui.answering import Answer

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from advisor.causes.situation import (
+from advisor.advice.diagnosis.causes.counterfactual import (
     CORE_RATES,
     CPU_RATES,
     GPU_READS,

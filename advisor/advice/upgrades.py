@@ -4,8 +4,11 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from advisor.advice.compare import as_run, decode_tps
+from advisor.advice.money import break_even_tokens, busy_share, monthly_hours, worth_per_hour
+from advisor.advice.offers import MoneyInputs, Offer, offers
+from advisor.advice.price_rows import price_rows
 from advisor.catalog.constants import efficiency
-from advisor.compare import as_run, decode_tps
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import Strategy
 from advisor.cost_model.workload import Workload
@@ -14,9 +17,6 @@ from advisor.machine import from_catalog
 from advisor.machine.catalog import find_gpu
 from advisor.machine.machine import Gpu, Machine
 from advisor.model.model import Model
-from advisor.money import break_even_tokens, busy_share, monthly_hours, worth_per_hour
-from advisor.offers import MoneyInputs, Offer, offers
-from advisor.price_rows import price_rows
 from advisor.runtimes import LLAMA_CPP, Runtime
 from advisor.units import GIB, HOURS_PER_MONTH
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from advisor.causes.situation import Situation, scaled_link
+from advisor.advice.diagnosis.causes.counterfactual import Situation, scaled_link
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.schedule import Route
 from advisor.machine.quantity import Figure

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 
+from advisor.advice.compare import as_run, decode_tps, own_settings
 from advisor.catalog.constants import efficiency
-from advisor.compare import as_run, decode_tps, own_settings
 from advisor.cost_model.estimate import BOUND_BY, Estimate, estimate
 from advisor.cost_model.placement import Settings, Strategy
 from advisor.cost_model.schedule import Route

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from advisor.causes.situation import Situation, Trials, fits, rates, trial
+from advisor.advice.diagnosis.causes.counterfactual import Situation, Trials, fits, rates, trial
 from advisor.cost_model.placement import RAM, Strategy, needed_bytes, weight_bytes
 from advisor.cost_model.schedule import Route
 from advisor.formatting import memory, number

@@ -13,14 +13,14 @@ import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from advisor.advice.price_rows import accelerator_rows
+from advisor.advice.upgrades import Upgrade
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Strategy, Tier
 from advisor.errors import Refusal
-from advisor.price_rows import accelerator_rows
 from advisor.runtimes import LLAMA_CPP, OLLAMA, SGLANG, VLLM
 from advisor.runtimes.serving import checkpoint
 from advisor.units import GIB
-from advisor.upgrades import Upgrade
 
 VERSION = "SkyPilot 0.14.1"
 SYSTEM_DISK = 100

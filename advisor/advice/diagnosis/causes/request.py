@@ -5,7 +5,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from advisor.causes.situation import Situation, Trial, Trials, fits, rates, times, trial
+from advisor.advice.diagnosis.causes.counterfactual import (
+    Situation,
+    Trial,
+    Trials,
+    fits,
+    rates,
+    times,
+    trial,
+)
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Settings, Strategy
 from advisor.cost_model.schedule import Flow, Schedule, Stage

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from advisor.concurrency import USERS, again
+from advisor.advice.concurrency import USERS, again
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Settings, Strategy
 from advisor.cost_model.schedule import Route, Schedule

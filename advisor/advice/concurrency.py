@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from advisor.advice.compare import decode_tps, own_settings
 from advisor.catalog.constants import efficiency
-from advisor.compare import decode_tps, own_settings
 from advisor.cost_model.estimate import Estimate, estimate, parts_held
 from advisor.cost_model.placement import Settings
 from advisor.cost_model.workload import Workload

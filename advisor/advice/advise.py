@@ -4,7 +4,10 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from advisor.compare import compare, decode_tps, lacks, usable
+from advisor.advice.compare import compare, decode_tps, lacks, usable
+from advisor.advice.offers import MoneyInputs
+from advisor.advice.upgrades import Upgrade, first_choice, upgrades
+from advisor.advice.what_ifs import WhatIf, what_ifs
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Settings, Strategy
 from advisor.cost_model.workload import Workload
@@ -13,10 +16,7 @@ from advisor.formatting import memory as memory_words
 from advisor.formatting import money as money_words
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.offers import MoneyInputs
 from advisor.runtimes import LLAMA_CPP, RUNTIMES, Runtime
-from advisor.upgrades import Upgrade, first_choice, upgrades
-from advisor.what_ifs import WhatIf, what_ifs
 
 NOTABLY = 1.1
 """Another runtime must be this many times faster than the one chosen to be named."""

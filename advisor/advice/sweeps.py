@@ -5,19 +5,19 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from advisor.advice import Advice
+from advisor.advice.advise import Advice
+from advisor.advice.compare import as_run, decode_tps
+from advisor.advice.money import monthly_cost_of_use
+from advisor.advice.offers import MoneyInputs
+from advisor.advice.upgrades import first_choice
 from advisor.catalog.constants import efficiency
-from advisor.compare import as_run, decode_tps
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import DISK, Settings, Strategy, weight_bytes
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.model import Floats, Model
-from advisor.money import monthly_cost_of_use
-from advisor.offers import MoneyInputs
 from advisor.runtimes import LLAMA_CPP, Runtime
-from advisor.upgrades import first_choice
 
 
 @dataclass(frozen=True, kw_only=True)

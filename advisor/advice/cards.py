@@ -1,7 +1,7 @@
 """The estimate shown for each placement."""
 
-from advisor.advice import Advice
-from advisor.compare import usable
+from advisor.advice.advise import Advice
+from advisor.advice.compare import usable
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Strategy
 

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from advisor.causes.situation import Situation, Trials, fits, trial
+from advisor.advice.diagnosis.causes.counterfactual import Situation, Trials, fits, trial
 from advisor.cost_model.placement import RAM, Settings, Strategy, Tier, layers_that_fit
 from advisor.cost_model.schedule import Flow, Route, Schedule, Stage, Transfer, alone
 from advisor.formatting import memory

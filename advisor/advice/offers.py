@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from advisor.advice.money import monthly_power, monthly_purchase, monthly_rent
+from advisor.advice.price_rows import PriceRow, price_rows
 from advisor.errors import InputError
-from advisor.money import monthly_power, monthly_purchase, monthly_rent
-from advisor.price_rows import PriceRow, price_rows
 
 DESKTOP_CARDS = 2
 """GPUs of one kind that a bought machine is taken to have room and power for; assumed."""

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-from advisor.causes.bandwidths import Needed
-from advisor.causes.situation import rates
+from advisor.advice.diagnosis.causes.counterfactual import rates
+from advisor.advice.diagnosis.causes.required_bandwidth import Needed
+from advisor.advice.diagnosis.diagnose import Diagnosis, Explanation, Outcome, distance
 from advisor.cost_model.uncertainty import Range
-from advisor.diagnosis import Diagnosis, Explanation, Outcome, distance
 from advisor.formatting import range_of, rate, tokens_per_second
 
 FIRST = 5

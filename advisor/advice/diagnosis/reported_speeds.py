@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from advisor.diagnosis import Measured
+from advisor.advice.diagnosis.diagnose import Measured
 from advisor.errors import InputError
 from advisor.probes.llama_cpp.result_files import EngineRun, read
 

@@ -1,9 +1,9 @@
 """Why a measured speed is not the predicted one: causes in order, with the test and the remedy.
 
 A cause is tried by working out the estimate again with that one thing otherwise
-(`advisor.causes`). How well it explains what was measured is the probability density of the
-measurement under it: with the half width w of the 80 % range of the changed estimate, as a
-logarithm, and z = ln(measured / explained) / w,
+(`advisor.advice.diagnosis.causes`). How well it explains what was measured is the probability
+density of the measurement under it: with the half width w of the 80 % range of the changed
+estimate, as a logarithm, and z = ln(measured / explained) / w,
 
     density = exp( - (1.2816 z)^2 / 2 ) / w ,  averaged over the degrees that the cause may have,
 
@@ -19,11 +19,11 @@ from enum import StrEnum
 
 import numpy as np
 
-from advisor.causes import CAUSES, usage
-from advisor.causes.bandwidths import Needed, needed
-from advisor.causes.situation import Situation, Trial, rates, situation
-from advisor.causes.table import CauseRow, row_for
-from advisor.compare import decode_tps
+from advisor.advice.compare import decode_tps
+from advisor.advice.diagnosis.causes import CAUSES, request
+from advisor.advice.diagnosis.causes.counterfactual import Situation, Trial, rates, situation
+from advisor.advice.diagnosis.causes.required_bandwidth import Needed, needed
+from advisor.advice.diagnosis.causes.table import CauseRow, row_for
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import InputError
@@ -163,7 +163,7 @@ def diagnose(one: Estimate, measured: Measured, system: str = "") -> Diagnosis:
 
 def _ruled_out(measured: Measured) -> tuple[str, ...]:
     """Who measured the prompt by itself did not count its time among the generation's."""
-    return () if measured.prompt is None else (usage.whole_reply.__name__,)
+    return () if measured.prompt is None else (request.whole_reply.__name__,)
 
 
 @dataclass(frozen=True, kw_only=True)
