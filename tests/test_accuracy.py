@@ -6,19 +6,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from advisor.accuracy import text
-from advisor.accuracy.__main__ import table
-from advisor.accuracy.coverage import COVERAGE
-from advisor.accuracy.floor import noise_floor
-from advisor.accuracy.ledger import Ledger, ledger
-from advisor.accuracy.point import Point
-from advisor.accuracy.published import Published, read
-from advisor.accuracy.regimes import REGIMES, regime_of
-from advisor.accuracy.scoring import chance, scores
-from advisor.accuracy.splits import ram_rate, sweeps
 from advisor.cli import main
-from advisor.fitting.stack import measured
-from advisor.peers import PEERS
+from advisor.evidence.accuracy.__main__ import table
+from advisor.evidence.accuracy.coverage import COVERAGE
+from advisor.evidence.accuracy.ledger import Ledger, ledger
+from advisor.evidence.accuracy.llama_cpp_points import Published, read
+from advisor.evidence.accuracy.noise_floor import noise_floor
+from advisor.evidence.accuracy.point import Point
+from advisor.evidence.accuracy.regimes import REGIMES, regime_of
+from advisor.evidence.accuracy.scoring import chance, scores
+from advisor.evidence.accuracy.split_points import ram_rate, sweeps
+from advisor.evidence.accuracy.text import floor_sentence, markdown, plain, record
+from advisor.evidence.fitting.llama_cpp_rows import measured
+from advisor.evidence.peers import PEERS
 
 ROOT = Path(__file__).parent.parent
 SLOWEST_ROW = "dense split, RAM from its slowest row"
@@ -196,7 +196,7 @@ def test_the_noise_floor_is_that_of_published_rows(found: Ledger) -> None:
 
 
 def test_the_record_is_json_and_says_it_all(found: Ledger) -> None:
-    kept = json.loads(json.dumps(text.record(found), allow_nan=False))
+    kept = json.loads(json.dumps(record(found), allow_nan=False))
     assert [one["regime"] for one in kept["regimes"]] == [one.regime for one in found.scores]
     assert len(kept["points"]) == len(found.points)
     assert {one["name"] for one in kept["peers"]} == {one.name for one in PEERS}
@@ -204,23 +204,23 @@ def test_the_record_is_json_and_says_it_all(found: Ledger) -> None:
 
 
 def test_the_terminal_shows_every_regime_and_formula(found: Ledger) -> None:
-    shown = text.plain(found)
+    shown = plain(found)
     for score in found.scores:
         assert score.regime in shown
     for peer in PEERS:
         assert peer.name[:14] in shown
-    assert text.floor_sentence(found.floor) in shown
+    assert floor_sentence(found.floor) in shown
 
 
 @pytest.mark.parametrize(
     ("option", "begins"), [("--json", "{"), ("--markdown", "| regime"), ("", " ")]
 )
 def test_the_command_prints_it(found, monkeypatch, capsys, option: str, begins: str) -> None:
-    monkeypatch.setattr("advisor.accuracy.ledger.ledger", lambda: found)
+    monkeypatch.setattr("advisor.evidence.accuracy.ledger.ledger", lambda: found)
     assert main(["accuracy", *filter(None, [option])]) == 0
     assert capsys.readouterr().out.startswith(begins)
 
 
 def test_readme_shows_these_numbers(found: Ledger) -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert text.markdown(found) in readme, "python -m advisor accuracy --markdown"
+    assert markdown(found) in readme, "python -m advisor accuracy --markdown"

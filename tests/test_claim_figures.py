@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from advisor.claims.figures import Claimed, exact, holds, inverse, ratio, reaches
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import DataError
+from advisor.evidence.claims.ranges import Claimed, exact, holds, inverse, ratio, reaches
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ import pytest
 
 from advisor.advice.money import monthly_hours
 from advisor.advice.offers import MoneyInputs, offers
-from advisor.claims.measures import MEASURES, SETTING
-from advisor.claims.scenarios import Scenario
+from advisor.evidence.claims.measures import MEASURES, SETTING
+from advisor.evidence.claims.scenarios import Scenario
 from advisor.model import catalog
 from advisor.units import GB, GIB
 

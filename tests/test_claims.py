@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from advisor import cli
-from advisor.claims import Claim, Finding, Verdict, claims
-from advisor.claims.figures import Claimed, exact, holds
-from advisor.claims.findings import finding, measured
-from advisor.claims.measures import MEASURES
-from advisor.claims.needs import needs
-from advisor.claims.rows import case_rows, claim_rows
-from advisor.claims.scenarios import Scenario, in_words
-from advisor.claims.verdicts import answered, shared
 from advisor.errors import DataError
+from advisor.evidence.claims import Claim, Finding, Verdict, claims
+from advisor.evidence.claims.findings import finding, measured
+from advisor.evidence.claims.measures import MEASURES
+from advisor.evidence.claims.needs import needs
+from advisor.evidence.claims.ranges import Claimed, exact, holds
+from advisor.evidence.claims.rows import case_rows, claim_rows
+from advisor.evidence.claims.scenarios import Scenario, in_words
+from advisor.evidence.claims.verdicts import answered, shared
 from advisor.units import GB
 
 ROWS = {row.number: row for row in claim_rows()}

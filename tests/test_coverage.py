@@ -2,13 +2,13 @@
 
 import pytest
 
-from advisor.accuracy.coverage import COVERAGE, CoverageRow, coverage, coverage_like
-from advisor.accuracy.regimes import ALL, REGIMES
 from advisor.catalog.constants import efficiency
 from advisor.catalog.csv_tables import read
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.placement import Settings, Strategy
 from advisor.cost_model.workload import Workload
+from advisor.evidence.accuracy.coverage import COVERAGE, CoverageRow, coverage, coverage_like
+from advisor.evidence.accuracy.regimes import ALL, REGIMES
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineInputs
 from advisor.model import catalog

@@ -3,12 +3,12 @@
 import pytest
 from provenance import is_past, is_public
 
-from advisor.claims.figures import UNITS
-from advisor.claims.findings import range_claimed
-from advisor.claims.measures import MEASURES
-from advisor.claims.needs import VARIED
-from advisor.claims.rows import case_rows, changed, claim_rows, inherited, inputs
-from advisor.claims.scenarios import Scenario
+from advisor.evidence.claims.findings import range_claimed
+from advisor.evidence.claims.measures import MEASURES
+from advisor.evidence.claims.needs import VARIED
+from advisor.evidence.claims.ranges import UNITS
+from advisor.evidence.claims.rows import case_rows, changed, claim_rows, inherited, inputs
+from advisor.evidence.claims.scenarios import Scenario
 
 CLAIMS = {row.number: row for row in claim_rows()}
 CASES = case_rows()

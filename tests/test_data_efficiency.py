@@ -12,7 +12,7 @@ from advisor.cost_model.processors import matrices
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN
 from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT
-from advisor.engines import ENGINES
+from advisor.evidence.published.engines import ENGINES
 from advisor.machine import from_catalog
 from advisor.machine.catalog import gpu_rows, host_rows
 from advisor.machine.quantity import Kind, given

@@ -4,9 +4,9 @@ import numpy as np
 import own_rows
 import pytest
 
-from advisor.accuracy import paged
-from advisor.accuracy.own import OWN, OwnRow, rows
-from advisor.accuracy.own import paged as is_paged
+from advisor.evidence.accuracy import paged_points
+from advisor.evidence.accuracy.own_rows import OWN, OwnRow, rows
+from advisor.evidence.accuracy.own_rows import paged as is_paged
 from advisor.runtimes.llama_cpp.paging import WATCHED
 from advisor.units import GB
 
@@ -67,13 +67,13 @@ def test_models_are_of_all_kinds() -> None:
 
 
 def test_the_constants_of_paging_are_what_the_rows_say() -> None:
-    assert paged.fitted(paged.watched()) == WATCHED
+    assert paged_points.fitted(paged_points.watched()) == WATCHED
 
 
 def test_each_paged_row_is_predicted_without_itself() -> None:
-    points = list(paged.points())
-    assert [one.id for one in points] == [one.row.id for one in paged.watched() if one.pages]
-    read_ahead = {one.row.id: one.row.read_ahead_kib for one in paged.watched()}
+    points = list(paged_points.points())
+    assert [one.id for one in points] == [one.row.id for one in paged_points.watched() if one.pages]
+    read_ahead = {one.row.id: one.row.read_ahead_kib for one in paged_points.watched()}
     # Small experts are hit more often than in proportion, which shows where little comes in beside.
     hit = [one for one in points if "MoE 2.6B" in one.model and read_ahead[one.id] == LITTLE]
     assert len(hit) == 3
@@ -85,25 +85,27 @@ def test_each_paged_row_is_predicted_without_itself() -> None:
 
 
 def test_a_row_left_out_does_not_teach_its_own_prediction(monkeypatch: pytest.MonkeyPatch) -> None:
-    runs = paged.watched()
+    runs = paged_points.watched()
     taught: list[set[str]] = []
     monkeypatch.setattr(
-        paged, "fitted", lambda others: taught.append({one.row.id for one in others}) or WATCHED
+        paged_points,
+        "fitted",
+        lambda others: taught.append({one.row.id for one in others}) or WATCHED,
     )
-    list(paged.points())
+    list(paged_points.points())
     whole = {one.row.id for one in runs}
     assert taught == [whole - {one.row.id} for one in runs if one.pages]
 
 
 def test_what_is_read_again_is_as_it_was_watched() -> None:
     # Of a scan that does not fit all is read again, of one that fits nothing.
-    for one in paged.watched():
+    for one in paged_points.watched():
         if not one.row.experts:
             needed = float(one.found.model.read_bytes_per_token)
             read = (one.row.read_gb or 0.0) * GB
-            assert paged.predicted(one).total / needed == pytest.approx(read / needed, abs=0.25), (
-                one.row.id
-            )
+            assert paged_points.predicted(one).total / needed == pytest.approx(
+                read / needed, abs=0.25
+            ), one.row.id
 
 
 def test_the_file_ends_as_lines_do() -> None:

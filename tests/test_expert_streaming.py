@@ -11,7 +11,7 @@ from advisor.cost_model.placement import Settings, Strategy
 from advisor.cost_model.schedule import Flow, Route, Schedule
 from advisor.cost_model.timing import schedule_seconds
 from advisor.cost_model.workload import Workload
-from advisor.engines import engine
+from advisor.evidence.published.engines import engine
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineInputs

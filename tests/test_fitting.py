@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from advisor.fitting.__main__ import refitted
-from advisor.fitting.parameters import PARAMETERS
-from advisor.fitting.solve import problem, solve
-from advisor.fitting.spreads import _covering
-from advisor.fitting.stack import decoded, seconds
+from advisor.evidence.fitting.__main__ import refitted
+from advisor.evidence.fitting.llama_cpp_fit import problem, solve
+from advisor.evidence.fitting.llama_cpp_parameters import PARAMETERS
+from advisor.evidence.fitting.llama_cpp_rows import decoded, seconds
+from advisor.evidence.fitting.spreads import _covering
 
 ROW = {
     "id": "1", "category": "resident", "runtime": "llama.cpp", "gpu": "RTX 4090", "gpu_count": "1",

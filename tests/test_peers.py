@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from advisor.peers import PEERS, Facts, Where
+from advisor.evidence.peers import PEERS, Facts, Where
 from advisor.units import GIB
 
 DENSE = Facts(

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from measurements import measured
 
-from advisor import predict
 from advisor.cli import main
 from advisor.cost_model.placement import Strategy
 from advisor.errors import AdvisorError
+from advisor.evidence.published import predict
+from advisor.evidence.published.predict import answer, predictions, understood
 from advisor.model import catalog
-from advisor.predict import answer, predictions, understood
 from advisor.units import GB, GIB
 
 # As the design has them; other programs read these columns.

@@ -15,11 +15,11 @@ from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import RAM, Settings, Strategy, vram
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.workload import Workload
+from advisor.evidence.published.predict import answer
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.model.architecture import Group
-from advisor.predict import answer
 from advisor.runtimes import KTRANSFORMERS
 
 

@@ -20,7 +20,7 @@ from advisor.cost_model.placement import (
 )
 from advisor.cost_model.schedule import Route, Way
 from advisor.cost_model.workload import Workload
-from advisor.engines import DEEPSPEED_INFERENCE
+from advisor.evidence.published.engines import DEEPSPEED_INFERENCE
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineInputs

@@ -12,11 +12,18 @@ from advisor.catalog.csv_tables import read
 from advisor.cost_model.placement import Settings, Strategy
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.workload import Workload
-from advisor.engines import engine
-from advisor.fitting.__main__ import TABLE
-from advisor.fitting.stream_parameters import STREAM_PARAMETERS
-from advisor.fitting.stream_table import SOURCE, fitted, half_width
-from advisor.fitting.streams import BATCHED, EXPERTS, RESIDENT, STAGED, STREAMED, regime
+from advisor.evidence.fitting.__main__ import TABLE
+from advisor.evidence.fitting.framework_parameters import STREAM_PARAMETERS
+from advisor.evidence.fitting.framework_runs import (
+    BATCHED,
+    EXPERTS,
+    RESIDENT,
+    STAGED,
+    STREAMED,
+    regime,
+)
+from advisor.evidence.fitting.framework_table import SOURCE, fitted, half_width
+from advisor.evidence.published.engines import engine
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineInputs
 from advisor.model import catalog

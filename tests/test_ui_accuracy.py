@@ -6,11 +6,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from ui_app import ROOT, app, page_text, run
 
-from advisor.accuracy.floor import Floor
-from advisor.accuracy.ledger import Ledger
-from advisor.accuracy.point import Point
-from advisor.accuracy.scoring import scores
-from advisor.peers import PEERS
+from advisor.evidence.accuracy.ledger import Ledger
+from advisor.evidence.accuracy.noise_floor import Floor
+from advisor.evidence.accuracy.point import Point
+from advisor.evidence.accuracy.scoring import scores
+from advisor.evidence.peers import PEERS
 from advisor.ui import accuracy_chart, accuracy_figures, judging
 
 SOURCE = "https://example.com/runs"

@@ -7,8 +7,8 @@ from markupsafe import escape
 from streamlit.testing.v1 import AppTest
 from ui_app import app, page_text, run
 
-from advisor.claims import Verdict, claims
-from advisor.claims.rows import case_rows
+from advisor.evidence.claims import Verdict, claims
+from advisor.evidence.claims.rows import case_rows
 from advisor.ui import links
 from advisor.ui.claim_links import parameters
 

@@ -28,7 +28,7 @@ def _predict(args: argparse.Namespace) -> None:
     """`predict ROWS.csv`."""
     from tqdm import tqdm
 
-    from advisor.predict import COLUMNS, predictions
+    from advisor.evidence.published.predict import COLUMNS, predictions
 
     rows = _rows(args.rows)
     found = list(tqdm(predictions(iter(rows)), total=len(rows), unit="row", disable=None))
@@ -62,19 +62,19 @@ def _rows(path: Path) -> list[dict[str, str]]:
 
 def _accuracy(args: argparse.Namespace) -> None:
     """`accuracy`."""
-    from advisor.accuracy import text
-    from advisor.accuracy.ledger import ledger
+    from advisor.evidence.accuracy.ledger import ledger
+    from advisor.evidence.accuracy.text import markdown, plain, record
 
     found = ledger()
     if args.markdown:
-        print(text.markdown(found))
+        print(markdown(found))
         return
-    show(args, text.record(found), lambda: text.plain(found))
+    show(args, record(found), lambda: plain(found))
 
 
 def _claims(args: argparse.Namespace) -> None:
     """`claims`."""
-    from advisor.claims import claims as computed
+    from advisor.evidence.claims import claims as computed
 
     found = computed()
     lines = (f"{one.row.number}. {one.row.claim}\n   {one.answer}. {one.why}" for one in found)

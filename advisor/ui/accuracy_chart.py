@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup, escape
 
-from advisor.accuracy.point import Point
-from advisor.accuracy.regimes import REGIMES
-from advisor.accuracy.text import percent
+from advisor.evidence.accuracy.point import Point
+from advisor.evidence.accuracy.regimes import REGIMES
+from advisor.evidence.accuracy.text import percent
 from advisor.formatting import number, range_of, tokens_per_second
 from advisor.ui.markup import block, joined
 from advisor.ui.plot import Figure, Palette, line_layout, palette

@@ -6,11 +6,11 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from advisor.accuracy.point import Point
-from advisor.accuracy.scoring import scores
-from advisor.accuracy.text import percent
+from advisor.evidence.accuracy.point import Point
+from advisor.evidence.accuracy.scoring import scores
+from advisor.evidence.accuracy.text import percent
+from advisor.evidence.peers import PEERS
 from advisor.formatting import number, range_of, tokens_per_second
-from advisor.peers import PEERS
 from advisor.ui import accuracy_chart
 from advisor.ui.markup import block, joined, notice, show, table
 

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import streamlit as st
 from markupsafe import Markup
 
-from advisor.accuracy.ledger import Ledger
-from advisor.accuracy.regimes import ALL, REGIMES
-from advisor.accuracy.scoring import PeerScore, Score
-from advisor.accuracy.text import allowed, floor_sentence, percent
-from advisor.peers import PEERS, Peer
+from advisor.evidence.accuracy.ledger import Ledger
+from advisor.evidence.accuracy.regimes import ALL, REGIMES
+from advisor.evidence.accuracy.scoring import PeerScore, Score
+from advisor.evidence.accuracy.text import allowed, floor_sentence, percent
+from advisor.evidence.peers import PEERS, Peer
 from advisor.ui.markup import block, show, table, two_lines
 
 ENOUGH = 20

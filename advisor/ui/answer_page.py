@@ -6,11 +6,11 @@ from collections.abc import Iterable
 import streamlit as st
 
 from advisor import formatting
-from advisor.accuracy.coverage import coverage_like
-from advisor.accuracy.text import percent
 from advisor.advice.cards import TITLES, card_of
 from advisor.cost_model.placement import Strategy
 from advisor.errors import AdvisorError, Refusal
+from advisor.evidence.accuracy.coverage import coverage_like
+from advisor.evidence.accuracy.text import percent
 from advisor.machine.quantity import Kind
 from advisor.reports.document import ReportDocument
 from advisor.ui import (

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 from markupsafe import Markup
 
-from advisor.claims import Claim, Finding, Verdict, claims
+from advisor.evidence.claims import Claim, Finding, Verdict, claims
 from advisor.ui.choices import address
 from advisor.ui.claim_links import parameters
 from advisor.ui.markup import block, joined, show, table

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from advisor.accuracy.ledger import Ledger, ledger
+from advisor.evidence.accuracy.ledger import Ledger, ledger
 
 
 @st.cache_resource(show_spinner=False, max_entries=1)

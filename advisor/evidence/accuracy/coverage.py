@@ -1,0 +1,111 @@
+"""How predictions fared for runs like one that is asked: a line of data/coverage.csv by regime.
+
+The file is what the ledger says, kept so that a page need not fit the model anew; it is written by
+`python -m advisor.evidence.accuracy`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from advisor.catalog.csv_tables import DATA, read
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import Strategy
+from advisor.evidence.accuracy.regimes import (
+    DATASHEET,
+    DEEP,
+    GENERATION,
+    INFERRED,
+    PAGED,
+    STATED,
+    regime_of,
+)
+from advisor.evidence.accuracy.scoring import Score
+from advisor.evidence.fitting.framework_runs import BATCHED, RESIDENT, STAGED, STREAMED
+from advisor.evidence.published.engines import computes_in_place
+from advisor.machine.quantity import Kind
+
+COVERAGE = DATA / "coverage.csv"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoverageRow:
+    """One regime; fields as the columns of data/coverage.csv.
+
+    Attributes:
+        regime: its name in `regimes.REGIMES`.
+        rows: published figures that were predicted without their group.
+        groups: of one source and one machine each.
+        held: figures within their 80 % range.
+        median_error: of the absolute relative error [share].
+        source: the command that wrote the line.
+    """
+
+    regime: str
+    rows: int
+    groups: int
+    held: int
+    median_error: float
+    source: str
+
+
+def coverage_row(score: Score) -> CoverageRow:
+    """The line of one regime."""
+    return CoverageRow(
+        regime=score.regime,
+        rows=score.rows,
+        groups=score.groups,
+        held=round(score.covered * score.rows),
+        median_error=float(f"{score.median:.3g}"),
+        source="python -m advisor.evidence.accuracy",
+    )
+
+
+@cache
+def coverage() -> Mapping[str, CoverageRow]:
+    """The file by regime."""
+    return {one.regime: one for one in read(COVERAGE, CoverageRow)}
+
+
+def coverage_like(estimate: Estimate) -> CoverageRow | None:
+    """How predictions of generation fared for runs like one; None where none were published."""
+    if estimate.placement is None or estimate.machine is None:
+        return None
+    in_place = computes_in_place(estimate.how)
+    return coverage().get(regime_of((_in_place if in_place else _streaming)(estimate)))
+
+
+def _streaming(estimate: Estimate) -> dict[str, object]:
+    kinds = {Strategy.CPU_OFFLOAD: STREAMED, Strategy.NVME_OFFLOAD: STAGED}
+    together = BATCHED if float(estimate.work.users) > 1 else RESIDENT
+    return {"category": kinds.get(estimate.strategy, together), "timed": GENERATION}
+
+
+def _in_place(estimate: Estimate) -> dict[str, object]:
+    """Traits of a run of llama.cpp and its kin, of which only single sequences were published."""
+    alone = float(estimate.work.users) == 1
+    known = estimate.machine is not None and estimate.machine.host.bandwidth.kind in (
+        Kind.MEASURED,
+        Kind.GIVEN,
+    )
+    category = _where(estimate) if alone else "together"
+    told = INFERRED if category == "partial" else STATED
+    return {
+        "category": category,
+        "timed": GENERATION,
+        "deep": float(estimate.work.decode_depth) >= DEEP,
+        "experts": estimate.model.architecture.experts is not None,
+        "ram": told if known else DATASHEET,
+    }
+
+
+def _where(estimate: Estimate) -> str:
+    """The category of a published run that lies like this one."""
+    placement = estimate.placement
+    if estimate.strategy is Strategy.GPU_RESIDENT or placement is None:
+        return "resident"
+    if estimate.strategy is Strategy.NVME_OFFLOAD:
+        return PAGED
+    if float(placement.gpu_layers) == 0:
+        return "cpu"
+    return "moe_offload" if float(placement.cpu_moe) > 0 else "partial"

@@ -1,0 +1,35 @@
+"""Everything the ledger says: points, scores, floor."""
+
+from dataclasses import dataclass
+
+from advisor.evidence.accuracy import framework_points, llama_cpp_points, paged_points, split_points
+from advisor.evidence.accuracy.noise_floor import Floor, noise_floor
+from advisor.evidence.accuracy.point import Point
+from advisor.evidence.accuracy.scoring import Score, scores
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ledger:
+    """Predictions beside what was published.
+
+    Attributes:
+        points: every figure, predicted without its source and machine.
+        scores: the same by regime, then all together.
+        floor: how far sources differ among themselves.
+    """
+
+    points: tuple[Point, ...]
+    scores: tuple[Score, ...]
+    floor: Floor
+
+
+def ledger() -> Ledger:
+    """The ledger of the shipped measurements, which takes some seconds."""
+    rows = llama_cpp_points.read()
+    points = (
+        *llama_cpp_points.points(rows),
+        *split_points.points(rows),
+        *framework_points.points(),
+        *paged_points.points(),
+    )
+    return Ledger(points=points, scores=scores(points), floor=noise_floor(rows))

@@ -1,0 +1,56 @@
+"""How far two sources differ about the same card, model and format: no formula can do better."""
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from advisor.evidence.accuracy.llama_cpp_points import Published, Run
+
+NEAR = 512
+"""Tokens by which the depths of two runs may differ to be compared."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Floor:
+    """How far sources differ.
+
+    Attributes:
+        pairs: runs compared, two at a time.
+        settings: cards with a model and format that they are of.
+        median: of the faster over the slower, less one.
+    """
+
+    pairs: int
+    settings: int
+    median: float
+
+
+def noise_floor(published: Published) -> Floor:
+    """Pairs of resident runs of the same GPU, model and format from two sources, at like depth."""
+    alike: dict[Hashable, list[Run]] = {}
+    for run in published.runs.values():
+        if run.row["category"] == "resident" and run.row["tg_tps"]:
+            alike.setdefault(_setting(run), []).append(run)
+    found = {key: list(_differences(runs)) for key, runs in alike.items()}
+    every = [one for differences in found.values() for one in differences]
+    return Floor(
+        pairs=len(every),
+        settings=sum(bool(differences) for differences in found.values()),
+        median=float(np.median(every)) if every else 0.0,
+    )
+
+
+def _setting(run: Run) -> Hashable:
+    """Models alike in layers and weights are the same to a GPU, whatever they are called."""
+    arch, gpus = run.case.model.architecture, run.case.machine.gpus
+    return gpus[0].name, len(gpus), arch.layers, arch.params, run.case.model.format
+
+
+def _differences(runs: Iterable[Run]) -> Iterable[float]:
+    for one, other in combinations(runs, 2):
+        apart = abs(float(one.case.work.decode_depth) - float(other.case.work.decode_depth))
+        if one.row["source_url"] != other.row["source_url"] and apart <= NEAR:
+            speeds = sorted((float(one.row["tg_tps"]), float(other.row["tg_tps"])))
+            yield speeds[1] / speeds[0] - 1.0

@@ -1,0 +1,119 @@
+"""The rows of data/measurements/own.csv: real engines beside their prediction, run by ourselves."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+
+from advisor.catalog.csv_tables import DATA, read
+from advisor.cost_model.workload import Workload
+from advisor.evidence.published.predict import understood
+from advisor.machine.machine import Machine
+from advisor.machine.quantity import Figure, Kind
+from advisor.machine.spec import NO_GPU
+from advisor.model import catalog
+from advisor.model.build import build
+from advisor.model.model import Model
+from advisor.model.spec import ArchitectureFacts
+from advisor.units import GB, KIB
+
+OWN = DATA / "measurements" / "own.csv"
+PAGED = "nvme"
+"""Category of rows whose weights came from the drive."""
+SHAPE = (
+    "hidden", "intermediate", "moe_intermediate", "experts", "experts_per_token", "heads",
+    "kv_heads", "head_dim", "vocab", "tied",
+)  # fmt: skip
+"""What a synthetic model is written from, beside its layers; columns and `ArchitectureFacts`."""
+TOKENS = 16
+"""Generated at a time in those runs."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnRow:
+    """One row; columns as in data/measurements/README.md."""
+
+    id: str
+    category: str
+    runtime: str
+    gpu: str
+    cpu: str
+    threads: int
+    ram_bw_gbs: float
+    disk_gbs: float | None
+    disk_map_gbs: float | None
+    read_ahead_kib: float | None
+    cache_gib: float | None
+    read_gb: float | None
+    os: str
+    model: str
+    params_b: float
+    active_params_b: float | None
+    n_layers: int
+    hidden: int
+    intermediate: int
+    moe_intermediate: int
+    experts: int
+    experts_per_token: int
+    heads: int
+    kv_heads: int
+    head_dim: int
+    vocab: int
+    tied: bool
+    quant: str
+    model_size_gib: float
+    ngl: int
+    context_depth: int
+    batch: int
+    rounds: int
+    pp_tps: float | None
+    tg_tps: float
+    tg_spread: float
+    predicted_pp_tps: float | None
+    predicted_tps: float
+    date: str
+    source_url: str
+    source_note: str
+    doubtful: bool
+
+
+def paged(row: OwnRow) -> bool:
+    """llama.cpp's file was mapped, and larger than the memory it might use, or about as large."""
+    return row.category == PAGED and row.gpu.casefold() == NO_GPU
+
+
+def rows() -> tuple[OwnRow, ...]:
+    """The file as shipped."""
+    return read(OWN, OwnRow)
+
+
+def model_of(row: OwnRow) -> Model:
+    """The synthetic model, tensor by tensor."""
+    shape = {name: getattr(row, name) for name in SHAPE}
+    facts = ArchitectureFacts(name=row.model, layers=row.n_layers, **shape)
+    return catalog.in_format(build(facts), row.quant)
+
+
+def machine_of(row: OwnRow) -> Machine:
+    """The machine as the row describes it, with the drive as it was read meanwhile."""
+    machine = understood(_text(row)).machine
+    if machine.disk is None or not (row.disk_map_gbs and row.read_ahead_kib):
+        return machine
+    drive = replace(
+        machine.disk,
+        mapped=_figure(row, row.disk_map_gbs * GB),
+        read_ahead=_figure(row, row.read_ahead_kib * KIB),
+    )
+    return replace(machine, disk=drive)
+
+
+def work_of(row: OwnRow) -> Workload:
+    """What was asked."""
+    depth = row.context_depth
+    return Workload(prompt=depth, output=TOKENS, context=depth + TOKENS)
+
+
+def _text(row: OwnRow) -> Mapping[str, str]:
+    return {name: "" if value is None else str(value) for name, value in asdict(row).items()}
+
+
+def _figure(row: OwnRow, value: float) -> Figure:
+    return Figure(value=value, kind=Kind.MEASURED, source=row.source_url, date=row.date)

@@ -1,0 +1,184 @@
+"""Our own runs of llama.cpp under memory caps, each predicted from constants fitted without it."""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from advisor.catalog.constants import Efficiency, efficiency
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.loads import Load, Step, step_load
+from advisor.cost_model.placement import DISK, Settings, Strategy
+from advisor.cost_model.schedule import Route
+from advisor.cost_model.timing import page_fault_seconds
+from advisor.errors import InputError
+from advisor.evidence.accuracy import own_rows, regimes
+from advisor.evidence.accuracy.own_rows import OwnRow, machine_of, model_of, work_of
+from advisor.evidence.accuracy.point import Point
+from advisor.evidence.accuracy.regimes import regime_of
+from advisor.machine.machine import Disk
+from advisor.model.model import Floats
+from advisor.runtimes import LLAMA_CPP
+from advisor.runtimes.llama_cpp.paging import WATCHED, Reread, Rereading, reread
+from advisor.units import GB, GIB, Array
+
+FOUND = np.arange(51) / 100
+RENEWED = 1e7 * np.arange(10, 101, dtype=np.float64)[:, None]
+GROWTH = np.arange(31) / 20
+WINDOWS, MOST = np.arange(21)[:, None] / 4, 1.0 + np.arange(21) / 20
+"""Constants that are tried, those that are fitted together along two axes."""
+AGAIN = 0.01
+"""Part of what a token needs from which on a run read again."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Watched:
+    """One row, and its estimate with the cache that the run was seen to have."""
+
+    row: OwnRow
+    found: Estimate
+
+    @property
+    def read(self) -> float:
+        """What the drive read for a token [B]."""
+        return (self.row.read_gb or 0.0) * GB
+
+    @cached_property
+    def needed(self) -> float:
+        """What a token reads in all [B]."""
+        return float(self.found.model.read_bytes_per_token)
+
+    @cached_property
+    def load(self) -> Load:
+        """What a token reads of the mapped file."""
+        if self.found.placement is None:
+            raise InputError(self.found.refusal)
+        depth = self.found.work.decode_depth
+        step = Step(tokens=1.0, sequences=1.0, depth=depth, kv_type="f16")
+        return step_load(self.found.model, self.found.placement, DISK, step)
+
+    @cached_property
+    def pages(self) -> bool:
+        """Some of what a token needs came from the drive."""
+        return self.read > AGAIN * self.needed
+
+    @cached_property
+    def other(self) -> float:
+        """Time of a token but for what comes from the drive, as predicted [s]."""
+        if self.found.step is None:
+            raise InputError(self.found.refusal)
+        return float(self.found.step.total) - float(self.found.step.parts.get(Route.PAGED, 0.0))
+
+    @property
+    def drive(self) -> tuple[Disk, Efficiency]:
+        """The drive, and the constants of the estimate."""
+        machine, constants = self.found.machine, self.found.constants
+        if machine is None or machine.disk is None or constants is None:
+            raise InputError(f"{self.row.id} does not tell the drive's speed.")
+        return machine.disk, constants
+
+
+def watched() -> tuple[Watched, ...]:
+    """Every row that tells what the drive gave."""
+    told = (row for row in own_rows.rows() if own_rows.paged(row) and not row.doubtful)
+    return tuple(Watched(row=row, found=_estimated(row)) for row in told)
+
+
+def _estimated(row: OwnRow) -> Estimate:
+    settings = Settings(page_cache=(row.cache_gib or 0.0) * GIB)
+    return estimate(
+        model_of(row), machine_of(row), work_of(row), LLAMA_CPP, Strategy.NVME_OFFLOAD,
+        efficiency(), settings,
+    )  # fmt: skip
+
+
+def predicted(one: Watched, constants: Rereading = WATCHED) -> Reread:
+    """What a token of a run brings in again."""
+    found = one.found
+    if found.placement is None or found.machine is None:
+        raise InputError(found.refusal)
+    return reread(found.model, found.placement, one.load, found.machine, constants)
+
+
+def fitted(runs: Sequence[Watched]) -> Rereading:
+    """The constants that these runs give.
+
+    What is found comes from what dense models read, by least squares of its share of what a token
+    needs; the windows and the most from what models with experts read, by that of its logarithm;
+    the renewal of pages from the times of scans, by that of theirs.
+    """
+    dense = [one for one in runs if not one.row.experts]
+    routed = [one for one in runs if one.row.experts]
+    scans = [one for one in dense if one.pages]
+    found = replace(WATCHED, found=_least(_missed(dense, replace(WATCHED, found=FOUND)), FOUND)[0])
+    late = _late(scans, replace(found, renewed=RENEWED, growth=GROWTH))
+    rate, growth = _least(late, RENEWED, GROWTH)
+    renewed = replace(found, renewed=rate, growth=growth)
+    far = _far(routed, replace(renewed, windows=WINDOWS, most=MOST))
+    windows, most = _least(far, WINDOWS, MOST)
+    return replace(renewed, windows=windows, most=most)
+
+
+def _least(loss: Floats, *tried: Floats) -> tuple[float, ...]:
+    """Of the constants that were tried together, those with the least loss."""
+    at = np.unravel_index(np.argmin(loss), loss.shape)
+    return tuple(float(np.broadcast_to(one, loss.shape)[at]) for one in tried)
+
+
+def _missed(runs: Iterable[Watched], constants: Rereading) -> Floats:
+    """Sum of squares of what is wrong, in parts of what a token reads."""
+    return _sum(((predicted(one, constants).total - one.read) / one.needed) ** 2 for one in runs)
+
+
+def _far(runs: Iterable[Watched], constants: Rereading) -> Floats:
+    """Sum of squares of the logarithm of bytes, predicted over read."""
+    return _sum(
+        np.log(predicted(one, constants).total / one.read) ** 2 for one in runs if one.pages
+    )
+
+
+def _late(runs: Iterable[Watched], constants: Rereading) -> Floats:
+    """Sum of squares of the logarithm of predicted over measured."""
+    return _sum(np.log(seconds(one, constants) * one.row.tg_tps) ** 2 for one in runs)
+
+
+def _sum(losses: Iterable[Array]) -> Floats:
+    return np.asarray(sum(losses, start=np.zeros(())))
+
+
+def points() -> Iterator[Point]:
+    """Each row that read from the drive, predicted with the constants that the others give."""
+    runs = watched()
+    for one in (each for each in runs if each.pages):
+        yield _point(one, fitted([other for other in runs if other is not one]))
+
+
+def _point(one: Watched, constants: Rereading) -> Point:
+    row, decode = one.row, one.found.decode
+    if decode is None:
+        raise InputError(one.found.refusal)
+    return Point(
+        id=row.id,
+        regime=regime_of({"category": regimes.PAGED}),
+        group=f"{row.source_url} {row.cpu} {row.model}",
+        gpu="",
+        cpu=row.cpu,
+        model=row.model,
+        format=row.quant,
+        runtime=row.runtime,
+        date=row.date,
+        measured=row.tg_tps,
+        predicted=1.0 / float(seconds(one, constants)),
+        half_width=math.log(float(decode.high) / float(decode.value)),
+        source=row.source_url,
+    )
+
+
+def seconds(one: Watched, constants: Rereading) -> Array:
+    """A token's time, what comes from the drive worked out anew [s]."""
+    disk, efficiency = one.drive
+    again = predicted(one, constants)
+    paged = again.total, disk, efficiency, again.pieces, again.renewal
+    return one.other + page_fault_seconds(*paged)

@@ -1,0 +1,119 @@
+"""A published run as the facts that public formulas take."""
+
+from functools import lru_cache
+from typing import Any
+
+from advisor.cost_model.loads import Step, step_load
+from advisor.cost_model.placement import RAM, Placement, vram, weight_bytes
+from advisor.evidence.peers import PEERS, Facts, Where
+from advisor.evidence.published.predict import Case
+from advisor.machine.machine import Machine
+from advisor.model.architecture import Architecture, Group
+from advisor.model.model import Model
+from advisor.runtimes import LLAMA_CPP
+
+WHERE = {
+    "resident": Where.GPU,
+    "cpu": Where.RAM,
+    "partial": Where.SPLIT,
+    "moe_offload": Where.EXPERTS,
+}
+"""Where the weights lie, by the category of a row."""
+SHARED = (Group.ATTENTION, Group.SHARED_EXPERTS, Group.ROUTER)
+
+
+def answers(facts: Facts) -> dict[str, float]:
+    """What each public advisor says of a run; those that say nothing are absent [tokens/s]."""
+    found = ((peer.name, peer.answer(facts)) for peer in PEERS)
+    return {name: speed for name, speed in found if speed is not None}
+
+
+def facts_of(case: Case, category: str, *, ram_peak: float, prompt: bool = False) -> Facts:
+    """The facts of one run.
+
+    Args:
+        case: the row, understood.
+        category: as in its file, a key of `WHERE`.
+        ram_peak: its RAM in theory, or as its source states it [B/s].
+        prompt: the prompt was timed, else the generation.
+    """
+    work, machine = (case.prompt if prompt else case.work), case.machine
+    placement = LLAMA_CPP.place(case.model, machine, work, case.strategy, case.settings)
+    fresh = float(work.fresh) if prompt else 0.0
+    depth = float((work.prompt + work.cached) / 2 if prompt else work.decode_depth)
+    step = Step(tokens=max(fresh, 1.0), sequences=1.0, depth=depth, kv_type="f16")
+    devices = range(len(machine.gpus))
+    on_gpu = [step_load(case.model, placement, vram(device), step) for device in devices]
+    in_ram = step_load(case.model, placement, RAM, step)
+    flops = sum(float(load.flops + load.expert_flops) for load in (*on_gpu, in_ram))
+    return Facts(
+        where=WHERE[category],
+        gpu_read=sum(float(load.weights) for load in on_gpu),
+        ram_read=float(in_ram.weights),
+        cache_read=sum(float(load.kv) for load in (*on_gpu, in_ram)),
+        depth=depth,
+        gpu_share=_gpu_share(case.model, placement, machine),
+        gpu_layers=_gpu_layers(case.model, placement, machine),
+        ram_peak=ram_peak,
+        prompt=fresh,
+        prompt_flops=flops if prompt else 0.0,
+        format=case.model.format,
+        file_bytes=case.model.file_bytes,
+        **_of_architecture(case.model.architecture),
+        **_of_machine(machine),
+    )
+
+
+@lru_cache(maxsize=256)
+def _of_architecture(arch: Architecture) -> dict[str, Any]:
+    experts = arch.experts
+    used = experts.used / experts.total if experts else 0.0
+    widths = (tensor.width for tensor in arch.tensors if tensor.role == "ffn_down")
+    return {
+        "params": float(arch.params),
+        "active_params": float(arch.active_params),
+        "experts": experts.total if experts else 0,
+        "experts_used": experts.used if experts else 0,
+        "expert_params": used * _params(arch, (Group.ROUTED_EXPERTS,)),
+        "shared_params": _params(arch, SHARED),
+        "layers": arch.layers,
+        "hidden": arch.hidden,
+        "intermediate": next(widths, 0),
+        "vocab": arch.vocab,
+    }
+
+
+def _of_machine(machine: Machine) -> dict[str, Any]:
+    gpu, host = (machine.gpus[0] if machine.gpus else None), machine.host
+    peaks = gpu.tensor_flops if gpu else {}
+    return {
+        "gpus": len(machine.gpus),
+        "gpu_vendor": gpu.vendor if gpu else "",
+        "gpu_unified": machine.unified,
+        "gpu_memory": float(gpu.memory.value) if gpu else 0.0,
+        "gpu_bandwidth": float(gpu.bandwidth.value) if gpu else 0.0,
+        "gpu_fp16": max(peaks.get("fp16", 0.0), peaks.get("fp32", 0.0)),
+        "gpu_fp32": peaks.get("fp32", 0.0),
+        "ram": float(host.bandwidth.value),
+        "cores": host.cores,
+        "arm": not host.instruction_sets.isdisjoint({"neon", "asimd"}),
+    }
+
+
+def _params(arch: Architecture, groups: tuple[Group, ...]) -> float:
+    return float(sum(tensor.params for tensor in arch.tensors if tensor.group in groups))
+
+
+def _gpu_share(model: Model, placement: Placement, machine: Machine) -> float:
+    """Share of the file that lies in VRAM; all of it where only the token table stays behind."""
+    devices = range(len(machine.gpus))
+    held = sum(float(weight_bytes(model, placement, vram(device))) for device in devices)
+    return min(held / (model.file_bytes - model.embedding), 1.0)
+
+
+def _gpu_layers(model: Model, placement: Placement, machine: Machine) -> float:
+    """Share of the layers that GPUs compute, the output head counted as one."""
+    if not machine.gpus:
+        return 0.0
+    layers = float(placement.gpu_layers)
+    return (layers + (layers >= model.layers)) / (model.layers + 1)

@@ -1,0 +1,114 @@
+"""Dense models split by layer, whose sources do not state the RAM.
+
+Of a sweep over the layers on the GPU, the run with the fewest of them is nearly all RAM: its speed
+gives the RAM's rate by our own formula turned round, and the other runs are predicted with that.
+Public formulas are given the same chance: each is turned round by itself.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from advisor.catalog.constants import efficiency
+from advisor.cost_model.estimate import estimate
+from advisor.cost_model.uncertainty import Range
+from advisor.errors import InputError
+from advisor.evidence.accuracy.llama_cpp_points import Published, Run
+from advisor.evidence.accuracy.peer_facts import facts_of
+from advisor.evidence.accuracy.point import Point, point_of
+from advisor.evidence.accuracy.regimes import GENERATION, INFERRED, regime_of
+from advisor.evidence.fitting.gauss_newton import group_of
+from advisor.evidence.peers import PEERS, Facts, Peer
+from advisor.machine.quantity import given
+from advisor.runtimes import LLAMA_CPP
+from advisor.units import GB, Array
+
+RATES = np.geomspace(2 * GB, 2000 * GB, 400)
+"""Sustained RAM rates that are tried [B/s]."""
+
+
+def points(published: Published) -> Iterable[Point]:
+    """Every run of every sweep but the one that gave the RAM's rate."""
+    for sweep in sweeps(published):
+        yield from _predicted(sweep)
+
+
+def sweeps(published: Published) -> Iterable[tuple[Run, ...]]:
+    """Runs that differ in the layers on the GPU alone, fewest first, of rows outside the fit."""
+    fitted = set(published.decode.ids)
+    found: dict[tuple[str, ...], list[Run]] = {}
+    for run in published.runs.values():
+        row = run.row
+        if row["category"] == "partial" and row["tg_tps"] and row["id"] not in fitted:
+            key = ("source_url", "runtime", "gpu", "cpu", "model", "quant", "context_depth")
+            found.setdefault(tuple(row[name] for name in key), []).append(run)
+    for runs in found.values():
+        split = sorted((run for run in runs if _stated(run)), key=_gpu_layers)
+        if len(split) > 1:
+            yield tuple(split)
+
+
+def _stated(run: Run) -> bool:
+    layers = run.case.settings.gpu_layers
+    return layers is not None and float(layers) < run.case.model.layers
+
+
+def _gpu_layers(run: Run) -> float:
+    return float(run.case.settings.gpu_layers or 0.0)
+
+
+def _predicted(sweep: Sequence[Run]) -> Iterable[Point]:
+    slowest, *others = sweep
+    rate = ram_rate(slowest)
+    told = {peer: _peer_rate(peer, slowest) for peer in PEERS}
+    for run in others:
+        found, facts = _decode(run, rate), _facts(run)
+        speed = float(found.value)
+        yield point_of(
+            run.row,
+            regime=regime_of({"category": "partial", "timed": GENERATION, "ram": INFERRED}),
+            group=group_of(run.row),
+            measured=float(run.row["tg_tps"]),
+            predicted=speed,
+            half_width=math.log(float(found.high) / speed),
+            peers={
+                peer.name: said
+                for peer, own in told.items()
+                if (said := peer.answer(replace(facts, ram=own, ram_peak=own))) is not None
+            },
+        )
+
+
+def ram_rate(run: Run) -> float:
+    """The sustained RAM rate with which our formula gives a run's speed [B/s]."""
+    speeds = np.asarray(_decode(run, RATES).value)
+    return float(np.exp(np.interp(float(run.row["tg_tps"]), speeds, np.log(RATES))))
+
+
+def _decode(run: Run, rate: Array) -> Range:
+    case = run.case
+    host = replace(case.machine.host, bandwidth=given(rate))
+    found = estimate(
+        case.model, replace(case.machine, host=host), case.work, LLAMA_CPP, case.strategy,
+        efficiency(), case.settings, backend=case.backend, build=case.build,
+    )  # fmt: skip
+    if found.decode is None:
+        raise InputError(found.refusal)
+    return found.decode
+
+
+def _peer_rate(peer: Peer, run: Run) -> float:
+    """The RAM rate with which a public formula comes closest to a run's speed [B/s]."""
+    facts, measured = _facts(run), float(run.row["tg_tps"])
+
+    def off(rate: float) -> float:
+        said = peer.answer(replace(facts, ram=rate, ram_peak=rate))
+        return abs(math.log(said / measured)) if said else math.inf
+
+    return min(map(float, RATES), key=off)
+
+
+def _facts(run: Run) -> Facts:
+    return facts_of(run.case, run.row["category"], ram_peak=0.0)

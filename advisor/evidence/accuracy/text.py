@@ -1,0 +1,128 @@
+"""The ledger in words: for the terminal, for README, for other programs."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any
+
+from advisor.evidence.accuracy.ledger import Ledger
+from advisor.evidence.accuracy.noise_floor import Floor
+from advisor.evidence.accuracy.point import Point
+from advisor.evidence.accuracy.scoring import PeerScore, Score
+from advisor.evidence.peers import PEERS
+
+PLAIN = "{:<38} {:>5} {:>7} {:>8} {:>8} {:>8} {:>9} {:>12}  {}"
+
+
+def percent(value: float, digits: int = 0) -> str:
+    """A share as people write it: 12 %."""
+    return f"{100 * value:.{digits}f} %"
+
+
+def allowed(score: Score) -> str:
+    """The shares within range that chance allows."""
+    return f"{100 * score.chance_low:.0f} to {percent(score.chance_high)}"
+
+
+def best(score: Score) -> str:
+    """The best public formula of a regime, with its errors, and rows where it is not all."""
+    peer = score.best_peer
+    if peer is None:
+        return "none"
+    part = "" if peer.rows == score.rows else f", on {peer.rows} rows"
+    return f"{peer.name}, {errors(peer)}{part}"
+
+
+def errors(score: Score | PeerScore) -> str:
+    """Median error, and the mean in brackets."""
+    return f"{percent(score.median, 1)} ({percent(score.mean)})"
+
+
+def floor_sentence(floor: Floor) -> str:
+    """How far sources differ among themselves."""
+    return (
+        f"Two sources of the same card, model and format differ by {percent(floor.median)} at the "
+        f"median ({floor.pairs} pairs of {floor.settings} settings): a figure midway is still "
+        f"{percent(math.sqrt(1.0 + floor.median) - 1.0)} off both."
+    )
+
+
+def plain(ledger: Ledger) -> str:
+    """The tables for a terminal."""
+    heads = (
+        "rows",
+        "groups",
+        "median",
+        "mean",
+        "in 25 %",
+        "in range",
+        "chance",
+        "best public formula",
+    )
+    lines = [PLAIN.format("", *heads), *(_plain(one) for one in ledger.scores)]
+    names = [peer.name for peer in PEERS]
+    lines += ["", "Public formulas on the same rows, median error (mean); * not on all of them", ""]
+    lines += [" " * 38 + "".join(f"{name[:14]:>16}" for name in names)]
+    lines += [_plain_peers(one, names) for one in ledger.scores if one.peers]
+    return "\n".join((*lines, "", floor_sentence(ledger.floor)))
+
+
+def _plain(one: Score) -> str:
+    return PLAIN.format(
+        one.regime, one.rows, one.groups, percent(one.median, 1), percent(one.mean, 1),
+        percent(one.within), percent(one.covered), allowed(one), best(one),
+    )  # fmt: skip
+
+
+def _plain_peers(one: Score, names: Iterable[str]) -> str:
+    said = {peer.name: peer for peer in one.peers}
+    cells = (f"{_starred(said[name], one) if name in said else '':>16}" for name in names)
+    return f"{one.regime:<38}" + "".join(cells)
+
+
+def _starred(peer: PeerScore, one: Score) -> str:
+    return errors(peer) + ("" if peer.rows == one.rows else "*")
+
+
+def markdown(ledger: Ledger) -> str:
+    """The table of README, what sources differ by, and the public formulas by name."""
+    head = (
+        "| regime | rows | median error | mean error | within 25 % | within the 80 % range "
+        "(chance allows) | best public formula, median (mean) |",
+        "|---|---|---|---|---|---|---|",
+    )
+    body = (
+        f"| {one.regime} | {one.rows} | {percent(one.median, 1)} | {percent(one.mean, 1)} "
+        f"| {percent(one.within)} | {percent(one.covered)} ({allowed(one)}) | {best(one)} |"
+        for one in ledger.scores
+    )
+    names = ", ".join(f"[{one.name}]({one.source}) ({one.date})" for one in PEERS)
+    formulas = (
+        f"Public formulas, restated in `advisor/peers/` and scored on the same rows: {names}."
+    )
+    return "\n".join((*head, *body, "", floor_sentence(ledger.floor), "", formulas))
+
+
+def record(ledger: Ledger) -> dict[str, Any]:
+    """The ledger for other programs: shares as fractions, speeds in tokens/s."""
+    return {
+        "regimes": [asdict(one) for one in ledger.scores],
+        "noise_floor": asdict(ledger.floor),
+        "peers": [
+            {name: getattr(one, name) for name in ("name", "version", "date", "source", "formula")}
+            for one in PEERS
+        ],
+        "points": [_point(one) for one in ledger.points],
+    }
+
+
+def _point(one: Point) -> dict[str, Any]:
+    names = ("id", "regime", "gpu", "cpu", "model", "format", "runtime", "date", "source")
+    return {
+        **{name: getattr(one, name) for name in names},
+        "measured_tps": one.measured,
+        "predicted_tps": one.predicted,
+        "predicted_tps_low": one.low,
+        "predicted_tps_high": one.high,
+        "peers_tps": dict(one.peers),
+    }

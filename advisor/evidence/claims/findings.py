@@ -1,0 +1,171 @@
+"""One case of a claim, computed, and what would make the claim hold there."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from advisor.cost_model.uncertainty import Range
+from advisor.errors import DataError, Refusal
+from advisor.evidence.claims.measures import MEASURES, Measure, missing
+from advisor.evidence.claims.needs import needs
+from advisor.evidence.claims.ranges import Claimed, exact, holds, ratio, reaches
+from advisor.evidence.claims.rows import CaseRow, ClaimRow, changed, inherited, inputs
+from advisor.evidence.claims.scenarios import Scenario
+from advisor.formatting import memory, range_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """One case of a claim.
+
+    Attributes:
+        conditions: what tells it from the others.
+        scenario: what was computed.
+        figure: our figure in SI units; not a number where there is none.
+        claimed: the range it is held against.
+        problem: why there is no figure; empty where there is one.
+        beside: it does not decide.
+        needs: what would make it hold; empty where it does.
+        source: where a figure cited was read.
+    """
+
+    conditions: tuple[str, ...]
+    scenario: Scenario
+    figure: Range
+    claimed: Claimed
+    problem: str = ""
+    beside: bool = False
+    needs: tuple[str, ...] = ()
+    source: str = ""
+
+    @property
+    def condition(self) -> str:
+        """All that tells it from the others."""
+        return ", ".join(self.conditions)
+
+    @property
+    def fits(self) -> bool:
+        """There is a figure."""
+        return not np.isnan(self.figure.value)
+
+    @property
+    def is_speed(self) -> bool:
+        """The figure comes from an estimate of time, so that something binds it."""
+        estimated = bool(self.figure.low != self.figure.high)
+        return self.fits and estimated and self.claimed.unit in ("tokens/s", "times")
+
+    @property
+    def holds(self) -> bool:
+        """Our figure lies in the range claimed."""
+        return not self.claimed.open and bool(holds(self.figure, self.claimed))
+
+    @property
+    def near(self) -> bool:
+        """It does not, yet our 80 % range reaches it."""
+        return not self.holds and reaches(self.figure, self.claimed)
+
+    @property
+    def words(self) -> str:
+        """Our figure with its range."""
+        if not self.fits:
+            return self.problem
+        say, figure = self.claimed.say, self.figure
+        said, ends = say(float(figure.value)), range_of(float(figure.low), float(figure.high), say)
+        return f"{said} ({ends.removesuffix(f' {self.claimed.name}')})" if ends != said else said
+
+    @property
+    def outcome(self) -> str:
+        """Our figure beside the range claimed, in words."""
+        if self.claimed.open:
+            return "for comparison"
+        if not self.fits:
+            return "no figure"
+        if self.holds:
+            return "as claimed"
+        side = "less" if self.figure.value < self.claimed.ends[0] else "more"
+        return f"{side} than claimed{', though our range reaches it' if self.near else ''}"
+
+    @property
+    def plain(self) -> dict[str, object]:
+        """The case as plain data, for other programs."""
+        return {
+            "condition": self.condition,
+            "scenario": self.scenario.words,
+            "figure": f"{self.words} {self.claimed.figure}".strip(),
+            "claimed": self.claimed.words,
+            "outcome": self.outcome,
+            "decides": not self.beside,
+        }
+
+
+def finding(row: ClaimRow, case: CaseRow) -> Finding:
+    """One case, computed now.
+
+    Raises:
+        DataError: a measure or an input that there is not.
+        InputError: an input that cannot be used.
+    """
+    scenario = Scenario(said=changed(inputs(row.scenario), case.inputs))
+    measure = measured(case.measure or row.measure, inherited(case.against, row.against))
+    claimed = range_claimed(row, case)
+    figure, problem = _tried(scenario, measure)
+    found = Finding(
+        conditions=tuple(part.strip() for part in case.condition.split(";")),
+        scenario=scenario,
+        figure=figure,
+        claimed=claimed,
+        problem=problem,
+        beside=case.beside,
+        source=case.source,
+    )
+    if found.holds or found.beside:
+        return found
+    return replace(found, needs=_needs(found, measure, inherited(case.vary, row.vary)))
+
+
+def range_claimed(row: ClaimRow, case: CaseRow) -> Claimed:
+    """A case's range, the claim's where it names no unit of its own."""
+    own = case if case.unit else row
+    return Claimed(
+        low=own.low,
+        high=own.high,
+        unit=own.unit,
+        figure=inherited(case.figure, row.figure),
+    )
+
+
+def measured(name: str, against: str) -> Measure:
+    """A measure, divided by that of the scenario with changes where there are any.
+
+    Raises:
+        DataError: no such measure.
+    """
+    if name not in MEASURES:
+        raise DataError(f"data/claims.csv: no measure is called {name!r}; {', '.join(MEASURES)}.")
+    measure = MEASURES[name]
+    if not against:
+        return measure
+
+    def relative(scenario: Scenario) -> Range:
+        other = Scenario(said=changed(scenario.said, against))
+        return ratio(measure(scenario), measure(other), together=scenario.routes == other.routes)
+
+    return relative
+
+
+def _tried(scenario: Scenario, measure: Measure) -> tuple[Range, str]:
+    """The figure; not a number where there is none, and why."""
+    try:
+        figure, refusal = measure(scenario), scenario.refusal
+    except Refusal as refused:
+        return exact(np.nan), f"not possible: {refused}"
+    if not np.isnan(figure.value):
+        return figure, ""
+    short = f"does not fit, {memory(float(missing(scenario).value))} short"
+    return figure, f"not possible: {refusal}" if refusal else short
+
+
+def _needs(found: Finding, measure: Measure, vary: str) -> tuple[str, ...]:
+    if not found.fits:
+        return ()
+    return needs(found.scenario, measure, found.claimed, vary)

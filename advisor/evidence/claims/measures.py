@@ -1,0 +1,255 @@
+"""What is computed of a scenario to judge a claim, each by the package's own functions.
+
+Every function takes numbers or arrays and returns SI units. What does not fit is not a number.
+"""
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+
+from advisor.advice.money import monthly_hours
+from advisor.advice.offers import offers
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import Strategy, Tier
+from advisor.cost_model.schedule import Route, Transfer
+from advisor.cost_model.timing import CROSSINGS, StepTime
+from advisor.cost_model.uncertainty import Range
+from advisor.errors import InputError
+from advisor.evidence.claims.ranges import exact, inverse
+from advisor.evidence.claims.scenarios import Scenario
+from advisor.machine.catalog import find_gpu, find_host
+from advisor.runtimes.llama_cpp.layer_split import SYSTEM_RAM
+from advisor.units import GB, HOURS_PER_MONTH, Array
+
+Measure = Callable[[Scenario], Range]
+
+FLOAT = 4.0
+"""Bytes of an activation that crosses to another processor [B]."""
+
+
+def decode(scenario: Scenario) -> Range:
+    """Speed for each user [tokens/s]."""
+    return _where_it_fits(scenario.estimate, scenario.estimate.decode)
+
+
+def decode_total(scenario: Scenario) -> Range:
+    """Speed of all users together [tokens/s]."""
+    each = decode(scenario)
+    users = scenario.work.users
+    return Range(value=each.value * users, low=each.low * users, high=each.high * users)
+
+
+def token_time(scenario: Scenario) -> Range:
+    """Time of a token [s]."""
+    return inverse(decode(scenario))
+
+
+def link_rate(scenario: Scenario) -> Range:
+    """Copies from pinned memory to the first GPU [B/s]."""
+    return exact(scenario.machine.gpus[0].link.pinned.value)
+
+
+def pageable_rate(scenario: Scenario) -> Range:
+    """Copies from ordinary memory to the first GPU [B/s]."""
+    return exact(scenario.machine.gpus[0].link.pageable.value)
+
+
+def link_share(scenario: Scenario) -> Range:
+    """Share of a token's time in which weights cross the link."""
+    return exact(_share(_step(scenario.estimate), Route.STREAMED, Route.STAGED))
+
+
+def crossing_share(scenario: Scenario) -> Range:
+    """Share of a token's time that hand-overs between processors take."""
+    return exact(_share(_step(scenario.estimate), CROSSINGS))
+
+
+def crossing_copy(scenario: Scenario) -> Range:
+    """Time in which the activations of one token cross the link [s]: hidden x 4 B / rate."""
+    moved = scenario.model.architecture.hidden * FLOAT
+    return exact(moved / scenario.machine.gpus[0].link.pinned.value)
+
+
+def hidden_decode(scenario: Scenario) -> Range:
+    """Share of a token's copies that run beside computing."""
+    return _where_it_fits(scenario.estimate, exact(_hidden(_step(scenario.estimate))))
+
+
+def hidden_prompt(scenario: Scenario) -> Range:
+    """Share of a prompt's copies that run beside computing."""
+    prompt = scenario.estimate.prompt
+    return _where_it_fits(scenario.estimate, exact(_hidden(_known(prompt))))
+
+
+def weights(scenario: Scenario) -> Range:
+    """Size of the weights [B]."""
+    return exact(scenario.model.file_bytes)
+
+
+def cache(scenario: Scenario) -> Range:
+    """KV cache of one user at the context allocated [B]."""
+    placed = scenario.estimate.placement
+    kept = None if placed is None else placed.cache
+    if kept is None:
+        kept = scenario.model.kv_bytes(scenario.work.context, scenario.work.kv_type)
+    return exact(np.sum(kept, axis=-1))
+
+
+def cache_share(scenario: Scenario) -> Range:
+    """KV cache of one user over the size of the weights."""
+    return exact(cache(scenario).value / scenario.model.file_bytes)
+
+
+def ram_share(scenario: Scenario) -> Range:
+    """RAM that it needs over the size of the weights."""
+    return exact(_in_ram(scenario.estimate) / scenario.model.file_bytes)
+
+
+def ram_used(scenario: Scenario) -> Range:
+    """RAM that it and the system need, over the machine's."""
+    needed = _in_ram(scenario.estimate) + SYSTEM_RAM
+    return exact(needed / scenario.machine.host.memory.value)
+
+
+def pinned_used(scenario: Scenario) -> Range:
+    """RAM that a runtime must pin, over the machine's."""
+    phases = scenario.estimate.phases
+    flows = [flow for stage in phases.decode.stages for flow in stage.flows] if phases else []
+    streamed = [flow for flow in flows if flow.route is Route.STREAMED]
+    pinned = sum(flow.moved for flow in streamed if flow.transfer is Transfer.PINNED)
+    return exact(np.asarray(pinned) / scenario.machine.host.memory.value)
+
+
+def missing(scenario: Scenario) -> Range:
+    """Memory that is short [B]."""
+    return exact(scenario.estimate.missing)
+
+
+def gpu_layers(scenario: Scenario) -> Range:
+    """Layers that a runtime puts on the GPU."""
+    placed = scenario.estimate.placement
+    return exact(np.nan if placed is None else placed.gpu_layers)
+
+
+CONTEXTS = 256.0 * np.arange(1, 8193)
+"""Contexts that are tried, to two million tokens [tokens]."""
+
+
+def longest_context(scenario: Scenario) -> Range:
+    """The longest context whose cache still fits [tokens]."""
+    swept = Scenario(said={**scenario.said, "context": CONTEXTS})
+    fitting = CONTEXTS[np.broadcast_to(swept.estimate.fits, CONTEXTS.shape)]
+    return exact(float(fitting[-1]) if fitting.size else np.nan)
+
+
+def bandwidth(scenario: Scenario) -> Range:
+    """Datasheet bandwidth of the GPU's memory over that of the RAM."""
+    row = find_host(scenario.text("cpu"))
+    if row.bandwidth_gbs is None:
+        raise InputError(f"{row.name}: its RAM bandwidth is not published; take another.")
+    return exact(scenario.machine.gpus[0].bandwidth.value / (row.bandwidth_gbs * GB))
+
+
+SETTING = re.compile(r"(?<!\S)--?[a-z][\w-]*(?: [^-\s]\S*)?|\w+=(?:{[^}]*}|[^,)\s]+)")
+"""An option of a command line, or an argument of a Python call, each with its value."""
+
+
+def settings(scenario: Scenario) -> Range:
+    """Settings in the command of a placement that differ from those for a model in the GPU."""
+    resident = Scenario(said={**scenario.said, "placement": Strategy.GPU_RESIDENT})
+    commands = (scenario.estimate.command, resident.estimate.command)
+    own, plain = (set(SETTING.findall(command)) for command in commands)
+    return exact(float(len(own - plain)))
+
+
+def paying_replies(scenario: Scenario) -> Range:
+    """Replies a day from which another GPU costs less than the waiting it saves is worth.
+
+    cost / (seconds saved by a reply x days in a month x worth of an hour / 3600); infinite where it
+    saves none. Somebody who reads along loses only what is slower than reading.
+    """
+    bigger = Scenario(
+        said={**scenario.said, "gpu": scenario.said["upgrade"], "placement": Strategy.GPU_RESIDENT}
+    )
+    slow, fast = _waits(scenario), _waits(bigger)
+    spent = scenario.money
+    busy = float(monthly_hours(fast.value, spent.replies_per_day))
+    row = find_gpu(scenario.text("upgrade"))
+    priced = offers(row.name, 1, row.board_power_w, min(busy, HOURS_PER_MONTH), spent)
+    cost = min((one.monthly for one in priced), default=np.nan)
+
+    def enough(now: Array, then: Array) -> Array:
+        hours = monthly_hours(np.maximum(now - then, 0.0), 1.0)
+        worth = np.asarray(hours * spent.usd_per_hour_of_time)
+        return np.where(worth > 0, cost / np.where(worth > 0, worth, 1.0), np.inf)
+
+    return Range(
+        value=enough(slow.value, fast.value),
+        low=enough(slow.high, fast.low),
+        high=enough(slow.low, fast.high),
+    )
+
+
+def cited(scenario: Scenario) -> Range:
+    """A figure that others published."""
+    return exact(scenario.number("cited") or np.nan)
+
+
+MEASURES: dict[str, Measure] = {
+    measure.__name__: measure
+    for measure in (
+        decode, decode_total, token_time, link_rate, pageable_rate, link_share, crossing_share,
+        crossing_copy, hidden_decode, hidden_prompt, weights, cache, cache_share, ram_share,
+        ram_used, pinned_used, missing, gpu_layers, longest_context, bandwidth, settings,
+        paying_replies, cited,
+    )
+}  # fmt: skip
+"""Measures by the name that data files call them."""
+
+
+def _where_it_fits(one: Estimate, figure: Range | None) -> Range:
+    if figure is None:
+        return exact(np.nan)
+    ends = (np.where(one.fits, end, np.nan) for end in (figure.value, figure.low, figure.high))
+    value, low, high = ends
+    return Range(value=value, low=low, high=high)
+
+
+def _known(time: StepTime | None) -> StepTime:
+    return StepTime(total=np.nan, parts={}, hidden=np.nan) if time is None else time
+
+
+def _step(one: Estimate) -> StepTime:
+    return _known(one.step)
+
+
+def _share(time: StepTime, *names: str) -> Array:
+    return np.asarray(sum(time.parts.get(name, 0.0) for name in names)) / time.total
+
+
+def _hidden(time: StepTime) -> Array:
+    """Copies that run beside computing: all where computing takes longer, else what it covers."""
+    shown = np.asarray(time.parts.get(Route.STREAMED, np.nan))
+    return np.where(shown > 0, time.hidden / np.where(shown > 0, shown, 1.0), 1.0)
+
+
+def _in_ram(one: Estimate) -> Array:
+    return np.asarray(sum(one.held.get(Tier.RAM, ())))
+
+
+def _waits(scenario: Scenario) -> Range:
+    """Time that somebody waits for a reply, or reads it as it comes [s]."""
+    one, output = scenario.estimate, scenario.work.output
+    if one.first_token is None or one.decode is None:
+        return exact(np.nan)
+    reading = output / (scenario.number("reading_tps") or np.inf)
+
+    def until(first: Array, rate: Array) -> Array:
+        return first + np.maximum(output / rate, reading)
+
+    return Range(
+        value=until(one.first_token.value, one.decode.value),
+        low=until(one.first_token.low, one.decode.high),
+        high=until(one.first_token.high, one.decode.low),
+    )

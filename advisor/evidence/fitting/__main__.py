@@ -1,0 +1,156 @@
+"""`python -m advisor.evidence.fitting`: refit data/efficiency.csv from data/measurements/.
+
+Rows of constants that are not fitted stay as they are. What fits without each group say of it goes
+to data/left_out.csv. The result depends on these files alone.
+"""
+
+import csv
+import math
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from advisor.catalog.constants import FACTOR, EfficiencyRow
+from advisor.catalog.csv_tables import DATA, as_text, read
+from advisor.evidence.fitting import held_out
+from advisor.evidence.fitting.framework_table import fitted, stream_rows
+from advisor.evidence.fitting.llama_cpp_fit import Fit, problem, solve
+from advisor.evidence.fitting.llama_cpp_parameters import PARAMETERS
+from advisor.evidence.fitting.llama_cpp_rows import decoded, measured, prompted
+from advisor.evidence.fitting.spreads import COVERED, sources, spreads
+
+OWN = DATA / "measurements" / "own.csv"
+TABLE = DATA / "efficiency.csv"
+IN_PROMPTS = (
+    "gpu_flop_share", "gpu_expert_flop_share", "core_flops", "core_batch_attention_flops",
+    "socket_flop_share", "link_share",
+    "pipeline_share",
+)  # fmt: skip
+SMALLEST = 0.004
+"""Factors whose logarithm is smaller say nothing and are left out."""
+SOURCE = "python -m advisor.evidence.fitting on data/measurements/llama_cpp.csv"
+SPREADS = (
+    "spread", "spread_thin", "spread_unmeasured", "spread_prompt", "spread_timed", "sources",
+)  # fmt: skip
+
+
+def main() -> int:
+    """Write both tables anew; returns the exit code."""
+    for path, text in refitted().items():
+        path.write_text(text, encoding="utf-8")
+        sys.stdout.write(f"{path.name}: written.\n")
+    return 0
+
+
+def refitted() -> Mapping[Path, str]:
+    """Both files as text, as the measurements have them."""
+    rows = measured()
+    decode, prompt = decoded(rows), prompted(rows)
+    in_decode = tuple(name for name in PARAMETERS if name not in IN_PROMPTS)
+    one = solve(problem(decode, in_decode))
+    two = solve(problem(prompt, IN_PROMPTS, one))
+    anew = {(name, one.runtime or None) for name, one in PARAMETERS.items()}
+    anew |= {(name, None) for name in SPREADS}
+    streams = {_key(row): row for row in stream_rows()}
+    table = read(TABLE, EfficiencyRow)
+    kept = [row for row in table if (row.constant, row.runtime) not in anew]
+    found = [
+        *_rows(one),
+        *_rows(two),
+        *_spread_rows(spreads(rows, decode, one, prompt, two)),
+        *_source_rows(sources(decode)),
+        _timed_row(),
+    ]
+    constants = [row for row in (*found, *kept) if _key(row) not in streams]
+    runs, of_runs = fitted()
+    without = (
+        *held_out.rows(held_out.GENERATED, decode.ids, one.predicted),
+        *held_out.rows(held_out.READ, prompt.ids, two.predicted),
+        *held_out.rows(held_out.WHOLE, (run.row["id"] for run in runs.runs), of_runs.predicted),
+    )
+    return {
+        TABLE: as_text([*constants, *streams.values()]),
+        held_out.LEFT_OUT: as_text(without),
+    }
+
+
+def _key(row: EfficiencyRow) -> tuple[str | None, ...]:
+    """What a row holds for."""
+    return (
+        row.constant, row.runtime, row.family, row.backend, row.build, row.decode_class,
+    )  # fmt: skip
+
+
+def _rows(fit: Fit) -> Iterable[EfficiencyRow]:
+    found = zip(fit.terms, fit.values, fit.rows, fit.spreads, strict=True)
+    for (constant, scope), value, rows, spread in found:
+        parameter = PARAMETERS[constant]
+        if scope and (abs(value) < SMALLEST or not rows):
+            continue
+        one = _row(
+            constant,
+            {**dict(scope), "runtime": parameter.runtime},
+            float(f"{np.exp(value):.4g}"),
+            FACTOR if scope else parameter.unit,
+            int(rows),
+            parameter.note,
+        )
+        yield replace(one, spread=float(f"{spread:.2g}") if rows else None)
+
+
+def _spread_rows(
+    found: Mapping[tuple[str, str], tuple[float, int]],
+) -> Iterable[EfficiencyRow]:
+    note = "80 % range, as the logarithm of a factor"
+    for (constant, part), (value, rows) in found.items():
+        yield _row(
+            constant, {"family": part} if part else {}, float(f"{value:.3g}"), "share", rows, note
+        )
+
+
+def _timed_row() -> EfficiencyRow:
+    """Half width where llama.cpp was timed on the machine, from what it was predicted there."""
+    with OWN.open(encoding="utf-8", newline="") as file:
+        runs = [row for row in csv.DictReader(file) if row["category"] == "cpu"]
+    off = [math.log(float(row["predicted_tps"]) / float(row["tg_tps"])) for row in runs]
+    value = float(f"{np.quantile(np.abs(off), COVERED):.3g}")
+    note = "80 % range where llama.cpp was timed, as the logarithm of a factor"
+    found = _row("spread_timed", {}, value, "share", len(runs), note)
+    return replace(
+        found, source=f"python -m advisor.evidence.fitting on data/measurements/{OWN.name}"
+    )
+
+
+def _source_rows(found: Mapping[str, int]) -> Iterable[EfficiencyRow]:
+    note = "sources that measured a GPU of the family"
+    yield _row("sources", {}, 0.0, "count", 0, note)
+    for family, count in found.items():
+        if family:
+            yield _row("sources", {"family": family}, float(count), "count", count, note)
+
+
+def _row(
+    constant: str, scope: Mapping[str, str], value: float, unit: str, rows: int, note: str
+) -> EfficiencyRow:
+    return EfficiencyRow(
+        constant=constant,
+        runtime=scope.get("runtime") or None,
+        family=scope.get("family"),
+        backend=scope.get("backend"),
+        build=scope.get("build"),
+        decode_class=scope.get("decode_class"),
+        value=value,
+        unit=unit,
+        kind="fitted" if rows else "assumed",
+        rows=rows or None,
+        source=SOURCE if rows else "expected before any measurement",
+        date="2026-11",
+        note=note,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

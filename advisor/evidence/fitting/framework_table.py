@@ -1,0 +1,156 @@
+"""What was fitted on runs of frameworks: rows of data/efficiency.csv, entries of a ledger."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+
+from advisor.catalog.constants import Efficiency, EfficiencyRow, Scope, efficiency
+from advisor.cost_model.schedule import Route
+from advisor.cost_model.timing import LAYERS, TOKEN
+from advisor.cost_model.uncertainty import IN_DECODE
+from advisor.evidence.fitting.framework_fit import StreamFit, solve, task
+from advisor.evidence.fitting.framework_parameters import RUNTIME, STREAM_PARAMETERS
+from advisor.evidence.fitting.framework_runs import (
+    BATCHED,
+    EXPERTS,
+    RESIDENT,
+    STAGED,
+    STREAMED,
+    Run,
+    Streams,
+    papers,
+    regime,
+    teaches,
+)
+from advisor.evidence.published.batch import guessed_batch
+from advisor.runtimes.expert_offloading import EXPERT_STREAMING
+
+SOURCE = "python -m advisor.evidence.fitting on data/measurements/offload_papers.csv"
+DATE = "2026-11"
+ON_GPU = (Route.RESIDENT, LAYERS, TOKEN)
+EVERYWHERE = (*ON_GPU, Route.IN_PLACE, Route.STREAMED, Route.STAGED)
+COVERED = 0.8
+
+
+@cache
+def fitted() -> tuple[Streams, StreamFit]:
+    """All runs and their fit."""
+    streams = Streams(papers())
+    return streams, solve(task(streams))
+
+
+def stream_rows() -> list[EfficiencyRow]:
+    """Constants and spreads of frameworks for data/efficiency.csv."""
+    streams, fit = fitted()
+    return [*_constants(streams, fit), *_spreads(streams, fit)]
+
+
+def _constants(streams: Streams, fit: StreamFit) -> Iterator[EfficiencyRow]:
+    for name, parameter in STREAM_PARAMETERS.items():
+        for key in sorted(set(parameter.only or streams.engines)):
+            own = (name, key) if RUNTIME in parameter.factors else (name, "")
+            factor = fit.values.get((name, key), 0.0)
+            value = float(parameter.limited(np.exp(fit.values[name, ""] + factor)))
+            rows = fit.rows.get(own, 0)
+            one = _row(name, key, "", value, parameter.unit, rows, parameter.note)
+            yield replace(one, spread=float(f"{fit.spreads[own]:.2g}") if rows else None)
+
+
+def _spreads(streams: Streams, fit: StreamFit) -> Iterator[EfficiencyRow]:
+    """Half widths by part of the time and by engine, from what was left out."""
+    note = "80 % range, as the logarithm of a factor"
+    off = _off(streams, fit, stated=True)
+    behind = efficiency().value("spread_unmeasured", Route.STREAMED)  # links are derived
+    streamed = float(np.sqrt(max(_most(off, STREAMED) ** 2 - behind**2, 0.01)))
+    halves: tuple[tuple[str, float, str], ...] = (
+        (Route.STREAMED, streamed, STREAMED),
+        (Route.STAGED, _most(off, STAGED), STAGED),
+    )
+    for part, value, kind in halves:
+        yield _row(IN_DECODE, None, part, value, "share", len(off[kind]), note)
+    resident = _most(off, BATCHED, RESIDENT)
+    count = len(off[BATCHED]) + len(off[RESIDENT])
+    for key in sorted(set(streams.engines)):
+        own = off.get(key, [])
+        for part in EVERYWHERE if own else ON_GPU:
+            value, rows = (_most(off, key), len(own)) if own else (resident, count)
+            yield _row(IN_DECODE, key, part, value, "share", rows, note)
+    yield from _guesses(streams, fit, resident)
+
+
+def _guesses(streams: Streams, fit: StreamFit, stated: float) -> Iterator[EfficiencyRow]:
+    """What a range is wider by where nobody stated the batch: dense models, and those of experts.
+
+    Args:
+        streams: all runs.
+        fit: what each is predicted without its group.
+        stated: half width where it is stated.
+    """
+    off = _off(streams, fit, stated=False)
+    note = "range of runs whose batch is not stated, beside that of the others"
+    dense = [kind for kind in (STREAMED, STAGED, BATCHED, RESIDENT) if kind in off]
+    for name, kinds in (("spread_guessed", dense), ("spread_guessed_experts", [EXPERTS])):
+        value = float(np.sqrt(max(_most(off, *kinds) ** 2 - stated**2, 0.01)))
+        rows = sum(len(off[kind]) for kind in kinds)
+        yield _row(name, None, "", value, "share", rows, note)
+
+
+def _off(streams: Streams, fit: StreamFit, *, stated: bool) -> Mapping[str, list[float]]:
+    """Logarithms of errors of runs left out by their kind, and by the engine that streams experts.
+
+    Args:
+        streams: all runs.
+        fit: what each is predicted without its group.
+        stated: of runs that state their batch; else of the others.
+    """
+    found: dict[str, list[float]] = {}
+    logs = np.abs(np.log(streams.seconds / fit.predicted))
+    for run, log in zip(streams.runs, logs.tolist(), strict=True):
+        if teaches(run) is stated:
+            found.setdefault(regime(run), []).append(log)
+            if run.case.runtime.place is EXPERT_STREAMING.place:
+                found.setdefault(run.case.runtime.key, []).append(log)
+    return found
+
+
+def _most(off: Mapping[str, list[float]], *wanted: str) -> float:
+    return float(np.quantile([one for kind in wanted for one in off[kind]], COVERED))
+
+
+def _row(
+    constant: str, runtime: str | None, family: str, value: float, unit: str, rows: int, note: str
+) -> EfficiencyRow:
+    return EfficiencyRow(
+        constant=constant,
+        runtime=runtime,
+        family=family or None,
+        value=float(f"{value:.4g}"),
+        unit=unit,
+        kind="fitted" if rows else "assumed",
+        rows=rows or None,
+        source=SOURCE if rows else "expected before any measurement",
+        date=DATE,
+        note=note,
+    )
+
+
+def half_width(run: Run) -> float:
+    """Half width of a run's range by what most of its time goes to, as a logarithm."""
+    table = efficiency().bound(Scope(runtime=run.case.runtime.key))
+    own = _stated(run, table)
+    if teaches(run):
+        return own
+    return float(np.hypot(own, guessed_batch(run.case.model)))
+
+
+def _stated(run: Run, table: Efficiency) -> float:
+    """Half width where the batch is stated."""
+    kind = regime(run)
+    if kind in (BATCHED, RESIDENT) or run.case.runtime.place is EXPERT_STREAMING.place:
+        return table.value(IN_DECODE, Route.RESIDENT)
+    part = Route.STAGED if kind == STAGED else Route.STREAMED
+    own = table.value(IN_DECODE, part)
+    behind = table.value("spread_unmeasured", part) if part is Route.STREAMED else 0.0
+    return float(np.hypot(own, behind))

@@ -1,0 +1,67 @@
+"""What a fit without a figure's group says of it: rows of data/left_out.csv.
+
+`python -m advisor.evidence.fitting` writes them, so that the ledger need not fit again.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from advisor.catalog.csv_tables import DATA, read
+from advisor.errors import DataError
+from advisor.model.model import Floats
+
+LEFT_OUT = DATA / "left_out.csv"
+GENERATED, READ, WHOLE = "generation", "prompt", "run"
+"""What of a row is timed: a token, a prompt, or what its source timed of a framework."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeftOutRow:
+    """One figure; fields as the columns of data/left_out.csv.
+
+    Attributes:
+        id: of the row in data/measurements/.
+        timed: what of it.
+        seconds: predicted by the constants that are fitted without its source on its machine [s].
+        source: the command that wrote it.
+    """
+
+    id: str
+    timed: str
+    seconds: float
+    source: str
+
+
+def rows(timed: str, ids: Iterable[str], seconds: Floats) -> Iterator[LeftOutRow]:
+    """Predictions, shape (rows,) [s], as rows of the file."""
+    for one, value in zip(ids, seconds, strict=True):
+        yield LeftOutRow(
+            id=one,
+            timed=timed,
+            seconds=float(f"{value:.5g}"),
+            source="python -m advisor.evidence.fitting",
+        )
+
+
+def left_out(timed: str, ids: Sequence[str]) -> Floats:
+    """Predicted times of rows, in their order, shape (rows,) [s].
+
+    Raises:
+        DataError: a row is not in the file, since measurements changed after the last fit.
+    """
+    kept = _kept()
+    missing = [one for one in ids if (timed, one) not in kept]
+    if missing:
+        raise DataError(
+            f"{LEFT_OUT.name} has no {timed} of {', '.join(missing[:5])}; write it anew with "
+            "python -m advisor.evidence.fitting."
+        )
+    return np.array([kept[timed, one] for one in ids])
+
+
+@cache
+def _kept() -> Mapping[tuple[str, str], float]:
+    return {(row.timed, row.id): row.seconds for row in read(LEFT_OUT, LeftOutRow)}

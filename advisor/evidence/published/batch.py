@@ -1,0 +1,145 @@
+"""The batch that a row of a paper states, or what memory allowed where it does not.
+
+Papers of offloading report generated tokens per second of a whole batch, prompts included, at the
+largest batch that fits; many do not print it.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from advisor.catalog.constants import Scope, efficiency
+from advisor.cost_model.placement import (
+    RAM,
+    Settings,
+    Strategy,
+    Tier,
+    kv_bytes,
+    needed_bytes,
+    weight_bytes,
+)
+from advisor.cost_model.workload import Workload
+from advisor.errors import Refusal
+from advisor.evidence.published.cells import number, text
+from advisor.evidence.published.run_settings import lengths
+from advisor.machine.machine import Machine
+from advisor.model.model import Model
+from advisor.runtimes import ACCELERATE, DEEPSPEED, VLLM, Runtime
+from advisor.runtimes.weight_streaming import ACTIVATIONS
+
+MOST_USERS = 2048
+"""Sequences that servers take into one step at most (TensorRT-LLM's default for its builds)."""
+RAM_USED = 0.78
+"""Share of RAM that batches fill: FlexGen's authors took 0.70 to 0.92 of 208 GiB, most about this
+(weights and cache of their bench_suite.py)."""
+DRIVE_FOR_CACHE = 0.65e12
+"""Drive space that a cache may take where nothing is said of it: FlexGen's runs put 620 to 710 GB
+on a drive of 1.5 TB beside weights [B]."""
+THROUGHPUT = ("deepspeed", "flexgen", "tensorrt-llm")
+"""Engines for throughput: a batch that is not stated was as large as memory allowed."""
+SERVER = "tensorrt-llm"
+"""Engine whose published runs fill it with requests: its batch is no guess."""
+ON_TRANSFORMERS = (ACCELERATE.place, DEEPSPEED.place)
+"""Engines on Transformers, which kept the logits of whole prompts until version 4.45."""
+LOGITS = 6.0
+"""Bytes of each such logit: 16 bits, and 32 for the softmax [B]."""
+CACHE_COPIES = 2.0
+"""Room that their cache takes beside its size: each step joins old and new to a longer one, in
+memory that was not yet taken (OPT-6.7B and 30B on a T4, batches of FlexGen's authors)."""
+
+
+def batch(
+    row: Mapping[str, str],
+    model: Model,
+    machine: Machine,
+    work: Workload,
+    runtime: Runtime,
+    strategy: Strategy,
+    chosen: Settings,
+    notes: list[str],
+) -> float:
+    """Sequences in a batch: as stated, or as many as memory allows where that was the point."""
+    stated = number(row, "batch")
+    if stated:
+        return stated
+    if not (all(lengths(row)) or runtime.key in THROUGHPUT or text(row, "category") == "batched"):
+        return 1.0
+
+    plain = runtime.place in ON_TRANSFORMERS
+    if plain and chosen.kv_in_ram is None:
+        chosen = replace(chosen, kv_in_ram=False)  # the cache bounds the batch unless it moves
+    if plain and chosen.gpu_layers is None:
+        chosen = replace(chosen, gpu_layers=0.0)  # weights that stay would take its room
+
+    def fits(users: float) -> bool:
+        return _fits(model, machine, replace(work, users=users), runtime, strategy, chosen)
+
+    found = largest(fits)
+    reached = efficiency().bound(Scope(runtime=runtime.key)).value("batch_share")
+    found = max(float(np.floor(found * reached)), 1.0)
+    notes.append(f"the batch is not stated: {found:g}, as many as memory allows, stand in")
+    return found
+
+
+def guessed_batch(model: Model) -> float:
+    """What a range is wider by where nobody stated the batch, as the logarithm of a factor."""
+    table = efficiency()
+    if model.has_experts:
+        return table.value("spread_guessed_experts")
+    return table.value("spread_guessed")
+
+
+def kept_where_all_fits(
+    model: Model, machine: Machine, work: Workload, runtime: Runtime, chosen: Settings
+) -> Settings:
+    """A row that streams a model which would fit moved a small part of it: all but nothing.
+
+    Only of servers; the others stream everything, which is what they are for.
+    """
+    if runtime.place is not VLLM.place or chosen.gpu_layers is not None:
+        return chosen
+    if not _fits(model, machine, work, runtime, Strategy.GPU_RESIDENT, chosen):
+        return chosen
+    return replace(chosen, gpu_layers=float(model.layers))
+
+
+def largest(fits: Callable[[float], bool]) -> float:
+    """The largest batch up to `MOST_USERS` that fits, 1 at least, by bisection."""
+    low, high = 1, MOST_USERS + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return float(low)
+
+
+def _fits(
+    model: Model,
+    machine: Machine,
+    work: Workload,
+    runtime: Runtime,
+    strategy: Strategy,
+    chosen: Settings,
+) -> bool:
+    try:
+        placement = runtime.place(model, machine, work, strategy, chosen)
+    except Refusal:
+        return False
+    plain = runtime.place in ON_TRANSFORMERS
+    logits = LOGITS * model.architecture.vocab * work.fresh * work.users * plain
+    beyond = logits / max(len(machine.gpus), 1) - ACTIVATIONS * plain
+    weights = float(weight_bytes(model, placement, RAM))
+    limits = {
+        Tier.VRAM: min(float(gpu.memory.value) for gpu in machine.gpus) - beyond,
+        Tier.RAM: max(float(machine.host.memory.value) * RAM_USED, weights),
+        Tier.DISK: DRIVE_FOR_CACHE + model.file_bytes,
+    }
+    twice = (CACHE_COPIES - 1.0) * plain
+    return all(
+        float(
+            needed_bytes(model, placement, place, work)
+            + twice * kv_bytes(model, placement, place, work)
+        )
+        <= limits[place.tier]
+        for place in placement.locations
+    )

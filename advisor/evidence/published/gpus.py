@@ -1,0 +1,68 @@
+"""The GPUs that a row of a measurement file names, of one kind or of several."""
+
+import re
+from collections.abc import Mapping
+
+from advisor.errors import UnknownName
+from advisor.evidence.published.cells import text, whole
+from advisor.machine.catalog import find_gpu
+from advisor.machine.spec import MIXED, NO_GPU
+
+BETWEEN = re.compile(r"\s*(?:\+|,|&|;|\band\b)\s*")
+"""What stands between cards of different kinds."""
+COUNTED = re.compile(r"(?:(\d{1,2})\s*x\s*)?(.*)", re.IGNORECASE)
+"""A number of cards, where there is one, and their name."""
+
+
+def stated_gpus(row: Mapping[str, str], notes: list[str]) -> tuple[str, int]:
+    """GPUs and how many of them, as `MachineInputs` takes them.
+
+    A cell that is one card's name is as many of it as `gpu_count` says. Else it names card by card,
+    in their order: "2x A + B" are three. Brackets and what is no card are left out, the first
+    excepted; where the names come to another number than `gpu_count`, the names count.
+
+    Args:
+        row: with `gpu` and `gpu_count`.
+        notes: takes a sentence on what was not as stated.
+
+    Raises:
+        UnknownName: the first is no card of the catalogue.
+    """
+    stated, said = text(row, "gpu"), whole(row, "gpu_count")
+    alike = max(said or 1, 1)
+    if not stated or stated.casefold() == NO_GPU:
+        return NO_GPU, alike
+    try:
+        return find_gpu(stated).name, alike
+    except UnknownName:
+        cards = _cards(stated, notes)
+    words = MIXED.join(f"{count}x {name}" if count > 1 else name for count, name in cards)
+    total = sum(count for count, _ in cards)
+    if total == 1:
+        notes.append(f"GPU {stated!r} is taken as {words}")
+        return words, alike
+    if said not in (None, total):
+        notes.append(f"{stated!r} names {total} GPUs where gpu_count is {said}: {words}")
+    return words, 1
+
+
+def _cards(stated: str, notes: list[str]) -> list[tuple[int, str]]:
+    """How many of which card, in their order.
+
+    Raises:
+        UnknownName: the first is no card of the catalogue.
+    """
+    cards: list[tuple[int, str]] = []
+    unknown: list[str] = []
+    for part in filter(None, BETWEEN.split(re.sub(r"\(.*?\)", "", stated))):
+        counted = COUNTED.fullmatch(part.strip())
+        count, name = (int(counted[1] or 1), counted[2]) if counted else (1, part)
+        try:
+            cards.append((count, find_gpu(name.strip()).name))
+        except UnknownName:
+            unknown.append(part.strip())
+            if not cards:
+                raise
+    if unknown:
+        notes.append(f"{', '.join(unknown)} in {stated!r} is no GPU of the catalogue: left out")
+    return cards

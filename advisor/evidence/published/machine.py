@@ -1,0 +1,188 @@
+"""The machine that a row of a measurement file states, and what stands in for what it does not."""
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+
+import numpy as np
+
+from advisor.errors import UnknownName
+from advisor.evidence.published.cells import number, text, whole
+from advisor.evidence.published.engines import computes_in_place
+from advisor.evidence.published.gpus import stated_gpus
+from advisor.machine import from_catalog
+from advisor.machine.catalog import find_host
+from advisor.machine.from_spec import TYPICAL_HOST
+from advisor.machine.rows import HostRow
+from advisor.machine.spec import NO_GPU, MachineInputs
+from advisor.runtimes import Runtime
+from advisor.runtimes.expert_offloading import EXPERT_STREAMING
+from advisor.units import GB
+
+
+def stated_machine(row: Mapping[str, str], notes: list[str]) -> MachineInputs:
+    """The machine as stated, but for how much RAM it has.
+
+    Args:
+        row: of a measurement file.
+        notes: gets what stands in for what was not stated.
+    """
+    gpu, count = (NO_GPU, 1) if text(row, "category") == "cpu" else stated_gpus(row, notes)
+    cpu = _known_cpu(row, notes)
+    gen = whole(row, "pcie_gen")
+    disk_gbs, disk = _drive(row)
+    return MachineInputs(
+        gpu=gpu,
+        gpu_count=count,
+        cpu=cpu,
+        ram_gbs=_ram_gbs(row, cpu),
+        ram_channels=number(row, "ram_channels"),
+        ram_mts=number(row, "ram_mts"),
+        cores=_cores(row, cpu),
+        pcie_gbs=number(row, "h2d_gbs"),
+        pcie_gen=gen,
+        pcie_lanes=whole(row, "pcie_lanes"),
+        disk=disk,
+        disk_gbs=disk_gbs,
+    )
+
+
+UNLIMITED_RAM_GIB = 100_000.0
+"""Stands for RAM that a source does not state but that held what its run needed [GiB]."""
+BESIDE_A_DRIVE_GIB = 64.0
+"""Stands for RAM beside a drive that a source does not state [GiB]."""
+AT_HOME_GIB = 64.0
+"""RAM of a machine at home that streams experts and does not state it [GiB]; assumed."""
+SERVERS_GIB = 256.0
+"""RAM of a server that offloads and does not state it [GiB]; assumed."""
+
+
+def ram_gib(row: Mapping[str, str], runtime: Runtime, notes: list[str]) -> float:
+    """RAM as stated beside the processor or in the note, else what is usual [GiB].
+
+    Args:
+        row: of a measurement file.
+        runtime: that ran it.
+        notes: gets what stands in for what was not stated.
+    """
+    said = f"{text(row, 'cpu')} {text(row, 'source_note')}"
+    if computes_in_place(runtime):
+        return _for_pages(said, notes) if text(row, "category") == "nvme" else UNLIMITED_RAM_GIB
+    found = re.search(r"(\d+(?:\.\d+)?) ?(GB|TB)(?! ?/s)", said)
+    if found:
+        size = float(found.group(1)) * (1024.0 if found.group(2) == "TB" else 1.0)
+        return min(max(size, 1.0), 100_000.0)
+    at_home = runtime.place is EXPERT_STREAMING.place
+    usual = AT_HOME_GIB if at_home else SERVERS_GIB
+    if text(row, "category") not in ("resident", "batched"):
+        notes.append(f"RAM is not stated: {usual:g} GiB stand in")
+    return usual
+
+
+def _for_pages(said: str, notes: list[str]) -> float:
+    """Of what is computed in place, only a drive's pages depend on RAM [GiB]."""
+    found = re.search(r"(\d+(?:\.\d+)?) ?GB(?! ?/s)", said)
+    if found:
+        return min(max(float(found.group(1)), 1.0), 4096.0)
+    notes.append(f"RAM is not stated: {BESIDE_A_DRIVE_GIB:g} GiB stand in")
+    return BESIDE_A_DRIVE_GIB
+
+
+STAND_INS = (
+    (r"\(gcp\)|\(aws\)|azure|cloud|vcpu", "Cloud VM, 16 vCPU (typical)"),
+    (r"workstation", "HEDT quad-channel DDR4-3200 (typical)"),
+    (r"epyc\W+9\d\d\d", "Server 12-channel DDR5-4800 (typical)"),
+    (r"(2x|dual).*xeon e5", "2x Xeon E5-2680 v4"),
+    (r"xeon e5", "Xeon E5-2680 v4"),
+    (r"threadripper pro 7|threadripper pro 9", "Workstation 8-channel DDR5-5200 (typical)"),
+    (r"epyc|xeon|threadripper pro", "Server 8-channel DDR4-3200 (typical)"),
+    (r"threadripper", "HEDT quad-channel DDR4-3200 (typical)"),
+    (r"ddr4", "Desktop DDR4-3200 dual-channel (typical)"),
+    (r"laptop", "Laptop LPDDR5X-7500 (typical)"),
+)
+"""Words of a processor that the catalogue does not hold, and the typical platform of its kind."""
+
+
+def _known_cpu(row: Mapping[str, str], notes: list[str]) -> str | None:
+    stated = text(row, "cpu")
+    if not stated:
+        return None
+    found = _host_called(stated)
+    if found is None:
+        kinds = (name for words, name in STAND_INS if re.search(words, stated.casefold()))
+        name = next(kinds, TYPICAL_HOST)
+        notes.append(f"CPU {stated!r} is not in the catalogue: {name} stands in")
+        return name
+    if found.bandwidth_gbs is None and not (text(row, "ram_bw_gbs") or text(row, "ram_mts")):
+        notes.append(f"{found.name}: RAM bandwidth not published, a typical desktop stands in")
+        return None
+    return found.name
+
+
+def ram_peak(row: Mapping[str, str]) -> bool:
+    """The RAM rate that a row gives is the datasheet's: it says so, or nobody sustains so much."""
+    stated, note = number(row, "ram_bw_gbs") or 0.0, text(row, "source_note")
+    if "theor" in note and "measured" not in note:
+        return True
+    channels, rate = number(row, "ram_channels"), number(row, "ram_mts")
+    peak = channels * 8e-3 * rate if channels and rate else _catalogue_peak(text(row, "cpu"))
+    return stated > from_catalog.MOST_SUSTAINED * peak
+
+
+def _catalogue_peak(cpu: str) -> float:
+    found = _host_called(cpu)
+    return (found.bandwidth_gbs if found else None) or np.inf
+
+
+@lru_cache(maxsize=1024)
+def _host_called(cpu: str) -> HostRow | None:
+    """The catalogue's row of a processor; None where it has none. Many rows name the same."""
+    try:
+        return find_host(cpu)
+    except UnknownName:
+        return None
+
+
+def _ram_gbs(row: Mapping[str, str], cpu: str | None) -> float | None:
+    stated = number(row, "ram_bw_gbs")
+    if stated is None or not ram_peak(row):
+        return stated
+    segment = find_host(cpu or TYPICAL_HOST).segment
+    return float(from_catalog.sustained(stated * GB, segment, "", "").value) / GB
+
+
+def _cores(row: Mapping[str, str], cpu: str | None) -> int | None:
+    """Cores at work: as many as threads, but a second thread of a core adds none."""
+    threads = whole(row, "threads")
+    if threads is None or cpu is None:
+        return threads
+    return min(threads, find_host(cpu).cores)
+
+
+DRIVES = (
+    (r"\bhdd\b|hard dis", "7200 rpm HDD (typical)"),
+    (r"sata", "SATA SSD (typical)"),
+    (r"optane", "Intel Optane P5800X"),
+    (r"9100 ?pro|t705", "Samsung 9100 PRO"),
+    (r"sn850x", "WD_BLACK SN850X"),
+    (r"990 ?pro", "Samsung 990 PRO"),
+    (r"980 ?pro", "Samsung 980 PRO"),
+    (r"2x? nvme.*raid|two drives", "RAID 0, 2x NVMe PCIe 4.0 (theory)"),
+    (r"gen ?5|pcie ?5(\.0)? nvme", "NVMe PCIe 5.0 x4 (typical)"),
+    (r"gen ?3|pcie ?3(\.0)? nvme", "NVMe PCIe 3.0 x4 (typical)"),
+)
+"""Words beside a processor or in a note, and the drive they mean."""
+OLD_DRIVE, SINCE = "NVMe PCIe 3.0 x4 (typical)", "2024"
+"""The usual drive of runs before a year."""
+
+
+def _drive(row: Mapping[str, str]) -> tuple[float | None, str | None]:
+    """Rate of a row's drive [GB/s] and its name in the catalogue; None for what is not said."""
+    rate = number(row, "disk_gbs")
+    said = " ".join(text(row, name) for name in ("cpu", "other_metric", "source_note")).casefold()
+    told = re.search(r"\bdisk ~(\d+(?:\.\d+)?)", said)
+    if rate is None and told:
+        rate = float(told.group(1))
+    named = next((name for words, name in DRIVES if re.search(words, said)), None)
+    old = text(row, "category") == "nvme" and "" < text(row, "date") < SINCE
+    return rate, named or (OLD_DRIVE if old else None)

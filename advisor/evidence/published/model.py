@@ -1,0 +1,125 @@
+"""The model that a row of a measurement file states, and what stands in for what it does not."""
+
+import re
+from collections.abc import Mapping
+
+from advisor.errors import AdvisorError, InputError
+from advisor.evidence.published.cells import number, text, whole
+from advisor.evidence.published.engines import computes_in_place
+from advisor.model import catalog
+from advisor.model.architecture import Architecture
+from advisor.model.from_param_count import outline
+from advisor.model.model import Model, scaled
+from advisor.runtimes import Runtime
+from advisor.runtimes.expert_offloading import EXPERT_STREAMING
+from advisor.units import GB, GIB
+
+SPELLINGS = (
+    (r"fp16|f16|bf16|fp32", "BF16"),
+    (r"nvfp4|fp4", "NVFP4"),
+    (r"gptq|awq|int4|4-?bit|w4a16|hqq|exl2", "AWQ"),
+    (r"fp8|int8|8-bit", "FP8"),
+)
+"""Formats that papers spell freely, and the catalogue's nearest."""
+FORMS = (
+    (r"^$|fp16|bf16|^f16", "BF16"),
+    (r"fp32", "F32"),
+    (r"int8", "bnb-int8"),
+    (r"hqq 2-bit", "IQ3_XXS"),
+    (r"hqq 3-bit", "Q3_K_M"),
+)
+"""Formats of frameworks as papers spell them; 16 bits where nothing is said. HQQ keeps a scale for
+each 16 weights: its 2 and 3 bits take 3 and 4 (17.5 GB of Mixtral's 46.7 billion weights)."""
+USUAL_ACTIVE = 0.05
+"""Share of its weights that a large mixture of experts uses for a token: DeepSeek-R1 37 of 671
+billion, GLM-5.2 40 of 744, Qwen3.5 17 of 397, Kimi K2 32 of 1000."""
+
+
+def stated_model(row: Mapping[str, str], runtime: Runtime, notes: list[str]) -> Model:
+    """The model as stated, in the format and of the size that are.
+
+    Args:
+        row: of a measurement file.
+        runtime: that ran it.
+        notes: gets what stands in for what was not stated.
+
+    Raises:
+        AdvisorError: neither a known model nor its parameters.
+    """
+    size = number(row, "model_size_gib")
+    arch = _architecture(row, runtime, notes)
+    form = None
+    if not computes_in_place(runtime):
+        form = _frameworks_format(row, runtime)
+        size = size or _file_gib(row)
+    form = form or _nearest(text(row, "quant"), size, arch.params, notes)
+    found = catalog.in_format(arch, form)
+    return scaled(found, size * GIB) if size else found
+
+
+def _architecture(row: Mapping[str, str], runtime: Runtime, notes: list[str]) -> Architecture:
+    name, params = text(row, "model"), number(row, "params_b")
+    if not name and not params:
+        raise InputError("The row names no model and no params_b; one of them is needed.")
+    try:
+        return catalog.architecture(name)
+    except AdvisorError:
+        if not params:
+            raise
+        active = number(row, "active_params_b")
+        if active is None and _ran_as_experts(row, runtime):
+            active = USUAL_ACTIVE * params
+        notes.append(f"{name} is not in the catalogue: its size and depth stand in")
+        used = None if active is None else active * 1e9
+        return outline(name, params * 1e9, used, whole(row, "n_layers"))
+
+
+def _ran_as_experts(row: Mapping[str, str], runtime: Runtime) -> bool:
+    """The model is a mixture of experts: it ran where only these do."""
+    return runtime.place is EXPERT_STREAMING.place or text(row, "category") == "moe_offload"
+
+
+def _frameworks_format(row: Mapping[str, str], runtime: Runtime) -> str | None:
+    """The catalogue's format of a row of a framework; None where its spelling is a common one."""
+    said = text(row, "quant").casefold()
+    if not said and runtime.place is EXPERT_STREAMING.place:
+        return None
+    return next((name for pattern, name in FORMS if re.search(pattern, said)), None)
+
+
+def _file_gib(row: Mapping[str, str]) -> float | None:
+    """Size of the file where it stands beside the format [GiB]; None where it does not."""
+    found = re.search(r"\(~?(\d+(?:\.\d+)?) GB\)", text(row, "quant"))
+    return float(found.group(1)) * GB / GIB if found else None
+
+
+def _nearest(said: str, size: float | None, params: float, notes: list[str]) -> str:
+    """The catalogue's format that a spelling names, or the one of about so many bits a weight."""
+    known = catalog.model_formats()
+    folded = said.casefold()
+    for name in sorted(known, key=len, reverse=True):
+        if re.search(rf"(^|[^a-z0-9]){re.escape(name.casefold())}($|[^a-z0-9])", folded):
+            return name
+    for pattern, name in SPELLINGS:
+        if re.search(pattern, folded):
+            notes.append(f"format {said!r} is taken as {name}")
+            return name
+    bits = size * GIB * 8 / params if size else _leading_bits(folded)
+    near = min(
+        ("IQ1_S", "IQ2_XS", "Q3_K_M", "Q4_K_M", "Q5_K_M", "Q6_K", "Q8_0", "F16"),
+        key=lambda name: abs(TYPICAL_BITS[name] - bits),
+    )
+    notes.append(f"format {said or 'not stated'!r} is taken as {near}, {bits:.1f} bits a weight")
+    return near
+
+
+TYPICAL_BITS = {
+    "IQ1_S": 1.7, "IQ2_XS": 2.5, "Q3_K_M": 3.9, "Q4_K_M": 4.85, "Q5_K_M": 5.7, "Q6_K": 6.6,
+    "Q8_0": 8.5, "F16": 16.0,
+}  # fmt: skip
+"""Bits per weight of whole files, to place a mixture by its size (llama.cpp quantize README)."""
+
+
+def _leading_bits(text: str) -> float:
+    found = re.search(r"(\d+(?:\.\d+)?)", text)
+    return float(found.group(1)) if found else 4.85

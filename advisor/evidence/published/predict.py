@@ -1,0 +1,275 @@
+"""Predictions for rows of a measurement file, whatever its sources left out.
+
+Reads the columns of either published file; what a row states is used, what it does not is filled
+with a typical part, and a row that cannot be predicted says why.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from advisor.catalog.constants import efficiency
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.placement import Settings, Strategy
+from advisor.cost_model.uncertainty import Range
+from advisor.cost_model.workload import Workload
+from advisor.errors import AdvisorError, InputError
+from advisor.evidence.published import run_settings
+from advisor.evidence.published.batch import SERVER, batch, guessed_batch, kept_where_all_fits
+from advisor.evidence.published.cells import number, text
+from advisor.evidence.published.engines import computes_in_place, engine
+from advisor.evidence.published.machine import ram_gib, stated_machine
+from advisor.evidence.published.model import stated_model
+from advisor.machine.from_spec import machine
+from advisor.machine.machine import Machine
+from advisor.machine.spec import NO_GPU
+from advisor.model.model import Model
+from advisor.runtimes import KTRANSFORMERS, LLAMA_CPP, VLLM, Runtime
+from advisor.units import Array
+
+COLUMNS = (
+    "id", "tg_tps", "tg_low", "tg_high", "tg_tps_total", "e2e_tps_total", "pp_tps", "ttft_s",
+    "fits", "bottleneck", "note",
+)  # fmt: skip
+
+STRATEGIES = {
+    "resident": Strategy.GPU_RESIDENT,
+    "batched": Strategy.GPU_RESIDENT,
+    "cpu": Strategy.CPU_OFFLOAD,
+    "partial": Strategy.CPU_OFFLOAD,
+    "moe_offload": Strategy.CPU_OFFLOAD,
+    "stream_cpu": Strategy.CPU_OFFLOAD,
+    "kv_offload": Strategy.CPU_OFFLOAD,
+    "nvme": Strategy.NVME_OFFLOAD,
+}
+"""Where the part outside VRAM lies, by a row's category."""
+
+STREAMING = ("stream_cpu", "kv_offload", "batched")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A row, understood.
+
+    Attributes:
+        model: in the format it ran in.
+        machine: where.
+        prompt: what was asked when the prompt's speed was taken.
+        work: what was asked when the generation's speed was taken; the same where both were one
+            request, and not in llama-bench, which generates from what was in the cache before.
+        runtime: the one whose way of reading is closest.
+        strategy: where the rest lay.
+        settings: the split, where it was stated.
+        backend: the runtime's way to the GPU, where it was stated.
+        build: age or fork of the runtime, as `efficiency.Scope` names it.
+        notes: what stands in for what was not stated.
+        guessed: the batch was not stated, and memory decided it.
+    """
+
+    model: Model
+    machine: Machine
+    prompt: Workload
+    work: Workload
+    runtime: Runtime
+    strategy: Strategy
+    settings: Settings
+    backend: str
+    build: str
+    notes: tuple[str, ...]
+    guessed: bool = False
+
+    @property
+    def steps(self) -> Array:
+        """Steps that follow the prompt; papers count the token that the prompt itself gives."""
+        return self.work.output - (0.0 if computes_in_place(self.runtime) else 1.0)
+
+
+def predictions(rows: Iterator[Mapping[str, str]]) -> Iterator[dict[str, object]]:
+    """One answer for each row, in order; a row never stops the file."""
+    for row in rows:
+        try:
+            yield answer(row)
+        except AdvisorError as error:
+            yield {**dict.fromkeys(COLUMNS, ""), "id": row.get("id", ""), "note": str(error)}
+
+
+def answer(row: Mapping[str, str]) -> dict[str, object]:
+    """The columns of `COLUMNS` for one row.
+
+    Raises:
+        AdvisorError: the row cannot be predicted, and why.
+    """
+    case = understood(row)
+    written = _estimated(case, case.work)
+    read = written if case.prompt == case.work else _estimated(case, case.prompt)
+    if written.decode is None or read.prefill is None or read.first_token is None:
+        raise InputError(written.refusal)
+    users, output = float(case.work.users), case.work.output
+    low, high = _range(case, written.decode)
+    reply = read.first_token.value + case.steps / written.decode.value
+    return {
+        "id": row.get("id", ""),
+        "tg_tps": _number(written.decode.value),
+        "tg_low": _number(low),
+        "tg_high": _number(high),
+        "tg_tps_total": _number(written.decode.value * users),
+        "e2e_tps_total": _number(users * output / reply),
+        "pp_tps": _number(read.prefill.value),
+        "ttft_s": _number(read.first_token.value),
+        "fits": "true" if np.all(written.fits) else "false",
+        "bottleneck": written.bottleneck,
+        "note": "; ".join(case.notes),
+    }
+
+
+def _range(case: Case, found: Range) -> tuple[Array, Array]:
+    """The 80 % interval of a speed, wider where the batch had to be guessed."""
+    if not case.guessed:
+        return found.low, found.high
+    half = np.hypot(np.log(found.high / found.value), guessed_batch(case.model))
+    return found.value * np.exp(-half), found.value * np.exp(half)
+
+
+def _estimated(case: Case, work: Workload) -> Estimate:
+    return estimate(
+        case.model, case.machine, work, case.runtime, case.strategy,
+        efficiency(), case.settings, backend=case.backend, build=case.build,
+    )  # fmt: skip
+
+
+def understood(row: Mapping[str, str]) -> Case:
+    """What a row describes.
+
+    Raises:
+        AdvisorError: no prediction can be made of it, and why.
+    """
+    category = text(row, "category")
+    if category not in STRATEGIES:
+        raise InputError(f"category {category!r} is no inference run; nothing to predict.")
+    notes: list[str] = []
+    runtime, strategy = _runtime(row, category, notes), STRATEGIES[category]
+    model = stated_model(row, runtime, notes)
+    inputs = stated_machine(row, notes)
+    inputs = replace(inputs, ram_gb=ram_gib(row, runtime, notes))
+    if strategy is Strategy.GPU_RESIDENT and strategy not in runtime.strategies:
+        notes.append(f"{runtime.name} keeps no weights on the GPU: RAM holds them")
+        strategy = Strategy.CPU_OFFLOAD
+    if text(row, "gpu").casefold() == NO_GPU:
+        runtime, strategy = _without_gpu(runtime, strategy, notes)
+    where = machine(inputs)
+    if computes_in_place(runtime):
+        chosen = _settings(row, category, model)
+        prompt, work = _work(row)
+        guessed = False
+    else:
+        chosen = run_settings.settings(row, category, model, runtime)
+        asked = run_settings.workload(row, runtime)
+        chosen = kept_where_all_fits(model, where, asked, runtime, chosen)
+        users = batch(row, model, where, asked, runtime, strategy, chosen, notes)
+        prompt = work = replace(asked, users=users)
+        guessed = users > 1 and not number(row, "batch") and runtime.key != SERVER
+    return Case(
+        model=model,
+        machine=where,
+        prompt=prompt,
+        work=work,
+        runtime=runtime,
+        strategy=strategy,
+        settings=chosen,
+        backend=_backend(row),
+        build=_build(row),
+        notes=tuple(notes),
+        guessed=guessed,
+    )
+
+
+def _runtime(row: Mapping[str, str], category: str, notes: list[str]) -> Runtime:
+    stated = text(row, "runtime")
+    found = engine(stated, category)
+    if found is not None:
+        return LLAMA_CPP if found is KTRANSFORMERS and not text(row, "gpu") else found
+    nearest = VLLM if category in STREAMING else LLAMA_CPP
+    if stated:
+        notes.append(f"{stated} is not modelled: read as {nearest.name} does")
+    return nearest
+
+
+def _without_gpu(
+    runtime: Runtime, strategy: Strategy, notes: list[str]
+) -> tuple[Runtime, Strategy]:
+    """Where a row says that there is no GPU, cores read the model where it lies."""
+    if runtime.key != LLAMA_CPP.key:
+        notes.append(f"{runtime.name} needs a GPU: read as {LLAMA_CPP.name} does")
+    resident = strategy is Strategy.GPU_RESIDENT
+    return LLAMA_CPP, Strategy.CPU_OFFLOAD if resident else strategy
+
+
+def _settings(row: Mapping[str, str], category: str, model: Model) -> Settings:
+    """The split as stated. Who puts experts in RAM is told by llama.cpp to load without mapping."""
+    layers, moe = number(row, "ngl"), number(row, "n_cpu_moe")
+    if layers is None and (share := number(row, "fraction_gpu")) is not None:
+        layers = round(share * model.layers)
+    if category == "moe_offload" and moe is None and (layers is None or layers >= model.layers):
+        moe = float(model.layers)
+    kept, frequent = run_settings.experts_kept(row)
+    return Settings(
+        gpu_layers=layers,
+        cpu_moe=moe,
+        gpu_experts=kept,
+        most_asked=frequent,
+        head_first=layers is None,
+        kv_in_ram="-nkvo" in text(row, "source_note"),
+        load_mode="none" if category == "moe_offload" else "auto",
+    )
+
+
+BACKENDS = (("vulkan", "vulkan"), ("sycl", "sycl"), ("rocm", "rocm"), ("hip ", "rocm"))
+"""Words of a runtime or note, and the backend they name."""
+
+
+def _backend(row: Mapping[str, str]) -> str:
+    said = f"{text(row, 'runtime')} {text(row, 'source_note')} ".casefold()
+    return next((name for word, name in BACKENDS if word in said), "")
+
+
+def _build(row: Mapping[str, str]) -> str:
+    """A build from before flash attention and graphs became usual."""
+    date = text(row, "date")
+    return "2024" if date and date[:4].isdigit() and date[:7] < "2024-10" else ""
+
+
+def _work(row: Mapping[str, str]) -> tuple[Workload, Workload]:
+    """Requests for the prompt's speed and for the generation's.
+
+    A row with `context_depth` is llama-bench: two tests, of the lengths in `test=tgN,ppM`, each
+    beginning with so many tokens in the cache. Else both are one request. Lengths left open are
+    the usual 512 and 128; sweep-bench computes each prompt as one micro-batch.
+    """
+    note, depth = text(row, "source_note"), number(row, "context_depth")
+    sent, users = number(row, "prompt_len"), number(row, "batch") or 1.0
+    generated = number(row, "gen_len") or _bench(note, "tg") or 128.0
+    fresh = max(sent, 1.0) if sent is not None else _bench(note, "pp") or 512.0
+    kept = depth or 0.0
+    batch = _bench(note, "ub") or (fresh if "sweep-bench" in note else 512.0)
+    prompt = Workload(
+        prompt=kept + fresh,
+        cached=kept,
+        output=generated,
+        context=kept + fresh + generated,
+        users=users,
+        ubatch=min(max(batch, 1.0), 65_536.0),
+    )
+    if depth is None or sent is not None:
+        return prompt, prompt
+    return prompt, replace(prompt, prompt=kept, cached=0.0)
+
+
+def _bench(note: str, kind: str) -> float | None:
+    found = re.search(rf"\b{kind}(\d+)", note)
+    return float(found.group(1)) if found else None
+
+
+def _number(value: object) -> float:
+    return float(f"{float(np.ravel(np.asarray(value))[0]):.6g}")

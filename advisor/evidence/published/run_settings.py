@@ -1,0 +1,104 @@
+"""How a row of a paper says that a framework ran: shares of the tiers, lengths, the cache."""
+
+import re
+from collections.abc import Mapping
+
+from advisor.cost_model.placement import Settings
+from advisor.cost_model.workload import Workload
+from advisor.evidence.published.cells import number, text
+from advisor.model.model import Model
+from advisor.runtimes import ACCELERATE, VLLM, Runtime
+from advisor.units import GIB
+
+USUAL_PROMPT = 64.0
+"""Prompt of runs that time generation and do not state one: a sentence [tokens]."""
+USUAL_OUTPUT = 128.0
+"""Tokens generated where a row does not say [tokens]."""
+
+
+def settings(row: Mapping[str, str], category: str, model: Model, runtime: Runtime) -> Settings:
+    """Shares of the tiers and the place of the cache, as far as a row states them."""
+    on_gpu, on_disk = tiers(row, category, model, runtime)
+    cache_said = category == "kv_offload" or "kv_offload=cpu" in text(row, "other_metric")
+    said = text(row, "runtime").casefold()
+    offloaded = re.search(r"cpu[-_]offload[-_]gb[ =](\d+)", said)
+    if offloaded and on_gpu is None:
+        on_gpu = max(1.0 - float(offloaded.group(1)) * GIB / model.file_bytes, 0.0)
+    return Settings(
+        gpu_layers=None if on_gpu is None else on_gpu * model.layers,
+        disk_layers=None if on_disk is None else on_disk * model.layers,
+        kv_in_ram=True if cache_said else None,
+        zero_copy=runtime.schedule is VLLM.schedule
+        and re.search(r"uva|uvm|zero.copy|cpu[-_]offload[-_]gb", said) is not None,
+    )
+
+
+def tiers(
+    row: Mapping[str, str], category: str, model: Model, runtime: Runtime
+) -> tuple[float | None, float | None]:
+    """Shares of the weights on GPUs and on the drive; None for what a row leaves open.
+
+    Accelerate fills GPU, RAM and drive in turn with a map of its own (`device_map="auto"`); papers
+    that compare it put every layer on the drive (FlexLLMGen at 004ffef, benchmark/hf_ds/hf_opt.py).
+    Its own table prints memory in GiB: where all lies on GPUs, that is the weights and 2 to 4 %.
+    """
+    on_gpu, on_disk = number(row, "fraction_gpu"), number(row, "fraction_disk")
+    if on_gpu is not None or on_disk is not None:
+        return on_gpu, on_disk
+    said = text(row, "other_metric")
+    on_gpus = re.findall(r"gpu\d+_gb=(\d+(?:\.\d+)?)", said)
+    in_ram = re.search(r"cpu_gb=(\d+(?:\.\d+)?)", said)
+    if on_gpus and in_ram:
+        share = min(sum(map(float, on_gpus)) * GIB / model.file_bytes, 1.0)
+        rest = 1.0 - share - float(in_ram.group(1)) * GIB / model.file_bytes
+        return share, max(rest, 0.0)
+    if runtime.place is ACCELERATE.place and category == "nvme":
+        return (None, None) if "device_map" in text(row, "runtime") else (0.0, 1.0)
+    return None, None
+
+
+TASKS = ((r"helm synthetic reasoning", 256.0, 50.0), (r"helm summarization", 1984.0, 64.0))
+"""Tasks that papers name in place of lengths, their longest prompt and what is generated, as
+batches are filled up to (arXiv 2411.11217, table 3) [tokens]."""
+
+
+def lengths(row: Mapping[str, str]) -> tuple[float | None, float | None]:
+    """Prompt and output of a row, stated or by its task; None where it is not said [tokens]."""
+    said = text(row, "other_metric").casefold()
+    task = next((sizes for words, *sizes in TASKS if re.search(words, said)), (None, None))
+    return number(row, "prompt_len") or task[0], number(row, "gen_len") or task[1]
+
+
+def workload(row: Mapping[str, str], runtime: Runtime) -> Workload:
+    """The request of a row, for one user."""
+    sent, generated = lengths(row)
+    prompt = max(sent or USUAL_PROMPT, padded(row), 1.0)
+    output = max(generated or USUAL_OUTPUT, 1.0)
+    return Workload(
+        prompt=prompt, output=output, context=prompt + output, kv_type=kv_type(row, runtime)
+    )
+
+
+def padded(row: Mapping[str, str]) -> float:
+    """The longest prompt, where a row states an average and the runtime fills all up to it; else 0.
+
+    MoE-Lightning takes prompts as they are, its "(p)" fills them up as the others do.
+    """
+    found = re.search(r"avg \d+ max (\d+)", text(row, "other_metric"))
+    as_they_are = text(row, "runtime").casefold().endswith("lightning")
+    return 0.0 if found is None or as_they_are else float(found.group(1))
+
+
+def kv_type(row: Mapping[str, str], runtime: Runtime) -> str:
+    """Format of the cache: as stated, or as the engine has it beside weights of that format."""
+    said = text(row, "quant").casefold()
+    if "kv" in said:
+        return "q4_0" if "4" in said else "q8_0"
+    return "fp8" if runtime.key == "tensorrt-llm" and re.search(r"fp[48]", said) else "f16"
+
+
+def experts_kept(row: Mapping[str, str]) -> tuple[float | None, bool]:
+    """Share of experts that a row says are on the GPU, and whether they are the most asked for."""
+    found = re.search(r"gpu_expert_ratio=(\d(?:\.\d+)?)", text(row, "other_metric"))
+    frequent = "frequency" in text(row, "runtime").casefold()
+    return (float(found.group(1)) if found else None), frequent

@@ -1,1 +1,0 @@
-"""Constants of the cost model from published measurements: `python -m advisor.fitting`."""
