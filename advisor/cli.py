@@ -151,7 +151,7 @@ def advise_(args: argparse.Namespace) -> None:
         chosen=runtime(args.runtime) if args.runtime else None,
     )
     if args.save:
-        from advisor.reports.compose import document
+        from advisor.reports.from_advice import document
         from advisor.reports.store import open_store
 
         kept = document(advice, machine, work, spent, inputs={}, command=_typed())

@@ -16,8 +16,8 @@ from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.reports import export
-from advisor.reports.compose import document
 from advisor.reports.document import ReportDocument, from_json, to_json
+from advisor.reports.from_advice import document
 from advisor.runtimes import KTRANSFORMERS, VLLM, Runtime
 
 HOSTILE = '<script>alert("1")</script> =cmd|"/C calc"!A0 | `rm` \u202e'

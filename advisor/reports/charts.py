@@ -24,7 +24,7 @@ from advisor.reports.document import (
     TierUse,
     TimePart,
 )
-from advisor.reports.figure import INK, LINE, PAPER, SOFT, WIDTH, drawn, shortened
+from advisor.reports.svg import INK, LINE, PAPER, SOFT, WIDTH, drawn, shortened
 from advisor.units import GIB
 
 GREEN, BLUE, ORANGE = "#009E73", "#0072B2", "#E69F00"

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, ClassVar, Literal
 
 from advisor.errors import InputError
-from advisor.reports.shape import checked
+from advisor.reports.schema import checked
 
 FORMAT = 1
 """Version of the JSON form; a reader refuses a newer one."""

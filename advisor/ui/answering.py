@@ -14,8 +14,8 @@ from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.model.resolve import Found
-from advisor.reports.compose import document
 from advisor.reports.document import ReportDocument
+from advisor.reports.from_advice import document
 from advisor.ui.choices import Choices
 from advisor.ui.picking import Picked
 

@@ -11,7 +11,7 @@ from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.schedule import Flow, Route
 from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN
 from advisor.formatting import number, seconds, tokens_per_second
-from advisor.reports.compose import figure_text
+from advisor.reports.from_advice import figure_text
 from advisor.ui.markup import block, joined, show, table, two_lines
 from advisor.units import GB
 
