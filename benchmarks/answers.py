@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from advisor.cli import main
+from advisor.cli.main import main
 
 MODELS = (
     "Llama-3.1-70B", "Llama-3.1-8B", "Qwen3-30B-A3B", "gpt-oss-120b", "DeepSeek-V3", "Gemma-3-27B",

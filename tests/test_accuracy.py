@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from advisor.cli import main
+from advisor.cli.main import main
 from advisor.evidence.accuracy.__main__ import table
 from advisor.evidence.accuracy.coverage import COVERAGE
 from advisor.evidence.accuracy.ledger import Ledger, ledger

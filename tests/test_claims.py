@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from advisor import cli
+from advisor.cli.main import main
 from advisor.errors import DataError
 from advisor.evidence.claims import Claim, Finding, Verdict, claims
 from advisor.evidence.claims.findings import finding, measured
@@ -196,9 +196,9 @@ def test_rows_that_break_the_rules_are_told() -> None:
 
 
 def test_the_command_line_says_the_same(capsys, found) -> None:
-    assert cli.main(["claims", "--json"]) == 0
+    assert main(["claims", "--json"]) == 0
     answers = json.loads(capsys.readouterr().out)
     assert [one["verdict"] for one in answers] == [one.verdict.value for one in found.values()]
-    assert cli.main(["claims"]) == 0
+    assert main(["claims"]) == 0
     text = capsys.readouterr().out
     assert all(claim.answer in text and claim.why in text for claim in found.values())

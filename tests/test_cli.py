@@ -12,7 +12,7 @@ import pytest
 import advisor
 from advisor.calibration import local_machine, local_store
 from advisor.calibration.local_store import Calibration
-from advisor.cli import main
+from advisor.cli.main import main
 from advisor.errors import InputError, ProbeError, Refusal, StoreError
 from advisor.machine import from_spec
 from advisor.machine.catalog import gpu_rows
@@ -174,8 +174,10 @@ class TestEstimate:
 
     def test_the_page_cache_is_in_gib_as_memory_is_sold(self, run, monkeypatch) -> None:
         seen = []
-        real = sys.modules["advisor.cli"].compare
-        monkeypatch.setattr("advisor.cli.compare", lambda *a, **k: seen.append(k) or real(*a, **k))
+        real = sys.modules["advisor.cli.main"].compare
+        monkeypatch.setattr(
+            "advisor.cli.main.compare", lambda *a, **k: seen.append(k) or real(*a, **k)
+        )
         assert run("estimate", *LLAMA, *MACHINE, "--cache-gb", "8")[0] == 0
         assert seen[0]["settings"].page_cache == 8 * 2**30
 

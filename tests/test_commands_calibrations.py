@@ -7,24 +7,24 @@ from dataclasses import asdict, replace
 import pytest
 from test_named_machines import PARTS, RAM, SERVER
 
-from advisor import cli
 from advisor.calibration import imported_store, local_store
 from advisor.calibration.measurement_file import to_json
-from advisor.commands import calibrations
+from advisor.cli import calibration
+from advisor.cli.main import main
 from advisor.probes import suite
 
 
 @pytest.fixture(autouse=True)
 def _own_data(tmp_path, monkeypatch):
     monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path / "data"))
-    for module in (local_store, calibrations):
+    for module in (local_store, calibration):
         monkeypatch.setattr(module, "fingerprint", lambda: PARTS)
 
 
 @pytest.fixture
 def run(capsys):
     def run(*arguments):
-        code = cli.main([str(one) for one in arguments])
+        code = main([str(one) for one in arguments])
         said = capsys.readouterr()
         return code, said.out, said.err
 

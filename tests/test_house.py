@@ -57,7 +57,9 @@ def test_only_pages_draw_in_the_browser(path: Path) -> None:
     assert not drawing or room(module_of(path)) in ("app", "ui")
 
 
-@pytest.mark.parametrize("module", ["advisor", "advisor.cli", "advisor.evidence.published.predict"])
+@pytest.mark.parametrize(
+    "module", ["advisor", "advisor.cli.main", "advisor.evidence.published.predict"]
+)
 def test_an_answer_need_not_load_heavy_libraries(module: str) -> None:
     code = f"import json, sys, {module}; print(json.dumps(sorted(sys.modules)))"
     found = subprocess.run(

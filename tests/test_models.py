@@ -8,7 +8,7 @@ from gguf import GGMLQuantizationType
 from gguf_files import LLAMA_KEYS, llama_tensors, write
 from llama_config import LLAMA, PARAMS
 
-from advisor import cli
+from advisor.cli.main import main
 from advisor.errors import InputError, NeedMoreBytes, NetworkError, Refusal, UnknownName
 from advisor.model import catalog, resolve
 from advisor.model.config.read import describe as describe_config
@@ -200,7 +200,7 @@ def test_the_command_line_says_it_in_a_sentence(
     text: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("ADVISOR_OFFLINE", "1")
-    assert cli.main(["model", text]) == 2
+    assert main(["model", text]) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith("advisor: ")
@@ -210,7 +210,7 @@ def test_the_command_line_says_it_in_a_sentence(
 def test_the_command_line_describes_a_file(
     gguf_file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.main(["model", str(gguf_file), "--json"]) == 0
+    assert main(["model", str(gguf_file), "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert (answer["name"], answer["format"], answer["layers"]) == ("Small Llama", "Q4_K_M", 2)
 

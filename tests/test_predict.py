@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from measurements import measured
 
-from advisor.cli import main
+from advisor.cli.main import main
 from advisor.cost_model.placement import Strategy
 from advisor.errors import AdvisorError
 from advisor.evidence.published import predict

@@ -7,9 +7,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from advisor.answers import Json
-from advisor.commands.calibrations import export_found
-from advisor.commands.command import added, show
+from advisor.cli.calibration import export_found
+from advisor.cli.command import added, show
+from advisor.cli.json_records import Json
 from advisor.errors import InputError
 from advisor.probes.measurement import UNSTEADY, Measurement
 from advisor.units import GB, KIB

@@ -10,13 +10,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import advisor
-from advisor import answers, options
 from advisor.advice.advise import advise
 from advisor.advice.compare import compare
 from advisor.advice.diagnosis.diagnose import diagnose, measurable
 from advisor.advice.diagnosis.text import diagnosis_text
-from advisor.commands import calibrations, judging, probes, reports
-from advisor.commands.command import Command, added, show
+from advisor.cli import calibration, evidence, json_records, options, probe, report
+from advisor.cli.command import Command, added, show
 from advisor.cost_model.estimate import Estimate
 from advisor.errors import AdvisorError, InputError
 from advisor.formatting import memory, money, range_of, seconds, tokens_per_second
@@ -69,10 +68,10 @@ def parser() -> argparse.ArgumentParser:
     _describe(one)
     options.add_measured(one)
 
-    judging.add(commands)
-    probes.add(commands)
-    reports.add(commands)
-    calibrations.add(commands)
+    evidence.add(commands)
+    probe.add(commands)
+    report.add(commands)
+    calibration.add(commands)
     return top
 
 
@@ -86,11 +85,11 @@ def model(args: argparse.Namespace) -> None:
     """`model NAME`."""
     work = options.work_of(args)
     found = resolve.find(args.model, args.quant)
-    answer = answers.model_answer(found, work)
+    answer = json_records.model_answer(found, work)
     show(args, answer, lambda: "\n".join(_model_lines(answer)))
 
 
-def _model_lines(answer: answers.Json) -> list[str]:
+def _model_lines(answer: json_records.Json) -> list[str]:
     return [
         f"{answer['name']}, {answer['format']}: "
         f"{answer['architecture']}, {answer['layers']} layers",
@@ -110,7 +109,7 @@ def estimate(args: argparse.Namespace) -> None:
     found = _compared(args)
     show(
         args,
-        [answers.estimate_answer(one) for one in found],
+        [json_records.estimate_answer(one) for one in found],
         lambda: "\n".join(map(estimate_line, found)),
     )
 
@@ -157,7 +156,7 @@ def advise_(args: argparse.Namespace) -> None:
         kept = document(advice, machine, work, spent, inputs={}, command=_typed())
         saved = open_store().save(kept, args.save)
         print(f"Saved as report {saved.id}.", file=sys.stderr)
-    show(args, answers.advice_answer(advice), lambda: _advice_text(advice))
+    show(args, json_records.advice_answer(advice), lambda: _advice_text(advice))
 
 
 def _typed() -> str:
@@ -183,7 +182,7 @@ def diagnose_(args: argparse.Namespace) -> None:
     """`diagnose --model NAME --measured TPS`."""
     measured = options.measured_of(args)
     answer = diagnose(_meant(args, _compared(args)), measured, options.system_of(args))
-    show(args, answers.diagnosis_answer(answer), lambda: diagnosis_text(answer))
+    show(args, json_records.diagnosis_answer(answer), lambda: diagnosis_text(answer))
 
 
 def _meant(args: argparse.Namespace, found: Sequence[Estimate]) -> Estimate:

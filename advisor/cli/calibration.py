@@ -13,7 +13,7 @@ from advisor.calibration.fingerprint import Fingerprint, fingerprint
 from advisor.calibration.imported_store import THIS
 from advisor.calibration.local_store import Calibration
 from advisor.calibration.measurement_file import LARGEST, Probed, imported, to_json
-from advisor.commands.command import added, show
+from advisor.cli.command import added, show
 from advisor.errors import InputError, StoreError
 from advisor.formatting import memory, moment, quantity
 from advisor.probes.measurement import Measurement

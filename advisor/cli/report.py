@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from advisor.answers import Json
-from advisor.commands.command import added, show
+from advisor.cli.command import added, show
+from advisor.cli.json_records import Json
 from advisor.errors import InputError, StoreError
 
 

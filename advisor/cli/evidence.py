@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from advisor.commands.command import added, show
+from advisor.cli.command import added, show
 from advisor.errors import InputError
 
 
