@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from advisor.ui import theme
+from advisor.ui.parts import theme
 
 UI = Path(__file__).parent / "advisor" / "ui"
 
@@ -15,12 +15,12 @@ st.set_page_config(
 theme.style()
 st.navigation(
     [
-        st.Page(UI / "advise.py", title="Advise", icon=":material/speed:", default=True),
-        st.Page(UI / "calibrate.py", title="Calibrate", icon=":material/tune:",
+        st.Page(UI / "pages" / "advise.py", title="Advise", icon=":material/speed:", default=True),
+        st.Page(UI / "pages" / "calibrate.py", title="Calibrate", icon=":material/tune:",
                 url_path="calibrate"),
-        st.Page(UI / "reports.py", title="Reports", icon=":material/description:",
+        st.Page(UI / "pages" / "reports.py", title="Reports", icon=":material/description:",
                 url_path="reports"),
-        st.Page(UI / "accuracy.py", title="Accuracy", icon=":material/target:",
+        st.Page(UI / "pages" / "accuracy.py", title="Accuracy", icon=":material/target:",
                 url_path="accuracy"),
     ],
     position="top",

@@ -26,7 +26,7 @@ def module_of(path: Path) -> str:
 
 
 def room(module: str) -> str:
-    """The folder or file of `advisor/` that a module is in: "advisor.ui.cards" is in "ui"."""
+    """The folder or file of `advisor/` that a module is in: "advisor.ui.parts" is in "ui"."""
     parts = module.removeprefix("advisor").strip(".").split(".")
     return parts[0] or "__init__"
 

@@ -11,7 +11,7 @@ from advisor.evidence.accuracy.noise_floor import Floor
 from advisor.evidence.accuracy.point import Point
 from advisor.evidence.accuracy.scoring import scores
 from advisor.evidence.peers import PEERS
-from advisor.ui import accuracy_chart, accuracy_figures, judging
+from advisor.ui.accuracy import chart, ledger, points
 
 SOURCE = "https://example.com/runs"
 
@@ -37,14 +37,14 @@ POINTS = (
 def _small_ledger(monkeypatch):
     floor = Floor(pairs=23, settings=9, median=0.125)
     small = Ledger(points=POINTS, scores=scores(POINTS), floor=floor)
-    monkeypatch.setattr(judging, "ledger", lambda: small)
-    judging.judged.clear()
+    monkeypatch.setattr(ledger, "ledger", lambda: small)
+    ledger.judged.clear()
     yield
-    judging.judged.clear()
+    ledger.judged.clear()
 
 
 def accuracy(**chosen):
-    test = AppTest.from_file(str(ROOT / "advisor/ui/accuracy.py"), default_timeout=60)
+    test = AppTest.from_file(str(ROOT / "advisor/ui/pages/accuracy.py"), default_timeout=60)
     run(test)
     for name, values in chosen.items():
         test.multiselect(key=f"ledger_{name.replace('_', ' ')}").set_value(values)
@@ -53,7 +53,7 @@ def accuracy(**chosen):
 
 def test_it_is_a_page_of_the_app():
     test = app()
-    test.switch_page("advisor/ui/accuracy.py")
+    test.switch_page("advisor/ui/pages/accuracy.py")
     assert "By kind of run" in [one.value for one in run(test).subheader]
 
 
@@ -115,7 +115,7 @@ def test_nothing_is_chosen_at_first():
 
 
 def test_a_clicked_point_shows_its_figures_and_opens_its_source(monkeypatch):
-    monkeypatch.setattr(accuracy_figures, "selected", lambda event, places: 40)
+    monkeypatch.setattr(points, "selected", lambda event, places: 40)
     test = accuracy()
     text = page_text(test)
     for said in ("RTX 3090", "9.0 tokens/s", "10 tokens/s", "8.2 to 12", "11 % too fast", "c0"):
@@ -131,29 +131,29 @@ def event(*points):
 
 
 def test_a_click_carries_the_place_in_the_ledger():
-    assert accuracy_figures.selected(event({"customdata": 7}), [5, 7]) == 7
-    assert accuracy_figures.selected(event({"customdata": [7]}), [5, 7]) == 7
-    assert accuracy_figures.selected(event(), [5, 7]) is None
+    assert points.selected(event({"customdata": 7}), [5, 7]) == 7
+    assert points.selected(event({"customdata": [7]}), [5, 7]) == 7
+    assert points.selected(event(), [5, 7]) is None
     # A click from before a filter changed what is shown.
-    assert accuracy_figures.selected(event({"customdata": 7}), [5]) is None
+    assert points.selected(event({"customdata": 7}), [5]) is None
     # The line of equals carries nothing.
-    assert accuracy_figures.selected(event({"x": 1.0}), [5]) is None
+    assert points.selected(event({"x": 1.0}), [5]) is None
 
 
 def test_each_kind_of_run_has_a_look_of_its_own(monkeypatch):
-    figure = accuracy_chart.scatter(POINTS, range(len(POINTS)))
+    figure = chart.scatter(POINTS, range(len(POINTS)))
     marks = [one for one in figure["data"] if one["mode"] == "markers"]
     looks = {(one["marker"]["symbol"], one["marker"]["color"]) for one in marks}
     assert len(looks) == len({one["marker"]["symbol"] for one in marks}) == 3
     assert sum(len(one["x"]) for one in marks) == len(POINTS)
-    again = accuracy_chart.scatter(POINTS[20:40], range(20, 40))
+    again = chart.scatter(POINTS[20:40], range(20, 40))
     (alone,) = (one for one in again["data"] if one["mode"] == "markers")
     same = next(one for one in marks if one["name"] == "CPU alone")
     assert alone["marker"] == same["marker"]
 
 
 def test_both_axes_have_the_same_ends_and_hold_every_point():
-    layout = accuracy_chart.scatter(POINTS, range(len(POINTS)))["layout"]
+    layout = chart.scatter(POINTS, range(len(POINTS)))["layout"]
     low, high = layout["xaxis"]["range"]
     assert layout["yaxis"]["range"] == [low, high]
     for one in POINTS:
@@ -162,14 +162,14 @@ def test_both_axes_have_the_same_ends_and_hold_every_point():
 
 
 def test_the_band_is_a_quarter_either_way():
-    below, above, equal = accuracy_chart.scatter(POINTS, range(len(POINTS)))["data"][:3]
+    below, above, equal = chart.scatter(POINTS, range(len(POINTS)))["data"][:3]
     for side, factor in ((below, 0.8), (above, 1.25), (equal, 1.0)):
         assert side["y"] == pytest.approx([factor * x for x in side["x"]])
 
 
 def test_hover_escapes_names_and_says_how_far_off():
-    text = accuracy_chart.hover(POINTS[-1])
+    text = chart.hover(POINTS[-1])
     assert "<img" not in text
     assert "11 % too fast" in text
-    assert accuracy_chart.off(point("x", "r", 10.0, 7.5)) == "25 % too slow"
-    assert accuracy_chart.off(point("x", "r", 10.0, 10.01)) == "right within half a percent"
+    assert chart.off(point("x", "r", 10.0, 7.5)) == "25 % too slow"
+    assert chart.off(point("x", "r", 10.0, 10.01)) == "right within half a percent"

@@ -16,7 +16,9 @@ from advisor.calibration.measurement_file import to_json
 from advisor.errors import ProbeError
 from advisor.probes.measurement import Measurement, Point
 from advisor.probes.progress import Step
-from advisor.ui import effect, gauges, machine_list, machine_panel, measuring, probing
+from advisor.ui.calibrate import effect, gauges, machine_list, measure
+from advisor.ui.parts import probe_job
+from advisor.ui.sidebar import machine_panel
 
 GRID = replace(
     DISK,
@@ -46,7 +48,7 @@ def _own_machine(tmp_path, monkeypatch):
     machine_panel.prober.clear()
 
 
-def ended(job: probing.Job) -> None:
+def ended(job: probe_job.Job) -> None:
     until = time.monotonic() + 20
     while job.running and time.monotonic() < until:
         threading.Event().wait(0.01)
@@ -55,7 +57,7 @@ def ended(job: probing.Job) -> None:
 
 def page():
     test = app()
-    test.switch_page("advisor/ui/calibrate.py")
+    test.switch_page("advisor/ui/pages/calibrate.py")
     return run(test)
 
 
@@ -69,7 +71,7 @@ def measures(monkeypatch: pytest.MonkeyPatch, **answers: object) -> None:
             raise answer
         return answer
 
-    monkeypatch.setattr(probing.parts, "measure", measure)
+    monkeypatch.setattr(probe_job.parts, "measure", measure)
 
 
 def waits(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,7 +83,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> None:
             threading.Event().wait(0.01)
         return ()
 
-    monkeypatch.setattr(probing.parts, "measure", measure)
+    monkeypatch.setattr(probe_job.parts, "measure", measure)
 
 
 def started(test):
@@ -134,8 +136,8 @@ def test_the_full_pass_takes_its_time(monkeypatch):
     started(test)
     job = machine_panel.prober().job
     assert job.full
-    assert job.parts == tuple(probing.parts.QUICK)
-    assert job.whole == sum(probing.parts.FULL.values())
+    assert job.parts == tuple(probe_job.parts.QUICK)
+    assert job.whole == sum(probe_job.parts.FULL.values())
 
 
 def test_running_has_a_bar_for_each_part_and_can_be_stopped(monkeypatch):
@@ -147,7 +149,7 @@ def test_running_has_a_bar_for_each_part_and_can_be_stopped(monkeypatch):
     run(test)
     first, second, *_ = texts(test)
     assert first == "RAM: 4 threads, 2 s left"
-    assert second == f"Drive: waits, {probing.parts.QUICK['disk']:.0f} s"
+    assert second == f"Drive: waits, {probe_job.parts.QUICK['disk']:.0f} s"
     test.button(key="calibrate_stop").click()
     test.run()
     ended(job)
@@ -168,8 +170,8 @@ def test_after_a_reload_the_one_who_started_can_still_stop(monkeypatch):
     test = started(page())
     job = machine_panel.prober().job
     again = app()
-    again.query_params[measuring.STARTED] = test.query_params[measuring.STARTED]
-    again.switch_page("advisor/ui/calibrate.py")
+    again.query_params[measure.STARTED] = test.query_params[measure.STARTED]
+    again.switch_page("advisor/ui/pages/calibrate.py")
     run(again)
     assert "in another tab" not in page_text(again)
     again.button(key="calibrate_stop").click()
@@ -198,7 +200,7 @@ def test_a_part_that_fails_says_why_and_the_others_count(monkeypatch):
 
 
 def test_nothing_that_could_be_measured(monkeypatch):
-    refusals = {part: ProbeError(f"No {part}.") for part in probing.parts.QUICK}
+    refusals = {part: ProbeError(f"No {part}.") for part in probe_job.parts.QUICK}
     measures(monkeypatch, **refusals)
     text = page_text(measured(page()))
     assert "Nothing could be measured. No ram. No disk." in text
@@ -215,18 +217,18 @@ def test_a_folder_that_cannot_be_written_shows_what_was_found(monkeypatch, tmp_p
 
 
 def test_little_space_is_said_before(monkeypatch):
-    monkeypatch.setattr(measuring, "free_space", lambda _: 2e9)
+    monkeypatch.setattr(measure, "free_space", lambda _: 2e9)
     assert "Only 1.9 GiB is free" in page_text(page())
 
 
 def test_free_space_of_a_folder_that_is_not_made_yet(tmp_path, monkeypatch):
-    assert measuring.free_space(tmp_path / "a" / "b") > 0
+    assert measure.free_space(tmp_path / "a" / "b") > 0
 
     def refused(_):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(measuring.shutil, "disk_usage", refused)
-    assert measuring.free_space(tmp_path) is None
+    monkeypatch.setattr(measure.shutil, "disk_usage", refused)
+    assert measure.free_space(tmp_path) is None
 
 
 def test_switched_off_offers_the_import_instead(monkeypatch):
@@ -278,7 +280,7 @@ def test_a_damaged_file_is_told(tmp_path):
     # The first page that reads it sets it aside; that is Advise.
     test = app()
     assert (tmp_path / f"{local_store.FILE_NAME}.damaged").exists()
-    test.switch_page("advisor/ui/calibrate.py")
+    test.switch_page("advisor/ui/pages/calibrate.py")
     assert "Never measured" in page_text(run(test))
 
 
@@ -313,7 +315,7 @@ def test_the_change_in_words(before, after, words):
 def test_the_change_is_of_the_runtime_chosen_on_advise() -> None:
     local_store.save([RAM])
     test = app(runtime="Ollama")
-    test.switch_page("advisor/ui/calibrate.py")
+    test.switch_page("advisor/ui/pages/calibrate.py")
     assert "Decode speed in Ollama, with the request last asked" in page_text(run(test))
     assert "Decode speed in llama.cpp, with" in page_text(page())
 
@@ -459,4 +461,4 @@ def test_ages_in_words(when, words):
     ],
 )
 def test_figures_have_names(name, words):
-    assert probing.title(name) == words
+    assert probe_job.title(name) == words

@@ -9,12 +9,12 @@ from ui_app import app, page_text, run
 
 from advisor.evidence.claims import Verdict, claims
 from advisor.evidence.claims.rows import case_rows
-from advisor.ui import links
-from advisor.ui.claim_links import parameters
+from advisor.ui.accuracy.claim_links import parameters
+from advisor.ui.sidebar import permalink
 
 
 def section():
-    from advisor.ui.claim_list import claims_section
+    from advisor.ui.accuracy.claims import claims_section
 
     claims_section()
 
@@ -74,7 +74,7 @@ def test_every_link_opens_without_complaint(found):
     opened = [one for one in asked if one]
     assert len(opened) > len(case_rows()) / 2
     for one in opened:
-        assert links.problems(one) == ()
+        assert permalink.problems(one) == ()
         assert one["machine"] == "Another machine"
 
 

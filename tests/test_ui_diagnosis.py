@@ -8,7 +8,7 @@ from ui_app import app, page_text, run
 
 from advisor.advice.diagnosis import diagnose
 from advisor.advice.diagnosis.causes.table import cause_rows
-from advisor.ui import diagnosing
+from advisor.ui.advise import diagnosis
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +35,7 @@ def test_nothing_is_worked_out_before_a_speed_is_typed(monkeypatch):
     def refuse(*_):
         raise AssertionError("worked out without need")
 
-    monkeypatch.setattr(diagnosing, "diagnose", refuse)
+    monkeypatch.setattr(diagnosis, "diagnose", refuse)
     assert "Type the speed that your runtime prints" in page_text(app())
 
 
@@ -110,7 +110,7 @@ def test_an_impossible_speed_is_said_in_a_sentence(monkeypatch):
     def refuse(*_args, **_kwargs):
         return diagnose.Measured(decode=-1.0)
 
-    monkeypatch.setattr(diagnosing, "Measured", refuse)
+    monkeypatch.setattr(diagnosis, "Measured", refuse)
     assert "measured is -1 tokens/s; allowed is" in page_text(asked(1.0))
 
 
@@ -122,5 +122,5 @@ def test_a_changed_machine_is_judged_anew():
 
 
 def test_text_between_backticks_is_code_and_all_of_it_is_escaped():
-    said = diagnosing.with_code("a `b <i>` & `c`")
+    said = diagnosis.with_code("a `b <i>` & `c`")
     assert said == Markup("a <code>b &lt;i&gt;</code> &amp; <code>c</code>")

@@ -14,7 +14,7 @@ from ui_app import app, page_text, run
 from advisor.model import installed, resolve
 from advisor.model.installed import InstalledModel, Survey
 from advisor.reports.store import open_store
-from advisor.ui import other_ways, picking
+from advisor.ui.sidebar import model_choice, other_model_sources
 
 SAMPLES = Path(__file__).parent / "samples" / "configs"
 LLAMA = llama_config.LLAMA | {"_name_or_path": "somebody/My-Llama-8B"}
@@ -223,7 +223,7 @@ def test_hostile_text_is_shown_as_text(gguf_file):
 
 @pytest.mark.parametrize("path", ["//evil/share/a.gguf", r"\\evil\share\a.gguf", "/\\evil/a.gguf"])
 def test_files_of_other_machines_are_not_even_asked_for(path, monkeypatch):
-    monkeypatch.setattr(picking, "_changed", lambda text: pytest.fail("was looked at"))
+    monkeypatch.setattr(model_choice, "_changed", lambda text: pytest.fail("was looked at"))
     assert "lead to other machines" in page_text(app(model=path))
 
 
@@ -267,9 +267,9 @@ def test_local_files_switched_off(gguf_file, monkeypatch):
     ],
 )
 def test_only_a_server_of_this_machine_reads_its_files(said, address, allowed, monkeypatch):
-    monkeypatch.setenv(picking.SWITCH, said)
-    monkeypatch.setattr(picking.st, "get_option", lambda name: address)
-    assert picking.local_files() is allowed
+    monkeypatch.setenv(model_choice.SWITCH, said)
+    monkeypatch.setattr(model_choice.st, "get_option", lambda name: address)
+    assert model_choice.local_files() is allowed
 
 
 def test_installed_models_are_looked_for_when_asked_and_offered_by_name(gguf_file, monkeypatch):
@@ -280,8 +280,8 @@ def test_installed_models_are_looked_for_when_asked_and_offered_by_name(gguf_fil
         asked.append(1)
         return Survey(models=(found,), notes=("One folder was skipped.",))
 
-    monkeypatch.setattr(other_ways, "survey", survey)
-    other_ways._survey.clear()
+    monkeypatch.setattr(other_model_sources, "survey", survey)
+    other_model_sources._survey.clear()
     test = app()
     assert asked == []
     test.button(key="look_for_models").click()
@@ -293,4 +293,4 @@ def test_installed_models_are_looked_for_when_asked_and_offered_by_name(gguf_fil
     offered.select_index(0)
     assert "Small Llama" in title(run(test))
     assert test.selectbox(key="model").value == str(gguf_file)
-    other_ways._survey.clear()
+    other_model_sources._survey.clear()

@@ -13,9 +13,11 @@ from advisor.errors import ProbeError, StoreError
 from advisor.probes.measurement import Measurement
 from advisor.probes.progress import Step
 from advisor.reports.document import SweepSeries
-from advisor.ui import charts, links, preview, probing
-from advisor.ui.fields import Pick, fields
-from advisor.ui.tables import price_note
+from advisor.ui.advise import typing_preview
+from advisor.ui.advise.tables import price_note
+from advisor.ui.parts import comparison_charts, probe_job
+from advisor.ui.sidebar import permalink
+from advisor.ui.sidebar.fields import Pick, fields
 
 FOUND = Measurement(
     name="ram_read",
@@ -29,7 +31,7 @@ FOUND = Measurement(
 
 def test_only_the_pages_know_streamlit_and_plotly():
     root = Path(__file__).parents[1]
-    others = [path for path in (root / "advisor").rglob("*.py") if path.parent.name != "ui"]
+    others = [path for path in (root / "advisor").rglob("*.py") if "ui" not in path.parts]
     knowing = [
         path.name
         for path in others
@@ -51,7 +53,7 @@ def test_numbers_that_no_link_may_have(value):
 
 
 def test_links_name_each_value_that_cannot_be_used_and_pass_by_foreign_keys():
-    found = links.problems({"gpu": "RTX 309O", "users": "2", "utm_source": "mail"})
+    found = permalink.problems({"gpu": "RTX 309O", "users": "2", "utm_source": "mail"})
     assert len(found) == 1
     assert "RTX 3090" in found[0]
 
@@ -67,7 +69,7 @@ def test_names_in_links_mean_the_same_in_any_case(field):
 
 def test_links_are_respelled_as_the_lists_have_their_names():
     said = {"runtime": "LLAMA.CPP", "gpu": "rtx 4090", "format": "Q4_K_M", "users": "2", "x": "Y"}
-    assert links.respelled(said) == {"runtime": "llama.cpp", "gpu": "RTX 4090"}
+    assert permalink.respelled(said) == {"runtime": "llama.cpp", "gpu": "RTX 4090"}
 
 
 @pytest.mark.parametrize(
@@ -92,16 +94,16 @@ def test_cost_lines_cross_where_both_cost_the_same():
         SweepSeries(name="", x_label="", y_label="", x=tokens, y=tuple(a + b * x for x in tokens))
         for a, b in ((0, 2), (30, 0.5))
     )
-    assert charts.crossing((slow, fast)) == pytest.approx((20.0, 40.0))
-    assert charts.crossing((fast, fast)) is None
+    assert comparison_charts.crossing((slow, fast)) == pytest.approx((20.0, 40.0))
+    assert comparison_charts.crossing((fast, fast)) is None
 
 
 @pytest.mark.parametrize("speed", [0.01, 2.0, 5000.0])
 def test_typing_never_flickers_faster_than_once_in_its_pause(speed):
-    text = preview.typing(speed)
+    text = typing_preview.typing(speed)
     whole = float(text.split("s infinite")[0].rsplit(" ", 1)[1])
     # 21 tokens of four characters, and the pause.
-    assert whole == pytest.approx(21 / speed + preview.PAUSE, rel=1e-3)
+    assert whole == pytest.approx(21 / speed + typing_preview.PAUSE, rel=1e-3)
     assert "prefers-reduced-motion" in text
 
 
@@ -127,8 +129,8 @@ def measures_ram(part, _seconds, progress, _cancelled):
 
 
 def test_measuring_saves_what_it_finds(monkeypatch, saved):
-    monkeypatch.setattr(probing.parts, "measure", measures_ram)
-    job = finished(probing.Prober())
+    monkeypatch.setattr(probe_job.parts, "measure", measures_ram)
+    job = finished(probe_job.Prober())
     assert saved == [(FOUND,)]
     assert job.summary() == "Measured and saved: RAM 40 GB/s (repeats within 2 %)."
 
@@ -139,8 +141,8 @@ def test_one_probe_that_fails_leaves_the_other(monkeypatch, saved):
             raise ProbeError("The drive lies in memory.")
         return (FOUND,)
 
-    monkeypatch.setattr(probing.parts, "measure", measure)
-    assert "The drive lies in memory." in finished(probing.Prober()).summary()
+    monkeypatch.setattr(probe_job.parts, "measure", measure)
+    assert "The drive lies in memory." in finished(probe_job.Prober()).summary()
     assert saved == [(FOUND,)]
 
 
@@ -149,8 +151,8 @@ def test_a_folder_that_cannot_be_written_is_told(monkeypatch):
         raise StoreError("Measurements cannot be saved.")
 
     monkeypatch.setattr(local_store, "save", refuse)
-    monkeypatch.setattr(probing.parts, "measure", measures_ram)
-    assert "cannot be saved" in finished(probing.Prober()).summary()
+    monkeypatch.setattr(probe_job.parts, "measure", measures_ram)
+    assert "cannot be saved" in finished(probe_job.Prober()).summary()
 
 
 def test_only_one_job_runs_at_a_time_and_it_can_be_stopped(monkeypatch, saved):
@@ -161,8 +163,8 @@ def test_only_one_job_runs_at_a_time_and_it_can_be_stopped(monkeypatch, saved):
             gate.wait(0.01)
         return ()
 
-    monkeypatch.setattr(probing.parts, "measure", wait)
-    prober = probing.Prober()
+    monkeypatch.setattr(probe_job.parts, "measure", wait)
+    prober = probe_job.Prober()
     first = prober.start()
     assert prober.start() is first
     first.cancel()

@@ -4,7 +4,7 @@ import pytest
 from ui_app import app, page_text, run
 
 from advisor.reports.store import open_store
-from advisor.ui.session import store
+from advisor.ui.parts.session import store
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +27,7 @@ def save(name="", notes="", **parameters):
 
 def reports(report=""):
     test = app()
-    test.switch_page("advisor/ui/reports.py")
+    test.switch_page("advisor/ui/pages/reports.py")
     if report:
         test.query_params["report"] = report
     return run(test)

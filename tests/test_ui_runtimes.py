@@ -11,8 +11,8 @@ from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.runtimes import RUNTIMES
-from advisor.ui.choices import Choices
-from advisor.ui.fields import ANOTHER, DEFAULT_HOST
+from advisor.ui.sidebar.choices import Choices
+from advisor.ui.sidebar.fields import ANOTHER, DEFAULT_HOST
 
 
 @pytest.fixture(autouse=True)

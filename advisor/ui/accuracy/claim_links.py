@@ -1,0 +1,66 @@
+"""A scenario of a claim as the link that opens it on the Advise page."""
+
+from collections.abc import Mapping
+
+from advisor.machine.catalog import find_gpu
+from advisor.ui.sidebar.fields import ANOTHER, CONTEXTS, NO_GPU, fields
+
+FIELD_OF = {
+    "model": "model",
+    "format": "format",
+    "gpu": "gpu",
+    "gpu_count": "gpus",
+    "cpu": "cpu",
+    "ram_gb": "ram",
+    "ram_gbs": "ramspeed",
+    "disk": "drive",
+    "disk_gbs": "drivespeed",
+    "users": "users",
+    "prompt": "prompt",
+    "output": "output",
+    "kv_type": "kv",
+    "ubatch": "ubatch",
+    "gpu_layers": "layers",
+    "cpu_moe": "experts",
+    "cache_gb": "cache",
+    "replies_per_day": "replies",
+    "usd_per_hour_of_time": "hour",
+}
+"""Inputs of the Advise page for those of a scenario."""
+SHOWN_THERE = {"runtime", "placement", "upgrade", "vram_gb", "reading_tps"}
+"""What Advise shows beside each other, or has no input for."""
+TOGETHER = {"context", "pcie_gen", "pcie_lanes"}
+"""What Advise writes in another way."""
+
+
+def parameters(said: Mapping[str, object]) -> dict[str, str]:
+    """What a link must say to open a scenario; empty where Advise cannot show it.
+
+    Args:
+        said: inputs of the scenario.
+    """
+    if "model" not in said or set(said) - set(FIELD_OF) - SHOWN_THERE - TOGETHER:
+        return {}
+    found = {FIELD_OF[key]: f"{value}" for key, value in said.items() if key in FIELD_OF}
+    found = {"machine": ANOTHER, "gpu": NO_GPU, **found, **_context(said), **_link(said)}
+    if _unified(said):
+        found["pool"] = found.pop("ram", "")
+    known = fields()
+    fitting = all(not known[key].problem(text) for key, text in found.items() if text)
+    return {key: text for key, text in found.items() if text} if fitting else {}
+
+
+def _context(said: Mapping[str, object]) -> dict[str, str]:
+    tokens = said.get("context", 8192)
+    label = next((label for label, size in CONTEXTS.items() if size == tokens), f"{tokens}")
+    return {"context": label}
+
+
+def _link(said: Mapping[str, object]) -> dict[str, str]:
+    if "pcie_gen" not in said:
+        return {}
+    return {"link": f"PCIe {said['pcie_gen']} x{said.get('pcie_lanes', 16)}"}
+
+
+def _unified(said: Mapping[str, object]) -> bool:
+    return "gpu" in said and find_gpu(str(said["gpu"])).unified

@@ -1,0 +1,111 @@
+"""What articles say about offloading, with our answer and numbers beside it."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import streamlit as st
+from markupsafe import Markup
+
+from advisor.evidence.claims import Claim, Finding, Verdict, claims
+from advisor.ui.accuracy.claim_links import parameters
+from advisor.ui.parts.markup import block, joined, show, table
+from advisor.ui.sidebar.choices import address
+
+REMEMBERED = 3600
+"""Seconds until all are computed again [s]."""
+TONES = {Verdict.HOLDS: "oa-good", Verdict.ONLY_IF: "oa-partly", Verdict.DOES_NOT: "oa-bad"}
+EVERY = "all"
+HOW = (
+    "Each is computed now, from its scenario. It holds in a case where our estimate lies in the "
+    "range claimed, with a tenth to spare; in brackets is our 80 % range."
+)
+NO_WAY = "Nothing we varied makes it hold."
+
+
+def claims_section() -> None:
+    """Heading, how many hold, a choice among them, and one row for each."""
+    found = _computed()
+    st.subheader("What articles say", anchor="articles")
+    show(block("oa-soft", f"{_summary(found)} {HOW}", "p"))
+    chosen = st.segmented_control(
+        "Show", [EVERY, *(one.value for one in Verdict)], default=EVERY, key="claims_shown",
+        format_func=str.capitalize, required=True,
+    )  # fmt: skip
+    for claim in found:
+        if chosen in (EVERY, claim.verdict.value):
+            _row(claim)
+
+
+@st.cache_resource(max_entries=1, ttl=REMEMBERED, show_spinner="Working out what articles say")
+def _computed() -> tuple[Claim, ...]:
+    return claims()
+
+
+def _summary(found: Sequence[Claim]) -> str:
+    counted = Counter(one.verdict for one in found)
+    held, partly, failed = (counted[verdict] for verdict in Verdict)
+    return (
+        f"Of {len(found)} claims about offloading, {held} can be taken as told, {partly} under a "
+        f"condition only, {failed} not."
+    )
+
+
+def _row(claim: Claim) -> None:
+    with st.container(border=True, key=f"claim_{claim.row.number}"):
+        show(joined(_answer(claim)))
+        with st.expander("Cases, assumptions, what it would take"):
+            show(joined(_details(claim)))
+
+
+def _answer(claim: Claim) -> Iterable[Markup]:
+    badge = Markup("<span class='oa-name'>{}. {}</span><span class='oa-badge {}'>{}</span>")
+    yield block(
+        "oa-head",
+        badge.format(claim.row.number, claim.row.topic, TONES[claim.verdict], claim.verdict),
+    )
+    yield block("oa-said", claim.row.claim, "p")
+    if claim.condition:
+        condition = Markup("<b>Holds only if</b> {}.")
+        yield block("oa-answer", condition.format(claim.condition), "p")
+    yield block("oa-answer", claim.why, "p")
+
+
+def _details(claim: Claim) -> Iterable[Markup]:
+    several = len(claim.parts) > 1
+    rows = (_case(one, with_range=several) for one in claim.findings)
+    yield table(("Case", "Our figure"), rows, label=f"Cases of claim {claim.row.number}")
+    yield _paragraph("What they share", claim.scenario)
+    yield _paragraph("Assumed", claim.row.assumed)
+    yield _paragraph("What lies behind it", claim.row.mechanism)
+    if claim.verdict is not Verdict.HOLDS:
+        yield _paragraph("What it would take", _taken(claim.needs))
+    yield block("oa-soft", _sources(claim), "p")
+
+
+def _case(one: Finding, *, with_range: bool) -> tuple[Markup, Markup]:
+    asked = parameters(one.scenario.said)
+    link = Markup("<a href='{}' target='_blank' rel='noopener'>open in Advise</a>")
+    first = [block("", one.condition)]
+    if asked:
+        first.append(block("oa-soft", link.format(address("./", asked))))
+    said = f"{one.words} {one.claimed.figure}" if one.fits else one.words
+    claimed = f" ({one.claimed.words})" if with_range and not one.claimed.open else ""
+    return joined(first), block("", said) + block("oa-soft", f"{one.outcome}{claimed}")
+
+
+def _paragraph(title: str, text: object) -> Markup:
+    return block("oa-strong", title) + block("oa-part", text) if text else Markup("")
+
+
+def _taken(needs: Sequence[str]) -> object:
+    if not needs:
+        return NO_WAY
+    return joined(block("", need) for need in needs)
+
+
+def _sources(claim: Claim) -> Markup:
+    named = [claim.row.source, *(one.source for one in claim.findings)]
+    addresses = dict.fromkeys(part.strip() for text in named for part in text.split(";"))
+    link = Markup("<a href='{}' target='_blank' rel='noopener noreferrer'>{}</a>")
+    found = (link.format(one, one.removeprefix("https://")) for one in addresses if one)
+    return Markup("Facts from {}.").format(Markup(", ").join(found))

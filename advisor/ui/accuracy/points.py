@@ -1,0 +1,179 @@
+"""Every published figure of the Accuracy page: filters, chart, the one that was clicked, table."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from advisor.evidence.accuracy.point import Point
+from advisor.evidence.accuracy.scoring import scores
+from advisor.evidence.accuracy.text import percent
+from advisor.evidence.peers import PEERS
+from advisor.formatting import number, range_of, tokens_per_second
+from advisor.ui.accuracy import chart
+from advisor.ui.parts.markup import block, joined, notice, show, table
+
+NO_GPU = "no GPU"
+FILTERS: Mapping[str, Callable[[Point], str]] = {
+    "GPU": lambda one: one.gpu or NO_GPU,
+    "Model": lambda one: one.model,
+    "Kind of run": lambda one: one.regime,
+}
+"""What figures can be narrowed by."""
+
+
+def figures(points: Sequence[Point]) -> None:
+    """Everything about single figures."""
+    st.subheader("Predicted beside measured", anchor="figures")
+    places = narrowed(points, _wanted(points))
+    if not places:
+        notice("No published figure has all of these; take one of the filters off.")
+        return
+    shown = [points[at] for at in places]
+    show(block("oa-soft", _summary(shown, len(points)), "p"))
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        clicked = _chart(shown, places)
+    with right:
+        _details(points[clicked] if clicked is not None else None)
+        _table(shown)
+
+
+def _wanted(points: Sequence[Point]) -> dict[str, list[str]]:
+    """What each filter asks for; nothing for everything."""
+    wanted = {}
+    for column, (name, of) in zip(st.columns(len(FILTERS)), FILTERS.items(), strict=True):
+        with column:
+            wanted[name] = st.multiselect(
+                name,
+                list(dict.fromkeys(sorted(map(of, points), key=str.casefold))),
+                placeholder="All",
+                key=f"ledger_{name}",
+                persist_state="session",
+            )
+    return wanted
+
+
+def narrowed(points: Sequence[Point], wanted: Mapping[str, Sequence[str]]) -> list[int]:
+    """Places of the points that every filter lets through."""
+    return [
+        at
+        for at, point in enumerate(points)
+        if all(not asked or FILTERS[name](point) in asked for name, asked in wanted.items())
+    ]
+
+
+def _summary(shown: Sequence[Point], total: int) -> str:
+    every = scores(shown)[-1]
+    return (
+        f"{len(shown)} of {total} figures. Half are within {percent(every.median, 1)}; "
+        f"{percent(every.covered)} lie in their range."
+    )
+
+
+def _chart(shown: Sequence[Point], places: Sequence[int]) -> int | None:
+    """The chart; returns the place of the point that was clicked."""
+    event = st.plotly_chart(
+        chart.scatter(shown, places),
+        key="ledger_chart",
+        alt=f"Predicted against measured speed of {len(shown)} runs; the table has each of them.",
+        theme=None,
+        config={"displayModeBar": False, "responsive": True},
+        on_select="rerun",
+        selection_mode="points",
+    )
+    show(chart.keys(shown))
+    return selected(event, places)
+
+
+def selected(event: Any, places: Sequence[int]) -> int | None:
+    """The place that a click on the chart carries; None where nothing that is shown was clicked."""
+    for one in event["selection"]["points"]:
+        at = one.get("customdata")
+        at = at[0] if isinstance(at, list) else at
+        if at in places:
+            return int(at)
+    return None
+
+
+def _details(point: Point | None) -> None:
+    """The point that was clicked, and the way to its source."""
+    with st.container(border=True, key="ledger_details"):
+        if point is None:
+            show(block("oa-soft", "Click a point to see its figures and open its source."))
+            return
+        show(block("oa-name", f"{point.model} {point.format}".strip()))
+        show(block("oa-soft", ", ".join(filter(None, (point.gpu, point.cpu, point.runtime)))))
+        show(
+            block(
+                "oa-facts",
+                joined(block("", text, "span") for pair in _facts(point) for text in pair),
+            )
+        )
+        if point.published:
+            st.link_button("Open the source", point.source, icon=":material/open_in_new:")
+        else:
+            show(block("oa-soft", f"Our own run, by {point.source}; data/measurements/own.csv"))
+        with st.expander("What public formulas say of it"):
+            show(_said(point))
+
+
+def _facts(point: Point) -> tuple[tuple[str, str], ...]:
+    return (
+        ("measured", tokens_per_second(point.measured)),
+        ("predicted", tokens_per_second(point.predicted)),
+        ("range", range_of(point.low, point.high) + ("" if point.held else ", missed")),
+        ("off by", chart.off(point)),
+        ("kind of run", point.regime),
+        ("when", point.date or "not stated"),
+        ("row", point.id),
+    )
+
+
+def _said(point: Point) -> Any:
+    rows = [
+        (peer.name, number(said), percent(said / point.measured - 1.0))
+        for peer in PEERS
+        if (said := point.peers.get(peer.name)) is not None
+    ]
+    if not rows:
+        return block("oa-soft", "None has a formula for it.", "p")
+    headings = ("Advisor", "tokens/s", "Off by")
+    return table(headings, rows, label="What public formulas say", numeric=(1, 2))
+
+
+def _table(shown: Sequence[Point]) -> None:
+    """All of them, sorted as the person likes."""
+    st.dataframe(
+        frame(shown),
+        key="ledger_table",
+        hide_index=True,
+        height=360,
+        alt=f"{len(shown)} measured speeds with their predictions and sources",
+        column_config={
+            "Model": st.column_config.TextColumn(width=150),
+            "Off by": st.column_config.NumberColumn(
+                format="%.0f %%", width=65, help="Above zero: too fast"
+            ),
+            "Measured": st.column_config.NumberColumn(format="%.3g", width=75, help="tokens/s"),
+            "Predicted": st.column_config.NumberColumn(format="%.3g", width=75, help="tokens/s"),
+            "Source": st.column_config.LinkColumn(display_text="open", width=60),
+        },
+    )
+
+
+def frame(shown: Sequence[Point]) -> pd.DataFrame:
+    """The points as a table."""
+    return pd.DataFrame(
+        {
+            "Model": [f"{one.model} {one.format}".strip() for one in shown],
+            "Off by": [100.0 * one.error for one in shown],
+            "Measured": [one.measured for one in shown],
+            "Predicted": [one.predicted for one in shown],
+            "Source": [one.source if one.published else None for one in shown],
+            "On": [one.gpu or one.cpu for one in shown],
+            "In range": ["yes" if one.held else "no" for one in shown],
+            "Kind of run": [one.regime for one in shown],
+        }
+    )

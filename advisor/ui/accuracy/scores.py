@@ -1,0 +1,146 @@
+"""Tables of the Accuracy page: errors by kind of run, public formulas, how it is judged."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+from markupsafe import Markup
+
+from advisor.evidence.accuracy.ledger import Ledger
+from advisor.evidence.accuracy.regimes import ALL, REGIMES
+from advisor.evidence.accuracy.scoring import PeerScore, Score
+from advisor.evidence.accuracy.text import allowed, floor_sentence, percent
+from advisor.evidence.peers import PEERS, Peer
+from advisor.ui.parts.markup import block, show, table, two_lines
+
+ENOUGH = 20
+"""Figures from which a kind of run is named in the verdict."""
+HEADINGS = (
+    "Kind of run", "Figures", "Half are within", "On average", "Within 25 %", "In the range",
+    "Best public formula",
+)  # fmt: skip
+
+
+def verdict(ledger: Ledger) -> None:
+    """How right it is, in two sentences."""
+    *kinds, every = ledger.scores
+    known = [score for score in kinds if score.rows >= ENOUGH]
+    best, *_, worst = sorted(known, key=lambda score: score.median)
+    show(
+        block(
+            "oa-verdict",
+            f"Of {every.rows} measured speeds, half are predicted within "
+            f"{percent(every.median)}, and {percent(every.covered)} lie in the range shown beside "
+            f"the prediction; four in five should. Closest: {best.regime}, "
+            f"{percent(best.median)}. Farthest: {worst.regime}, {percent(worst.median)}.",
+            "p",
+        )
+    )
+
+
+def regimes(ledger: Ledger) -> None:
+    """One line for each kind of run, beside the best public formula."""
+    st.subheader("By kind of run", anchor="regimes")
+    rows = (_row(score) for score in ledger.scores)
+    show(table(HEADINGS, rows, label="Errors by kind of run", numeric=(1, 2, 3, 4, 5)))
+    with st.expander("What the kinds of run are"):
+        kinds = ((one.name, one.text) for one in REGIMES)
+        show(table(("Kind of run", "What it is"), kinds, label="Kinds of run"))
+    show(
+        block(
+            "oa-why",
+            "A range should hold what you would measure four times in five. The line under it is "
+            "what chance leaves where that is true, counted by groups of one source and machine, "
+            "since their rows err together: few groups prove little. "
+            + floor_sentence(ledger.floor),
+            "p",
+        )
+    )
+
+
+def _row(score: Score) -> Sequence[object]:
+    return (
+        _explained(score.regime),
+        two_lines(f"{score.rows}", f"{score.groups} groups" if score.groups > 1 else "1 group"),
+        percent(score.median, 1),
+        percent(score.mean),
+        percent(score.within),
+        two_lines(percent(score.covered), allowed(score)),
+        _best(score),
+    )
+
+
+def _explained(name: str) -> Markup | str:
+    if name == ALL:
+        return "all together"
+    text = next((one.text for one in REGIMES if one.name == name), "")
+    return Markup("<abbr title='{}'>{}</abbr>").format(text, name) if text else name
+
+
+def _best(score: Score) -> Markup | str:
+    peer = score.best_peer
+    if peer is None:
+        few = "none answers most of them" if score.peers else "none covers it"
+        return "" if score.regime == ALL else few
+    return two_lines(f"{percent(peer.median, 1)}, {peer.name}", _beside(peer, score))
+
+
+def _beside(peer: PeerScore, score: Score) -> str:
+    """Our own error on the same rows, where those are not all."""
+    if peer.rows == score.rows:
+        return ""
+    return f"on {peer.rows} of them; ours {percent(peer.own_median, 1)}"
+
+
+def formulas(ledger: Ledger) -> None:
+    """Every public formula on the rows that it answers."""
+    st.subheader("Public formulas on the same figures", anchor="formulas")
+    show(
+        block(
+            "oa-why",
+            "Restated from their source and given the same facts as our model: bytes from the "
+            "file, bandwidths from the datasheet, RAM as stated or as we take it. They were not "
+            "made for these rows, and some are meant as bounds. Median errors; where a formula "
+            "answers only some of the figures, how many, and ours on the same.",
+            "p",
+        )
+    )
+    headings = ("Kind of run", "This advisor", *(peer.name for peer in PEERS))
+    scored = [score for score in ledger.scores if score.peers]
+    rows = map(_compared, scored)
+    numeric = range(1, len(headings))
+    with st.container(key="ledger_formulas"):
+        show(table(headings, rows, label="Median errors of public formulas", numeric=numeric))
+    with st.expander("What each formula is, and where it was read"):
+        show(table(("Advisor", "Formula", "Read"), map(_formula, PEERS), label="Public formulas"))
+
+
+def _compared(score: Score) -> Sequence[object]:
+    said = {one.name: one for one in score.peers}
+    own = two_lines(percent(score.median, 1), "")
+    return (score.regime, own, *(_cell(said.get(peer.name), score) for peer in PEERS))
+
+
+def _cell(said: PeerScore | None, score: Score) -> Markup | str:
+    if said is None:
+        return ""
+    part = "" if said.rows == score.rows else f"{said.rows}; ours {percent(said.own_median, 1)}"
+    return two_lines(percent(said.median, 1), part)
+
+
+def _formula(peer: Peer) -> Sequence[object]:
+    link = Markup("<a href='{}' target='_blank' rel='noopener noreferrer'>{}</a>")
+    return link.format(peer.source, peer.name), peer.formula, f"{peer.version}, {peer.date}"
+
+
+def method() -> None:
+    """How figures are judged, in two sentences."""
+    st.subheader("How it is judged", anchor="method")
+    show(
+        block(
+            "oa-why",
+            "Each figure is predicted from constants fitted with its whole group left out, one "
+            "source on one machine, so that nothing is judged by what it taught. "
+            "python -m advisor accuracy prints the same on the command line.",
+            "p",
+        )
+    )

@@ -1,0 +1,84 @@
+"""The answer to a set of choices, computed once for each set."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import streamlit as st
+
+from advisor.advice import crossover
+from advisor.advice.advise import Advice, advise
+from advisor.advice.crossover import Crossover
+from advisor.advice.offers import MoneyInputs
+from advisor.calibration.local_machine import this_machine
+from advisor.cost_model.workload import Workload
+from advisor.machine.from_spec import machine
+from advisor.machine.machine import Machine
+from advisor.model.resolve import Found
+from advisor.reports.document import ReportDocument
+from advisor.reports.from_advice import document
+from advisor.ui.sidebar.choices import Choices
+from advisor.ui.sidebar.model_choice import Picked
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """Everything a page needs to show one comparison.
+
+    Attributes:
+        choices: what was asked.
+        found: of which model, in the format that was asked for.
+        machine: where.
+        work: the request.
+        money: time and prices.
+        advice: the answer.
+        document: the same as plain data, for charts, tables and reports.
+    """
+
+    choices: Choices
+    found: Found
+    machine: Machine
+    work: Workload
+    money: MoneyInputs
+    advice: Advice
+    document: ReportDocument
+
+    @cached_property
+    def crossovers(self) -> tuple[Crossover | None, Crossover | None]:
+        """In place beside streamed, by users and by prompt, worked out when first asked for."""
+        estimates, settings = self.advice.estimates, self.choices.settings()
+        return crossover.by_users(estimates, settings), crossover.by_prompt(estimates, settings)
+
+
+def _key(picked: Picked) -> str:
+    return f"{picked.stamp} {picked.text}"
+
+
+@st.cache_resource(
+    max_entries=128, ttl=3600, show_spinner=False, hash_funcs={Choices: repr, Picked: _key}
+)
+def answer(
+    choices: Choices,
+    picked: Picked,
+    calibrated: int,  # noqa: ARG001 - a part of the key
+) -> Answer:
+    """The answer; `calibrated` changes when this machine was measured again.
+
+    Raises:
+        AdvisorError: choices that cannot be; the message says why.
+    """
+    inputs = choices.machine_inputs()
+    here = this_machine(inputs) if choices.this_machine else machine(inputs)
+    found = picked.in_format(choices.form)
+    work, money = choices.workload(), choices.money()
+    advice = advise(
+        found.model, here, work, money=money, settings=choices.settings(), chosen=choices.chosen()
+    )
+    return Answer(
+        choices=choices,
+        found=found,
+        machine=here,
+        work=work,
+        money=money,
+        advice=advice,
+        document=document(advice, here, work, money, inputs=choices.parameters()),
+    )

@@ -1,0 +1,221 @@
+"""The three placements side by side."""
+
+from collections.abc import Iterable
+
+import streamlit as st
+from markupsafe import Markup
+
+from advisor.advice.cards import TITLES, card_of
+from advisor.advice.compare import decode_tps, usable
+from advisor.advice.sweeps import page_cache_for
+from advisor.advice.upgrades import Upgrade
+from advisor.cost_model.estimate import Estimate, parts_held
+from advisor.cost_model.placement import Strategy, Tier
+from advisor.cost_model.schedule import Route
+from advisor.formatting import UNKNOWN, memory, range_of, seconds, tokens_per_second
+from advisor.ui.advise import explanation
+from advisor.ui.advise.answer import Answer
+from advisor.ui.advise.typing_preview import typing
+from advisor.ui.parts.markup import block, joined, show
+
+PROMISED = 0.5
+"""Tokens per second that articles promise at least of a 70B model on a drive of 7 GB/s."""
+PART_CLASSES = {"weights": "oa-weights", "KV cache": "oa-cache", "buffers": "oa-buffers"}
+
+
+def cards(answer: Answer) -> None:
+    """All three, always in the same order."""
+    before = _speeds_before(answer)
+    for column, strategy in zip(st.columns(3), Strategy, strict=True):
+        one = card_of(answer.advice, strategy)
+        with column, st.container(
+            border=True, height="stretch", vertical_alignment="distribute",
+            key=f"card_{strategy.name}",
+        ):  # fmt: skip
+            show(_card(answer, strategy, one, before.get(strategy, "")))
+            if one is not None and one.step is not None:
+                explanation.button(one)
+
+
+def _speeds_before(answer: Answer) -> dict[Strategy, str]:
+    """Speeds under the choices before these, so that a change can be seen."""
+    state = st.session_state
+    now = {
+        strategy: tokens_per_second(decode_tps(one)) if bool(one.fits) else "not possible"
+        for strategy in Strategy
+        if (one := card_of(answer.advice, strategy)) is not None
+    }
+    asked = (answer.choices, repr(answer.machine))  # measuring changes the machine alone
+    if state.get("shown_asked") != asked:
+        state["shown_before"] = state.get("shown_speeds", {})
+        state["shown_asked"], state["shown_speeds"] = asked, now
+    before: dict[Strategy, str] = state["shown_before"]
+    return {key: text for key, text in before.items() if now.get(key) != text}
+
+
+def _card(answer: Answer, strategy: Strategy, one: Estimate | None, before: str) -> Markup:
+    if one is None:
+        return joined((_head(strategy, "not possible", "bad"), *_refused(answer, strategy)))
+    if not bool(one.fits):
+        return joined((_head(strategy, "does not fit", "bad"), *_short(answer, one, before)))
+    return joined((_head(strategy, "fits", "good"), *_running(answer, one, before)))
+
+
+def _head(strategy: Strategy, badge: str, tone: str) -> Markup:
+    title = Markup("<span class='oa-name'>{}</span><span class='oa-badge oa-{}'>{}</span>")
+    return block("oa-head", title.format(TITLES[strategy], tone, badge))
+
+
+def _refused(answer: Answer, strategy: Strategy) -> Iterable[Markup]:
+    reason = answer.advice.why_not(strategy) or UNKNOWN
+    yield block("oa-speed oa-none", "not possible" if answer.machine.gpus else "no GPU")
+    yield block("oa-why", reason, "p")
+    if strategy is Strategy.GPU_RESIDENT:
+        yield from _would_hold(answer)
+
+
+def _short(answer: Answer, one: Estimate, before: str) -> Iterable[Markup]:
+    yield block("oa-speed oa-none", f"{memory(float(one.missing))} short")
+    yield _was(before)
+    yield block("oa-range", f"with {one.runtime}, {one.model.format}")
+    if one.strategy is Strategy.GPU_RESIDENT:
+        yield from _would_hold(answer)
+    else:
+        yield block("oa-why", f"{memory(float(one.missing))} more RAM would hold it.", "p")
+    yield from _tiers(answer, one)
+
+
+def _would_hold(answer: Answer) -> Iterable[Markup]:
+    """The cheapest GPU that holds the whole model."""
+    found = next((one for one in answer.advice.upgrades if one.holds_all), None)
+    if found is not None and found.estimate.decode is not None:
+        yield block("oa-why", _reach(found), "p")
+
+
+def _reach(found: Upgrade) -> Markup:
+    decode = found.estimate.decode
+    speeds = range_of(float(decode.low), float(decode.high)) if decode else UNKNOWN
+    return Markup("Would reach <b>{} tokens/s</b> on {}, the cheapest that holds it.").format(
+        speeds, found.name
+    )
+
+
+def _running(answer: Answer, one: Estimate, before: str) -> Iterable[Markup]:
+    speed, decode = decode_tps(one), one.decode
+    amount, _, unit = tokens_per_second(speed).partition(" ")
+    yield block("oa-speed", Markup("{}<span>{}</span>").format(amount, unit))
+    yield _was(before)
+    if decode is not None:
+        yield block("oa-range", f"{range_of(float(decode.low), float(decode.high))} tokens/s")
+    yield _facts(answer, one)
+    yield typing(speed)
+    length = answer.choices.output
+    yield block("oa-caption", f"A reply of {length} tokens takes {seconds(float(one.reply))}.")
+    yield from _tiers(answer, one)
+    yield from _remarks(answer, one)
+
+
+def _was(before: str) -> Markup:
+    return block("oa-was", f"was {before}") if before else Markup()
+
+
+def _facts(answer: Answer, one: Estimate) -> Markup:
+    first = one.first_token
+    facts = [
+        ("First token", seconds(float(first.value)) if first else UNKNOWN),
+        ("Bound by", one.bottleneck),
+        ("Runtime", f"{one.runtime}, {one.model.format}"),
+    ]
+    if one.strategy is not Strategy.GPU_RESIDENT and answer.machine.gpus and one.placement:
+        kept, layers = int(one.placement.gpu_layers), one.model.layers
+        facts.append(("On the GPU", f"{kept} of {layers} layers"))
+    rows = (Markup("<span>{}</span><span>{}</span>").format(*fact) for fact in facts)
+    return block("oa-facts", joined(rows))
+
+
+def _tiers(answer: Answer, one: Estimate) -> Iterable[Markup]:
+    if one.placement is None:
+        return
+    room = {
+        Tier.VRAM: sum(float(gpu.memory.value) for gpu in answer.machine.gpus),
+        Tier.RAM: float(answer.machine.host.memory.value),
+    }
+    for tier, parts in parts_held(one.model, one.placement, answer.work).items():
+        if sum(parts.values()) > 0:
+            yield _tier(tier, parts, room.get(tier))
+
+
+def _tier(tier: Tier, parts: dict[str, float], room: float | None) -> Markup:
+    held = sum(parts.values())
+    limit = f" of {memory(room)}" if room else ""
+    name = {Tier.VRAM: "VRAM", Tier.RAM: "RAM", Tier.DISK: "Drive"}[tier]
+    whole = max(held, room or held)
+    bars = joined(
+        Markup("<i class='{}' style='width:{:.2f}%'></i>").format(
+            PART_CLASSES[part], 100 * size / whole
+        )
+        for part, size in parts.items()
+    )
+    over = " oa-over" if room and held > room else ""
+    said = ", ".join(f"{part} {memory(size)}" for part, size in parts.items() if size)
+    html = Markup(
+        "<div class='oa-tier'><div><span>{}</span><span>{}{}</span></div>"
+        "<div class='oa-bar{}' role='img' aria-label='{}'>{}</div></div>"
+    )
+    return html.format(name, memory(held), limit, over, said, bars)
+
+
+def _remarks(answer: Answer, one: Estimate) -> Iterable[Markup]:
+    """What a person should know before comparing this card with its neighbours."""
+    resident = card_of(answer.advice, Strategy.GPU_RESIDENT)
+    whole_fits = resident is not None and bool(resident.fits)
+    remarks: list[Markup | str] = []
+    if one.strategy is Strategy.CPU_OFFLOAD:
+        if whole_fits:
+            remarks.append("Nothing needs offloading; this is what RAM would give.")
+        remarks += _other_ways(answer, one)
+    if one.strategy is Strategy.NVME_OFFLOAD and one.placement is not None:
+        in_ram = card_of(answer.advice, Strategy.CPU_OFFLOAD)
+        cache = float(one.placement.page_cache)
+        if in_ram is not None and bool(in_ram.fits):
+            speed = tokens_per_second(decode_tps(one))
+            remarks.append(f"Your RAM holds this; from the drive it would be {speed}.")
+        elif cache > 0:
+            remarks.append(f"{memory(cache)} of RAM keep parts of the file at hand.")
+        remarks += _what_half_a_token_takes(one)
+    if one.becomes:
+        remarks.append(f"{one.becomes[0].upper()}{one.becomes[1:]}.")
+    if remarks:
+        yield block("oa-ways", joined(block("", remark, "p") for remark in remarks))
+
+
+def _what_half_a_token_takes(one: Estimate) -> Iterable[str]:
+    """What the half token a second that articles promise from a drive would take."""
+    if decode_tps(one) >= PROMISED:
+        return
+    needed = page_cache_for(one, PROMISED)
+    if needed is None:
+        yield f"The {PROMISED} tokens/s that articles promise are out of its reach."
+    else:
+        yield (
+            f"The {PROMISED} tokens/s that articles promise would take {memory(needed)} of the "
+            "file in RAM."
+        )
+
+
+def _other_ways(answer: Answer, shown: Estimate) -> Iterable[Markup]:
+    """The other way to read what RAM holds, and why it differs."""
+    in_place = Route.STREAMED not in shown.routes
+    others = usable(answer.advice.placed(Strategy.CPU_OFFLOAD))
+    other = next((one for one in others if (Route.STREAMED in one.routes) == in_place), None)
+    if other is None:
+        return
+    text = Markup("{} instead: <b>{}</b> ({}, {}), bound by {}.")
+    yield text.format(
+        "Streamed to the GPU" if in_place else "Computed in place",
+        tokens_per_second(decode_tps(other)), other.runtime, other.model.format, other.bottleneck,
+    )  # fmt: skip
+    yield Markup(
+        "In place, the processor reads the weights where they lie. Streamed, each token carries "
+        "them over the link."
+    )

@@ -1,0 +1,140 @@
+"""A measured speed against the predicted one: what is likeliest otherwise, how to see, what to do.
+
+Nothing is worked out until a speed is typed.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import streamlit as st
+from markupsafe import Markup, escape
+
+from advisor.advice.cards import TITLES
+from advisor.advice.diagnosis.causes.table import this_system
+from advisor.advice.diagnosis.diagnose import (
+    LIMITS,
+    Diagnosis,
+    Explanation,
+    Measured,
+    diagnose,
+    measurable,
+)
+from advisor.advice.diagnosis.reported_speeds import reported
+from advisor.advice.diagnosis.text import cause_words, needed_words, sentence, speed_words, told
+from advisor.cost_model.estimate import Estimate
+from advisor.errors import AdvisorError
+from advisor.formatting import tokens_per_second
+from advisor.ui.advise.answer import Answer
+from advisor.ui.parts.markup import block, joined, notice, show, two_lines
+
+HOW = (
+    "Type the speed that your runtime prints, or bring the file that llama-bench (-o json), "
+    "Ollama, LM Studio or vLLM wrote; the likeliest causes are worked out."
+)
+
+
+@st.fragment
+def panel(answer: Answer) -> None:
+    """The expander under the cards."""
+    named = {_label(one): one for one in measurable(answer.advice.estimates)}
+    if not named:
+        return
+    with st.expander("Measured something else?", key="diagnose"):
+        one, decode, prompt = _asked(named)
+        system = this_system() if answer.choices.this_machine else ""
+        try:
+            measured = Measured(decode=decode, prompt=prompt) if decode else _in_a_file()
+            if measured is None:
+                show(block("oa-soft", HOW, "p"))
+                return
+            found = diagnose(one, measured, system)
+        except AdvisorError as error:
+            notice(str(error), "error")
+            return
+        _show(found)
+
+
+def _label(one: Estimate) -> str:
+    short = "" if bool(one.fits) else " (does not fit)"
+    return f"{TITLES[one.strategy]}, {one.runtime}{short}"
+
+
+def _asked(named: dict[str, Estimate]) -> tuple[Estimate, float | None, float | None]:
+    """Which placement ran, the generation's speed, and the prompt's if it is known."""
+    which, how_fast, how_read = st.columns((2, 1, 1))
+    with which:
+        label = st.selectbox("What you ran", list(named), key="measured_what")
+    with how_fast:
+        decode = _speed("Measured (tokens/s)", "measured", "measured_decode")
+    with how_read:
+        prompt = _speed("Prompt (tokens/s)", "measured prompt", "measured_prompt")
+    return named.get(str(label), next(iter(named.values()))), decode, prompt
+
+
+def _in_a_file() -> Measured | None:
+    """The speeds in the file of a tool; None where there is no file."""
+    file = st.file_uploader("Or a tool's results", type=["json", "jsonl"], key="measured_file")
+    if file is None:
+        return None
+    found = reported(file.getvalue(), file.name[:80])
+    show(block("oa-soft", f"Read from {found.source}.", "p"))
+    return found.measured
+
+
+def _speed(label: str, limits: str, key: str) -> float | None:
+    low, high = LIMITS[limits]
+    optional = "The generation alone, of one user." if key == "measured_decode" else "If known."
+    return st.number_input(
+        label, min_value=low, max_value=high, value=None, step=1.0, format="%.2f", key=key,
+        placeholder="as printed", help=optional,
+    )  # fmt: skip
+
+
+def _show(found: Diagnosis) -> None:
+    show(block("oa-verdict", sentence(found), "p"))
+    full, brief, heading = told(found)
+    for number, one in enumerate(full, start=1):
+        with st.container(gap=None):
+            _in_full(number, one, prompt=found.measured.prompt is not None)
+    if brief:
+        show(joined((block("oa-strong", heading, "p"), _list(brief))))
+    for needed in found.needed:
+        with st.container(gap=None):
+            show(block("oa-cause", needed_words(needed), "p"))
+            st.code(needed.test, language="bash", wrap_lines=True)
+
+
+def _in_full(number: int, one: Explanation, *, prompt: bool) -> None:
+    """The cause and what it would give, then test and remedy."""
+    row = one.row
+    speed = block("oa-soft", f"It would give {speed_words(one, prompt=prompt)}.")
+    head = block("oa-strong", f"{number}. {cause_words(one)}")
+    show(joined((head, speed, _labelled("Test", row.test))))
+    if row.command:
+        st.code(row.command, language="bash", wrap_lines=True)
+    source = Markup(" <a href='{}' target='_blank' rel='noopener noreferrer'>Source</a>").format(
+        row.source
+    )
+    show(_labelled("Fix", row.fix, source))
+
+
+def _labelled(label: str, text: str, more: Markup | str = "") -> Markup:
+    return block("oa-cause", Markup("<b>{}</b> {}{}").format(label, with_code(text), more), "p")
+
+
+def with_code(text: str) -> Markup:
+    """What stands between backticks, as code."""
+    code = Markup("<code>{}</code>")
+    return joined(
+        code.format(part) if odd % 2 else escape(part) for odd, part in enumerate(text.split("`"))
+    )
+
+
+def _list(part: Sequence[Explanation]) -> Markup:
+    row = Markup("<div><span>{}</span><span></span><b>{}</b></div>")
+    return block("oa-list", joined(_rows(row, part)))
+
+
+def _rows(row: Markup, part: Iterable[Explanation]) -> Iterable[Markup]:
+    for one in part:
+        speed = tokens_per_second(float(one.trial.decode.value))
+        yield row.format(two_lines(one.row.cause, one.trial.detail), speed)

@@ -1,0 +1,92 @@
+"""Why a number is what it is: the formula with its values, and every input with its origin."""
+
+from collections.abc import Iterable
+
+import numpy as np
+import streamlit as st
+from markupsafe import Markup
+
+from advisor.advice.compare import decode_tps
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.schedule import Flow, Route
+from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN
+from advisor.formatting import number, seconds, tokens_per_second
+from advisor.reports.from_advice import figure_text
+from advisor.ui.parts.markup import block, joined, show, table, two_lines
+from advisor.units import GB
+
+PART_NAMES = {
+    Route.RESIDENT: "GPU reads its memory",
+    Route.IN_PLACE: "processor reads RAM",
+    Route.STREAMED: "weights cross the link",
+    Route.PAGED: "pages come from the drive",
+    Route.STAGED: "drive, then link",
+    LAYERS: "fixed cost of layers",
+    CROSSINGS: "hand-overs between processors",
+    TOKEN: "fixed cost of a token",
+}
+
+
+def button(one: Estimate) -> None:
+    """The popover beside a number."""
+    key = f"why_{one.strategy.name}"
+    with st.popover("Why this number?", width="stretch", key=key):
+        show(joined(explanation(one)))
+
+
+def explanation(one: Estimate) -> Iterable[Markup]:
+    """Formula, parts and inputs of one estimate."""
+    if one.step is None or one.decode is None:
+        return
+    total = float(one.step.total)
+    yield block("oa-strong", "One token is the sum of its parts", "p")
+    yield table(("Part", "Bytes", "Speed", "Time"), _parts(one), label="Time of one token",
+                numeric=(1, 2, 3))  # fmt: skip
+    yield block(
+        "oa-why",
+        f"{seconds(total)} for a token, so 1 / {number(total, 3)} s = "
+        f"{tokens_per_second(decode_tps(one))}."
+        + ("" if bool(one.fits) else " This is what it would reach if it fitted."),
+        "p",
+    )
+    hidden = float(one.step.hidden)
+    if hidden > 0:
+        yield block("oa-soft", f"{seconds(hidden)} run beside a longer part and cost nothing.", "p")
+    yield block("oa-strong", "What it rests on", "p")
+    yield table(("Figure", "Value"), _inputs(one), label="Inputs of the estimate", numeric=(1,))
+
+
+def _parts(one: Estimate) -> Iterable[tuple[str, str, str, str]]:
+    moved = _bytes(one)
+    parts = one.step.parts if one.step else {}
+    for name, duration in sorted(parts.items(), key=lambda part: -float(part[1])):
+        spent, size = float(duration), moved.get(name, 0.0)
+        if spent > 0:
+            yield (
+                PART_NAMES.get(name, name),
+                f"{number(size / GB, 3)} GB" if size else "",
+                f"{number(size / spent / GB, 3)} GB/s" if size else "",
+                seconds(spent),
+            )
+
+
+def _bytes(one: Estimate) -> dict[str, float]:
+    """Bytes that each route carries for one token [B]."""
+    found: dict[str, float] = {}
+    for stage in one.phases.decode.stages if one.phases else ():
+        for flow in stage.flows:
+            found[flow.route] = found.get(flow.route, 0.0) + _carried(flow)
+    return found
+
+
+def _carried(flow: Flow) -> float:
+    load = flow.load
+    size = flow.moved if load is None else load.weights + load.kv
+    return float(np.ravel(size)[0])
+
+
+def _inputs(one: Estimate) -> Iterable[tuple[Markup, str]]:
+    for item in one.assumptions:
+        figure = item.figure
+        origin = ", ".join(part for part in (figure.kind.value, figure.source, figure.date) if part)
+        yield two_lines(item.what, origin), figure_text(item)

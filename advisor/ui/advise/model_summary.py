@@ -1,0 +1,208 @@
+"""What was understood of the model: its parts, its cache, and where that was read."""
+
+from collections import Counter
+from collections.abc import Iterable
+from functools import lru_cache
+
+import numpy as np
+import streamlit as st
+from markupsafe import Markup
+
+from advisor.cost_model.workload import Workload
+from advisor.formatting import memory, number, short
+from advisor.model.architecture import Architecture, Group, LayerCache
+from advisor.model.model import LAYERED, Model
+from advisor.model.resolve import Found
+from advisor.ui.advise.answer import Answer
+from advisor.ui.parts.markup import block, joined, show, table
+
+Row = tuple[Markup, str]
+
+GROUPS = {
+    Group.EMBEDDING: "The table that turns tokens into numbers; a token reads one row of it.",
+    Group.ATTENTION: "What looks back at earlier tokens; every token reads all of it.",
+    Group.DENSE_FFN: "Feed-forward layers that every token passes whole.",
+    Group.SHARED_EXPERTS: "Experts that every token passes.",
+    Group.ROUTED_EXPERTS: "Experts of which a token passes a few only.",
+    Group.ROUTER: "What chooses the experts of a token.",
+    Group.NORMS: "Small tables that keep numbers in range.",
+    Group.OUTPUT: "What turns the result into a token; read whole for each.",
+}
+KINDS = {
+    "full attention": "Looks back at every earlier token; its cache grows with the context.",
+    "window": "Looks back at the latest tokens only, so its cache stops growing.",
+    "latent attention": "Keeps keys and values compressed together (MLA): a small cache.",
+    "linear or state space": "Keeps a state of fixed size, whatever the context.",
+    "no cache": "Feed-forward alone, or it reuses the cache of another layer.",
+}
+HEADINGS = {
+    "Part": "",
+    "Weights": "Numbers it is made of; B is a thousand million.",
+    "Stored": "Bytes in the file.",
+    "Bits": "Bits for each weight, scales included.",
+    "Per token": "Bytes read to generate one token.",
+}
+LONGEST_FACT = 300
+
+
+def expander(answer: Answer) -> None:
+    """The expander under the title."""
+    with st.expander("What was understood of the model", key="understood"):
+        model = answer.found.model
+        left, right = st.columns([3, 2], gap="medium")
+        with left:
+            show(joined((*_parts(model), *_cache(model, answer.work))))
+        with right:
+            show(joined(_numbers(model)))
+        show(joined(_origin(answer.found)))
+
+
+def _term(word: str, meaning: str) -> Markup:
+    """A word that explains itself to whoever points at it or reaches it by keyboard."""
+    return Markup("<abbr title='{}' tabindex='0'>{}</abbr>").format(meaning, word)
+
+
+def _head(text: str) -> Markup:
+    return block("oa-strong", text, "p")
+
+
+def _parts(model: Model) -> Iterable[Markup]:
+    yield _head("Weights by part")
+    headings = [_term(word, meaning) if meaning else word for word, meaning in HEADINGS.items()]
+    yield table(headings, _part_rows(model), label="Weights by part", numeric=(1, 2, 3, 4))
+
+
+def _part_rows(model: Model) -> Iterable[tuple[object, ...]]:
+    params = _params(model.architecture)
+    for group, meaning in GROUPS.items():
+        count, size, read = params[group], _stored(model, group), _read(model, group)
+        if count or read:
+            bits = number(8 * size / count) if count else ""
+            stored = memory(size) if count else ""
+            tied = group is Group.OUTPUT and model.architecture.tied
+            name = "output head (the embedding again)" if tied else group.value
+            yield _term(name, meaning), short(count), stored, bits, memory(read)
+    total = model.architecture.params
+    yield (
+        Markup("<b>all</b>"), short(total), memory(model.file_bytes),
+        number(8 * model.file_bytes / total), memory(model.read_bytes_per_token),
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=64)
+def _params(architecture: Architecture) -> Counter[Group]:
+    """Weights of each group; an output head that is the embedding counts there alone."""
+    found: Counter[Group] = Counter()
+    for tensor in architecture.tensors:
+        found[_group(tensor.group, tensor.layer)] += tensor.params
+    return found
+
+
+def _group(group: Group, layer: int | None) -> Group:
+    """As `Model` counts: what stands outside the layers and is no table goes with the head."""
+    return Group.OUTPUT if layer is None and group is not Group.EMBEDDING else group
+
+
+def _stored(model: Model, group: Group) -> float:
+    """Bytes of a group in the file [B]."""
+    if group is Group.EMBEDDING:
+        return model.embedding
+    if group is Group.OUTPUT:
+        return model.output - model.tied_copy
+    return float(model.held[group].sum())
+
+
+def _read(model: Model, group: Group) -> float:
+    """Bytes of a group that decoding one token reads [B]."""
+    if group is Group.EMBEDDING:
+        return model.embedding / model.architecture.vocab
+    if group is Group.OUTPUT:
+        return model.output
+    return float(np.sum(model.held[group] * model.read_share(group, 1))) if group in LAYERED else 0
+
+
+def _numbers(model: Model) -> Iterable[Markup]:
+    yield _head("Build")
+    yield table(("Figure", "Value"), _number_rows(model), label="Build", numeric=(1,))
+
+
+def _number_rows(model: Model) -> Iterable[Row]:
+    built = model.architecture
+    yield _term("parameters", "All weights, a shared table once."), short(built.params)
+    yield (
+        _term("active", "Weights that one token passes, the embedding table included."),
+        short(built.active_params),
+    )
+    yield _term("layers", "Blocks that repeat; a GPU takes whole ones."), f"{built.layers}"
+    if built.experts:
+        layers = int(model.expert_layers.sum())
+        used = f"{built.experts.used} of {built.experts.total} in {layers} layers"
+        yield _term("experts", "Routed experts that a token uses, of those a layer has."), used
+    for kind, count in _attention(built).items():
+        yield _term(f"with {kind}", KINDS[kind.split(" of ")[0]]), str(count)
+    yield _term("width", "Numbers that pass from layer to layer."), f"{built.hidden:,}"
+    yield _term("vocabulary", "Tokens it knows."), f"{built.vocab:,}"
+    if built.max_context:
+        yield _term("longest context", "Tokens it was trained for."), f"{built.max_context:,}"
+
+
+def _attention(built: Architecture) -> Counter[str]:
+    return Counter(_kind(one) for one in built.cache)
+
+
+def _kind(cache: LayerCache) -> str:
+    if cache.window is not None:
+        return f"window of {cache.window:,}"
+    if cache.key_values:
+        return "full attention" if cache.value_values else "latent attention"
+    return "linear or state space" if cache.state_values else "no cache"
+
+
+def _cache(model: Model, work: Workload) -> Iterable[Markup]:
+    yield _head("KV cache")
+    yield table(("Figure", "Value"), _cache_rows(model, work), label="KV cache", numeric=(1,))
+
+
+def _cache_rows(model: Model, work: Workload) -> Iterable[Row]:
+    one = float(np.sum(model.kv_bytes(2.0, work.kv_type) - model.kv_bytes(1.0, work.kv_type)))
+    full = float(np.sum(model.kv_bytes(work.context, work.kv_type)))
+    fixed = float(np.sum(model.kv_bytes(0.0, work.kv_type)))
+    kind = f"{work.kv_type}, f16 takes two bytes for each number."
+    yield _term("for each token", f"While no window is full; in {kind}"), memory(one)
+    yield (
+        _term(f"at {work.context:,.0f} tokens", "For each user, windows and states included."),
+        memory(full),
+    )
+    if work.users > 1:
+        yield (
+            _term(f"for {work.users} users", "All of them at that context."),
+            memory(full * float(work.users)),
+        )
+    if fixed:
+        yield _term("of that fixed", "States that are there from the first token."), memory(fixed)
+
+
+def _origin(found: Found) -> Iterable[Markup]:
+    yield _head("Where this comes from")
+    rows: list[tuple[str, object]] = [("source", _source(found.source))]
+    rows.append(("sizes", _sizes(found)))
+    rows += [(name.replace("_", " "), text[:LONGEST_FACT]) for name, text in found.facts.items()]
+    yield table(("What", "As read"), (row for row in rows if row[1]), label="Where from")
+    yield joined(block("oa-soft", note, "p") for note in found.notes)
+
+
+def _source(text: str) -> object:
+    if not text.startswith("https://"):
+        return text
+    return Markup("<a href='{}' target='_blank' rel='noopener noreferrer'>{}</a>").format(
+        text, text
+    )
+
+
+def _sizes(found: Found) -> str:
+    """Whether sizes were read or worked out."""
+    form = found.model.format
+    if found.stored == form and found.source.startswith("GGUF"):
+        return "as the file has them, tensor by tensor"
+    instead = f"; it is stored as {found.stored}" if found.stored not in ("", form) else ""
+    return f"worked out for {form}, tensor by tensor{instead}"

@@ -1,0 +1,200 @@
+"""The main part of the Advise page: title, verdict, cards, charts, tables, how sure."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+import streamlit as st
+
+from advisor import formatting
+from advisor.advice.cards import TITLES, card_of
+from advisor.cost_model.placement import Strategy
+from advisor.errors import AdvisorError, Refusal
+from advisor.evidence.accuracy.coverage import coverage_like
+from advisor.evidence.accuracy.text import percent
+from advisor.machine.quantity import Kind
+from advisor.reports.document import ReportDocument
+from advisor.ui.advise import (
+    concurrency,
+    diagnosis,
+    model_summary,
+    rent,
+    runtime_table,
+    save,
+    tables,
+)
+from advisor.ui.advise.answer import Answer
+from advisor.ui.advise.cards import cards
+from advisor.ui.parts import comparison_charts, markup
+from advisor.ui.parts.markup import block, notice
+from advisor.ui.parts.plot import draw
+from advisor.ui.sidebar import machine_panel
+from advisor.ui.sidebar.choices import Choices
+from advisor.ui.sidebar.model_choice import Picked
+
+
+def impossible(picked: Picked, chosen: Choices, error: AdvisorError) -> None:
+    """Choices that have no answer, and why."""
+    model = picked.found.model
+    markup.show(block("oa-title", f"{model.name}, {chosen.form or model.format}", "h1"))
+    notice(str(error), "error")
+    if isinstance(error, Refusal):
+        markup.show(block("oa-soft", "Choose another model or format in the sidebar.", "p"))
+
+
+def show(answer: Answer, problems: Iterable[str]) -> None:
+    """Everything about one comparison.
+
+    Args:
+        answer: the comparison.
+        problems: what was wrong with the link that was opened, one sentence each.
+    """
+    _head(answer)
+    for sentence in problems:
+        notice(sentence, "warning")
+    model_summary.expander(answer)
+    cards(answer)
+    _unknown(answer)
+    diagnosis.panel(answer)
+    _charts(answer)
+    st.subheader("Bigger GPUs, cheapest month first", anchor="bigger-gpus")
+    tables.upgrades(answer)
+    rent.task_file(answer)
+    st.subheader("Runtimes for this, fastest first", anchor="runtimes")
+    runtime_table.runtimes(answer)
+    concurrency.users_together(answer)
+    concurrency.in_place_or_streamed(answer)
+    _how_sure(answer)
+
+
+def _head(answer: Answer) -> None:
+    words, actions = st.columns([2, 1], vertical_alignment="top")
+    with words:
+        markup.show(block("oa-title", answer.advice.title, "h1"))
+    with actions, st.container(horizontal=True, horizontal_alignment="right"):
+        save.save_button(answer)
+        save.link_button(answer)
+    markup.show(block("oa-verdict", answer.advice.verdict, "p"))
+
+
+def _unknown(answer: Answer) -> None:
+    """A speed that decides the answer and that nobody measured."""
+    figure = answer.machine.host.bandwidth
+    if figure.kind is not Kind.ASSUMED:
+        return
+    speed = formatting.rate(float(figure.value))
+    words, action = st.columns([2, 1], vertical_alignment="center")
+    here = answer.choices.this_machine
+    do = "measure it in a few seconds" if here else "type it in the sidebar if you know it"
+    with words:
+        notice(f"The RAM speed is assumed: {speed}; {do}.")
+    with action:
+        if here:
+            machine_panel.measure("main")
+
+
+def _charts(answer: Answer) -> None:
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _memory(answer.document)
+        _speed(answer.document)
+        _layers(answer.document)
+    with right:
+        _time(answer.document)
+        if answer.advice.best is not None:
+            st.subheader("Faster, in order of gain", anchor="faster")
+            tables.what_ifs(answer)
+        _cost(answer.document)
+
+
+def _memory(document: ReportDocument) -> None:
+    if not document.memory:
+        return
+    st.subheader("Where the bytes are", anchor="bytes")
+    draw(comparison_charts.memory_use(document.memory), key="memory", alt=_memory_alt(document))
+    markup.show(comparison_charts.memory_keys())
+
+
+def _time(document: ReportDocument) -> None:
+    if not document.token_time:
+        return
+    st.subheader("Where each token's time goes", anchor="time")
+    alt = "Share of a token's time by route; each card's explanation has the numbers."
+    draw(comparison_charts.token_time(document.token_time), key="time", alt=alt)
+    markup.show(comparison_charts.time_keys(document.token_time))
+
+
+def _speed(document: ReportDocument) -> None:
+    best = comparison_charts.best_cards(document)
+    if any(card.fits for card in best):
+        st.subheader("Speed of each placement", anchor="speed")
+        draw(comparison_charts.speed(best), key="speed", alt=_speed_alt(document))
+
+
+def _memory_alt(document: ReportDocument) -> str:
+    held: Counter[tuple[str, str]] = Counter()
+    for use in document.memory:
+        held[comparison_charts.PLACEMENT_NAMES[use.placement], use.tier] += use.bytes  # type: ignore[assignment]
+    return "; ".join(
+        f"{place}, {tier}: {formatting.memory(size)}" for (place, tier), size in held.items()
+    )
+
+
+def _speed_alt(document: ReportDocument) -> str:
+    return "; ".join(
+        f"{comparison_charts.PLACEMENT_NAMES[card.placement]}: "
+        + (comparison_charts.speed_words(card) if card.fits else "does not fit")
+        for card in comparison_charts.best_cards(document)
+    )
+
+
+def _layers(document: ReportDocument) -> None:
+    sweep = document.layer_sweep
+    if sweep is not None and len(sweep.x) > 1:
+        st.subheader("Speed against layers on the GPU", anchor="layers")
+        ends = (formatting.tokens_per_second(sweep.y[at]) for at in (0, -1))
+        alt = "From {} without the GPU to {} at {:.0f} layers.".format(*ends, sweep.x[-1])
+        draw(comparison_charts.layers(sweep), key="layers_chart", alt=alt)
+
+
+def _cost(document: ReportDocument) -> None:
+    lines = document.cost_curves
+    if lines:
+        st.subheader("Cost of a month, waiting included", anchor="cost")
+        point = comparison_charts.crossing(lines)
+        alt = (
+            f"The lines cross at {comparison_charts.money_at(point)}."
+            if point
+            else "They never cross."
+        )
+        draw(comparison_charts.costs(lines), key="costs", alt=alt)
+
+
+def _how_sure(answer: Answer) -> None:
+    st.subheader("How sure", anchor="sure")
+    best = answer.advice.best
+    kinds = Counter(str(one.figure.kind.value) for one in best.assumptions) if best else Counter()
+    rests = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
+    sentences = (
+        *_fared(answer),
+        "A range should hold what you would measure four times in five.",
+        f"The fastest placement rests on {sum(kinds.values())} figures: {rests}." if rests else "",
+        "Each card opens its own.",
+    )
+    markup.show(block("oa-why", " ".join(filter(None, sentences)), "p"))
+
+
+def _fared(answer: Answer) -> Iterable[str]:
+    """How earlier predictions like those on the cards did, one sentence for each kind of run."""
+    shown = (card_of(answer.advice, strategy) for strategy in Strategy)
+    able = [one for one in shown if one is not None and bool(one.fits)]
+    rows = dict.fromkeys(row for one in able if (row := coverage_like(one)) is not None)
+    for row in rows:
+        runs = "measurement" if row.rows == 1 else "measurements"
+        yield (
+            f"Of {row.rows} {runs} like this ({row.regime}), each predicted without its "
+            f"own source, {row.held} fell within the range shown, and half within "
+            f"{percent(row.median_error)} of the prediction."
+        )
+    if any(coverage_like(one) is None for one in able):
+        names = dict.fromkeys(TITLES[one.strategy] for one in able if coverage_like(one) is None)
+        yield f"Nobody published runs like {' and '.join(names)} that say enough to be predicted."

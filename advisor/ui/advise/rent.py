@@ -1,0 +1,49 @@
+"""The task file that rents a GPU of the table, folded until somebody asks for it."""
+
+import streamlit as st
+
+from advisor.advice import skypilot
+from advisor.advice.upgrades import Upgrade, first_choice
+from advisor.errors import Refusal
+from advisor.ui.advise.answer import Answer
+from advisor.ui.parts.markup import block, notice, show
+
+
+def task_file(answer: Answer) -> None:
+    """A choice of the rented GPUs and the file for it; nothing where none is rented."""
+    rented = {
+        one.name: one
+        for one in answer.advice.upgrades
+        if one.offer is not None and one.offer.kind == "rent"
+    }
+    if not rented:
+        return
+    part = st.expander("Rent one with SkyPilot", key="open_renting", on_change="rerun")
+    if part.open:
+        with part:
+            _task(answer, rented)
+
+
+def _task(answer: Answer, rented: dict[str, Upgrade]) -> None:
+    if st.session_state.get("rented") not in rented:
+        first = first_choice(answer.advice.upgrades)
+        known = first is not None and first.name in rented
+        st.session_state["rented"] = first.name if known and first else next(iter(rented))
+    name = st.selectbox("GPU to rent", rented, key="rented")
+    try:
+        text = skypilot.task(rented[name])
+    except Refusal as refusal:
+        notice(str(refusal))
+        return
+    show(block("oa-soft", f"A task file for {skypilot.VERSION}. {ABOUT}", "p"))
+    st.code(text, language="yaml", wrap_lines=True)
+    st.download_button(
+        "Download task.yaml", text, "task.yaml", "application/yaml", on_click="ignore",
+        key="task_file",
+    )  # fmt: skip
+
+
+ABOUT = (
+    "It takes the cheapest GPU of this kind among the clouds you have keys for, which may not be "
+    "the one whose price stands above. Rent runs until you end it."
+)

@@ -1,0 +1,58 @@
+"""Keeping a comparison: as a report, or as a link."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import streamlit as st
+
+from advisor.errors import AdvisorError
+from advisor.reports.document import ReportDocument
+from advisor.reports.store import LONGEST_NAME, LONGEST_NOTES
+from advisor.ui.advise.answer import Answer
+from advisor.ui.parts.markup import notice
+from advisor.ui.parts.session import base, store
+from advisor.ui.sidebar import uploads
+
+NO_LINK = "A link cannot carry what was pasted or uploaded."
+
+
+def save_button(answer: Answer) -> None:
+    """A name, notes, and the button that keeps them with the comparison."""
+    title = answer.advice.title[:LONGEST_NAME]
+    with st.popover("Save report", icon=":material/bookmark:", key="save_report"):
+        with st.form("save", border=False):
+            name = st.text_input(
+                "Name", max_chars=LONGEST_NAME, placeholder=title, key="report_name"
+            )
+            notes = st.text_area("Notes", max_chars=LONGEST_NOTES, key="report_notes")
+            pressed = st.form_submit_button("Save", type="primary", key="save_now")
+        if pressed:
+            _save(answer, name or title, notes)
+
+
+def _save(answer: Answer, name: str, notes: str) -> None:
+    try:
+        store().save(_document(answer), name, notes)
+    except AdvisorError as error:
+        notice(str(error), "error")
+        return
+    notice("Saved. You find it under Reports.")
+
+
+def _document(answer: Answer) -> ReportDocument:
+    link = "" if uploads.is_given(answer.choices.model) else answer.choices.permalink(base())
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    return replace(answer.document, created_at=now, link=link, command=answer.choices.command())
+
+
+def link_button(answer: Answer) -> None:
+    """The address that reopens this comparison, with a button to copy it."""
+    no_link = uploads.is_given(answer.choices.model)
+    with st.popover(
+        "Copy link", icon=":material/link:", key="copy_link", disabled=no_link,
+        help=NO_LINK if no_link else None,
+    ):  # fmt: skip
+        if no_link:
+            return
+        st.caption("This address reopens the comparison. The button on its right copies it.")
+        st.code(answer.choices.permalink(base()), language=None, wrap_lines=True)

@@ -1,0 +1,161 @@
+"""What measuring changes in the prediction: the same question with and without the figures."""
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+import streamlit as st
+from markupsafe import Markup
+
+from advisor.advice.cards import TITLES
+from advisor.advice.compare import compare, decode_tps, usable
+from advisor.calibration.imported_machine import named_machine
+from advisor.calibration.local_store import Calibration
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.workload import Workload
+from advisor.errors import AdvisorError
+from advisor.formatting import tokens_per_second
+from advisor.model import catalog, resolve
+from advisor.model.model import Model
+from advisor.runtimes import LLAMA_CPP, Runtime
+from advisor.ui.parts.markup import block, notice, show, table
+from advisor.ui.sidebar.fields import fields
+
+SAME = 0.01
+"""Change of a speed that nobody would notice."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """One placement, before and after.
+
+    Attributes:
+        placement: its title.
+        before: with typical figures; None where the model does not fit [tokens/s].
+        after: with what was measured [tokens/s].
+    """
+
+    placement: str
+    before: float | None
+    after: float | None
+
+    @property
+    def words(self) -> str:
+        """How much it changed."""
+        if self.before is None or self.after is None:
+            return "does not fit"
+        ratio = self.after / self.before
+        if abs(ratio - 1) < SAME:
+            return "no change"
+        return f"{100 * abs(ratio - 1):.0f} % {'faster' if ratio > 1 else 'slower'}"
+
+
+def asked() -> tuple[Model, Workload]:
+    """The model and request of the Advise page; its first ones where it was not visited."""
+    last = st.session_state.get("last_asked")
+    if last is not None:
+        picked, chosen = last
+        # What is wrong with a question that has no answer is said on the Advise page.
+        with suppress(AdvisorError):
+            return picked.in_format(chosen.form).model, chosen.workload()
+    default = fields()
+    name, form = str(default["model"].default), str(default["format"].default)
+    return resolve.find(name, form).model, Workload()
+
+
+def asked_of() -> Runtime:
+    """The runtime chosen on the Advise page; llama.cpp where none was."""
+    _, chosen = st.session_state.get("last_asked", (None, None))
+    return (chosen and chosen.chosen()) or LLAMA_CPP
+
+
+def changes(
+    model: Model, work: Workload, name: str, measured: Calibration, runtime: Runtime = LLAMA_CPP
+) -> list[Change]:
+    """Each placement of a runtime with and without what was measured.
+
+    Args:
+        model: in its format.
+        work: the request.
+        name: of the machine.
+        measured: what was measured on it.
+        runtime: which.
+
+    Raises:
+        AdvisorError: a machine of which too little is known.
+    """
+    before, after = (
+        {one.strategy: one for one in _estimates(model, work, name, known, runtime)}
+        for known in (Calibration(), measured)
+    )
+    return [
+        Change(placement=TITLES[strategy], before=_speed(before[strategy]), after=_speed(one))
+        for strategy, one in after.items()
+    ]
+
+
+def _estimates(
+    model: Model, work: Workload, name: str, measured: Calibration, runtime: Runtime
+) -> Iterable[Estimate]:
+    machine = named_machine(name, measured=measured)
+    return compare(model, machine, work, runtimes=[runtime])
+
+
+def _speed(one: Estimate) -> float | None:
+    return decode_tps(one) if usable([one]) else None
+
+
+def section(name: str, measured: Calibration) -> None:
+    """The table, and what it means in a sentence.
+
+    Args:
+        name: of the machine.
+        measured: what was measured on it.
+    """
+    st.subheader("What it changes in the prediction", anchor="effect")
+    model, work = _chosen(*asked())
+    runtime = asked_of()
+    try:
+        found = changes(model, work, name, measured, runtime)
+    except AdvisorError as error:
+        notice(str(error), "warning")
+        return
+    show(block("oa-verdict", sentence(f"{model.name}, {model.format}", found), "p"))
+    show(_table(found))
+    said = f"Decode speed in {runtime.name}, with the request last asked on Advise."
+    show(block("oa-soft", said, "p"))
+
+
+def _chosen(model: Model, work: Workload) -> tuple[Model, Workload]:
+    """Another model of the catalogue where the person picks one."""
+    names = (model.name, *(one for one in catalog.model_rows() if one != model.name))
+    name = st.selectbox(
+        "Model", names, key="effect_model",
+        help="The one last asked about on Advise, unless you choose another.",
+    )  # fmt: skip
+    if name not in names or name == model.name:
+        return model, work
+    return resolve.find(name, model.format).model, work
+
+
+def sentence(model: str, found: Sequence[Change]) -> str:
+    """What became of the fastest placement, in words."""
+    both = [one for one in found if one.before and one.after]
+    if not both:
+        return f"{model} fits nowhere on this machine; a smaller model would show the change."
+    fastest = max(both, key=lambda one: one.after or 0.0)
+    before, after = (tokens_per_second(speed or 0.0) for speed in (fastest.before, fastest.after))
+    where = fastest.placement.replace("Offload", "offloaded").replace("In the", "in the")
+    if before == after:
+        return f"{model}, {where}: {after}, as was assumed before measuring."
+    return f"{model}, {where}: {after}, was {before} assumed ({fastest.words})."
+
+
+def _table(found: Iterable[Change]) -> Markup:
+    rows = ((one.placement, _cell(one.after), _cell(one.before), one.words) for one in found)
+    headings = ("Placement", "With what was measured", "Was assumed", "Change")
+    return table(headings, rows, label="Prediction before and after", numeric=(1, 2))
+
+
+def _cell(speed: float | None) -> str:
+    return "" if speed is None else tokens_per_second(speed)

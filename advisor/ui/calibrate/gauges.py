@@ -1,0 +1,174 @@
+"""What was measured beside what the datasheet says, as bars with a mark; and how steady it was."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from markupsafe import Markup
+
+from advisor.calibration.fingerprint import Fingerprint
+from advisor.calibration.local_store import ENGINE
+from advisor.calibration.measurement_file import moment
+from advisor.errors import UnknownName
+from advisor.formatting import quantity, rate
+from advisor.machine import from_catalog
+from advisor.machine.catalog import find_host
+from advisor.machine.from_spec import TYPICAL_DISK
+from advisor.probes.gpu.facts import figure_name
+from advisor.probes.measurement import UNSTEADY, Measurement
+from advisor.ui.parts.markup import block, joined
+from advisor.ui.parts.probe_job import title
+from advisor.units import GB
+
+STEADY, FAIR = 0.05, 0.12
+"""Half the range of the repeats over their median, up to which a figure is called so."""
+BEYOND = 1.12
+"""Length of a gauge, in its mark; longer where more than the mark was measured."""
+
+BEST = (
+    ("ram_read", "RAM gives alone", ("ram_read_while_copying",)),
+    ("disk_read_direct", "direct reads reach", ("disk_read_mmap", "disk_read_buffered")),
+    ("h2d_pinned", "pinned copies reach", ("h2d_pageable", "zero_copy_read", "h2d_while_reading")),
+    ("d2h_pinned", "pinned copies reach", ("d2h_pageable",)),
+)
+"""Figures, and those that could reach them at best."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mark:
+    """What a figure is set against.
+
+    Attributes:
+        value: in the unit of the figure.
+        words: whose value it is, to follow "of the 77 GB/s".
+    """
+
+    value: float
+    words: str
+
+
+def marks(latest: Mapping[str, Measurement], seen: Fingerprint | None) -> dict[str, Mark]:
+    """Marks by name of the figure; none where nobody publishes one.
+
+    Args:
+        latest: what was measured.
+        seen: parts of the machine.
+    """
+    typical = from_catalog.disk(TYPICAL_DISK).sequential
+    found = {
+        "disk_read_direct": Mark(
+            value=float(typical.value), words="a typical PCIe 4 drive reads (yours is not known)"
+        ),
+        **_of_others(latest),
+    }
+    if seen is not None:
+        found |= _of_host(seen.cpu)
+        for place, name in enumerate(seen.gpus):
+            found |= _of_gpu(name, place, latest)
+    return found
+
+
+def _of_others(latest: Mapping[str, Measurement]) -> dict[str, Mark]:
+    """Measured figures that others could reach at best."""
+    engine = [name for name in latest if name.startswith(ENGINE)]
+    return {
+        name: Mark(value=latest[best].value, words=words)
+        for best, words, names in (*BEST, ("ram_read", "RAM gives", engine))
+        if best in latest
+        for name in names
+    }
+
+
+def _of_host(cpu: str) -> dict[str, Mark]:
+    try:
+        row = find_host(cpu)
+    except UnknownName:
+        return {}
+    if row.bandwidth_gbs is None:
+        return {}
+    words = f"the datasheet of {row.name} says"
+    return {"ram_read": Mark(value=row.bandwidth_gbs * GB, words=words)}
+
+
+def _of_gpu(name: str, place: int, latest: Mapping[str, Measurement]) -> dict[str, Mark]:
+    try:
+        card = from_catalog.gpu(name)
+    except UnknownName:
+        return {}
+    link = card.link
+    generation, lanes = (
+        latest.get(figure_name(one, place)) for one in ("pcie_generation", "pcie_width")
+    )
+    if generation and lanes and link.name.startswith("PCIe"):
+        link = from_catalog.pcie(round(generation.value), round(lanes.value))
+    usual = Mark(value=float(link.pinned.value), words=f"{link.name} usually copies")
+    return {
+        figure_name("h2d_pinned", place): usual,
+        figure_name("d2h_pinned", place): usual,
+        figure_name("device_read", place): Mark(
+            value=float(card.bandwidth.value), words=f"the datasheet of {card.name} says"
+        ),
+    }
+
+
+def gauges(
+    shown: Iterable[Measurement], known: Mapping[str, Mark], now: datetime | None = None
+) -> Markup:
+    """One bar for each figure, with its words.
+
+    Args:
+        shown: figures, in order.
+        known: marks by name.
+        now: the moment from which ages count; the present where none is given.
+    """
+    present = now or datetime.now(UTC)
+    cards = (_gauge(one, known.get(one.name), present) for one in shown)
+    return block("oa-gauges", joined(cards))
+
+
+def _gauge(one: Measurement, mark: Mark | None, now: datetime) -> Markup:
+    head = Markup("<div class='oa-head'><span class='oa-name'>{}</span><b>{}</b></div>")
+    parts = [head.format(title(one.name), quantity(one.value, one.unit))]
+    if mark is None:
+        parts.append(block("oa-part", "No datasheet figure is known to set it against."))
+    else:
+        parts.append(_bar(one.value / mark.value))
+        share = f"{100 * one.value / mark.value:.0f} % of the {rate(mark.value)} {mark.words}"
+        parts.append(block("oa-part", share))
+    parts.append(block("oa-soft", f"{steadiness(one.spread)}. Measured {ago(one.when, now)}."))
+    return block("oa-gauge", joined(parts))
+
+
+def _bar(share: float) -> Markup:
+    end = max(BEYOND, share * 1.02)
+    bar = Markup(
+        "<div class='oa-scale'><i style='width:{:.2f}%'></i><b style='left:{:.2f}%'></b></div>"
+    )
+    return bar.format(100 * share / end, 100 / end)
+
+
+def steadiness(spread: float) -> str:
+    """How far the repeats lay apart, in words."""
+    within = f"repeats within {100 * spread:.0f} %"
+    if spread <= STEADY:
+        return f"Steady: {within}"
+    if spread <= FAIR:
+        return f"Fairly steady: {within}"
+    if spread <= UNSTEADY:
+        return f"Uneven: {within}"
+    return f"Unsteady: {within}"
+
+
+def ago(when: str, now: datetime) -> str:
+    """How long since, as people say it; the date from a week on."""
+    then = moment(when)
+    age = now - then
+    if age < timedelta(minutes=2):
+        return "just now"
+    if age < timedelta(hours=2):
+        return f"{age.total_seconds() / 60:.0f} minutes ago"
+    if age < timedelta(days=2):
+        return f"{age.total_seconds() / 3600:.0f} hours ago"
+    if age < timedelta(days=7):
+        return f"{age.days} days ago"
+    return f"on {then.day} {then:%B %Y}"

@@ -1,0 +1,214 @@
+"""Machines by name on the Calibrate page: carry one elsewhere, bring one here, rename, forget."""
+
+import json
+from collections.abc import Callable
+
+import streamlit as st
+from markupsafe import Markup
+
+from advisor.calibration import imported_store
+from advisor.calibration.fingerprint import Fingerprint
+from advisor.calibration.imported_store import THIS
+from advisor.calibration.measurement_file import LARGEST, Probed, imported, to_json
+from advisor.errors import AdvisorError, InputError, StoreError, UnknownName
+from advisor.formatting import memory, moment
+from advisor.machine.catalog import find_gpu, find_host, gpu_rows, host_rows
+from advisor.ui.parts import probe_job
+from advisor.ui.parts.markup import block, notice, show
+from advisor.ui.parts.session import base
+from advisor.ui.sidebar.choices import address
+from advisor.ui.sidebar.fields import ANOTHER, NO_GPU, fields
+from advisor.units import GB, GIB
+
+CHOSEN = "calibrate_machine"
+"""Where the page keeps which machine is looked at."""
+MESSAGE, TROUBLE = "machines_message", "machines_trouble"
+MOST = 50
+"""Machines of a server, so that nobody fills its drive."""
+HOW = (
+    "On the other computer run the line below, then bring the file here. It needs no browser "
+    "there, so it works over ssh."
+)
+COMMAND = "python -m advisor probe --export machine.json"
+UNKNOWN = "not known"
+
+
+def title(name: str) -> str:
+    """A machine as the page calls it."""
+    return "This machine" if name == THIS else name
+
+
+def section() -> None:
+    """Every machine, and the form that brings another."""
+    st.subheader("Machines", anchor="machines")
+    if message := st.session_state.pop(MESSAGE, ""):
+        notice(message)
+    if trouble := st.session_state.pop(TROUBLE, ""):
+        notice(trouble, "error")
+    for name in (THIS, *imported_store.names()):
+        _row(name)
+    with st.expander("Bring a machine that was measured elsewhere", key="bring"):
+        _form()
+
+
+def _row(name: str) -> None:
+    with st.container(border=True, key=f"machine_{_key(name)}"):
+        words, actions = st.columns([3, 2], vertical_alignment="center")
+        try:
+            found = imported_store.probed(name)
+        except StoreError as error:
+            with words:
+                show(block("oa-name", title(name)))
+                show(block("oa-soft", str(error), "p"))
+            with actions:
+                _delete_button(name)
+            return
+        with words:
+            show(block("oa-name", title(name)))
+            show(block("oa-soft", parts_of(found.fingerprint)))
+            show(block("oa-soft", _when(found)))
+        with actions, st.container(horizontal=True, horizontal_alignment="right"):
+            _actions(name, found)
+
+
+def _actions(name: str, found: Probed) -> None:
+    if not found.history:
+        return
+    if name != THIS and found.fingerprint is not None:
+        st.link_button("Open in Advise", link(found))
+    st.download_button(
+        "Export", json.dumps(to_json(found), indent=1), file_name=f"{name}.json",
+        mime="application/json", key=f"export_{_key(name)}", on_click="ignore",
+    )  # fmt: skip
+    if name != THIS:
+        _rename_button(name)
+    if name != THIS or not probe_job.switched_off():
+        _delete_button(name)
+
+
+def _rename_button(name: str) -> None:
+    with st.popover("Rename", key=f"rename_{_key(name)}"):
+        field = f"newname_{_key(name)}"
+        st.text_input("New name", name, key=field, max_chars=imported_store.LONGEST_NAME)
+        st.button(
+            "Rename", type="primary", key=f"renamed_{_key(name)}",
+            on_click=_tried, args=(lambda: _rename(name, str(st.session_state[field])),),
+        )  # fmt: skip
+
+
+def _rename(name: str, new: str) -> str:
+    new = imported_store.rename(name, new)
+    if st.session_state.get(CHOSEN) == name:
+        st.session_state[CHOSEN] = new
+    return f"{name} is called {new} now."
+
+
+def _delete_button(name: str) -> None:
+    with st.popover("Delete", key=f"delete_{_key(name)}"):
+        question = Markup("Forget what was measured on <b>{}</b>, for good?").format(title(name))
+        show(block("", question, "p"))
+        st.button(
+            "Delete for good", type="primary", key=f"really_{_key(name)}",
+            on_click=_tried, args=(lambda: _delete(name),),
+        )  # fmt: skip
+
+
+def _key(name: str) -> str:
+    """A part of a widget's key; names may hold letters that a style sheet cannot."""
+    return "".join(one if one.isalnum() and one.isascii() else f"-{ord(one):x}-" for one in name)
+
+
+def _delete(name: str) -> str:
+    imported_store.delete(name)
+    return f"Deleted: what was measured on {title(name)}."
+
+
+def _tried(action: Callable[[], str]) -> None:
+    try:
+        st.session_state[MESSAGE] = action()
+    except AdvisorError as error:
+        st.session_state[TROUBLE] = str(error)
+
+
+def parts_of(seen: Fingerprint | None) -> str:
+    """The parts of a machine in a line."""
+    if seen is None:
+        return "Its parts are not known."
+    size = f"{memory(seen.memory)} of RAM" if seen.memory else "RAM of unknown size"
+    cores = f"{seen.cores} cores" if seen.cores else ""
+    gpus = seen.gpus or ("no GPU",)
+    return ", ".join(one for one in (seen.cpu or "unknown processor", cores, size, *gpus) if one)
+
+
+def _when(found: Probed) -> str:
+    if not found.history:
+        return "Never measured."
+    count = len({one.when[:16] for one in found.history})
+    last = max(found.history, key=lambda one: one.when)
+    return f"Measured {moment(last.when)}" + (f", {count} times in all." if count > 1 else ".")
+
+
+def link(found: Probed) -> str:
+    """The Advise page with what is known of a machine filled in."""
+    seen, latest = found.fingerprint, found.latest
+    values: dict[str, str] = {"machine": ANOTHER}
+    if seen is not None:
+        values |= {"gpu": _known("gpu", seen.gpus[0]) if seen.gpus else NO_GPU}
+        values |= {"gpus": str(len(seen.gpus))} if len(seen.gpus) > 1 else {}
+        values |= {"cpu": _known("cpu", seen.cpu)}
+        values |= {"ram": f"{seen.memory / GIB:.0f}"} if seen.memory else {}
+    for key, name in (("ramspeed", "ram_read"), ("drivespeed", "disk_read_direct")):
+        if name in latest:
+            values[key] = f"{latest[name].value / GB:.2f}"
+    return address(base(), {key: text for key, text in values.items() if text})
+
+
+def _known(key: str, name: str) -> str:
+    """A name as the input of the Advise page writes it; empty where it does not have it."""
+    find = find_gpu if key == "gpu" else find_host
+    try:
+        found = find(name).name
+    except UnknownName:
+        return ""
+    return "" if fields()[key].problem(found) else found
+
+
+def _form() -> None:
+    show(block("oa-soft", HOW, "p"))
+    st.code(COMMAND, language=None, wrap_lines=True)
+    st.file_uploader("The file it wrote", type=["json"], key="import_file")
+    st.text_input(
+        "Name", key="import_name", max_chars=imported_store.LONGEST_NAME, placeholder="server"
+    )
+    show(block("oa-soft", "Its parts, where the file does not name them:", "p"))
+    cpu, gpu, ram = st.columns(3)
+    with cpu:
+        st.selectbox("Processor", (UNKNOWN, *host_rows()), key="import_cpu")
+    with gpu:
+        st.selectbox("GPU", (UNKNOWN, *gpu_rows()), key="import_gpu")
+    with ram:
+        st.number_input("RAM (GB)", 0.0, 100_000.0, 0.0, 8.0, key="import_ram", format="%.0f")
+    st.button("Import", type="primary", key="import_now", on_click=_tried, args=(_import,))
+
+
+def _import() -> str:
+    file, name = st.session_state["import_file"], str(st.session_state["import_name"]).strip()
+    if file is None:
+        raise InputError("Choose a file first.")
+    if file.size > LARGEST:
+        raise InputError(f"{file.name[:80]} has {file.size:,} bytes; {LARGEST:,} are allowed.")
+    if len(imported_store.names()) >= MOST and name not in imported_store.names():
+        raise InputError(f"{MOST} machines are kept already; delete one first.")
+    found = imported_store.with_parts(
+        imported(file.getvalue(), file.name[:80]),
+        cpu=_said("import_cpu"),
+        gpus=[one for one in (_said("import_gpu"),) if one],
+        memory=int(float(st.session_state["import_ram"]) * GIB),
+    )
+    kept = imported_store.keep(found, name)
+    return f"{name} is here, with {len(kept.latest)} measured figures. Choose it above to see them."
+
+
+def _said(key: str) -> str:
+    chosen = str(st.session_state[key])
+    return "" if chosen == UNKNOWN else chosen

@@ -1,0 +1,170 @@
+"""The Calibrate page's button: starts the probes, shows how far each is, stops them."""
+
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+import streamlit as st
+from markupsafe import Markup
+
+from advisor.formatting import memory
+from advisor.paths import data_folder
+from advisor.probes import suite
+from advisor.probes.progress import Step
+from advisor.ui.parts import probe_job
+from advisor.ui.parts.markup import block, notice, show
+from advisor.ui.parts.probe_job import HEADS, LABELS, Job
+from advisor.ui.sidebar import machine_panel
+from advisor.units import GB
+
+MINE = "calibrate_job"
+"""Where a session keeps the job that it started on this page."""
+STARTED = "started"
+"""Parameter of the address that tells whose job it is, so that it can be stopped after a reload."""
+LITTLE_SPACE = 10 * GB
+"""Free space below which writing a test file is worth a warning [B]."""
+POLITE = (
+    "It takes at most a quarter of the free memory, and on the drive a temporary file that is "
+    "removed again. The other pages can be used meanwhile."
+)
+
+
+def section() -> None:
+    """The choice and the button; progress while probes run; how they ended."""
+    if probe_job.switched_off():
+        notice(
+            f"Measuring is switched off on this server ({probe_job.SWITCH}=off). Measure on your "
+            "own computer with python -m advisor probe --export machine.json, and import that file "
+            "below",
+            "warning",
+        )
+        return
+    job = machine_panel.prober().job
+    if job is not None and st.query_params.get(STARTED) == job.token:
+        st.session_state[MINE] = job
+    if job is not None and job.running:
+        _watch()
+        return
+    _start()
+    mine: Job | None = st.session_state.get(MINE)
+    if mine is not None:
+        _ended(mine)
+
+
+def unsaved() -> Job | None:
+    """What this session measured and could not be kept; None where there is nothing such."""
+    mine: Job | None = st.session_state.get(MINE)
+    lost = mine is not None and mine.found and not (mine.running or mine.cancelled or mine.saved)
+    return mine if lost else None
+
+
+def _start() -> None:
+    choice, button = st.columns([2, 1], vertical_alignment="bottom")
+    paces = {
+        f"Quick, about {sum(suite.QUICK.values()):.0f} s": False,
+        f"Full, about {sum(suite.FULL.values()):.0f} s": True,
+    }
+    with choice:
+        pace = st.radio(
+            "How thoroughly", list(paces), horizontal=True, key="calibrate_pace",
+            persist_state="session",
+            help="The full pass repeats more often and draws every point of the curves.",
+        )  # fmt: skip
+    with button:
+        pressed = st.button(
+            "Measure this machine", type="primary", icon=":material/speed:", width="stretch",
+            key="calibrate_start",
+        )  # fmt: skip
+    show(block("oa-soft", POLITE, "p"))
+    free = free_space(data_folder())
+    if free is not None and free < LITTLE_SPACE:
+        notice(
+            f"Only {memory(free)} is free on the drive of {data_folder()}; the drive is read with "
+            "a smaller file, and less surely",
+            "warning",
+        )
+    if pressed:
+        _begin(full=paces[pace])
+
+
+def _begin(*, full: bool) -> None:
+    prober = machine_panel.prober()
+    before = prober.job
+    job = prober.start(tuple(suite.QUICK), full=full)
+    if job is not before:
+        st.session_state[MINE] = st.session_state[machine_panel.JOB] = job
+        st.query_params[STARTED] = job.token
+    st.rerun()
+
+
+def free_space(folder: Path) -> float | None:
+    """On the drive of a folder that need not exist yet; None where nobody can tell [B]."""
+    there = next((one for one in (folder, *folder.parents) if one.exists()), None)
+    try:
+        return None if there is None else float(shutil.disk_usage(there).free)
+    except OSError:
+        return None
+
+
+@st.fragment(run_every=0.5)
+def _watch() -> None:
+    job = machine_panel.prober().job
+    if job is None or not job.running:
+        st.rerun()
+    mine = st.session_state.get(MINE) is job or st.session_state.get(machine_panel.JOB) is job
+    if not mine:
+        notice(
+            "This machine is being measured, by another visitor or in another tab, and two at once "
+            "would slow each other. "
+            f"You can start in about {job.seconds_left:.0f} s; those figures will count here too"
+        )
+    for part in job.parts:
+        step = job.steps.get(part)
+        st.progress(min(step.share, 1.0) if step else 0.0, text=_told(job, part, step))
+    if mine and job.cancelled:
+        st.caption("Stopping after the repeat that runs.")
+    elif mine:
+        st.button("Stop", key="calibrate_stop", on_click=job.cancel, icon=":material/stop:")
+
+
+def _told(job: Job, part: str, step: Step | None) -> str:
+    """How far a part is, in words; fixed by the program, so Markdown can do no harm."""
+    label = HEADS.get(part, part)
+    if part in job.troubles:
+        return f"{label}: not measured"
+    if step is None:
+        return f"{label}: waits, {job.planned(part):.0f} s"
+    if step.share >= 1.0:
+        return f"{label}: done"
+    doing = step.doing.removeprefix(f"{label}, ")
+    doing = f"{doing}, " if doing else ""
+    return f"{label}: {doing}{step.seconds_left:.0f} s left"
+
+
+def _ended(job: Job) -> None:
+    if job.cancelled:
+        notice("Stopped. Nothing was changed, and nothing is left behind.")
+        return
+    if not job.found:
+        notice(" ".join(("Nothing could be measured.", *job.failures)), "error")
+        return
+    if job.saved:
+        notice(f"Measured and saved. {_parts_left(job)}".strip())
+    else:
+        others = [one for one in job.failures if one not in job.troubles.values()]
+        notice(
+            " ".join(("Measured, but shown here only.", *others, _parts_left(job))).strip(),
+            "warning",
+        )
+    for sentence in _troubles(job):
+        show(sentence)
+
+
+def _parts_left(job: Job) -> str:
+    left = [LABELS.get(part, part) for part in job.parts if part in job.troubles]
+    return f"Not measured: {' and '.join(left)}; the reason is below." if left else ""
+
+
+def _troubles(job: Job) -> Iterable[Markup]:
+    for part, why in job.troubles.items():
+        yield block("oa-soft", f"{HEADS.get(part, part)}: {why}", "p")

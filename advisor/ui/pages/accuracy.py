@@ -1,0 +1,29 @@
+"""The Accuracy page: published speeds beside ours, and how far off we are."""
+
+import streamlit as st
+
+from advisor.ui.accuracy import points, scores
+from advisor.ui.accuracy.claims import claims_section
+from advisor.ui.accuracy.ledger import judged
+from advisor.ui.parts.markup import block, show
+
+WAIT = (
+    "Predicting every published figure anew from constants that do not know it. This takes some "
+    "seconds, once for as long as the server runs."
+)
+
+show(block("oa-title", "Accuracy", "h1"))
+waiting = st.empty()
+if not st.session_state.get("ledger_seen"):
+    with waiting.container():
+        show(block("oa-soft", WAIT, "p"))
+        st.skeleton(height=420)
+found = judged()
+st.session_state["ledger_seen"] = True
+waiting.empty()
+scores.verdict(found)
+scores.regimes(found)
+points.figures(found.points)
+scores.formulas(found)
+scores.method()
+claims_section()

@@ -1,0 +1,13 @@
+"""The Calibrate page: what this machine really does, and what that changes."""
+
+from advisor.calibration.imported_store import THIS
+from advisor.ui.calibrate import machine_list, machine_view, measure
+from advisor.ui.parts.markup import block, show
+
+show(block("oa-title", "Calibrate", "h1"))
+show(block("oa-sub", "How fast this machine really reads, and what that changes.", "p"))
+name = machine_view.choose()
+if name == THIS:
+    measure.section()
+machine_view.view(name)
+machine_list.section()

@@ -1,0 +1,133 @@
+"""Lines over users or tokens, both axes by powers of ten, with marks where something ends."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from advisor.formatting import short
+from advisor.model.model import Floats
+from advisor.ui.parts.plot import Figure, Palette, line_layout, palette
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curve:
+    """One line.
+
+    Attributes:
+        name: written at its end.
+        x: what is varied.
+        y: speed, not a number where the line stops [tokens/s].
+    """
+
+    name: str
+    x: Floats
+    y: Floats
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mark:
+    """A dotted line across the chart, upright at `x` or level at `y`, with words at its end."""
+
+    text: str
+    x: float | None = None
+    y: float | None = None
+
+
+def curves(lines: Sequence[Curve], marks: Sequence[Mark], *, x_label: str, y_label: str) -> Figure:
+    """The chart.
+
+    Args:
+        lines: one above the other.
+        marks: where memory ends, where reading speed ends, where lines cross.
+        x_label: what is varied.
+        y_label: what it changes.
+    """
+    look = palette()
+    right, low, high = _ends(lines, marks)
+    layout = line_layout(look, height=320)
+    layout["xaxis"] |= {
+        "title": {"text": x_label}, "type": "log", "showgrid": False,
+        "range": [_left(lines), np.log10(right) + 0.08], "tickvals": _powers_of_two(right),
+        "ticktext": [short(value) for value in _powers_of_two(right)],
+    }  # fmt: skip
+    layout["yaxis"] |= {
+        "title": {"text": y_label}, "type": "log", "range": [np.log10(low), np.log10(high)],
+        "tickvals": _steps(low, high), "ticktext": [short(value) for value in _steps(low, high)],
+    }  # fmt: skip
+    data = [
+        _line(look, line, place, above=_above(lines, place)) for place, line in enumerate(lines)
+    ]
+    data += [_mark(look, mark, right, low, high) for mark in marks]
+    return {"data": data, "layout": layout}
+
+
+def _left(lines: Sequence[Curve]) -> float:
+    return float(np.log10(min(float(line.x[0]) for line in lines))) - 0.05
+
+
+def _ends(lines: Sequence[Curve], marks: Sequence[Mark]) -> tuple[float, float, float]:
+    """The last place with a speed, and the lowest and highest speed with some room."""
+    shown = [(line.x[np.isfinite(line.y)], line.y[np.isfinite(line.y)]) for line in lines]
+    speeds = np.concatenate([y for _, y in shown] + [np.array([one.y]) for one in marks if one.y])
+    right = max([float(x[-1]) for x, _ in shown if x.size] + [one.x for one in marks if one.x])
+    return right, float(np.min(speeds)) / 1.6, float(np.max(speeds)) * 2.2
+
+
+def _powers_of_two(right: float) -> list[float]:
+    """Ticks, as many as a phone has room for."""
+    count = int(np.log2(right)) + 1
+    return [2.0**power for power in range(0, count, 1 if count < 8 else 2)]
+
+
+def _steps(low: float, high: float) -> list[float]:
+    """1, 2 and 5 of each power of ten; fewer where there are many powers."""
+    powers = range(int(np.floor(np.log10(low))), int(np.ceil(np.log10(high))) + 1)
+    digits = (1, 2, 5) if len(powers) < 5 else (1,)
+    return [digit * 10.0**power for power in powers for digit in digits]
+
+
+def _above(lines: Sequence[Curve], place: int) -> bool:
+    """A line lies above the others, by the mean of its speeds."""
+    heights = [float(np.nanmean(np.log(line.y))) for line in lines]
+    return heights[place] == max(heights)
+
+
+def _line(look: Palette, line: Curve, place: int, *, above: bool) -> Figure:
+    there = np.flatnonzero(np.isfinite(line.y))
+    words = ["" for _ in line.x]
+    if there.size:
+        words[there[len(there) // 2]] = line.name
+    colour = look.series[place % 7]
+    return {
+        "type": "scatter",
+        "mode": "lines+markers+text",
+        "name": line.name,
+        "x": line.x.tolist(),
+        "y": [float(value) if np.isfinite(value) else None for value in line.y],
+        "text": words,
+        "textposition": "top left" if above else "bottom right",
+        "textfont": {"color": look.ink},
+        "line": {"color": colour, "width": 2.5, "dash": ("solid", "dash", "dot")[place % 3]},
+        "marker": {"color": colour, "size": 6, "symbol": ("circle", "square")[place % 2]},
+        "hovertemplate": line.name + " at %{x:,.0f}: %{y:.3g} tokens/s<extra></extra>",
+        "cliponaxis": False,
+    }
+
+
+def _mark(look: Palette, mark: Mark, right: float, low: float, high: float) -> Figure:
+    upright = mark.x is not None
+    x = [mark.x, mark.x] if upright else [1.0, right * 1.15]
+    y = [low, high / 1.15] if upright else [mark.y, mark.y]
+    left_half = upright and mark.x is not None and mark.x < np.sqrt(right)
+    return {
+        "type": "scatter",
+        "mode": "lines+text",
+        "x": x,
+        "y": y,
+        "text": ["", mark.text],
+        "textposition": ("bottom right" if left_half else "bottom left") if upright else "top left",
+        "textfont": {"color": look.soft},
+        "line": {"color": look.soft, "dash": "dot", "width": 1.4},
+        "hoverinfo": "skip",
+    }

@@ -1,0 +1,198 @@
+"""What a person chose on the Advise page, and what that means to the rest of the package."""
+
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from urllib.parse import urlencode
+
+from advisor.advice.offers import MoneyInputs
+from advisor.cost_model.placement import Settings
+from advisor.cost_model.workload import Workload
+from advisor.machine.catalog import find_gpu
+from advisor.machine.spec import MIXED, MachineInputs
+from advisor.machine.spec import NO_GPU as NAMED_NONE
+from advisor.runtimes import Runtime, runtime
+from advisor.ui.sidebar import uploads
+from advisor.ui.sidebar.fields import (
+    ANOTHER,
+    ANY,
+    AS_SEEN,
+    AS_STORED,
+    CONTEXTS,
+    NO_GPU,
+    NONE,
+    NVLINK,
+)
+from advisor.ui.sidebar.fields import fields as form_fields
+from advisor.units import GIB
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choices:
+    """Values of the inputs under their keys; None for those not shown or left empty."""
+
+    model: str
+    format: str | None = None
+    repack: str | None = None
+    context: str
+    users: int
+    replies: float
+    machine: str
+    gpu: str | None = None
+    mygpu: str | None = None
+    gpus: int = 1
+    gpu2: str | None = None
+    bridge: str | None = None
+    cpu: str | None = None
+    ram: float | None = None
+    pool: float | None = None
+    ramspeed: float | None = None
+    drive: str | None = None
+    drivespeed: float | None = None
+    link: str | None = None
+    runtime: str = ANY
+    kv: str
+    prompt: int
+    output: int
+    ubatch: int
+    layers: int | None = None
+    experts: int | None = None
+    cache: float | None = None
+    hour: float
+    rentday: float
+    months: float
+    kwh: float
+    rentgpu: str | None = None
+    rentusd: float | None = None
+
+    @property
+    def form(self) -> str | None:
+        """The format asked for; None for the one that a file or repository has."""
+        return self.format if self.repack in (None, AS_STORED) else self.repack
+
+    @property
+    def this_machine(self) -> bool:
+        """The machine that the program runs on."""
+        return self.machine != ANOTHER
+
+    def parameters(self) -> dict[str, str]:
+        """As a link writes them, those left open left out."""
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {
+            key: f"{value:g}" if isinstance(value, float) else str(value)
+            for key, value in values.items()
+            if value is not None
+        }
+
+    def permalink(self, base: str) -> str:
+        """The address that reopens this, defaults left out.
+
+        Which machine is meant is always said, since its default depends on who opens the link.
+        """
+        known = form_fields()
+        return address(
+            base,
+            {
+                key: text
+                for key, text in self.parameters().items()
+                if key == "machine" or text != known[key].default_text
+            },
+        )
+
+    def chosen(self) -> Runtime | None:
+        """The runtime that the answer is of; None for any."""
+        return None if self.runtime == ANY else runtime(self.runtime)
+
+    def workload(self) -> Workload:
+        """What is asked of the model.
+
+        Raises:
+            InputError: a number out of its limits.
+        """
+        return Workload(
+            prompt=self.prompt,
+            output=self.output,
+            context=CONTEXTS[self.context],
+            users=self.users,
+            kv_type=self.kv,
+            ubatch=self.ubatch,
+        )
+
+    def money(self) -> MoneyInputs:
+        """What time and electricity are worth."""
+        own: tuple[tuple[str, float], ...] = ()
+        if self.rentgpu not in (None, NONE) and self.rentusd is not None:
+            own = ((str(self.rentgpu), self.rentusd),)
+        return MoneyInputs(
+            replies_per_day=self.replies,
+            usd_per_hour_of_time=self.hour,
+            rented_hours_per_day=self.rentday,
+            purchase_months=self.months,
+            usd_per_kwh=self.kwh,
+            own_rent=own,
+        )
+
+    def settings(self) -> Settings:
+        """What was fixed about the placement."""
+        return Settings(
+            gpu_layers=self.layers,
+            cpu_moe=self.experts,
+            page_cache=None if self.cache is None else self.cache * GIB,
+        )
+
+    def machine_inputs(self) -> MachineInputs:
+        """What was said about the machine; for this machine what was typed over."""
+        gpu = self.mygpu if self.this_machine else self.gpu
+        generation, lanes = self._link()
+        mixed = ""
+        if self.gpu2 not in (None, NONE):
+            counted = f"{self.gpus}x {gpu}" if self.gpus > 1 else gpu
+            mixed = f"{counted}{MIXED}{self.gpu2}"
+        return MachineInputs(
+            gpu=None if gpu in (None, AS_SEEN) else NAMED_NONE if gpu == NO_GPU else mixed or gpu,
+            gpu_count=1 if mixed else self.gpus,
+            bridge=self.bridge == NVLINK,
+            vram_gb=None if self.pool is None else self.pool * _usable_share(gpu),
+            cpu=self.cpu,
+            ram_gb=self.pool if self.pool is not None else self.ram,
+            ram_gbs=self.ramspeed,
+            pcie_gen=generation,
+            pcie_lanes=lanes,
+            disk=self.drive,
+            disk_gbs=self.drivespeed,
+        )
+
+    def command(self) -> str:
+        """The same comparison on the command line."""
+        said = self.machine_inputs()
+        options: dict[str, object] = {
+            "model": uploads.as_file(self.model), "quant": self.form,
+            "gpu": said.gpu, "cpu": said.cpu,
+            "gpu-count": said.gpu_count if said.gpu_count > 1 else None,
+            "ram-gb": said.ram_gb, "ram-gbs": said.ram_gbs, "disk-gbs": said.disk_gbs,
+            "context": CONTEXTS[self.context], "prompt": self.prompt, "output": self.output,
+            "users": self.users, "runtime": None if self.runtime == ANY else self.runtime,
+            "kv-type": self.kv, "ubatch": self.ubatch,
+            "gpu-layers": self.layers, "cpu-moe": self.experts, "cache-gb": self.cache,
+        }  # fmt: skip
+        words = (
+            f"--{name} {shlex.quote(f'{value:g}' if isinstance(value, float) else str(value))}"
+            for name, value in options.items()
+            if value is not None
+        )
+        flags = ("--nvlink",) if said.bridge else ()
+        return " ".join(("python -m advisor advise", *words, *flags))
+
+    def _link(self) -> tuple[int | None, int | None]:
+        found = re.fullmatch(r"PCIe (\d+) x(\d+)", self.link or "")
+        return (int(found[1]), int(found[2])) if found else (None, None)
+
+
+def address(base: str, parameters: Mapping[str, str]) -> str:
+    """A link that reopens a comparison."""
+    return f"{base}?{urlencode(parameters)}"
+
+
+def _usable_share(gpu: str | None) -> float:
+    return find_gpu(gpu).usable_share if gpu else 1.0

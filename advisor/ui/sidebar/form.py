@@ -1,0 +1,70 @@
+"""The sidebar: what is run, where, how it is asked, what time and money are worth."""
+
+from typing import Any
+
+import streamlit as st
+
+from advisor.machine.catalog import find_gpu, gpu_bridges
+from advisor.ui.sidebar import machine_panel, model_panel
+from advisor.ui.sidebar.choices import Choices
+from advisor.ui.sidebar.fields import ANOTHER, NO_GPU, NONE, THIS
+from advisor.ui.sidebar.widgets import ask, pair
+
+
+def choices() -> tuple[model_panel.Wanted, Choices]:
+    """Ask for everything and return what was chosen."""
+    with st.sidebar:
+        wanted, values = _model()
+        values |= {**_machine(), **_more(), **_money()}
+    return wanted, Choices(**values)
+
+
+def _model() -> tuple[model_panel.Wanted, dict[str, Any]]:
+    wanted = model_panel.show()
+    values = {"model": wanted.picked.text, **model_panel.form(wanted.picked)}
+    return wanted, {**values, "context": ask("context"), **pair("users", "replies")}
+
+
+def _machine() -> dict[str, Any]:
+    st.subheader("Machine")
+    seen = machine_panel.seen()
+    default = THIS if seen is not None and seen.machine.gpus else ANOTHER
+    machine = ask("machine", label_visibility="collapsed", default=default)
+    values = _this_machine() if machine == THIS else _another_machine()
+    return {"machine": machine, **values}
+
+
+def _this_machine() -> dict[str, Any]:
+    machine_panel.show()
+    values = {"mygpu": ask("mygpu")}
+    return {**values, **pair("ramspeed", "drivespeed", placeholder="as seen")}
+
+
+def _another_machine() -> dict[str, Any]:
+    gpu = ask("gpu")
+    if gpu != NO_GPU and find_gpu(gpu).unified:
+        return {"gpu": gpu, **pair("pool", "ramspeed"), **_drive()}
+    values: dict[str, Any] = {"gpu": gpu}
+    if gpu != NO_GPU:
+        values |= {**pair("gpus", "link"), "gpu2": ask("gpu2")}
+        if gpu in gpu_bridges() and values["gpus"] == 2 and values["gpu2"] == NONE:
+            values["bridge"] = ask("bridge")
+    values["cpu"] = ask("cpu")
+    return {**values, **pair("ram", "ramspeed"), **_drive()}
+
+
+def _drive() -> dict[str, Any]:
+    return {"drive": ask("drive"), "drivespeed": ask("drivespeed")}
+
+
+def _more() -> dict[str, Any]:
+    with st.expander("More about the request"):
+        names = ("runtime", "kv", "prompt", "output", "ubatch", "layers", "experts", "cache")
+        return {name: ask(name) for name in names}
+
+
+def _money() -> dict[str, Any]:
+    with st.expander("Money"):
+        values = {name: ask(name) for name in ("hour", "rentday", "months", "kwh", "rentgpu")}
+        rent = ask("rentusd") if values["rentgpu"] != NONE else None
+        return {**values, "rentusd": rent}

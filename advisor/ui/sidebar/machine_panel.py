@@ -1,0 +1,145 @@
+"""This machine in the sidebar: what was seen of it, and the button that measures it."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import streamlit as st
+from markupsafe import Markup
+
+from advisor import formatting
+from advisor.calibration import local_store
+from advisor.calibration.local_machine import this_machine
+from advisor.errors import AdvisorError
+from advisor.machine.machine import Machine
+from advisor.machine.quantity import Figure, Kind
+from advisor.paths import data_folder
+from advisor.ui.parts import markup, probe_job
+
+REMEMBERED = 600  # seconds until the drivers are asked again
+JOB, RESULT = "probe_job", "probe_result"
+"""Where a session keeps the job that it started, and how it ended."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """This machine, as far as it can be seen.
+
+    Attributes:
+        machine: its parts.
+        stale: why its measurements should be made again; empty while they are good.
+    """
+
+    machine: Machine
+    stale: str
+
+
+def seen() -> Seen | None:
+    """This machine as its system shows it; None where that fails."""
+    try:
+        return _seen(calibrated_at())
+    except AdvisorError:
+        return None
+
+
+def calibrated_at() -> int:
+    """When measurements were last saved; changes with every saving."""
+    try:
+        return (data_folder() / local_store.FILE_NAME).stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+@st.cache_resource(ttl=REMEMBERED, max_entries=4, show_spinner=False)
+def _seen(saved: int) -> Seen:  # noqa: ARG001 - a part of the key
+    return Seen(machine=this_machine(), stale=local_store.load().stale)
+
+
+@st.cache_resource(show_spinner=False)
+def prober() -> probe_job.Prober:
+    """The server's only one."""
+    return probe_job.Prober()
+
+
+def show() -> None:
+    """What was seen, what could not be, and the way to know better."""
+    found = seen()
+    if found is None:
+        markup.notice("This machine cannot be looked at; describe another one.", "warning")
+        return
+    markup.show(_figures(found.machine))
+    if found.stale:
+        markup.notice(found.stale, "warning")
+    notes = [note for note in found.machine.notes if note != found.stale]
+    if notes:
+        with st.expander("What could not be seen"):
+            markup.show(markup.joined(markup.block("oa-soft", note, "p") for note in notes))
+    measure("sidebar")
+
+
+def measure(where: str) -> None:
+    """The button, the progress while it runs, the result afterwards."""
+    if probe_job.switched_off():
+        markup.show(
+            markup.block(
+                "oa-soft", f"Measuring is switched off here ({probe_job.SWITCH}=off). Type the "
+                "speeds of RAM and drive instead.",
+            )
+        )  # fmt: skip
+        return
+    job = prober().job
+    if job is not None and job.running:
+        _watch(where)
+        return
+    if st.button(
+        f"Measure RAM and drive (about {math.ceil(probe_job.Job().whole)} s)",
+        key=f"measure_{where}",
+        icon=":material/speed:",
+        width="stretch",
+    ):
+        st.session_state[JOB] = prober().start()
+        st.rerun()
+    if message := st.session_state.get(RESULT):
+        markup.notice(message)
+
+
+@st.fragment(run_every=0.5)
+def _watch(where: str) -> None:
+    job = prober().job
+    if job is None or not job.running:
+        if job is not None and st.session_state.pop(JOB, None) is job:
+            st.session_state[RESULT] = job.summary()
+        st.rerun()
+    mine = st.session_state.get(JOB) is job
+    st.progress(min(job.share, 1.0), text=f"Measuring the {job.doing or 'machine'}")
+    if mine:
+        st.button("Stop", key=f"stop_{where}", on_click=job.cancel, width="stretch")
+    else:
+        st.caption("Another tab measures this machine; its figures are used here too.")
+
+
+def _figures(machine: Machine) -> Markup:
+    rows: list[tuple[str, str, Figure | None]] = [("Processor", machine.host.name, None)]
+    rows += [
+        (f"GPU {gpu.name}", formatting.memory(float(gpu.memory.value)), gpu.memory)
+        for gpu in machine.gpus
+    ] or [("GPU", "none seen", None)]
+    memory, speed = machine.host.memory, machine.host.bandwidth
+    rows.append(("RAM", formatting.memory(float(memory.value)), memory))
+    rows.append(("RAM speed", formatting.rate(float(speed.value)), speed))
+    if machine.disk:
+        drive = machine.disk.sequential
+        rows.append(("Drive", formatting.rate(float(drive.value)), drive))
+    return markup.block("oa-seen", markup.joined(_rows(rows)))
+
+
+def _rows(rows: Iterable[tuple[str, str, Figure | None]]) -> Iterable[Markup]:
+    for name, value, figure in rows:
+        row = Markup("<div><div class='oa-head'><span>{}</span><b>{}</b></div>{}</div>")
+        yield row.format(name, value, markup.block("oa-soft", _origin(figure)) if figure else "")
+
+
+def _origin(figure: Figure) -> str:
+    if figure.kind is Kind.ASSUMED:
+        return "assumed, not measured"
+    return " ".join(part for part in (figure.kind.value, figure.date) if part)

@@ -1,0 +1,143 @@
+"""What the model control's text means, remembered so that files and the network rest."""
+
+import os
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import streamlit as st
+
+from advisor.errors import AdvisorError, InputError
+from advisor.model import catalog, resolve
+from advisor.model.resolve import Found, Way
+from advisor.ui.sidebar import uploads
+
+SWITCH = "ADVISOR_LOCAL_FILES"
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+LONGEST = 1000
+REMEMBERED = 900
+"""Seconds until a repository is asked again [s]."""
+NETWORK_PATH = re.compile(r"[/\\]{2}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picked:
+    """A model that was found, and the text that means it.
+
+    Attributes:
+        text: as a link writes it.
+        found: the model in its own format, or the usual one.
+        way: how the text says it.
+        stamp: changes when the same text means something else, as a file that was replaced.
+    """
+
+    text: str
+    found: Found
+    way: Way
+    stamp: str = ""
+
+    @property
+    def own_format(self) -> bool:
+        """It comes with a format, so that others are what-ifs."""
+        return self.way is not Way.NAME
+
+    def in_format(self, form: str | None) -> Found:
+        """The same in another format.
+
+        Raises:
+            UnknownName: no such format.
+            Refusal: a pair that cannot be.
+        """
+        own = self.found.model
+        if form in (None, own.format):
+            return self.found
+        return replace(self.found, model=catalog.in_format(own.architecture, str(form)))
+
+
+def local_files() -> bool:
+    """Files of this machine may be read: the server answers to it alone, or its owner says so."""
+    said = os.environ.get(SWITCH, "").casefold()
+    if said in ("off", "0", "no", "false"):
+        return False
+    return said in ("on", "1", "yes", "true") or st.get_option("server.address") in LOOPBACK
+
+
+def pick(text: str) -> Picked:
+    """The model that a text means.
+
+    Raises:
+        UnknownName: no such model, with close names.
+        InputError: a file that cannot be read or may not be.
+        Refusal: a model that is not understood.
+        NetworkError: a repository that cannot be reached.
+    """
+    text = text.strip()
+    if uploads.is_given(text):
+        kept = uploads.look_up(text)
+        return Picked(text=text, found=kept.found, way=Way.CONFIG, stamp=kept.digest)
+    if len(text) > LONGEST or text.startswith("{"):
+        raise InputError("That is too long for a name. Paste a config.json under Other ways.")
+    match resolve.way(text):
+        case Way.PATH:
+            return _of_path(text)
+        case Way.REPOSITORY:
+            return _of_repository(text)
+    name = catalog.find_model(text).name
+    return Picked(text=name, found=resolve.find(text), way=Way.NAME, stamp=text)
+
+
+def _of_path(text: str) -> Picked:
+    if not local_files():
+        raise InputError(
+            f"Files of this machine are not read here ({SWITCH} is off, or the server is open to "
+            "others). Paste the config.json or upload the beginning of the GGUF file under Other "
+            "ways."
+        )
+    if NETWORK_PATH.match(text):
+        raise InputError("Paths that begin with two slashes lead to other machines; not read.")
+    stamp = _changed(text)
+    return Picked(text=text, found=_told(_read(text, stamp)), way=Way.PATH, stamp=stamp)
+
+
+def _changed(text: str) -> str:
+    try:
+        seen = Path(text).expanduser().stat()
+    except (OSError, RuntimeError, ValueError):
+        return ""
+    return f"{seen.st_size} {seen.st_mtime_ns}"
+
+
+def _of_repository(text: str) -> Picked:
+    # The words beside the wheel are read as Markdown, so the repository is not named there.
+    with st.spinner("Asking Hugging Face for its config.json and the list of its files"):
+        found = _told(_fetched(text))
+    return Picked(text=text, found=found, way=Way.REPOSITORY, stamp=found.facts.get("commit", ""))
+
+
+def ask_again(text: str) -> None:
+    """Forget what was answered about a repository."""
+    _fetched.clear(text.strip())
+
+
+@st.cache_resource(max_entries=32, ttl=REMEMBERED, show_spinner=False)
+def _read(text: str, stamp: str) -> Found | AdvisorError:  # noqa: ARG001 - a part of the key
+    return _tried(text)
+
+
+@st.cache_resource(max_entries=32, ttl=REMEMBERED, show_spinner=False)
+def _fetched(text: str) -> Found | AdvisorError:
+    return _tried(text)
+
+
+def _tried(text: str) -> Found | AdvisorError:
+    """The model or why not: an exception would not be remembered, and every change ask again."""
+    try:
+        return resolve.find(text)
+    except AdvisorError as error:
+        return error
+
+
+def _told(answer: Found | AdvisorError) -> Found:
+    if isinstance(answer, AdvisorError):
+        raise answer.with_traceback(None)
+    return answer

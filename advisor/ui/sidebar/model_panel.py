@@ -1,0 +1,120 @@
+"""The model in the sidebar: one control for all ways to name one, and its format."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from advisor.errors import AdvisorError, NetworkError, UnknownName
+from advisor.ui.parts import markup
+from advisor.ui.sidebar import model_choice, other_model_sources, uploads
+from advisor.ui.sidebar.fields import AS_STORED, Pick, fields
+from advisor.ui.sidebar.model_choice import Picked
+from advisor.ui.sidebar.widgets import ask
+
+_LAST, _WORDS = "picked", "stored_words"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """The model to show.
+
+    Attributes:
+        picked: what was asked for, else the last that was understood.
+        problem: why that is not what was asked for; empty where it is.
+    """
+
+    picked: Picked
+    problem: str = ""
+
+
+def show() -> Wanted:
+    """The control, what is wrong with what stands in it, and the other ways."""
+    text = ask("model", on_change=_pasted_here)
+    # A place of its own, so that what comes and goes there does not close what stands below.
+    with st.container(key="model_hints", gap="xsmall"):
+        wanted = _wanted(text)
+    other_model_sources.show()
+    return wanted
+
+
+def _pasted_here() -> None:
+    """A config.json pasted where names are typed is taken as what it is."""
+    text = st.session_state["model"]
+    if text and text.strip().startswith("{"):
+        st.session_state["model"] = None
+        other_model_sources.take_paste(text)
+
+
+def _wanted(text: str) -> Wanted:
+    try:
+        picked = model_choice.pick(text)
+    except AdvisorError as error:
+        _ways_out(text, error)
+        last = st.session_state.get(_LAST) or model_choice.pick(fields()["model"].default_text)
+        sentence = f"{_sentence(error)} Shown instead: {last.found.model.name}."
+        return Wanted(picked=last, problem=sentence)
+    st.session_state[_LAST] = picked
+    if uploads.is_given(text):
+        markup.show(markup.block("oa-soft", "Kept for this session; no link can carry it."))
+    return Wanted(picked=picked)
+
+
+def _sentence(error: AdvisorError) -> str:
+    """What is wrong; what to do about a name stands beside the control."""
+    if isinstance(error, UnknownName) and error.kind == "model":
+        return (
+            f"No model is called {error.name[:80]!r}. Choose one of the list, or give its GGUF "
+            "file, config.json or owner/name on Hugging Face."
+        )
+    return str(error)
+
+
+def _ways_out(text: str, error: AdvisorError) -> None:
+    """What a person can press where the model was not found."""
+    if isinstance(error, NetworkError):
+        markup.show(markup.block("oa-soft", "Hugging Face did not answer."))
+        st.button(
+            "Try again", on_click=model_choice.ask_again, args=(text,), icon=":material/refresh:"
+        )
+    if isinstance(error, UnknownName):
+        markup.show(
+            markup.block("oa-soft", "Not known." + (" Did you mean:" if error.close else ""))
+        )
+        _suggestions(error.close)
+
+
+def _suggestions(names: Iterable[str]) -> None:
+    for name in names:
+        st.button(
+            name, key=f"meant_{name}", on_click=other_model_sources.choose, args=(name,),
+            type="tertiary", icon=":material/subdirectory_arrow_right:",
+        )  # fmt: skip
+
+
+def form(picked: Picked) -> dict[str, Any]:
+    """The format: of a catalogue's model any; a file's or repository's own stands first."""
+    if not picked.own_format:
+        return {"format": ask("format")}
+    own = picked.found.model.format
+
+    def words(name: str) -> str:
+        """The first choice says which format it is."""
+        if name != AS_STORED:
+            return name
+        said = own.removesuffix("-hf")
+        return f"as stored: {said}" if picked.found.stored else f"usual: {said}"
+
+    _tell_browser(words(AS_STORED))
+    field = fields()["repack"]
+    options = tuple(one for one in field.options if one != own) if isinstance(field, Pick) else ()
+    return {"repack": ask("repack", options=options, format_func=words)}
+
+
+def _tell_browser(words: str) -> None:
+    """A browser keeps the words it shows until the value is set anew, and these have changed."""
+    state = st.session_state
+    if state.get(_WORDS) != words and state.get("repack") == AS_STORED:
+        state["repack"] = AS_STORED
+    state[_WORDS] = words

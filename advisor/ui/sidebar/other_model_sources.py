@@ -1,0 +1,124 @@
+"""Ways to give a model that need more than a line: installed ones, a paste, an upload."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from advisor.errors import AdvisorError
+from advisor.formatting import memory
+from advisor.model.installed import InstalledModel, Survey, survey
+from advisor.ui.parts import markup
+from advisor.ui.sidebar import model_choice, uploads
+
+REMEMBERED = 600
+"""Seconds until this machine is searched again [s]."""
+CUT = "head -c 32M model.gguf > header.gguf"
+_LOOKED, _PROBLEM = "looked_for_models", "given_problem"
+
+
+def show() -> None:
+    """The expander under the model control."""
+    with st.expander("Other ways", key="other_ways"):
+        installed, pasted, uploaded = st.tabs(["On this machine", "Paste", "Upload"])
+        with installed:
+            _installed()
+        with pasted:
+            _paste()
+        with uploaded:
+            _upload()
+    if problem := st.session_state.pop(_PROBLEM, ""):
+        markup.notice(problem, "error")
+
+
+def choose(text: str) -> None:
+    """Put a text into the model control; for callbacks only."""
+    st.session_state["model"] = text
+
+
+def take_paste(text: str) -> None:
+    """Use a pasted config.json, or say why not; for callbacks only."""
+    _take(lambda: uploads.paste(text))
+
+
+def _take(keep: Callable[[], str]) -> None:
+    try:
+        choose(keep())
+    except AdvisorError as error:
+        st.session_state[_PROBLEM] = str(error)
+
+
+def _installed() -> None:
+    if not model_choice.local_files():
+        text = f"Files of this machine are not read here ({model_choice.SWITCH})."
+        markup.show(markup.block("oa-soft", text))
+        return
+    if not st.session_state.get(_LOOKED):
+        st.button(
+            "Look for models", key="look_for_models", on_click=_look, width="stretch",
+            icon=":material/search:",
+            help="In the folders of Ollama, LM Studio, Hugging Face and llama.cpp.",
+        )  # fmt: skip
+        return
+    found = _survey()
+    if found.models:
+        _offer(found.models)
+    else:
+        where = "No model in the folders of Ollama, LM Studio, Hugging Face and llama.cpp."
+        markup.show(markup.block("oa-soft", where))
+    for note in found.notes:
+        markup.show(markup.block("oa-soft", note, "p"))
+    st.button("Look again", key="look_again", on_click=_survey.clear, type="tertiary")
+
+
+def _look() -> None:
+    st.session_state[_LOOKED] = True
+
+
+@st.cache_resource(max_entries=1, ttl=REMEMBERED, show_spinner="Looking into their folders")
+def _survey() -> Survey:
+    return survey()
+
+
+def _offer(models: tuple[InstalledModel, ...]) -> None:
+    words = {
+        str(one.path): f"{one.name}, {memory(one.size)}, {one.kind}"
+        for one in sorted(models, key=lambda one: (one.kind, one.name))
+    }
+    st.selectbox(
+        "Installed", list(words), index=None, format_func=lambda path: words.get(path, path),
+        key="installed_model", on_change=_choose_installed, placeholder="Choose one",
+    )  # fmt: skip
+
+
+def _choose_installed() -> None:
+    if path := st.session_state["installed_model"]:
+        choose(path)
+        st.session_state["installed_model"] = None
+
+
+def _paste() -> None:
+    with st.form("paste_config", border=False):
+        st.text_area(
+            "config.json", key="pasted_config", height=120, max_chars=uploads.LONGEST_PASTE,
+            placeholder='{"model_type": "llama", ...}',
+        )  # fmt: skip
+        st.form_submit_button("Use it", on_click=_use_paste, width="stretch", key="use_paste")
+
+
+def _use_paste() -> None:
+    take_paste(st.session_state["pasted_config"])
+
+
+def _upload() -> None:
+    st.file_uploader(
+        "config.json, or the beginning of a GGUF file", type=["json", "gguf"],
+        key="uploaded_model", on_change=_use_upload,
+    )  # fmt: skip
+    markup.show(markup.block("oa-soft", "An upload sends the whole file, so cut it first:"))
+    st.code(CUT, language=None, wrap_lines=True)
+
+
+def _use_upload() -> None:
+    file = st.session_state["uploaded_model"]
+    if file is not None:
+        _take(lambda: uploads.upload(file.name, file.getvalue()))

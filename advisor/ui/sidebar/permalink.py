@@ -1,0 +1,31 @@
+"""What a link that somebody opened says: names as the lists spell them, and what is wrong."""
+
+from collections.abc import Mapping
+
+from advisor.ui.sidebar.fields import Pick, fields
+
+
+def respelled(parameters: Mapping[str, str]) -> dict[str, str]:
+    """Names that a list has in another spelling, as it has them; the widgets take no other.
+
+    Args:
+        parameters: of the address, as they came.
+    """
+    found = {}
+    for key, text in parameters.items():
+        field = fields().get(key)
+        name = field.meant(text) if isinstance(field, Pick) else None
+        if name not in (None, text):
+            found[key] = str(name)
+    return found
+
+
+def problems(parameters: Mapping[str, str]) -> tuple[str, ...]:
+    """One sentence for each value that cannot be used; keys that mean nothing here are passed by.
+
+    Args:
+        parameters: of the address, as they came.
+    """
+    known = fields()
+    found = (known[key].problem(text) for key, text in parameters.items() if key in known and text)
+    return tuple(sentence for sentence in found if sentence)

@@ -1,0 +1,59 @@
+"""One widget for each input, bound to the address under its key."""
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from advisor.ui.sidebar.fields import Amount, Field, Pick, fields
+
+
+def ask(key: str, **options: Any) -> Any:
+    """One widget, bound to the address under its key."""
+    field: Field = fields()[key]
+    shared = {"key": key, "help": field.help or None, "bind": "query-params",
+              "persist_state": "session", **options}  # fmt: skip
+    if isinstance(field, Pick):
+        return _pick(field, shared)
+    return _amount(field, shared)
+
+
+def _pick(field: Pick, shared: dict[str, Any]) -> str:
+    default = shared.pop("default", field.default)
+    options = shared.pop("options", field.options)
+    start = options.index(default)
+    if field.key == "machine":
+        chosen = st.radio(field.label, field.options, index=start, horizontal=True, **shared)
+    elif field.key == "context":
+        chosen = st.select_slider(field.label, field.options, value=default, **shared)
+    else:
+        chosen = st.selectbox(
+            field.label, options, index=start, accept_new_options=field.free, **shared
+        )
+    # The widget's options are checked in the browser alone.
+    allowed = bool(chosen) if field.free else chosen in options
+    return str(chosen) if allowed else str(default)
+
+
+def _amount(field: Amount, shared: dict[str, Any]) -> float | None:
+    shared.setdefault("placeholder", field.placeholder or None)
+    kind: Callable[[float], float] = int if field.whole else float
+    value = st.number_input(
+        field.label,
+        min_value=kind(field.low),
+        max_value=kind(field.high),
+        value=None if field.default is None else kind(field.default),
+        step=kind(field.step),
+        format=None if field.whole else "%.2f" if field.step < 0.1 else "%.1f",
+        **shared,
+    )
+    return field.default if value is None else kind(value)
+
+
+def pair(first: str, second: str, **options: Any) -> dict[str, Any]:
+    """Two short inputs side by side."""
+    left, right = st.columns(2, gap="small")
+    with left:
+        values = {first: ask(first, **options)}
+    with right:
+        return {**values, second: ask(second, **options)}
