@@ -14,6 +14,7 @@ test: $(VENV)/dev.stamp
 check: $(VENV)/dev.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/lint-imports
 	$(BIN)/mypy
 	$(MAKE) test
 

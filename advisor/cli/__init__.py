@@ -1,1 +1,1 @@
-"""Commands of the command line that need a room of their own; `cli` puts them together."""
+"""The command line; `main` puts the commands together."""

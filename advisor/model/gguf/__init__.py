@@ -1,1 +1,1 @@
-"""A model from what is at hand: for now, from a few published figures."""
+"""GGUF files: from their header to the description of a model; start at `read`."""

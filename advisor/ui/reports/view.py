@@ -5,7 +5,6 @@ from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
-from advisor.ui.reports.list import delete_button
 from markupsafe import Markup
 
 from advisor import formatting
@@ -17,6 +16,7 @@ from advisor.ui.parts import comparison_charts
 from advisor.ui.parts.markup import block, joined, notice, show, table
 from advisor.ui.parts.plot import draw
 from advisor.ui.parts.session import base
+from advisor.ui.reports.listing import delete_button
 from advisor.ui.sidebar.choices import address
 
 

@@ -1,0 +1,1 @@
+"""Diagnosis: why a measured speed is not the predicted one; start at `diagnose`."""

@@ -1,0 +1,9 @@
+"""Models: byte groups per layer, and every way to get them.
+
+model           `Model`: bytes held and read, FLOPs and cache of each layer, in one format
+resolve         a model from a name, file, pasted configuration or repository
+catalog         models of the catalogue
+installed       models that lie on this machine
+architecture    tensors by group, before a format is chosen; `build` makes them from a `spec`
+config/ gguf/ hub/   readers of config.json, GGUF files and Hub repositories
+"""

@@ -1,0 +1,1 @@
+"""config.json of Transformers: from its keys to the description of a model; start at `read`."""

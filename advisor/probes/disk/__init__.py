@@ -1,0 +1,1 @@
+"""Drive probes: direct reads, and cold reads of a mapped file."""

@@ -1,0 +1,1 @@
+"""GPU probes: detection by each driver, and copies to NVIDIA GPUs."""

@@ -1,0 +1,1 @@
+"""Host probes: cores, memory, and the rate of reading RAM."""

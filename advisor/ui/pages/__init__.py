@@ -1,0 +1,1 @@
+"""Page scripts, one for each page of the app."""

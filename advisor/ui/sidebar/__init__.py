@@ -1,0 +1,1 @@
+"""The form in the sidebar: every input, its widget and its place in the address."""
