@@ -39,4 +39,4 @@ $(VENV)/dev.stamp: requirements-dev.txt $(VENV)/run.stamp
 	touch $@
 
 fuzz: $(VENV)/dev.stamp
-	ADVISOR_FUZZ=100000 $(BIN)/pytest -n 2 tests/test_describe_gguf_fuzz.py
+	ADVISOR_FUZZ=100000 $(BIN)/pytest -n 2 tests/model/test_gguf_fuzz.py

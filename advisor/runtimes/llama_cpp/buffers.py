@@ -7,8 +7,8 @@ alike, so the widest one decides and their number does not matter. Values are 32
     buffer = masks + 4 B x (5 n hidden + max(feed-forward, attention, recurrence, logits))
 
 `n` are the tokens of the micro-batch. The five vectors of the hidden size are the input, its copy,
-the residual stream, its norm and the layer's sum. `tests/test_engine_memory.py` holds all of it
-against the engine.
+the residual stream, its norm and the layer's sum. All of it is held
+against the engine in `tests/runtimes/test_engine_memory.py`.
 
 References:
     [1] ggml-org/llama.cpp, src/llama-context.cpp, `sched_reserve`: which micro-batch is laid out.

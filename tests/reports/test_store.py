@@ -15,7 +15,7 @@ from advisor.reports import database
 from advisor.reports.document import ReportDocument, from_json
 from advisor.reports.store import ReportStore, open_store
 
-SAMPLE = Path(__file__).parent / "samples" / "report-format-1.json"
+SAMPLE = Path(__file__).parents[1] / "samples" / "report-format-1.json"
 
 
 @pytest.fixture
@@ -150,7 +150,7 @@ def test_programs_that_start_together_share_a_new_store(
         "[s.save(d, str(i)) for i in range(5)]"
     )
     command = [sys.executable, "-c", code, str(SAMPLE)]
-    root = Path(__file__).parents[1]
+    root = Path(__file__).parents[2]
     programs = [subprocess.Popen(command, cwd=root) for _ in range(3)]
     assert [one.wait(60) for one in programs] == [0, 0, 0]
     assert len(open_store().list()) == 15

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from provenance import is_past
 
+import advisor
 from advisor.catalog.constants import FACTOR, EfficiencyRow, Scope, efficiency
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.processors import matrices
@@ -91,7 +92,7 @@ def test_scopes_name_things_that_exist() -> None:
 
 def asked_for() -> set[str]:
     """Constants that the code names in a call of `value` or `row`."""
-    package = Path(catalog.__file__).parent
+    package = Path(advisor.__file__).parent
     calls = (
         node
         for path in package.rglob("*.py")

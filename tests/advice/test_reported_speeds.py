@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from test_engine_results import (
+from result_samples import (
     BENCH,
     NEWER_BENCH,
     OLLAMA,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-FOLDERS = [Path(__file__).parents[up] / "shared" / "measurements" for up in (1, 2)]
+FOLDERS = [Path(__file__).parents[up] / "shared" / "measurements" for up in (2, 3)]
 
 
 def measured(name: str) -> list[dict[str, str]]:

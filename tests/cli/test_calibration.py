@@ -5,7 +5,7 @@ import json
 from dataclasses import asdict, replace
 
 import pytest
-from test_named_machines import PARTS, RAM, SERVER
+from imported_machine import PARTS, RAM, SERVER
 
 from advisor.calibration import imported_store, local_store
 from advisor.calibration.measurement_file import to_json

@@ -475,11 +475,11 @@ def test_huggingface_hub_is_imported_only_when_asked() -> None:
         "import sys, advisor.model.hub.read, advisor.model.config.read, advisor.model.installed; "
         "sys.exit(any(one in sys.modules for one in ('huggingface_hub', 'httpx2')))"
     )
-    root = Path(__file__).parent.parent
+    root = Path(__file__).parents[2]
     done = subprocess.run([sys.executable, "-c", code], cwd=root, env=os.environ, check=False)
     assert done.returncode == 0
 
 
 def test_describers_know_nothing_of_the_catalogue() -> None:
-    for path in (Path(__file__).parent.parent / "advisor" / "describe").glob("*.py"):
+    for path in (Path(__file__).parents[2] / "advisor" / "describe").glob("*.py"):
         assert "advisor.model.catalog" not in path.read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from test_named_machines import COPY, DISK, PARTS, RAM, SERVER
+from imported_machine import COPY, DISK, PARTS, RAM, SERVER
 from ui_app import app, page_text, run
 
 from advisor.calibration import imported_store, local_machine, local_store

@@ -20,7 +20,7 @@ from advisor.reports.document import (
     from_json,
 )
 
-SAMPLE = Path(__file__).parent / "samples" / "report-format-1.json"
+SAMPLE = Path(__file__).parents[1] / "samples" / "report-format-1.json"
 VOID = {"meta", "br", "hr", "img", "link", "input"}
 HOSTILE = (
     "<script>alert(1)</script>",

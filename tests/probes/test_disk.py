@@ -401,11 +401,11 @@ def test_what_a_killed_probe_left_is_removed_where_files_need_names(tmp_path, mo
 @pytest.mark.skipif(sys.platform != "linux", reason="files without names")
 def test_a_kill_leaves_nothing(tmp_path):
     code = (
-        "import sys; from pathlib import Path; from advisor.probes import drive_file\n"
-        "with drive_file.temporary(Path(sys.argv[1]), 2**26, 9.0, lambda _: False) as file:\n"
+        "import sys; from pathlib import Path; from advisor.probes.disk import test_file\n"
+        "with test_file.temporary(Path(sys.argv[1]), 2**26, 9.0, lambda _: False) as file:\n"
         "    print(file.size, flush=True); sys.stdin.read()\n"
     )
-    root = Path(test_file.__file__).parents[2]
+    root = Path(test_file.__file__).parents[3]
     with subprocess.Popen(
         [sys.executable, "-c", code, str(tmp_path)],
         cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,

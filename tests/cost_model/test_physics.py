@@ -157,7 +157,7 @@ def test_readme_shows_these_figures(llama_70b: Model) -> None:
         "20 of 80 layers": [(desktop, llama_70b, LLAMA_CPP, in_ram, Settings(gpu_layers=20.0))],
         "read from one NVMe": [(server(90), llama_70b, LLAMA_CPP, Strategy.NVME_OFFLOAD, paged)],
     }  # fmt: skip
-    lines = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8").splitlines()
+    lines = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8").splitlines()
     for words, cases in shown.items():
         (line,) = (one for one in lines if one.startswith("|") and words in one)
         figures = (f"{speed(run(model, *others)):.2g}"

@@ -16,9 +16,9 @@ from advisor.model.config.families import families
 from advisor.model.config.read import describe, facts_from_config
 from advisor.model.spec import ArchitectureFacts
 
-SAMPLES = Path(__file__).parent / "samples" / "configs"
+SAMPLES = Path(__file__).parents[1] / "samples" / "configs"
 # Published files, beside the repository or in it where someone keeps them; they are not part of it.
-REAL = [Path(__file__).parents[up] / "shared" / "facts" / "configs" for up in (1, 2)]
+REAL = [Path(__file__).parents[up] / "shared" / "facts" / "configs" for up in (2, 3)]
 
 # Parameters as the Hugging Face API or the makers' papers count them, without vision towers and
 # multi-token prediction layers; values of K and V per token as (layers that keep all tokens,

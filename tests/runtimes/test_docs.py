@@ -11,7 +11,7 @@ from advisor.machine.spec import MachineInputs
 from advisor.model.catalog import model
 from advisor.runtimes import DEEPSPEED, RUNTIMES, VLLM, Runtime
 
-TEXT = (Path(__file__).parent.parent / "docs" / "runtimes.md").read_text(encoding="utf-8")
+TEXT = (Path(__file__).parents[2] / "docs" / "runtimes.md").read_text(encoding="utf-8")
 ROWS = {
     row[0]: row
     for line in TEXT.split("<!-- systems -->")[1].split("<!-- /systems -->")[0].splitlines()[3:]
@@ -29,7 +29,7 @@ def test_every_runtime_has_its_row_and_its_section() -> None:
 
 def test_readme_carries_the_same_table() -> None:
     table = TEXT.split("<!-- systems -->")[1].split("<!-- /systems -->")[0].strip()
-    readme = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     assert table in readme
 
 

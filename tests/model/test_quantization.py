@@ -26,7 +26,7 @@ from advisor.model.quantization import (
 from advisor.model.spec import ArchitectureFacts
 from advisor.units import GB, GIB
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 MEASUREMENTS = ROOT.parent / "shared" / "measurements" / "llama_cpp.csv"
 
 

@@ -20,7 +20,7 @@ from advisor.evidence.accuracy.text import floor_sentence, markdown, plain, reco
 from advisor.evidence.fitting.llama_cpp_rows import measured
 from advisor.evidence.peers import PEERS
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 SLOWEST_ROW = "dense split, RAM from its slowest row"
 
 

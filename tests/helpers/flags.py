@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-SAMPLES = Path(__file__).parent / "samples" / "flags"
+SAMPLES = Path(__file__).parents[1] / "samples" / "flags"
 
 
 def flags(words: Iterable[str]) -> set[str]:

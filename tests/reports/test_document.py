@@ -26,7 +26,7 @@ from advisor.reports.document import (
     to_json,
 )
 
-SAMPLE = Path(__file__).parent / "samples" / "report-format-1.json"
+SAMPLE = Path(__file__).parents[1] / "samples" / "report-format-1.json"
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
 sizes = st.floats(min_value=0, max_value=1e24)

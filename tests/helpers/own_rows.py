@@ -12,7 +12,7 @@ from advisor.evidence.accuracy.own_rows import PAGED, OwnRow, machine_of, model_
 from advisor.machine.catalog import gpu_rows
 from advisor.units import GIB
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 NO_GPU = "none"
 RANGES = {
     "threads": (1, 1024), "ram_bw_gbs": (5, 2000), "disk_gbs": (0.05, 100),

@@ -368,12 +368,12 @@ def test_the_kernel_takes_what_it_is_given():
     reason="needs gcc and cuda-bindings on Linux",
 )
 def test_the_real_bindings_pass_on_what_they_are_given(tmp_path):
-    here = Path(__file__).parent
+    helpers = Path(__file__).parents[1] / "helpers"
     library = tmp_path / "libcuda.so.1"
-    build = ("gcc", "-shared", "-fPIC", "-O1", "-o", str(library), str(here / "stub_libcuda.c"))
+    build = ("gcc", "-shared", "-fPIC", "-O1", "-o", str(library), str(helpers / "stub_libcuda.c"))
     subprocess.run((*build, "-ldl"), check=True)
     code = (
-        "import ctypes; from advisor.probes import cuda\n"
+        "import ctypes; from advisor.probes.gpu import cuda\n"
         "driver = cuda.driver(); (device,) = cuda.devices(driver)\n"
         "with cuda.Session(driver, device) as session:\n"
         "    size = 2**24\n"
@@ -388,7 +388,8 @@ def test_the_real_bindings_pass_on_what_they_are_given(tmp_path):
         "print(device.name, device.bus)\n"
     )
     ran = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=here.parent,
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False,
+        cwd=helpers.parents[1],
         env={"LD_LIBRARY_PATH": str(tmp_path), "PATH": "/usr/bin:/bin"},
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr

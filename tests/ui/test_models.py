@@ -16,7 +16,7 @@ from advisor.model.installed import InstalledModel, Survey
 from advisor.reports.store import open_store
 from advisor.ui.sidebar import model_choice, other_model_sources
 
-SAMPLES = Path(__file__).parent / "samples" / "configs"
+SAMPLES = Path(__file__).parents[1] / "samples" / "configs"
 LLAMA = llama_config.LLAMA | {"_name_or_path": "somebody/My-Llama-8B"}
 IMAGE = "![x](http://evil.example/x.png)<img src=http://evil.example/y.png>"
 

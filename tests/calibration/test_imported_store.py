@@ -5,34 +5,18 @@ from dataclasses import asdict, replace
 from datetime import UTC, datetime
 
 import pytest
+from imported_machine import DISK, PARTS, RAM, SERVER
 
 from advisor.calibration import imported_store, local_machine, local_store, measurement_file
-from advisor.calibration.fingerprint import Fingerprint
 from advisor.calibration.imported_machine import named_machine
 from advisor.calibration.local_store import Calibration
 from advisor.calibration.measurement_file import Probed, imported, to_json
 from advisor.errors import InputError, StoreError, UnknownName
 from advisor.machine.quantity import Kind
 from advisor.machine.spec import MachineInputs
-from advisor.probes.measurement import Measurement, Point
+from advisor.probes.measurement import Point
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
-PARTS = Fingerprint(
-    cpu="AMD EPYC 7763 64-Core Processor", cores=64, memory=256 * 2**30,
-    gpus=("NVIDIA GeForce RTX 4090",), sockets=1, instruction_sets=("avx2",),
-    gpu_memory=(24 * 2**30,), driver="580.10",
-)  # fmt: skip
-RAM = Measurement(
-    name="ram_read", value=150e9, unit="B/s", spread=0.02, threads=64,
-    when="2026-11-20T10:00:00+00:00", note="Read RAM.",
-    curve=(
-        Point(threads=1, block=0, value=12e9, best=12.5e9),
-        Point(threads=64, block=0, value=150e9, best=152e9),
-    ),
-)  # fmt: skip
-DISK = replace(RAM, name="disk_read_direct", value=6.4e9, curve=())
-COPY = replace(RAM, name="h2d_pinned", value=21e9, curve=())
-SERVER = Probed(fingerprint=PARTS, history=(RAM, DISK, COPY))
 
 
 @pytest.fixture(autouse=True)
