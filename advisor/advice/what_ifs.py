@@ -17,7 +17,7 @@ from advisor.errors import Refusal, UnknownName
 from advisor.formatting import memory as memory_words
 from advisor.machine import from_catalog
 from advisor.machine.machine import USUAL_READ_AHEAD, Gpu, Link, Machine
-from advisor.machine.quantity import Kind
+from advisor.machine.quantity import Provenance
 from advisor.model import catalog
 from advisor.model.model import Model
 from advisor.runtimes import Runtime
@@ -170,7 +170,7 @@ def _other_read_ahead(
     if best.bottleneck != BOUND_BY[Route.PAGED] or disk is None:
         return
     now = disk.read_ahead
-    if now.kind is not Kind.MEASURED:
+    if now.kind is not Provenance.MEASURED:
         return
     others = [one for one in READ_AHEAD if one != now.value]
     drives = [replace(disk, read_ahead=replace(now, value=one)) for one in others]

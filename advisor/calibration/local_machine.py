@@ -9,7 +9,7 @@ from advisor.machine import from_catalog
 from advisor.machine.catalog import find_gpu
 from advisor.machine.from_spec import TYPICAL_DISK, TYPICAL_HOST, drive, link, machine, name_of
 from advisor.machine.machine import USUAL_READ_AHEAD, Disk, Gpu, Host, Machine
-from advisor.machine.quantity import Figure, Kind, given
+from advisor.machine.quantity import Provenance, Quantity, given
 from advisor.machine.spec import MachineInputs
 from advisor.paths import data_folder
 from advisor.probes import system
@@ -48,7 +48,7 @@ def seen_machine(
     overrides: MachineInputs | None = None,
     *,
     unseen: tuple[str, ...] = (),
-    read_ahead: Figure = USUAL_READ_AHEAD,
+    read_ahead: Quantity = USUAL_READ_AHEAD,
 ) -> Machine:
     """A host as its system, its drivers and its probes have it.
 
@@ -102,7 +102,9 @@ def _as_seen(gpu: Gpu, card: GpuFacts, inputs: MachineInputs) -> Gpu:
     if inputs.vram_gb is not None:
         gpu = replace(gpu, memory=given(inputs.vram_gb * GIB))
     elif card.memory_total is not None and not gpu.unified:
-        size = Figure(value=float(card.memory_total), kind=Kind.MEASURED, source="GPU driver")
+        size = Quantity(
+            value=float(card.memory_total), kind=Provenance.MEASURED, source="GPU driver"
+        )
         gpu = replace(gpu, memory=size)
     seen = replace(
         inputs,
@@ -118,7 +120,9 @@ def _seen_host(
     bandwidth = (
         measured.figure("ram_read") if inputs.ram_gbs is None else given(inputs.ram_gbs * GB)
     )
-    memory = Figure(value=float(seen.memory_total), kind=Kind.MEASURED, source="operating system")
+    memory = Quantity(
+        value=float(seen.memory_total), kind=Provenance.MEASURED, source="operating system"
+    )
     if inputs.ram_gb is not None:
         memory = given(inputs.ram_gb * GIB)
     own = measured.figure("ram_read") or _assumed_bandwidth(seen, MachineInputs(), [])
@@ -133,7 +137,7 @@ def _seen_host(
     )
 
 
-def _assumed_bandwidth(seen: HostFacts, inputs: MachineInputs, notes: list[str]) -> Figure:
+def _assumed_bandwidth(seen: HostFacts, inputs: MachineInputs, notes: list[str]) -> Quantity:
     name = inputs.cpu or seen.name
     try:
         found = from_catalog.host(name, given(float(seen.memory_total)))
@@ -143,11 +147,11 @@ def _assumed_bandwidth(seen: HostFacts, inputs: MachineInputs, notes: list[str])
         notes.append(f"{name or 'The processor'} is not in the catalogue: a typical one stands in.")
         found = from_catalog.host(TYPICAL_HOST, given(float(seen.memory_total)))
     notes.append("The RAM speed is assumed; measuring it takes seconds.")
-    return replace(found.bandwidth, kind=Kind.ASSUMED)
+    return replace(found.bandwidth, kind=Provenance.ASSUMED)
 
 
 def _seen_disk(
-    inputs: MachineInputs, measured: Calibration, read_ahead: Figure, notes: list[str]
+    inputs: MachineInputs, measured: Calibration, read_ahead: Quantity, notes: list[str]
 ) -> Disk:
     figure = measured.figure("disk_read_direct")
     if inputs.disk_gbs is None and inputs.disk is None and figure is not None:
@@ -160,20 +164,20 @@ def _seen_disk(
     if inputs.disk_gbs is None and inputs.disk is None:
         notes.append("The drive's speed is assumed; measuring it takes seconds.")
         typical = from_catalog.disk(TYPICAL_DISK)
-        return replace(typical, sequential=replace(typical.sequential, kind=Kind.ASSUMED))
+        return replace(typical, sequential=replace(typical.sequential, kind=Provenance.ASSUMED))
     return drive(inputs)
 
 
-def _as_set(now: Figure, measured: Calibration) -> Figure:
+def _as_set(now: Quantity, measured: Calibration) -> Quantity:
     """What is read ahead now; of a machine that is elsewhere, what it was when it was probed."""
-    known = now.kind is Kind.MEASURED
+    known = now.kind is Provenance.MEASURED
     return now if known else measured.figure("disk_read_ahead") or now
 
 
-def _read_ahead() -> Figure:
+def _read_ahead() -> Quantity:
     """Of the drive with the program's data, or the nearest folder there is above it."""
     folder = data_folder()
     found = system.read_ahead(next(one for one in (folder, *folder.parents) if one.exists()))
     if not found:
         return USUAL_READ_AHEAD
-    return Figure(value=float(found), kind=Kind.MEASURED, source="operating system")
+    return Quantity(value=float(found), kind=Provenance.MEASURED, source="operating system")

@@ -21,7 +21,7 @@ from advisor.calibration.measurement_file import (
 )
 from advisor.errors import StoreError
 from advisor.machine.machine import EngineSpeed
-from advisor.machine.quantity import Figure, Kind
+from advisor.machine.quantity import Provenance, Quantity
 from advisor.paths import DATA_VARIABLE, data_folder
 from advisor.probes.measurement import Measurement
 
@@ -56,7 +56,7 @@ class Calibration:
     history: tuple[Measurement, ...] = ()
     source: str = SOURCE
 
-    def figure(self, name: str) -> Figure | None:
+    def figure(self, name: str) -> Quantity | None:
         """A measured figure, in the unit of its measurement.
 
         Args:
@@ -93,13 +93,13 @@ class Calibration:
             attention=_by_kind(costs, "attention_"),
         )
 
-    def _figure(self, found: Measurement) -> Figure:
-        return Figure(
-            value=found.value, kind=Kind.MEASURED, source=self.source, date=found.when[:10]
+    def _figure(self, found: Measurement) -> Quantity:
+        return Quantity(
+            value=found.value, kind=Provenance.MEASURED, source=self.source, date=found.when[:10]
         )
 
 
-def _by_kind(costs: Mapping[str, Figure], kind: str) -> dict[str, Figure]:
+def _by_kind(costs: Mapping[str, Quantity], kind: str) -> dict[str, Quantity]:
     """Rates by storage type or format as the catalogue writes them, or by the shape of heads."""
     return {
         name.removeprefix(kind).upper(): one for name, one in costs.items() if name.startswith(kind)

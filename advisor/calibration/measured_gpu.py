@@ -6,7 +6,7 @@ from advisor.calibration.local_store import Calibration
 from advisor.catalog.constants import efficiency
 from advisor.machine import from_catalog
 from advisor.machine.machine import Gpu, Link
-from advisor.machine.quantity import Figure
+from advisor.machine.quantity import Quantity
 from advisor.probes.gpu.facts import figure_name
 
 
@@ -25,7 +25,7 @@ def gpu(found: Gpu, place: int, measured: Calibration, *, keep_link: bool = Fals
     return found if read is None else replace(found, bandwidth=peak(found.bandwidth, read))
 
 
-def peak(sheet: Figure, read: Figure) -> Figure:
+def peak(sheet: Quantity, read: Quantity) -> Quantity:
     """Peak memory bandwidth of a GPU whose plain read was measured [B/s].
 
         peak = min( datasheet , read / share )
@@ -48,7 +48,7 @@ def peak(sheet: Figure, read: Figure) -> Figure:
 def _link(link: Link, place: int, measured: Calibration) -> Link:
     """The rates of copies that were measured; what was not follows from pinned copies."""
 
-    def figure(name: str) -> Figure | None:
+    def figure(name: str) -> Quantity | None:
         return measured.figure(figure_name(name, place))
 
     pinned = figure("h2d_pinned")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from advisor.catalog.constants import Efficiency
 from advisor.cost_model.placement import Placement, Tier
 from advisor.machine.machine import Machine
-from advisor.machine.quantity import Figure, Kind
+from advisor.machine.quantity import Provenance, Quantity
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,7 +15,7 @@ class Assumption:
     """One input of an estimate, with its origin, for the person who asks why."""
 
     what: str
-    figure: Figure
+    figure: Quantity
     unit: str
 
 
@@ -57,9 +57,9 @@ def _constants_used(constants: Efficiency) -> Iterable[Assumption]:
         count = f" ({first.rows} rows{sure})" if first.rows else ""
         yield Assumption(
             what=first.note or first.constant,
-            figure=Figure(
+            figure=Quantity(
                 value=value,
-                kind=Kind(first.kind),
+                kind=Provenance(first.kind),
                 source=f"{first.source}{count}",
                 date=first.date,
             ),

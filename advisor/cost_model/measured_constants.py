@@ -16,7 +16,7 @@ from advisor.cost_model.processors import cores_alone, vectors
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import LAYERS
 from advisor.machine.machine import EngineSpeed, Host
-from advisor.machine.quantity import Figure, Kind
+from advisor.machine.quantity import Provenance, Quantity
 from advisor.model.model import Model
 
 RUNTIMES = frozenset({"llama.cpp", "ollama", "lm-studio"})
@@ -54,7 +54,7 @@ def constants_on(host: Host, model: Model, constants: Efficiency) -> Efficiency:
     return constants.with_measured(rows)
 
 
-def mixed(rates: Mapping[str, Figure], model: Model) -> Figure | None:
+def mixed(rates: Mapping[str, Quantity], model: Model) -> Quantity | None:
     """A rate for a model whose tensors are of several types: total over the sum of share / rate.
 
     Args:
@@ -76,7 +76,7 @@ def mixed(rates: Mapping[str, Figure], model: Model) -> Figure | None:
     return replace(rates[most], value=covered / slowness)
 
 
-def attending(rates: Mapping[str, Figure], model: Model) -> Figure | None:
+def attending(rates: Mapping[str, Quantity], model: Model) -> Quantity | None:
     """Speed of attention for a model's heads: 1 / C = a + b / g, g heads sharing a key.
 
     Each head works on its own, and keys and values are fetched once for all that share them.
@@ -103,7 +103,7 @@ def attending(rates: Mapping[str, Figure], model: Model) -> Figure | None:
 
 
 def _reading(
-    read: Figure, host: Host, engine: EngineSpeed, model: Model, constants: Efficiency
+    read: Quantity, host: Host, engine: EngineSpeed, model: Model, constants: Efficiency
 ) -> Iterator[EfficiencyRow]:
     """Share of RAM's rate and the cores' own, which together give what was timed."""
     fastest = max(float(figure.value) for figure in engine.read.values())
@@ -128,7 +128,7 @@ def _computing(engine: EngineSpeed, model: Model, constants: Efficiency) -> Iter
             yield _row(constants.row(constant), figure, float(figure.value) / cores)
 
 
-def _ranges(constants: Efficiency, read: Figure) -> Iterator[EfficiencyRow]:
+def _ranges(constants: Efficiency, read: Quantity) -> Iterator[EfficiencyRow]:
     """The narrower range of a token's time, for each of its parts on the processor."""
     found = constants.row("spread_timed")
     for part in (Route.IN_PLACE, LAYERS):
@@ -136,9 +136,9 @@ def _ranges(constants: Efficiency, read: Figure) -> Iterator[EfficiencyRow]:
         yield replace(own, date=found.date or read.date)
 
 
-def _row(fitted: EfficiencyRow, figure: Figure, value: float) -> EfficiencyRow:
+def _row(fitted: EfficiencyRow, figure: Quantity, value: float) -> EfficiencyRow:
     """What was timed, in place of what was fitted for many machines."""
     return replace(
-        fitted, value=value, kind=str(Kind.MEASURED), rows=None, source=figure.source,
+        fitted, value=value, kind=str(Provenance.MEASURED), rows=None, source=figure.source,
         date=figure.date, runtime=None, family=None, backend=None, build=None, decode_class=None,
     )  # fmt: skip

@@ -19,7 +19,7 @@ from advisor.cost_model.processors import FlowTime, cpu_seconds, gpu_seconds
 from advisor.cost_model.schedule import Exchange, Flow, Route, Schedule, Stage, Transfer, Way
 from advisor.errors import InputError
 from advisor.machine.machine import Disk, Link, Machine
-from advisor.machine.quantity import Figure
+from advisor.machine.quantity import Quantity
 from advisor.units import Array
 
 LAYERS, CROSSINGS, TOKEN, HIDDEN = "layers", "crossings", "token", "hidden"
@@ -40,7 +40,7 @@ class StepTime:
     hidden: Array
 
 
-def rates(link: Link) -> Mapping[Transfer, Figure]:
+def rates(link: Link) -> Mapping[Transfer, Quantity]:
     """What a link gives for each way to cross it [B/s]."""
     return {
         Transfer.PINNED: link.pinned,

@@ -8,7 +8,7 @@ from advisor.catalog.constants import Efficiency
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN, StepTime
 from advisor.machine.machine import Machine
-from advisor.machine.quantity import Figure, Kind
+from advisor.machine.quantity import Provenance, Quantity
 from advisor.units import Array
 
 IN_DECODE, IN_PROMPT = "spread", "spread_prompt"
@@ -54,11 +54,11 @@ def _thin(machine: Machine, constants: Efficiency) -> bool:
 
 def _known(part: str, machine: Machine) -> bool:
     """The figure behind a part of the time was measured or given on this machine."""
-    figure: Figure | None = None
+    figure: Quantity | None = None
     if part == Route.IN_PLACE:
         figure = machine.host.bandwidth
     elif part == Route.STREAMED and machine.gpus:
         figure = machine.gpus[0].link.pinned
     elif part in (Route.PAGED, Route.STAGED) and machine.disk:
         figure = machine.disk.for_pages if part == Route.PAGED else machine.disk.sequential
-    return figure is None or figure.kind in (Kind.MEASURED, Kind.GIVEN)
+    return figure is None or figure.kind in (Provenance.MEASURED, Provenance.GIVEN)

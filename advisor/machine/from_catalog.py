@@ -7,7 +7,7 @@ from advisor.catalog.constants import efficiency
 from advisor.errors import InputError
 from advisor.machine.catalog import find_disk, find_gpu, find_host, gpu_bridges, gpu_links
 from advisor.machine.machine import Disk, Gpu, Host, Link
-from advisor.machine.quantity import Figure, Kind
+from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.rows import GpuLinkRow, GpuRow
 from advisor.units import GB, GIB, TERA
 
@@ -28,8 +28,10 @@ def gpu(name: str) -> Gpu:
 def gpu_of(row: GpuRow) -> Gpu:
     """The GPU that a row of the catalogue describes."""
 
-    def sheet(value: float) -> Figure:
-        return Figure(value=value, kind=Kind.DATASHEET, source=row.source, date=row.source_date)
+    def sheet(value: float) -> Quantity:
+        return Quantity(
+            value=value, kind=Provenance.DATASHEET, source=row.source, date=row.source_date
+        )
 
     peaks = {
         "fp32": row.fp32_tflops,
@@ -66,13 +68,13 @@ def bridged(gpu: Gpu) -> Gpu:
     return replace(gpu, peer=_peer(row))
 
 
-def _peer(own: GpuLinkRow | None) -> Figure | None:
+def _peer(own: GpuLinkRow | None) -> Quantity | None:
     if own is None:
         return None
     reached = efficiency().row("peer_link_share")
-    return Figure(
+    return Quantity(
         value=own.peer_gbs * GB * reached.value,
-        kind=Kind.DERIVED,
+        kind=Provenance.DERIVED,
         source=f"{own.source}; {reached.source}",
         date=own.source_date,
     )
@@ -91,9 +93,9 @@ def pcie(generation: int, lanes: int) -> Link:
     row = efficiency().row("pcie_x16", f"PCIe {generation}")
     return _link_from(
         f"PCIe {generation} x{lanes}",
-        Figure(
+        Quantity(
             value=row.value * lanes / 16,
-            kind=Kind.DERIVED,
+            kind=Provenance.DERIVED,
             source=f"{row.source}; {lanes} of 16 lanes",
             date=row.date,
         ),
@@ -105,26 +107,31 @@ def direct_link(name: str, peak: float) -> Link:
     row = efficiency().row("direct_link_share")
     return _link_from(
         name,
-        Figure(value=peak * row.value, kind=Kind.DERIVED, source=row.source, date=row.date),
+        Quantity(value=peak * row.value, kind=Provenance.DERIVED, source=row.source, date=row.date),
     )
 
 
-def given_link(pinned: Figure) -> Link:
+def given_link(pinned: Quantity) -> Link:
     """A link whose pinned rate was measured or given."""
     return _link_from("link as given", pinned)
 
 
 def shared_memory(bandwidth: float) -> Link:
     """No link at all: GPU and host read the same memory [B/s]."""
-    figure = Figure(value=bandwidth, kind=Kind.DERIVED, source="unified memory: nothing crosses")
+    figure = Quantity(
+        value=bandwidth, kind=Provenance.DERIVED, source="unified memory: nothing crosses"
+    )
     return Link(name="unified memory", pinned=figure, pageable=figure, zero_copy=figure)
 
 
-def _link_from(name: str, pinned: Figure) -> Link:
-    def share(constant: str) -> Figure:
+def _link_from(name: str, pinned: Quantity) -> Link:
+    def share(constant: str) -> Quantity:
         row = efficiency().row(constant)
-        return Figure(
-            value=pinned.value * row.value, kind=Kind.DERIVED, source=row.source, date=row.date
+        return Quantity(
+            value=pinned.value * row.value,
+            kind=Provenance.DERIVED,
+            source=row.source,
+            date=row.date,
         )
 
     return Link(
@@ -135,7 +142,7 @@ def _link_from(name: str, pinned: Figure) -> Link:
     )
 
 
-def host(name: str, memory: Figure, bandwidth: Figure | None = None) -> Host:
+def host(name: str, memory: Quantity, bandwidth: Quantity | None = None) -> Host:
     """A CPU or platform of the catalogue with so much memory.
 
     Args:
@@ -163,13 +170,13 @@ def host(name: str, memory: Figure, bandwidth: Figure | None = None) -> Host:
     )
 
 
-def sustained(peak: float, segment: str, source: str, date: str) -> Figure:
+def sustained(peak: float, segment: str, source: str, date: str) -> Quantity:
     """What all cores together read of a datasheet's RAM bandwidth [B/s]."""
     row = efficiency().row("ram_sustained_share", segment)
     share = min(efficiency().value("ram_sustained_share", segment), MOST_SUSTAINED)
-    return Figure(
+    return Quantity(
         value=peak * share,
-        kind=Kind.ASSUMED,
+        kind=Provenance.ASSUMED,
         source=f"{peak / GB:.1f} GB/s in theory ({source}) x {share:.2g}: {row.source}",
         date=date,
     )
@@ -184,9 +191,9 @@ def disk(name: str) -> Disk:
     row = find_disk(name)
     return Disk(
         name=row.name,
-        sequential=Figure(
+        sequential=Quantity(
             value=row.sequential_read_gbs * GB,
-            kind=Kind.DATASHEET,
+            kind=Provenance.DATASHEET,
             source=row.source,
             date=row.source_date,
         ),

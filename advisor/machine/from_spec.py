@@ -13,7 +13,7 @@ from advisor.errors import InputError, UnknownName
 from advisor.machine import from_catalog
 from advisor.machine.catalog import find_gpu, find_host
 from advisor.machine.machine import Disk, Gpu, Host, Link, Machine
-from advisor.machine.quantity import Figure, Kind, given
+from advisor.machine.quantity import Provenance, Quantity, given
 from advisor.machine.spec import LIMITS, MIXED, NO_GPU, MachineInputs
 from advisor.units import GB, GIB
 
@@ -43,13 +43,13 @@ def machine(inputs: MachineInputs) -> Machine:
     )
 
 
-def _network(inputs: MachineInputs) -> Figure | None:
+def _network(inputs: MachineInputs) -> Quantity | None:
     if inputs.machines == 1:
         return None
     if inputs.network_gbs is not None:
         return given(inputs.network_gbs * GB)
     source = "10 Gbit Ethernet, which nobody stated: 94 % of 1.25 GB/s behind its headers"
-    return Figure(value=TEN_GIGABIT, kind=Kind.ASSUMED, source=source)
+    return Quantity(value=TEN_GIGABIT, kind=Provenance.ASSUMED, source=source)
 
 
 def name_of(gpus: tuple[Gpu, ...], host: Host) -> str:
@@ -120,7 +120,7 @@ def _host(inputs: MachineInputs, gpu: Gpu | None) -> Host:
     return found if inputs.cores is None else replace(found, cores=inputs.cores)
 
 
-def _bandwidth(inputs: MachineInputs, cpu: str) -> Figure | None:
+def _bandwidth(inputs: MachineInputs, cpu: str) -> Quantity | None:
     """RAM bandwidth as stated, or from stated channels and rate; None where neither is."""
     if inputs.ram_gbs is not None:
         return given(inputs.ram_gbs * GB)
@@ -150,10 +150,12 @@ def _unified_host(inputs: MachineInputs, gpu: Gpu) -> Host:
     )
 
 
-def _memory(inputs: MachineInputs, typical: float) -> Figure:
+def _memory(inputs: MachineInputs, typical: float) -> Quantity:
     if inputs.ram_gb is not None:
         return given(inputs.ram_gb * GIB)
-    return Figure(value=typical * GIB, kind=Kind.ASSUMED, source="a common size; type yours")
+    return Quantity(
+        value=typical * GIB, kind=Provenance.ASSUMED, source="a common size; type yours"
+    )
 
 
 def drive(inputs: MachineInputs) -> Disk:

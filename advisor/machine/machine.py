@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from advisor.machine.quantity import Figure, Kind
+from advisor.machine.quantity import Provenance, Quantity
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,9 +18,9 @@ class Link:
     """
 
     name: str
-    pinned: Figure
-    pageable: Figure
-    zero_copy: Figure
+    pinned: Quantity
+    pageable: Quantity
+    zero_copy: Quantity
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,13 +43,13 @@ class Gpu:
     name: str
     vendor: str
     family: str
-    memory: Figure
-    bandwidth: Figure
+    memory: Quantity
+    bandwidth: Quantity
     tensor_flops: Mapping[str, float] = field(default_factory=dict)
     link: Link
     board_power: float | None = None
     unified: bool = False
-    peer: Figure | None = None
+    peer: Quantity | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,12 +70,12 @@ class EngineSpeed:
 
     cores: int
     ram: float
-    read: Mapping[str, Figure]
-    plain: Mapping[str, Figure] = field(default_factory=dict)
-    prompt: Mapping[str, Figure] = field(default_factory=dict)
-    layer: Figure | None = None
-    expert_layer: Figure | None = None
-    attention: Mapping[str, Figure] = field(default_factory=dict)
+    read: Mapping[str, Quantity]
+    plain: Mapping[str, Quantity] = field(default_factory=dict)
+    prompt: Mapping[str, Quantity] = field(default_factory=dict)
+    layer: Quantity | None = None
+    expert_layer: Quantity | None = None
+    attention: Mapping[str, Quantity] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,14 +95,14 @@ class Host:
     name: str
     cores: int
     sockets: int = 1
-    memory: Figure
-    bandwidth: Figure
+    memory: Quantity
+    bandwidth: Quantity
     instruction_sets: frozenset[str] = frozenset()
     engine: EngineSpeed | None = None
 
 
-USUAL_READ_AHEAD = Figure(
-    value=128 * 2.0**10, kind=Kind.ASSUMED, source="Linux, VM_READAHEAD_PAGES", date="2026-11"
+USUAL_READ_AHEAD = Quantity(
+    value=128 * 2.0**10, kind=Provenance.ASSUMED, source="Linux, VM_READAHEAD_PAGES", date="2026-11"
 )
 
 
@@ -118,12 +118,12 @@ class Disk:
     """
 
     name: str
-    sequential: Figure
-    mapped: Figure | None = None
-    read_ahead: Figure = USUAL_READ_AHEAD
+    sequential: Quantity
+    mapped: Quantity | None = None
+    read_ahead: Quantity = USUAL_READ_AHEAD
 
     @property
-    def for_pages(self) -> Figure:
+    def for_pages(self) -> Quantity:
         """What pages of a mapped file depend on [B/s]."""
         return self.mapped or self.sequential
 
@@ -149,7 +149,7 @@ class Machine:
     disk: Disk | None
     notes: tuple[str, ...] = ()
     nodes: int = 1
-    network: Figure | None = None
+    network: Quantity | None = None
 
     @property
     def unified(self) -> bool:

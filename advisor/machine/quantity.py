@@ -9,7 +9,7 @@ from advisor.errors import InputError
 from advisor.units import Array
 
 
-class Kind(StrEnum):
+class Provenance(StrEnum):
     """How far a figure can be trusted."""
 
     MEASURED = "measured"
@@ -21,7 +21,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Figure:
+class Quantity:
     """A number and its origin.
 
     Attributes:
@@ -35,7 +35,7 @@ class Figure:
     """
 
     value: Array
-    kind: Kind
+    kind: Provenance
     source: str
     date: str = ""
 
@@ -47,6 +47,6 @@ class Figure:
             )
 
 
-def given(value: Array, source: str = "typed in") -> Figure:
+def given(value: Array, source: str = "typed in") -> Quantity:
     """A figure that the person gave."""
-    return Figure(value=value, kind=Kind.GIVEN, source=source)
+    return Quantity(value=value, kind=Provenance.GIVEN, source=source)

@@ -13,7 +13,7 @@ from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import RAM, Settings, Strategy, needed_bytes
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
-from advisor.machine.quantity import Figure, Kind
+from advisor.machine.quantity import Provenance, Quantity
 from advisor.model.catalog import find_model
 from advisor.model.spec import ArchitectureFacts
 from advisor.probes.disk import read_rates
@@ -160,8 +160,8 @@ def on_drive(machine: Machine, runs: Sequence[Run]) -> Machine:
     return replace(machine, disk=drive)
 
 
-def _figure(value: float) -> Figure:
-    return Figure(value=value, kind=Kind.MEASURED, source="probed on this machine")
+def _figure(value: float) -> Quantity:
+    return Quantity(value=value, kind=Provenance.MEASURED, source="probed on this machine")
 
 
 def predicted(model: Larger, machine: Machine, cache: float) -> Estimate:

@@ -13,7 +13,7 @@ from advisor.cost_model.placement import Settings, Strategy
 from advisor.cost_model.workload import Workload
 from advisor.formatting import tokens_per_second
 from advisor.machine.from_spec import machine
-from advisor.machine.quantity import Figure, Kind
+from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.runtimes import (
@@ -349,7 +349,9 @@ def test_a_drive_that_reads_too_far_ahead_or_too_little_is_named(
             disk=replace(
                 here.disk,
                 mapped=replace(here.disk.sequential, value=1e9),
-                read_ahead=Figure(value=kib * 1024.0, kind=Kind.MEASURED, source="this system"),
+                read_ahead=Quantity(
+                    value=kib * 1024.0, kind=Provenance.MEASURED, source="this system"
+                ),
             ),
         )
         for kib in (now, better)

@@ -30,7 +30,7 @@ from advisor.cost_model.uncertainty import Range
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.machine.from_spec import machine
-from advisor.machine.quantity import Figure, Kind
+from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.runtimes import ACCELERATE, LLAMA_CPP, VLLM, Runtime
@@ -371,7 +371,7 @@ class TestWhatCannotBe:
     def test_no_modules_where_ram_was_measured_or_is_soldered(self) -> None:
         one = predicted("no GPU")
         assert one.machine is not None
-        read = Figure(value=40 * GB, kind=Kind.MEASURED, source="probed")
+        read = Quantity(value=40 * GB, kind=Provenance.MEASURED, source="probed")
         host = replace(one.machine.host, bandwidth=read)
         known = situation(replace(one, machine=replace(one.machine, host=host)))
         assert not any(True for key in ("one_channel", "slow_modules") for _ in CAUSES[key](known))
@@ -554,7 +554,7 @@ def _times(asked: Situation, what: str, factor: float) -> Estimate:
     machine, host, disk = asked.machine, asked.machine.host, asked.machine.disk
     assert disk is not None
 
-    def more(figure: Figure) -> Figure:
+    def more(figure: Quantity) -> Quantity:
         return replace(figure, value=figure.value * factor)
 
     if what == "RAM":

@@ -12,7 +12,7 @@ from advisor.calibration.imported_machine import named_machine
 from advisor.calibration.local_store import Calibration
 from advisor.calibration.measurement_file import Probed, imported, to_json
 from advisor.errors import InputError, StoreError, UnknownName
-from advisor.machine.quantity import Kind
+from advisor.machine.quantity import Provenance
 from advisor.machine.spec import MachineInputs
 from advisor.probes.measurement import Point
 
@@ -172,7 +172,7 @@ def test_a_named_machine_is_predicted_with_its_own_figures():
     assert [gpu.name for gpu in found.gpus] == ["RTX 4090"]
     figures = (found.host.bandwidth, found.disk.sequential, found.gpus[0].link.pinned)
     assert [one.value for one in figures] == [150e9, 6.4e9, 21e9]
-    assert {one.kind for one in figures} == {Kind.MEASURED}
+    assert {one.kind for one in figures} == {Provenance.MEASURED}
     assert {one.source for one in figures} == {"probed on server"}
 
 
@@ -186,7 +186,7 @@ def test_what_is_typed_wins_over_what_was_measured_there():
 def test_without_its_measurements_figures_are_assumed():
     imported_store.keep(SERVER, "server")
     found = named_machine("server", measured=Calibration())
-    assert found.host.bandwidth.kind is Kind.ASSUMED
+    assert found.host.bandwidth.kind is Provenance.ASSUMED
 
 
 def test_a_machine_of_unknown_size_asks_for_it():

@@ -9,7 +9,7 @@ from advisor.calibration import local_machine
 from advisor.calibration.local_store import SOURCE, Calibration
 from advisor.machine import from_catalog
 from advisor.machine.from_spec import TYPICAL_HOST
-from advisor.machine.quantity import Kind
+from advisor.machine.quantity import Provenance
 from advisor.machine.spec import MachineInputs
 from advisor.probes.gpu.facts import GpuFacts
 from advisor.probes.host.inventory import HostFacts
@@ -62,18 +62,18 @@ def test_what_the_drivers_show_is_used(sees) -> None:
     machine = local_machine.this_machine()
     (gpu,) = machine.gpus
     assert gpu.name == "RTX 4060 Ti 8GB"
-    assert (gpu.memory.value, gpu.memory.kind) == (8188 * 2**20, Kind.MEASURED)
+    assert (gpu.memory.value, gpu.memory.kind) == (8188 * 2**20, Provenance.MEASURED)
     assert gpu.link.name == "PCIe 4 x4"
-    assert (machine.host.memory.value, machine.host.memory.kind) == (62 * GIB, Kind.MEASURED)
+    assert (machine.host.memory.value, machine.host.memory.kind) == (62 * GIB, Provenance.MEASURED)
     assert (machine.host.cores, machine.host.sockets) == (16, 1)
     assert machine.host.instruction_sets == HOST.instruction_sets
 
 
 def test_what_was_not_measured_is_assumed_and_said(sees) -> None:
     machine = local_machine.this_machine()
-    assert machine.host.bandwidth.kind is Kind.ASSUMED
+    assert machine.host.bandwidth.kind is Provenance.ASSUMED
     assert machine.disk is not None
-    assert machine.disk.sequential.kind is Kind.ASSUMED
+    assert machine.disk.sequential.kind is Provenance.ASSUMED
     assert machine.notes[0] == "A note of the host."
     assert sum("assumed; measuring it takes seconds" in note for note in machine.notes) == 2
 
@@ -84,7 +84,7 @@ def test_what_was_measured_is_used(sees) -> None:
     machine = local_machine.this_machine()
     assert machine.disk is not None
     for figure, value in ((machine.host.bandwidth, 61e9), (machine.disk.sequential, 3.2e9)):
-        assert (figure.value, figure.kind) == (value, Kind.MEASURED)
+        assert (figure.value, figure.kind) == (value, Provenance.MEASURED)
         assert (figure.source, figure.date) == (SOURCE, "2026-11-20")
     assert machine.notes == HOST.notes
 
@@ -110,11 +110,11 @@ def test_a_cold_map_and_what_is_read_ahead_are_the_drives(sees, monkeypatch) -> 
     assert disk is not None
     assert disk.mapped is not None
     assert (disk.mapped.value, disk.for_pages.value) == (1.1e9, 1.1e9)
-    assert (disk.read_ahead.value, disk.read_ahead.kind) == (2**20, Kind.MEASURED)
+    assert (disk.read_ahead.value, disk.read_ahead.kind) == (2**20, Provenance.MEASURED)
     monkeypatch.setattr(local_machine.system, "read_ahead", lambda _: None)
     disk = local_machine.this_machine().disk
     assert disk is not None
-    assert (disk.read_ahead.value, disk.read_ahead.kind) == (128 * 2**10, Kind.ASSUMED)
+    assert (disk.read_ahead.value, disk.read_ahead.kind) == (128 * 2**10, Provenance.ASSUMED)
 
 
 def test_a_machine_that_is_elsewhere_reads_ahead_what_it_did_when_it_was_probed(
@@ -126,7 +126,7 @@ def test_a_machine_that_is_elsewhere_reads_ahead_what_it_did_when_it_was_probed(
         monkeypatch.setattr(local_machine.system, "read_ahead", lambda _, now=now: now)
         disk = local_machine.this_machine().disk
         assert disk is not None
-        assert (disk.read_ahead.value, disk.read_ahead.kind) == (expected, Kind.MEASURED)
+        assert (disk.read_ahead.value, disk.read_ahead.kind) == (expected, Provenance.MEASURED)
 
 
 def test_what_is_typed_wins_over_what_is_seen_and_measured(sees) -> None:
@@ -140,7 +140,7 @@ def test_what_is_typed_wins_over_what_is_seen_and_measured(sees) -> None:
     figures = (machine.host.memory, machine.host.bandwidth, disk.sequential, gpu.memory,
                gpu.link.pinned)  # fmt: skip
     assert [one.value for one in figures] == [128 * GIB, 50e9, 7e9, 7 * GIB, 9e9]
-    assert {one.kind for one in figures} == {Kind.GIVEN}
+    assert {one.kind for one in figures} == {Provenance.GIVEN}
 
 
 def test_another_gpu_can_be_typed_over(sees) -> None:

@@ -11,7 +11,7 @@ import pytest
 from advisor.calibration import local_store, measurement_file
 from advisor.calibration.local_store import Fingerprint, load, save
 from advisor.errors import StoreError
-from advisor.machine.quantity import Kind
+from advisor.machine.quantity import Provenance
 from advisor.probes.measurement import Measurement, Point
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -68,7 +68,7 @@ def test_what_earlier_versions_saved_has_no_curve(folder):
 def test_a_figure_tells_its_origin():
     save([RAM])
     figure = load(NOW).figure("ram_read")
-    assert (figure.value, figure.kind) == (38.3e9, Kind.MEASURED)
+    assert (figure.value, figure.kind) == (38.3e9, Provenance.MEASURED)
     assert (figure.source, figure.date) == ("probed on this machine", "2026-11-20")
     assert load(NOW).figure("h2d_pinned") is None
 
@@ -381,7 +381,7 @@ def test_what_llama_cpp_was_timed_at_is_put_together():
     assert found.plain["Q4_K"].value == 20e9
     assert found.prompt["F16"].value == 60e9
     assert found.attention["128_4"].value == 15e9
-    assert (found.layer.value, found.layer.kind) == (150e-6, Kind.MEASURED)
+    assert (found.layer.value, found.layer.kind) == (150e-6, Provenance.MEASURED)
     assert found.expert_layer is None
 
 

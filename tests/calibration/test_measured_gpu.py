@@ -12,7 +12,7 @@ from advisor.cost_model.processors import gpu_seconds
 from advisor.cost_model.schedule import Transfer
 from advisor.cost_model.timing import link_seconds
 from advisor.machine import from_catalog
-from advisor.machine.quantity import Kind
+from advisor.machine.quantity import Provenance
 from advisor.machine.spec import MachineInputs
 from advisor.probes.gpu.facts import GpuFacts
 from advisor.probes.measurement import Measurement
@@ -60,7 +60,7 @@ def test_measured_copies_replace_the_catalogues(this_machine):
     figures = (gpu.link.pinned, gpu.link.pageable, gpu.link.zero_copy)
     assert [one.value for one in figures] == [13.1e9, 7.4e9, 9.6e9]
     assert {(one.kind, one.source, one.date) for one in figures} == {
-        (Kind.MEASURED, SOURCE, "2026-11-20")
+        (Provenance.MEASURED, SOURCE, "2026-11-20")
     }
     assert gpu.link.name == "PCIe 4 x8"
 
@@ -75,7 +75,7 @@ def test_what_was_not_measured_follows_from_pinned_copies(this_machine):
     (gpu,) = this_machine({"h2d_pinned": 20e9})
     share = efficiency().value("pageable_share")
     assert gpu.link.pageable.value == pytest.approx(20e9 * share)
-    assert gpu.link.pageable.kind is Kind.DERIVED
+    assert gpu.link.pageable.kind is Provenance.DERIVED
     assert gpu.link.name == "PCIe 4 x16"
 
 
@@ -84,20 +84,20 @@ def test_what_is_typed_about_the_link_wins(this_machine, typed):
     (gpu,) = this_machine(MEASURED | {"device_read": 500e9}, **typed)
     (untouched,) = this_machine({}, **typed)
     assert gpu.link == untouched.link
-    assert gpu.bandwidth.kind is Kind.MEASURED
+    assert gpu.bandwidth.kind is Provenance.MEASURED
 
 
 def test_a_healthy_card_keeps_its_datasheet(this_machine):
     # clpeak reads 921 GB/s on an RTX 4090 of 1008: github.com/krrishnarraj/clpeak/issues/106
     (gpu,) = this_machine(MEASURED)
-    assert (gpu.bandwidth.value, gpu.bandwidth.kind) == (1008e9, Kind.DATASHEET)
+    assert (gpu.bandwidth.value, gpu.bandwidth.kind) == (1008e9, Provenance.DATASHEET)
 
 
 def test_a_slowed_card_has_a_lower_peak(this_machine):
     (gpu,) = this_machine(MEASURED | {"device_read": 450e9})
     # the slowest healthy cards read 0.9 of their peak
     assert gpu.bandwidth.value == pytest.approx(500e9)
-    assert gpu.bandwidth.kind is Kind.MEASURED
+    assert gpu.bandwidth.kind is Provenance.MEASURED
     assert "read / 0.9" in gpu.bandwidth.source
 
 

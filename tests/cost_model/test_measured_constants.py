@@ -14,7 +14,7 @@ from advisor.cost_model.processors import cores_alone, cpu_seconds, together
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import EngineSpeed, Host
-from advisor.machine.quantity import Figure, Kind
+from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.spec import MachineInputs
 from advisor.model import catalog
 from advisor.model.model import Model
@@ -26,8 +26,10 @@ from advisor.units import GIB
 RAM = 40e9
 
 
-def timed(value: float) -> Figure:
-    return Figure(value=value, kind=Kind.MEASURED, source="timed in this test", date="2026-11-21")
+def timed(value: float) -> Quantity:
+    return Quantity(
+        value=value, kind=Provenance.MEASURED, source="timed in this test", date="2026-11-21"
+    )
 
 
 ENGINE = EngineSpeed(
@@ -188,8 +190,11 @@ def test_assumptions_name_what_was_timed() -> None:
     where = replace(here, host=replace(here.host, engine=ENGINE))
     one = estimate(model, where, Workload(), LLAMA_CPP, Strategy.CPU_OFFLOAD, efficiency())
     kinds = {each.what: each.figure.kind for each in one.assumptions}
-    assert kinds["weight bytes that one core decodes"] is Kind.MEASURED
-    assert kinds["fixed cost of a layer on the CPU for each core that takes part"] is Kind.MEASURED
+    assert kinds["weight bytes that one core decodes"] is Provenance.MEASURED
+    assert (
+        kinds["fixed cost of a layer on the CPU for each core that takes part"]
+        is Provenance.MEASURED
+    )
 
 
 def test_samples_come_out_as_they_were_timed() -> None:

@@ -16,7 +16,7 @@ from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT
 from advisor.evidence.published.engines import ENGINES
 from advisor.machine import from_catalog
 from advisor.machine.catalog import gpu_rows, host_rows
-from advisor.machine.quantity import Kind, given
+from advisor.machine.quantity import Provenance, given
 from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.runtimes import RUNTIMES
@@ -45,7 +45,7 @@ def test_it_says_where_it_comes_from() -> None:
 
 
 def test_kinds_are_kinds_of_figures() -> None:
-    assert {row.kind for row in ROWS} <= {kind.value for kind in Kind}
+    assert {row.kind for row in ROWS} <= {kind.value for kind in Provenance}
 
 
 def test_it_is_plausible() -> None:

@@ -5,7 +5,7 @@ import pytest
 from advisor.errors import InputError
 from advisor.machine import from_catalog
 from advisor.machine.catalog import disk_rows, gpu_rows, host_rows
-from advisor.machine.quantity import Kind, given
+from advisor.machine.quantity import Provenance, given
 from advisor.units import GB, GIB
 
 
@@ -13,7 +13,7 @@ def test_a_gpu_in_si_units_with_its_origin() -> None:
     gpu = from_catalog.gpu("RTX 4090")
     assert (gpu.memory.value, gpu.bandwidth.value) == (24 * GIB, 1008 * GB)
     assert gpu.tensor_flops["fp16"] == pytest.approx(165.2e12)
-    assert {gpu.memory.kind, gpu.bandwidth.kind} == {Kind.DATASHEET}
+    assert {gpu.memory.kind, gpu.bandwidth.kind} == {Provenance.DATASHEET}
     assert gpu.bandwidth.source.startswith("https://")
     assert gpu.bandwidth.date
 
@@ -23,7 +23,7 @@ def test_every_gpu_can_be_made(name: str) -> None:
     gpu = from_catalog.gpu(name)
     rates = (gpu.link.pinned, gpu.link.pageable, gpu.link.zero_copy)
     assert all(0 < rate.value <= gpu.bandwidth.value for rate in rates)
-    assert all(rate.kind is Kind.DERIVED for rate in rates)
+    assert all(rate.kind is Provenance.DERIVED for rate in rates)
     assert max(gpu.tensor_flops.values()) > 0
     assert gpu.memory.value <= gpu_rows()[name].memory_gib * GIB
 
@@ -37,7 +37,7 @@ def test_every_host_can_be_made(name: str) -> None:
         return
     host = from_catalog.host(name, given(64 * GIB))
     assert 0 < host.bandwidth.value < row.bandwidth_gbs * GB
-    assert host.bandwidth.kind is Kind.ASSUMED
+    assert host.bandwidth.kind is Provenance.ASSUMED
     assert host.cores >= 1
 
 
@@ -45,7 +45,7 @@ def test_every_host_can_be_made(name: str) -> None:
 def test_every_drive_can_be_made(name: str) -> None:
     rate = from_catalog.disk(name).sequential
     assert rate.value == disk_rows()[name].sequential_read_gbs * GB
-    assert rate.kind is Kind.DATASHEET
+    assert rate.kind is Provenance.DATASHEET
 
 
 @pytest.mark.parametrize(("generation", "lanes", "of_sixteen"), [(4, 16, 1), (4, 8, 2), (3, 4, 4)])

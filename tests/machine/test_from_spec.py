@@ -8,7 +8,7 @@ from advisor.errors import InputError, UnknownName
 from advisor.machine import from_catalog, from_spec
 from advisor.machine.from_spec import TYPICAL_DISK, TYPICAL_HOST
 from advisor.machine.machine import Machine
-from advisor.machine.quantity import Kind
+from advisor.machine.quantity import Provenance
 from advisor.machine.spec import LIMITS, MachineInputs
 from advisor.units import GB, GIB
 
@@ -25,8 +25,8 @@ class TestDescribed:
         assert machine.gpus == ()
         assert machine.name == TYPICAL_HOST
         assert machine.disk == from_catalog.disk(TYPICAL_DISK)
-        assert machine.host.memory.kind is Kind.ASSUMED
-        assert machine.host.bandwidth.kind is Kind.ASSUMED
+        assert machine.host.memory.kind is Provenance.ASSUMED
+        assert machine.host.bandwidth.kind is Provenance.ASSUMED
 
     def test_cards_of_several_kinds_keep_their_own_figures(self) -> None:
         machine = described(gpu="2x RTX 3090 + rtx 4090", pcie_gbs=12)
@@ -73,7 +73,7 @@ class TestDescribed:
         figures = (gpu.memory, host.memory, host.bandwidth, gpu.link.pinned, disk.sequential)
         # memory as sold in GiB, rates in GB/s
         assert [one.value for one in figures] == [48 * GIB, 96 * GIB, 60 * GB, 20 * GB, 5 * GB]
-        assert {one.kind for one in figures} == {Kind.GIVEN}
+        assert {one.kind for one in figures} == {Provenance.GIVEN}
         assert host.cores == 12
 
     def test_several_gpus_are_alike(self) -> None:
@@ -88,7 +88,7 @@ class TestDescribed:
         assert machine.network is not None
         assert machine.network.value == 2.5e9
         assert machine.name.startswith("3 machines of 2x RTX 3090, ")
-        assert described(gpu="RTX 3090", machines=2).network.kind is Kind.ASSUMED
+        assert described(gpu="RTX 3090", machines=2).network.kind is Provenance.ASSUMED
         assert described(gpu="RTX 3090").network is None
 
     @pytest.mark.parametrize("name", ["none", "None", "NONE"])
@@ -100,7 +100,7 @@ class TestDescribed:
         host = described(cpu="Ryzen 9 7950X", ram_channels=4, ram_mts=5200).host
         share = efficiency().value("ram_sustained_share", "desktop")
         assert host.bandwidth.value == pytest.approx(166.4e9 * share)
-        assert host.bandwidth.kind is Kind.ASSUMED
+        assert host.bandwidth.kind is Provenance.ASSUMED
         assert "4 channels x 8 B x 5200 MT/s" in host.bandwidth.source
 
     def test_channels_left_open_are_the_processors(self) -> None:
@@ -122,7 +122,7 @@ class TestDescribed:
     def test_the_link_is_the_cards_unless_said_otherwise(self, said, name: str) -> None:
         link = described(gpu="RTX 4090", **said).gpus[0].link
         assert link.name == name
-        assert link.pinned.kind is Kind.DERIVED
+        assert link.pinned.kind is Provenance.DERIVED
 
     def test_a_unified_chip_brings_its_own_host(self) -> None:
         machine = described(gpu="Apple M4 Max", ram_gb=64)

@@ -5,7 +5,7 @@ import pytest
 
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError, UnknownName, close_names
-from advisor.machine.quantity import Figure, Kind
+from advisor.machine.quantity import Provenance, Quantity
 from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.model.from_param_count import outline
@@ -40,7 +40,7 @@ def test_decoding_happens_at_the_prompt_and_half_the_output() -> None:
 @pytest.mark.parametrize("value", [-1.0, float("nan"), float("inf")])
 def test_a_figure_is_finite_and_not_negative(value: float) -> None:
     with pytest.raises(InputError, match="not a usable number"):
-        Figure(value=value, kind=Kind.GIVEN, source="typed in")
+        Quantity(value=value, kind=Provenance.GIVEN, source="typed in")
 
 
 def test_close_names_ignore_case() -> None:

@@ -23,7 +23,7 @@ from advisor.evidence.accuracy.regimes import (
 from advisor.evidence.accuracy.scoring import Score
 from advisor.evidence.fitting.framework_runs import BATCHED, RESIDENT, STAGED, STREAMED
 from advisor.evidence.published.engines import computes_in_place
-from advisor.machine.quantity import Kind
+from advisor.machine.quantity import Provenance
 
 COVERAGE = DATA / "coverage.csv"
 
@@ -85,8 +85,8 @@ def _in_place(estimate: Estimate) -> dict[str, object]:
     """Traits of a run of llama.cpp and its kin, of which only single sequences were published."""
     alone = float(estimate.work.users) == 1
     known = estimate.machine is not None and estimate.machine.host.bandwidth.kind in (
-        Kind.MEASURED,
-        Kind.GIVEN,
+        Provenance.MEASURED,
+        Provenance.GIVEN,
     )
     category = _where(estimate) if alone else "together"
     told = INFERRED if category == "partial" else STATED

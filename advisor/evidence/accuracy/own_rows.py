@@ -7,7 +7,7 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.workload import Workload
 from advisor.evidence.published.predict import understood
 from advisor.machine.machine import Machine
-from advisor.machine.quantity import Figure, Kind
+from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.spec import NO_GPU
 from advisor.model import catalog
 from advisor.model.build import build
@@ -115,5 +115,5 @@ def _text(row: OwnRow) -> Mapping[str, str]:
     return {name: "" if value is None else str(value) for name, value in asdict(row).items()}
 
 
-def _figure(row: OwnRow, value: float) -> Figure:
-    return Figure(value=value, kind=Kind.MEASURED, source=row.source_url, date=row.date)
+def _figure(row: OwnRow, value: float) -> Quantity:
+    return Quantity(value=value, kind=Provenance.MEASURED, source=row.source_url, date=row.date)

@@ -9,7 +9,7 @@ import numpy as np
 from advisor.cost_model.kernels import peak_flops
 from advisor.cost_model.schedule import Flow, Phases, Schedule
 from advisor.machine.machine import Disk, Gpu, Host, Link, Machine
-from advisor.machine.quantity import Figure, given
+from advisor.machine.quantity import Quantity, given
 
 Steps = tuple[tuple[tuple[object, ...], ...], ...]
 
@@ -108,5 +108,5 @@ def _card(cards: Sequence[Gpu], numbers: Sequence[str]) -> Gpu:
     )
 
 
-def _values(figures: Sequence[Figure]) -> Figure:
+def _values(figures: Sequence[Quantity]) -> Quantity:
     return given(np.array([float(np.ravel(figure.value)[0]) for figure in figures]))

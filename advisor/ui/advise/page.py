@@ -11,7 +11,7 @@ from advisor.cost_model.placement import Strategy
 from advisor.errors import AdvisorError, Refusal
 from advisor.evidence.accuracy.coverage import coverage_like
 from advisor.evidence.accuracy.text import percent
-from advisor.machine.quantity import Kind
+from advisor.machine.quantity import Provenance
 from advisor.reports.document import ReportDocument
 from advisor.ui.advise import (
     concurrency,
@@ -79,7 +79,7 @@ def _head(answer: Answer) -> None:
 def _unknown(answer: Answer) -> None:
     """A speed that decides the answer and that nobody measured."""
     figure = answer.machine.host.bandwidth
-    if figure.kind is not Kind.ASSUMED:
+    if figure.kind is not Provenance.ASSUMED:
         return
     speed = formatting.rate(float(figure.value))
     words, action = st.columns([2, 1], vertical_alignment="center")

@@ -12,7 +12,7 @@ from advisor.calibration import local_store
 from advisor.calibration.local_machine import this_machine
 from advisor.errors import AdvisorError
 from advisor.machine.machine import Machine
-from advisor.machine.quantity import Figure, Kind
+from advisor.machine.quantity import Provenance, Quantity
 from advisor.paths import data_folder
 from advisor.ui.parts import markup, probe_job
 
@@ -119,7 +119,7 @@ def _watch(where: str) -> None:
 
 
 def _figures(machine: Machine) -> Markup:
-    rows: list[tuple[str, str, Figure | None]] = [("Processor", machine.host.name, None)]
+    rows: list[tuple[str, str, Quantity | None]] = [("Processor", machine.host.name, None)]
     rows += [
         (f"GPU {gpu.name}", formatting.memory(float(gpu.memory.value)), gpu.memory)
         for gpu in machine.gpus
@@ -133,13 +133,13 @@ def _figures(machine: Machine) -> Markup:
     return markup.block("oa-seen", markup.joined(_rows(rows)))
 
 
-def _rows(rows: Iterable[tuple[str, str, Figure | None]]) -> Iterable[Markup]:
+def _rows(rows: Iterable[tuple[str, str, Quantity | None]]) -> Iterable[Markup]:
     for name, value, figure in rows:
         row = Markup("<div><div class='oa-head'><span>{}</span><b>{}</b></div>{}</div>")
         yield row.format(name, value, markup.block("oa-soft", _origin(figure)) if figure else "")
 
 
-def _origin(figure: Figure) -> str:
-    if figure.kind is Kind.ASSUMED:
+def _origin(figure: Quantity) -> str:
+    if figure.kind is Provenance.ASSUMED:
         return "assumed, not measured"
     return " ".join(part for part in (figure.kind.value, figure.date) if part)

@@ -19,7 +19,7 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import InputError, UnknownName
 from advisor.machine.catalog import find_host
 from advisor.machine.machine import Gpu, Machine
-from advisor.machine.quantity import Figure
+from advisor.machine.quantity import Quantity
 from advisor.machine.rows import HostRow
 from advisor.model.model import Model
 from advisor.units import Array
@@ -220,7 +220,7 @@ def scaled_link(gpu: Gpu, factor: Array) -> Gpu:
     """A GPU whose link gives its rates times a factor."""
     link = gpu.link
 
-    def changed(figure: Figure) -> Figure:
+    def changed(figure: Quantity) -> Quantity:
         return replace(figure, value=figure.value * factor)
 
     return replace(

@@ -11,7 +11,7 @@ from advisor.cost_model.schedule import Flow, Route, Schedule, Stage, Transfer, 
 from advisor.formatting import memory
 from advisor.machine import from_catalog
 from advisor.machine.catalog import find_gpu
-from advisor.machine.quantity import Kind
+from advisor.machine.quantity import Provenance
 from advisor.runtimes.llama_cpp.buffers import kv_cache_bytes
 from advisor.runtimes.llama_cpp.layer_split import gpu_budget
 from advisor.units import GIB
@@ -28,7 +28,7 @@ def narrow_link(asked: Situation) -> Trials:
         return
     card = asked.machine.gpus[0]
     row = find_gpu(card.name)
-    if card.link.pinned.kind is Kind.MEASURED or not row.pcie_gen or not row.pcie_lanes:
+    if card.link.pinned.kind is Provenance.MEASURED or not row.pcie_gen or not row.pcie_lanes:
         return
     known = ((row.pcie_gen, 8), (row.pcie_gen, 4), (3, row.pcie_lanes), (1, row.pcie_lanes), (1, 4))
     for generation, lanes in dict.fromkeys(known):

@@ -7,7 +7,7 @@ from advisor.cost_model.placement import RAM, Strategy, needed_bytes, weight_byt
 from advisor.cost_model.schedule import Route
 from advisor.formatting import memory, number
 from advisor.machine import from_catalog
-from advisor.machine.quantity import Kind
+from advisor.machine.quantity import Provenance
 from advisor.runtimes.llama_cpp.layer_split import SYSTEM_RAM
 
 SLOWER_RATES = {"DDR4": (2133, 2400, 2666), "DDR5": (3600, 4000, 4800)}
@@ -49,7 +49,7 @@ def _modules_in_doubt(asked: Situation) -> bool:
     """RAM is read, lies in slots, and nobody measured its rate."""
     row, figure = asked.host_row, asked.machine.host.bandwidth
     soldered = asked.machine.unified or (row is not None and row.memory_type.startswith("LP"))
-    return asked.takes(Route.IN_PLACE) and not soldered and figure.kind is not Kind.MEASURED
+    return asked.takes(Route.IN_PLACE) and not soldered and figure.kind is not Provenance.MEASURED
 
 
 def pages_lost(asked: Situation) -> Trials:
@@ -92,7 +92,7 @@ def _crowded(asked: Situation) -> Trials:
 def slow_drive(asked: Situation) -> Trials:
     """A drive of a slower class than was assumed."""
     disk = asked.machine.disk
-    if disk is None or disk.sequential.kind is Kind.MEASURED:
+    if disk is None or disk.sequential.kind is Provenance.MEASURED:
         return
     if not asked.takes(Route.PAGED, Route.STAGED):
         return

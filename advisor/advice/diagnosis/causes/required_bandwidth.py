@@ -8,7 +8,7 @@ import numpy as np
 from advisor.advice.diagnosis.causes.counterfactual import Situation, scaled_link
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.schedule import Route
-from advisor.machine.quantity import Figure
+from advisor.machine.quantity import Quantity
 from advisor.units import GB, Array
 
 FURTHEST = 64.0
@@ -32,7 +32,7 @@ class Needed:
     """
 
     what: str
-    assumed: Figure
+    assumed: Quantity
     value: float | None
     most: float | None
     test: str
@@ -57,7 +57,7 @@ class _Rate:
 
     what: str
     test: str
-    figure: Figure
+    figure: Quantity
     most: float | None
     scaled: Callable[[Array], Estimate]
 
@@ -97,7 +97,7 @@ def _factor(rate: _Rate, measured: float) -> float | None:
     return float(np.exp(np.interp(np.log(measured), np.log(speeds), np.log(sweep))))
 
 
-def _times(figure: Figure, factor: Array) -> Figure:
+def _times(figure: Quantity, factor: Array) -> Quantity:
     return replace(figure, value=figure.value * factor)
 
 
