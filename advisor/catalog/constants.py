@@ -17,7 +17,7 @@ FACTOR = "factor"
 
 
 @dataclass(frozen=True, kw_only=True)
-class EfficiencyRow:
+class ConstantRow:
     """One constant in one scope; fields as the columns of data/efficiency.csv.
 
     Attributes:
@@ -91,14 +91,14 @@ class Scope:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class ScopedConstant:
     """A constant in one scope: its row and the factors upon it, and their product."""
 
-    rows: tuple[EfficiencyRow, ...]
+    rows: tuple[ConstantRow, ...]
     value: float
 
 
-class Efficiency:
+class Constants:
     """All constants, for one case; it remembers which were asked for.
 
     A constant is its most specific row times every factor whose scope covers the case, so that an
@@ -110,30 +110,30 @@ class Efficiency:
         scope: whose constants are asked for.
     """
 
-    def __init__(self, rows: Iterable[EfficiencyRow], scope: Scope | None = None) -> None:
-        self._by_constant: dict[str, list[EfficiencyRow]] = {}
+    def __init__(self, rows: Iterable[ConstantRow], scope: Scope | None = None) -> None:
+        self._by_constant: dict[str, list[ConstantRow]] = {}
         for row in rows:
             self._by_constant.setdefault(row.constant, []).append(row)
         self._scope = scope or Scope()
-        self._by_scope: dict[Scope, dict[tuple[str, str], Found]] = {}
+        self._by_scope: dict[Scope, dict[tuple[str, str], ScopedConstant]] = {}
         self._found = self._by_scope.setdefault(self._scope, {})
         self._used: dict[tuple[str, str], None] = {}
-        self._measured: Mapping[tuple[str, str], EfficiencyRow] = {}
+        self._measured: Mapping[tuple[str, str], ConstantRow] = {}
 
-    def with_measured(self, rows: Iterable[EfficiencyRow]) -> "Efficiency":
+    def with_measured(self, rows: Iterable[ConstantRow]) -> "Efficiency":
         """The same, but for constants that were measured: those hold as they are, without factors.
 
         Args:
             rows: one for each constant, or for each constant and family.
         """
-        other = Efficiency((), self._scope)
+        other = Constants((), self._scope)
         other._by_constant = self._by_constant
         other._measured = {(row.constant, row.family or ""): row for row in rows}
         return other
 
     def bound(self, scope: Scope) -> "Efficiency":
         """The same table for another scope, nothing asked for yet."""
-        other = Efficiency((), scope)
+        other = Constants((), scope)
         other._by_constant = self._by_constant
         other._by_scope = self._by_scope
         other._found = self._by_scope.setdefault(scope, {})
@@ -154,7 +154,7 @@ class Efficiency:
         """
         rows = (row for rows in self._by_constant.values() for row in rows)
         more = (_factor(constant, factor, source) for constant, factor in factors.items())
-        other = Efficiency((*rows, *more), self._scope)
+        other = Constants((*rows, *more), self._scope)
         other._measured = {
             key: replace(row, value=row.value * factors.get(row.constant, 1.0))
             for key, row in self._measured.items()
@@ -172,7 +172,7 @@ class Efficiency:
     def _search(self, constant: str, family: str) -> "Found":
         own = self._measured.get((constant, family)) or self._measured.get((constant, ""))
         if own is not None:
-            return Found(rows=(own,), value=own.value)
+            return ScopedConstant(rows=(own,), value=own.value)
         rows = self._by_constant.get(constant, [])
         fitting = [row for row in rows if row.fits(self._scope, family)]
         whole = [row for row in fitting if row.unit != FACTOR]
@@ -181,9 +181,9 @@ class Efficiency:
         first = max(whole, key=lambda row: row.precision)
         alike = (row for row in fitting if row.unit == FACTOR and row.runtime == first.runtime)
         found = (first, *alike)
-        return Found(rows=found, value=math.prod(row.value for row in found))
+        return ScopedConstant(rows=found, value=math.prod(row.value for row in found))
 
-    def row(self, constant: str, family: str = "") -> EfficiencyRow:
+    def row(self, constant: str, family: str = "") -> ConstantRow:
         """The row that holds here, without factors.
 
         Raises:
@@ -200,16 +200,16 @@ class Efficiency:
         return self._look_up(constant, family).value
 
     @property
-    def used(self) -> tuple[tuple[EfficiencyRow, ...], ...]:
+    def used(self) -> tuple[tuple[ConstantRow, ...], ...]:
         """Constants asked for so far, each with its factors."""
         return tuple(self._found[key].rows for key in self._used)
 
 
-def _factor(constant: str, value: float, source: str) -> EfficiencyRow:
-    return EfficiencyRow(constant=constant, value=value, unit=FACTOR, kind="assumed", source=source)
+def _factor(constant: str, value: float, source: str) -> ConstantRow:
+    return ConstantRow(constant=constant, value=value, unit=FACTOR, kind="assumed", source=source)
 
 
 @cache
-def efficiency() -> Efficiency:
+def constants() -> Constants:
     """Shares of peak and fixed costs."""
-    return Efficiency(read(DATA / "efficiency.csv", EfficiencyRow))
+    return Constants(read(DATA / "efficiency.csv", ConstantRow))

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from advisor.catalog.constants import Efficiency
+from advisor.catalog.constants import Constants
 from advisor.cost_model.placement import Placement, Tier
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import Provenance, Quantity
@@ -20,7 +20,7 @@ class Assumption:
 
 
 def assumptions(
-    machine: Machine, placement: Placement, constants: Efficiency
+    machine: Machine, placement: Placement, constants: Constants
 ) -> tuple[Assumption, ...]:
     """Every input of the estimate that was not simply counted."""
     tiers = {location.tier for location in placement.locations}
@@ -47,7 +47,7 @@ def assumptions(
     return (*found, *_constants_used(constants))
 
 
-def _constants_used(constants: Efficiency) -> Iterable[Assumption]:
+def _constants_used(constants: Constants) -> Iterable[Assumption]:
     for rows in constants.used:
         first = rows[0]
         if first.constant.startswith("spread"):

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from advisor.catalog.constants import Efficiency, Scope
+from advisor.catalog.constants import Constants, Scope
 from advisor.cost_model.assumptions import Assumption, assumptions
 from advisor.cost_model.measured_constants import constants_on
 from advisor.cost_model.placement import (
@@ -80,7 +80,7 @@ class Estimate:
     fits: bool | npt.NDArray[np.bool_] = False
     missing: Array = 0.0
     machine: Machine | None = None
-    constants: Efficiency | None = None
+    constants: Constants | None = None
 
     @cached_property
     def phases(self) -> Phases | None:
@@ -190,7 +190,7 @@ def estimate(
     work: Workload,
     runtime: Runtime,
     strategy: Strategy,
-    efficiency: Efficiency,
+    efficiency: Constants,
     settings: Settings | None = None,
     becomes: str = "",
     *,

@@ -8,7 +8,7 @@ https://github.com/huggingface/transformers-bloom-inference, 2022-09).
 
 import numpy as np
 
-from advisor.catalog.constants import Efficiency
+from advisor.catalog.constants import Constants
 from advisor.cost_model.loads import Load
 from advisor.cost_model.processors import FlowTime, layer_seconds
 from advisor.cost_model.schedule import Kernels
@@ -16,7 +16,7 @@ from advisor.machine.machine import Gpu, Host
 from advisor.units import Array
 
 
-def kernel_seconds(load: Load, gpu: Gpu, kernels: Kernels, constants: Efficiency) -> FlowTime:
+def kernel_seconds(load: Load, gpu: Gpu, kernels: Kernels, constants: Constants) -> FlowTime:
     """One step on a GPU: moving and computing, and what its layers cost [s].
 
     t = W / (share S) + K / (share_kv S) + F / (share C) + F_a / (share_a C) + F_e / (share_e C)
@@ -55,7 +55,7 @@ def peak_flops(gpu: Gpu, number: str) -> Array:
     return next((gpu.tensor_flops[kind] for kind in kinds if kind in gpu.tensor_flops), 1.0)
 
 
-def host_kernel_seconds(load: Load, host: Host, constants: Efficiency) -> Array:
+def host_kernel_seconds(load: Load, host: Host, constants: Constants) -> Array:
     """The processor's cores compute experts in an engine of their own [s].
 
     t = max( W / S , W / (cores r) ) + K / (share_a S): simple loops unpack so many bytes a core.
@@ -64,7 +64,7 @@ def host_kernel_seconds(load: Load, host: Host, constants: Efficiency) -> Array:
     return load.weights / slower + host_attention_seconds(load.kv, host, constants)
 
 
-def host_attention_seconds(cache: Array, host: Host, constants: Efficiency) -> Array:
+def host_attention_seconds(cache: Array, host: Host, constants: Constants) -> Array:
     """The processor attends to a cache of 16-bit floats in RAM, in a framework [s].
 
     PyTorch turns each value into 32 bits before it multiplies, and so moves every byte of the

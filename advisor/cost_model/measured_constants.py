@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from advisor.catalog.constants import Efficiency, EfficiencyRow
+from advisor.catalog.constants import ConstantRow, Constants
 from advisor.cost_model.processors import cores_alone, vectors
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import LAYERS
@@ -32,7 +32,7 @@ KNOWN = 0.5
 """Least share of a token's bytes whose types were timed."""
 
 
-def constants_on(host: Host, model: Model, constants: Efficiency) -> Efficiency:
+def constants_on(host: Host, model: Model, constants: Constants) -> Constants:
     """The constants for a model on a host; the same where llama.cpp was not timed with its types.
 
     Args:
@@ -103,8 +103,8 @@ def attending(rates: Mapping[str, Quantity], model: Model) -> Quantity | None:
 
 
 def _reading(
-    read: Quantity, host: Host, engine: EngineSpeed, model: Model, constants: Efficiency
-) -> Iterator[EfficiencyRow]:
+    read: Quantity, host: Host, engine: EngineSpeed, model: Model, constants: Constants
+) -> Iterator[ConstantRow]:
     """Share of RAM's rate and the cores' own, which together give what was timed."""
     fastest = max(float(figure.value) for figure in engine.read.values())
     share = max(constants.value("cpu_read_share"), fastest / (CLOSE * engine.ram))
@@ -116,7 +116,7 @@ def _reading(
         yield _row(constants.row("plain_layout_share"), plain, float(plain.value / read.value))
 
 
-def _computing(engine: EngineSpeed, model: Model, constants: Efficiency) -> Iterator[EfficiencyRow]:
+def _computing(engine: EngineSpeed, model: Model, constants: Constants) -> Iterator[ConstantRow]:
     """What layers, experts and attention cost, and how fast prompts are computed."""
     for constant, figure, cores in (
         ("cpu_layer", engine.layer, engine.cores),
@@ -128,7 +128,7 @@ def _computing(engine: EngineSpeed, model: Model, constants: Efficiency) -> Iter
             yield _row(constants.row(constant), figure, float(figure.value) / cores)
 
 
-def _ranges(constants: Efficiency, read: Quantity) -> Iterator[EfficiencyRow]:
+def _ranges(constants: Constants, read: Quantity) -> Iterator[ConstantRow]:
     """The narrower range of a token's time, for each of its parts on the processor."""
     found = constants.row("spread_timed")
     for part in (Route.IN_PLACE, LAYERS):
@@ -136,7 +136,7 @@ def _ranges(constants: Efficiency, read: Quantity) -> Iterator[EfficiencyRow]:
         yield replace(own, date=found.date or read.date)
 
 
-def _row(fitted: EfficiencyRow, figure: Quantity, value: float) -> EfficiencyRow:
+def _row(fitted: ConstantRow, figure: Quantity, value: float) -> ConstantRow:
     """What was timed, in place of what was fitted for many machines."""
     return replace(
         fitted, value=value, kind=str(Provenance.MEASURED), rows=None, source=figure.source,

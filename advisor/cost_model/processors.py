@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from advisor.catalog.constants import Efficiency
+from advisor.catalog.constants import Constants
 from advisor.cost_model.loads import Load
 from advisor.machine.machine import Gpu, Host
 from advisor.units import Array
@@ -31,7 +31,7 @@ class FlowTime:
         return self.moving + self.layers
 
 
-def gpu_seconds(load: Load, gpu: Gpu, constants: Efficiency) -> FlowTime:
+def gpu_seconds(load: Load, gpu: Gpu, constants: Constants) -> FlowTime:
     """A GPU reads what lies in its memory [s].
 
     t = max( W / (share S) + K / (share_kv S) , F / (share C) + F_e / (share_e C) )
@@ -47,7 +47,7 @@ def gpu_seconds(load: Load, gpu: Gpu, constants: Efficiency) -> FlowTime:
     )
 
 
-def layer_seconds(load: Load, gpu: Gpu, constants: Efficiency) -> Array:
+def layer_seconds(load: Load, gpu: Gpu, constants: Constants) -> Array:
     """Fixed costs of a GPU's layers: starting kernels and waiting for them, whatever they read [s].
 
     layers tau + expert layers tau_e + state layers tau_s
@@ -64,16 +64,14 @@ MATRIX_TYPES = (("fp16", 1.0), ("fp32", 1.0), ("int8", 2.0))
 bits: quantized formats multiply in 8-bit integers, which take half the room."""
 
 
-def gpu_flops(gpu: Gpu, constants: Efficiency) -> Array:
+def gpu_flops(gpu: Gpu, constants: Constants) -> Array:
     """Sustained matrix speed: a share of the fastest dense peak among `MATRIX_TYPES` [FLOP/s]."""
     peaks = (gpu.tensor_flops.get(kind, 0.0) / per for kind, per in MATRIX_TYPES)
     peak = np.maximum.reduce(np.broadcast_arrays(*peaks))
     return np.asarray(constants.value("gpu_flop_share", gpu.family) * peak)
 
 
-def cpu_seconds(
-    load: Load, host: Host, constants: Efficiency, *, repacked: bool = True
-) -> FlowTime:
+def cpu_seconds(load: Load, host: Host, constants: Constants, *, repacked: bool = True) -> FlowTime:
     """The host's cores read what lies in RAM [s].
 
     t = max( W / S , F / C ) + max( K / S_ram , F_a / C_a ) + layers cores tau

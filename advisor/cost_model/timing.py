@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from advisor.catalog.constants import Efficiency
+from advisor.catalog.constants import Constants
 from advisor.cost_model.kernels import host_attention_seconds, host_kernel_seconds, kernel_seconds
 from advisor.cost_model.processors import FlowTime, cpu_seconds, gpu_seconds
 from advisor.cost_model.schedule import Exchange, Flow, Route, Schedule, Stage, Transfer, Way
@@ -49,7 +49,7 @@ def rates(link: Link) -> Mapping[Transfer, Quantity]:
     }
 
 
-def link_seconds(moved: Array, link: Link, transfer: Transfer, constants: Efficiency) -> Array:
+def link_seconds(moved: Array, link: Link, transfer: Transfer, constants: Constants) -> Array:
     """Host memory to a GPU [s].
 
     t = bytes / (share S) + bytes / host copy: a runtime that stages each tensor through its own
@@ -60,7 +60,7 @@ def link_seconds(moved: Array, link: Link, transfer: Transfer, constants: Effici
 
 
 def page_fault_seconds(
-    moved: Array, disk: Disk, constants: Efficiency, pieces: Array = 0.0, renewal: Array = 0.0
+    moved: Array, disk: Disk, constants: Constants, pieces: Array = 0.0, renewal: Array = 0.0
 ) -> Array:
     """Pages of a mapped file, brought in as they are touched [s].
 
@@ -82,12 +82,12 @@ def page_fault_seconds(
     return moved / disk.sequential.value + moved / constants.value("fault_rate")
 
 
-def disk_seconds(moved: Array, disk: Disk, constants: Efficiency) -> Array:
+def disk_seconds(moved: Array, disk: Disk, constants: Constants) -> Array:
     """Large reads of a runtime's own offload files [s]."""
     return moved / (disk.sequential.value * constants.value("disk_share"))
 
 
-def flow_seconds(flow: Flow, machine: Machine, constants: Efficiency) -> FlowTime:
+def flow_seconds(flow: Flow, machine: Machine, constants: Constants) -> FlowTime:
     """Time of one flow on a machine [s].
 
     Raises:
@@ -106,7 +106,7 @@ def flow_seconds(flow: Flow, machine: Machine, constants: Efficiency) -> FlowTim
     return FlowTime(moving=disk_seconds(flow.moved, machine.disk, constants) + onward)
 
 
-def _computed(flow: Flow, machine: Machine, constants: Efficiency) -> FlowTime:
+def _computed(flow: Flow, machine: Machine, constants: Constants) -> FlowTime:
     if flow.load is None:
         return FlowTime(moving=host_attention_seconds(flow.moved, machine.host, constants))
     if flow.route is not Route.RESIDENT:
@@ -119,7 +119,7 @@ def _computed(flow: Flow, machine: Machine, constants: Efficiency) -> FlowTime:
     return kernel_seconds(flow.load, gpu, flow.kernels, constants)
 
 
-def _onward(flow: Flow, machine: Machine, constants: Efficiency) -> Array:
+def _onward(flow: Flow, machine: Machine, constants: Constants) -> Array:
     """From RAM to the GPU [s]; nothing for what goes no further, and for a CPU's own pages."""
     if flow.transfer is None or flow.route is Route.PAGED:
         return 0.0
@@ -127,7 +127,7 @@ def _onward(flow: Flow, machine: Machine, constants: Efficiency) -> Array:
     return link_seconds(flow.moved, link, flow.transfer, constants)
 
 
-def stage_seconds(stage: Stage, machine: Machine, constants: Efficiency) -> StepTime:
+def stage_seconds(stage: Stage, machine: Machine, constants: Constants) -> StepTime:
     """Time of flows side by side: the longest, or what shared RAM needs for all of them [s]."""
     times = [flow_seconds(flow, machine, constants) for flow in stage.flows]
     if len(times) == 1:
@@ -158,7 +158,7 @@ def ram_bytes(stage: Stage) -> Array:
     return sum(takes, start=np.zeros(())) if several else 0.0
 
 
-def exchange_seconds(exchange: Exchange, machine: Machine, constants: Efficiency) -> Array:
+def exchange_seconds(exchange: Exchange, machine: Machine, constants: Constants) -> Array:
     """GPUs send activations to each other [s].
 
     t = times (latency + bytes / S). An all-reduce of one vector costs its latency alone, whatever
@@ -177,7 +177,7 @@ def exchange_seconds(exchange: Exchange, machine: Machine, constants: Efficiency
     return exchange.times * (alone + exchange.moved / rate)
 
 
-def schedule_seconds(schedule: Schedule, machine: Machine, constants: Efficiency) -> StepTime:
+def schedule_seconds(schedule: Schedule, machine: Machine, constants: Constants) -> StepTime:
     """Time of a whole phase: stages, crossings and the cost of a step, times its repeats [s]."""
     between: Array = sum(
         (exchange_seconds(one, machine, constants) for one in schedule.exchanges),

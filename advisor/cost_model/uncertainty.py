@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from advisor.catalog.constants import Efficiency
+from advisor.catalog.constants import Constants
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN, StepTime
 from advisor.machine.machine import Machine
@@ -24,7 +24,7 @@ class Range:
     high: Array
 
 
-def spread(time: StepTime, machine: Machine, constants: Efficiency, constant: str) -> Array:
+def spread(time: StepTime, machine: Machine, constants: Constants, constant: str) -> Array:
     """Half width of the 80 % interval of a time, as the logarithm of a factor.
 
     Each part of the time is uncertain by its own spread, and by that of the figure behind it where
@@ -48,7 +48,7 @@ ENOUGH = 2
 """Sources with a GPU of a family from which its constants are known as well as those of others."""
 
 
-def _thin(machine: Machine, constants: Efficiency) -> bool:
+def _thin(machine: Machine, constants: Constants) -> bool:
     return bool(machine.gpus) and constants.value("sources", machine.gpus[0].family) < ENOUGH
 
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from advisor.catalog.constants import FACTOR, Efficiency, EfficiencyRow, Scope
+from advisor.catalog.constants import FACTOR, ConstantRow, Constants, Scope
 from advisor.errors import DataError
 
 
-def row(value: float, constant: str = "share", unit: str = "share", **scope: str) -> EfficiencyRow:
+def row(value: float, constant: str = "share", unit: str = "share", **scope: str) -> ConstantRow:
     """A constant; what `scope` leaves out stands for all."""
-    return EfficiencyRow(
+    return ConstantRow(
         constant=constant, value=value, unit=unit, kind="assumed", source="this test", **scope
     )
 
@@ -32,7 +32,7 @@ def test_a_family_counts_most_then_the_runtime_then_the_format() -> None:
 @pytest.mark.parametrize("dropped", range(len(ROWS)))
 def test_the_most_precise_row_that_is_there_holds(dropped: int) -> None:
     left = ROWS[: len(ROWS) - dropped]
-    table = Efficiency(reversed(left), Scope(runtime="vllm", decode_class="k"))
+    table = Constants(reversed(left), Scope(runtime="vllm", decode_class="k"))
     assert table.row("share", "Ada") is left[-1]
 
 
@@ -49,20 +49,20 @@ def test_the_most_precise_row_that_is_there_holds(dropped: int) -> None:
 )
 def test_rows_of_another_scope_do_not_hold(runtime, decode_class, family, value) -> None:
     assert (
-        Efficiency(ROWS, Scope(runtime=runtime, decode_class=decode_class)).value("share", family)
+        Constants(ROWS, Scope(runtime=runtime, decode_class=decode_class)).value("share", family)
         == value
     )
 
 
 def test_a_table_bound_anew_answers_anew() -> None:
-    table = Efficiency(ROWS, Scope(runtime="llama.cpp", decode_class="iq"))
+    table = Constants(ROWS, Scope(runtime="llama.cpp", decode_class="iq"))
     assert table.value("share", "Ada") == 0.5
     assert table.bound(Scope(runtime="vllm", decode_class="k")).value("share", "Ada") == 0.8
     assert table.value("share", "Ada") == 0.5
 
 
 def test_it_remembers_once_what_was_asked_for() -> None:
-    table = Efficiency((EVERYWHERE, row(2.0, "token")))
+    table = Constants((EVERYWHERE, row(2.0, "token")))
     for _ in range(2):
         table.value("token")
     assert [one.constant for (one,) in table.used] == ["token"]
@@ -72,12 +72,12 @@ def test_it_remembers_once_what_was_asked_for() -> None:
 @pytest.mark.parametrize(("constant", "family"), [("speed", ""), ("share", "Ampere")])
 def test_what_no_row_covers_is_named(constant: str, family: str) -> None:
     with pytest.raises(DataError, match=f"{constant}.*{family}"):
-        Efficiency((ON_FAMILY,)).value(constant, family)
+        Constants((ON_FAMILY,)).value(constant, family)
 
 
 def test_factors_multiply_what_all_have_in_common() -> None:
     # 0.5 x 1.2 for Ada x 0.8 on Vulkan; an unseen family and backend keep the 0.5.
-    table = Efficiency(
+    table = Constants(
         (
             row(0.5),
             row(1.2, unit=FACTOR, family="Ada"),
@@ -93,7 +93,7 @@ def test_factors_multiply_what_all_have_in_common() -> None:
 
 
 def test_a_scaled_table_multiplies_what_it_is_told_and_leaves_the_rest() -> None:
-    table = Efficiency((EVERYWHERE, row(3.0, constant="other")), Scope(build="2024"))
+    table = Constants((EVERYWHERE, row(3.0, constant="other")), Scope(build="2024"))
     scaled = table.scaled({"share": 0.5}, "this test")
     assert scaled.value("share") == pytest.approx(0.05)
     assert scaled.value("other") == 3.0
@@ -102,7 +102,7 @@ def test_a_scaled_table_multiplies_what_it_is_told_and_leaves_the_rest() -> None
 
 
 def test_a_scaled_table_says_who_scaled_it() -> None:
-    scaled = Efficiency((EVERYWHERE,)).scaled({"share": 0.5}, "this test")
+    scaled = Constants((EVERYWHERE,)).scaled({"share": 0.5}, "this test")
     assert scaled.used == ()
     scaled.value("share")
     ((_, factor),) = scaled.used
@@ -112,15 +112,15 @@ def test_a_scaled_table_says_who_scaled_it() -> None:
 def test_what_was_measured_holds_as_it_is() -> None:
     rows = (row(0.5), row(1.2, unit=FACTOR, family="Ada"), row(0.3, "spread", family="layers"))
     own = (row(0.9), row(0.1, "spread", family="layers"))
-    table = Efficiency(rows).with_measured(own).bound(Scope(runtime="vllm"))
+    table = Constants(rows).with_measured(own).bound(Scope(runtime="vllm"))
     assert table.value("share", "Ada") == 0.9
     assert table.value("spread", "layers") == 0.1
-    assert Efficiency(rows).value("share", "Ada") == pytest.approx(0.6)
+    assert Constants(rows).value("share", "Ada") == pytest.approx(0.6)
     assert table.row("share") is own[0]
 
 
 def test_what_was_measured_is_scaled_with_the_rest() -> None:
-    table = Efficiency((row(0.5), row(3.0, "token"))).with_measured([row(0.8)])
+    table = Constants((row(0.5), row(3.0, "token"))).with_measured([row(0.8)])
     scaled = table.scaled({"share": 0.5, "token": 2.0}, "this test")
     assert scaled.value("share") == pytest.approx(0.4)
     assert scaled.value("token") == pytest.approx(6.0)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from advisor.catalog.constants import efficiency
+from advisor.catalog.constants import constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import Settings, Strategy
 from advisor.cost_model.schedule import Route
@@ -35,7 +35,7 @@ def run(
     settings: Settings | None = None,
     work: Workload = SHORT,
 ) -> Estimate:
-    return estimate(model, where, work, runtime, strategy, efficiency(), settings)
+    return estimate(model, where, work, runtime, strategy, constants(), settings)
 
 
 def speed(one: Estimate) -> float:

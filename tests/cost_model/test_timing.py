@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from advisor.catalog.constants import Efficiency, EfficiencyRow
+from advisor.catalog.constants import ConstantRow, Constants
 from advisor.cost_model.loads import Load
 from advisor.cost_model.processors import cpu_seconds, gpu_seconds, together, vectors
 from advisor.cost_model.schedule import Exchange, Flow, Route, Schedule, Stage, Transfer, Way, alone
@@ -59,9 +59,9 @@ CONSTANTS = {
 
 
 @pytest.fixture
-def constants() -> Efficiency:
-    return Efficiency(
-        EfficiencyRow(constant=name, value=value, unit="", kind="assumed", source="made up")
+def constants() -> Constants:
+    return Constants(
+        ConstantRow(constant=name, value=value, unit="", kind="assumed", source="made up")
         for name, value in CONSTANTS.items()
     )
 
@@ -98,21 +98,21 @@ def load(
     )  # fmt: skip
 
 
-def test_a_gpu_reads_weights_and_cache_each_at_its_share(constants: Efficiency) -> None:
+def test_a_gpu_reads_weights_and_cache_each_at_its_share(constants: Constants) -> None:
     # 10 GB / (0.5 x 1000 GB/s) = 20 ms; 5 GB / (0.25 x 1000) = 20 ms; 10 layers x 1 ms, 3 x 2 ms.
     time = gpu_seconds(load(weights=10e9, kv=5e9, layers=10, moe=3), GPU, constants)
     assert float(time.moving) == pytest.approx(0.040)
     assert float(time.layers) == pytest.approx(0.016)
 
 
-def test_a_gpu_takes_the_longer_of_reading_and_computing(constants: Efficiency) -> None:
+def test_a_gpu_takes_the_longer_of_reading_and_computing(constants: Constants) -> None:
     # 10 TFLOP / (0.5 x 100 TFLOP/s) = 200 ms, over 20 ms of reading.
     assert float(gpu_seconds(load(weights=10e9, flops=10e12), GPU, constants).moving) == (
         pytest.approx(0.2)
     )
 
 
-def test_a_gpu_without_matrix_cores_computes_in_its_faster_type(constants: Efficiency) -> None:
+def test_a_gpu_without_matrix_cores_computes_in_its_faster_type(constants: Constants) -> None:
     # A GTX 1080 Ti's 16-bit rate is 1/64 of its 32-bit one: 4 TFLOP / (0.5 x 40) = 200 ms.
     old = Gpu(
         name="old", vendor="", family="", memory=given(11e9), bandwidth=given(1e15),
@@ -149,34 +149,32 @@ def test_a_published_sweep_over_threads_bends_as_ours() -> None:
     ],
 )
 def test_cores_attend_slower_for_one_token_than_for_a_prompt(
-    constants: Efficiency, tokens: float, expected: float
+    constants: Constants, tokens: float, expected: float
 ) -> None:
     fast = Host(name="h", cores=8, memory=given(64e9), bandwidth=given(50e9))
     many = replace(
         constants.row("core_decode_rate"), value=1e15
     )  # cores never bind, so RAM's 40 GB/s stand alone
-    table = Efficiency(
-        [*(constants.row(name) for name in CONSTANTS if name != many.constant), many]
-    )
+    table = Constants([*(constants.row(name) for name in CONSTANTS if name != many.constant), many])
     asked = load(weights=2e9, attention=4e9, tokens=tokens)
     assert float(cpu_seconds(asked, fast, table).moving) == pytest.approx(expected)
 
 
-def test_two_sockets_do_not_double(constants: Efficiency) -> None:
+def test_two_sockets_do_not_double(constants: Constants) -> None:
     # RAM gives 0.8 x 0.5 x 50 = 20 GB/s, 8 cores 80: (1 + 4^-2.5)^0.4 = 1.0124 times 4 / 20 s
     two = Host(name="h", cores=8, sockets=2, memory=given(64e9), bandwidth=given(50e9))
     expected = 4 / 20 * (1 + 4**-2.5) ** 0.4
     assert float(cpu_seconds(load(weights=4e9), two, constants).moving) == pytest.approx(expected)
 
 
-def test_two_sockets_compute_a_prompt_slower_than_one_program_could(constants: Efficiency) -> None:
+def test_two_sockets_compute_a_prompt_slower_than_one_program_could(constants: Constants) -> None:
     # 8 TFLOP / (8 cores x 10 GFLOP/s x 0.25)
     two = Host(name="h", cores=8, sockets=2, memory=given(64e9), bandwidth=given(50e9))
     time = cpu_seconds(load(flops=8e12, tokens=512), two, constants)
     assert float(time.moving) == pytest.approx(400)
 
 
-def test_weights_that_are_not_repacked_are_slower(constants: Efficiency) -> None:
+def test_weights_that_are_not_repacked_are_slower(constants: Constants) -> None:
     time = cpu_seconds(load(weights=4e9), HOST, constants, repacked=False)
     assert float(time.moving) == pytest.approx(4 / 20 * BENT)
 
@@ -185,24 +183,24 @@ def test_weights_that_are_not_repacked_are_slower(constants: Efficiency) -> None
     ("transfer", "rate"),
     [(Transfer.PINNED, 20), (Transfer.PAGEABLE, 10), (Transfer.ZERO_COPY, 5)],
 )
-def test_a_copy_pays_link_and_host(constants: Efficiency, transfer: Transfer, rate: float) -> None:
+def test_a_copy_pays_link_and_host(constants: Constants, transfer: Transfer, rate: float) -> None:
     expected = 1 / (0.9 * rate) + 1 / 10
     assert float(link_seconds(1e9, LINK, transfer, constants)) == pytest.approx(expected)
 
 
-def test_faults_add_to_the_drive(constants: Efficiency) -> None:
+def test_faults_add_to_the_drive(constants: Constants) -> None:
     assert MACHINE.disk is not None
     seconds = page_fault_seconds(4e9, MACHINE.disk, constants)
     assert float(seconds) == pytest.approx(4 / 4 + 4 / 2)
 
 
-def test_a_map_that_was_read_cold_decides_alone(constants: Efficiency) -> None:
+def test_a_map_that_was_read_cold_decides_alone(constants: Constants) -> None:
     assert MACHINE.disk is not None
     disk = replace(MACHINE.disk, mapped=given(1e9))
     assert float(page_fault_seconds(4e9, disk, constants)) == pytest.approx(4.0)
 
 
-def test_old_pages_make_room_beside_a_cold_map(constants: Efficiency) -> None:
+def test_old_pages_make_room_beside_a_cold_map(constants: Constants) -> None:
     # The rate of faults, where none was measured, has that work in it already.
     assert MACHINE.disk is not None
     cold = replace(MACHINE.disk, mapped=given(1e9))
@@ -211,7 +209,7 @@ def test_old_pages_make_room_beside_a_cold_map(constants: Efficiency) -> None:
     assert float(typical) == pytest.approx(4 / 4 + 4 / 2)
 
 
-def test_pieces_do_not_share_what_is_read_ahead(constants: Efficiency) -> None:
+def test_pieces_do_not_share_what_is_read_ahead(constants: Constants) -> None:
     # The map is read at 8 GB/s, the drive answers at 4: 2 GB in a row and 2 in pieces.
     assert MACHINE.disk is not None
     ahead = replace(MACHINE.disk, mapped=given(8e9))
@@ -229,7 +227,7 @@ def test_a_scan_finds_little_of_itself_until_all_of_it_is_kept() -> None:
     assert np.all(np.diff(missed_share(np.linspace(0.0, 1.0, 50))) <= 0)
 
 
-def test_flows_side_by_side_take_the_longest(constants: Efficiency) -> None:
+def test_flows_side_by_side_take_the_longest(constants: Constants) -> None:
     # Copy: 18 GB / 18 GB/s + 18 / 10 = 2.8 s; compute: 10 GB in 20 ms, hidden.
     stage = Stage(
         flows=(
@@ -244,7 +242,7 @@ def test_flows_side_by_side_take_the_longest(constants: Efficiency) -> None:
     assert float(time.parts[Route.RESIDENT]) == 0.0
 
 
-def test_flows_share_the_ram_they_take(constants: Efficiency) -> None:
+def test_flows_share_the_ram_they_take(constants: Constants) -> None:
     # The CPU reads 40 GB (1 s at 40 GB/s) while 9 GB are copied (0.5 + 0.9 s): 49 GB from RAM that
     # gives 50 GB/s need 0.98 s, less than the copy; 90 GB and 9 GB need 1.98 s, less than 2.25 s.
     def stage(read: float, copied: float) -> Stage:
@@ -272,7 +270,7 @@ def test_flows_share_the_ram_they_take(constants: Efficiency) -> None:
     assert sum(map(float, time.parts.values())) == pytest.approx(1.6)
 
 
-def test_stages_and_fixed_costs_add_and_repeat(constants: Efficiency) -> None:
+def test_stages_and_fixed_costs_add_and_repeat(constants: Constants) -> None:
     # 20 ms + 100 ms, 2 crossings x 3 ms, 5 ms a token: 131 ms and what is bent; 4 times.
     schedule = Schedule(
         stages=(
@@ -302,7 +300,7 @@ def test_stages_and_fixed_costs_add_and_repeat(constants: Efficiency) -> None:
     ],
 )
 def test_gpus_exchange_activations(
-    constants: Efficiency, way: Way, reduces: bool, peer: float | None, seconds: float
+    constants: Constants, way: Way, reduces: bool, peer: float | None, seconds: float
 ) -> None:
     card = replace(GPU, peer=None if peer is None else given(peer))
     machine = replace(MACHINE, gpus=(card, card), nodes=2, network=given(1e9))
@@ -313,7 +311,7 @@ def test_gpus_exchange_activations(
     assert float(parts[CROSSINGS]) == pytest.approx(2 * seconds + 3e-3)
 
 
-def test_gpus_that_copy_together_share_the_ram(constants: Efficiency) -> None:
+def test_gpus_that_copy_together_share_the_ram(constants: Constants) -> None:
     """4 x 9 GB beside 1 ms of compute: each takes 9 / 18 + 9 / 10 = 1.4 s, and 36 of
     50 GB/s are taken; 9 x 9 GB need 1.62 s."""
 
@@ -328,14 +326,14 @@ def test_gpus_that_copy_together_share_the_ram(constants: Efficiency) -> None:
     assert seconds(9) == pytest.approx(9 * 9e9 / 50e9)
 
 
-def test_staged_bytes_pay_drive_and_link(constants: Efficiency) -> None:
+def test_staged_bytes_pay_drive_and_link(constants: Constants) -> None:
     # 1 GB / (0.5 x 4) + 1 / (0.9 x 10) + 1 / 10.
     flow = Flow(route=Route.STAGED, moved=1e9, transfer=Transfer.PAGEABLE)
     time = stage_seconds(alone(flow), MACHINE, constants)
     assert float(time.total) == pytest.approx(0.5 + 1 / 9 + 0.1)
 
 
-def test_a_drive_that_is_not_known_is_asked_for(constants: Efficiency) -> None:
+def test_a_drive_that_is_not_known_is_asked_for(constants: Constants) -> None:
     diskless = Machine(name="m", gpus=(GPU,), host=HOST, disk=None)
     with pytest.raises(InputError, match="give it in GB/s or measure it"):
         stage_seconds(alone(Flow(route=Route.PAGED, moved=1.0)), diskless, constants)
@@ -359,7 +357,7 @@ def test_the_widest_arithmetic_names_a_host(flags: set[str], name: str) -> None:
     assert vectors(host) == name
 
 
-def test_arrays_give_what_numbers_give(constants: Efficiency) -> None:
+def test_arrays_give_what_numbers_give(constants: Constants) -> None:
     weights = np.array([1e9, 4e9, 9e9])
     flow = Flow(route=Route.IN_PLACE, load=load(weights=weights))
     swept = stage_seconds(alone(flow), MACHINE, constants).total

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from advisor.catalog.constants import efficiency
+from advisor.catalog.constants import constants
 from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT
 from advisor.evidence.accuracy.peer_facts import answers, facts_of
 from advisor.evidence.accuracy.point import Point, point_of
@@ -97,7 +97,7 @@ def _points(published: Published, stack: Stack, timed: str) -> Iterable[Point]:
 
 
 def _half_widths(stack: Stack, predicted: Floats, timed: str) -> Floats:
-    table = efficiency()
+    table = constants()
     if timed == READ:
         on_gpu = np.asarray(stack.on_gpu.layers) > 0
         ends = (table.value(IN_PROMPT, part) for part in ("resident", "in_place"))

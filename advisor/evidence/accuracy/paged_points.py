@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from advisor.catalog.constants import Efficiency, efficiency
+from advisor.catalog.constants import Constants, constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.loads import Load, Step, step_load
 from advisor.cost_model.placement import DISK, Settings, Strategy
@@ -72,7 +72,7 @@ class Watched:
         return float(self.found.step.total) - float(self.found.step.parts.get(Route.PAGED, 0.0))
 
     @property
-    def drive(self) -> tuple[Disk, Efficiency]:
+    def drive(self) -> tuple[Disk, Constants]:
         """The drive, and the constants of the estimate."""
         machine, constants = self.found.machine, self.found.constants
         if machine is None or machine.disk is None or constants is None:
@@ -90,7 +90,7 @@ def _estimated(row: OwnRow) -> Estimate:
     settings = Settings(page_cache=(row.cache_gib or 0.0) * GIB)
     return estimate(
         model_of(row), machine_of(row), work_of(row), LLAMA_CPP, Strategy.NVME_OFFLOAD,
-        efficiency(), settings,
+        constants(), settings,
     )  # fmt: skip
 
 
@@ -178,7 +178,7 @@ def _point(one: Watched, constants: Rereading) -> Point:
 
 def seconds(one: Watched, constants: Rereading) -> Array:
     """A token's time, what comes from the drive worked out anew [s]."""
-    disk, efficiency = one.drive
+    disk, constants = one.drive
     again = predicted(one, constants)
-    paged = again.total, disk, efficiency, again.pieces, again.renewal
+    paged = again.total, disk, constants, again.pieces, again.renewal
     return one.other + page_fault_seconds(*paged)

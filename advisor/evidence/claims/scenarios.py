@@ -12,7 +12,7 @@ from typing import Any
 from advisor import runtimes
 from advisor.advice.compare import as_run
 from advisor.advice.offers import MoneyInputs
-from advisor.catalog.constants import efficiency
+from advisor.catalog.constants import constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import Settings, Strategy
 from advisor.cost_model.schedule import Route
@@ -131,7 +131,7 @@ class Scenario:
             self.work,
             self.runtime,
             Strategy(self.text("placement", Strategy.CPU_OFFLOAD)),
-            efficiency(),
+            constants(),
             self.settings,
         )
 

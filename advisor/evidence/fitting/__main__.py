@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from advisor.catalog.constants import FACTOR, EfficiencyRow
+from advisor.catalog.constants import FACTOR, ConstantRow
 from advisor.catalog.csv_tables import DATA, as_text, read
 from advisor.evidence.fitting import held_out
 from advisor.evidence.fitting.framework_table import fitted, stream_rows
@@ -55,7 +55,7 @@ def refitted() -> Mapping[Path, str]:
     anew = {(name, one.runtime or None) for name, one in PARAMETERS.items()}
     anew |= {(name, None) for name in SPREADS}
     streams = {_key(row): row for row in stream_rows()}
-    table = read(TABLE, EfficiencyRow)
+    table = read(TABLE, ConstantRow)
     kept = [row for row in table if (row.constant, row.runtime) not in anew]
     found = [
         *_rows(one),
@@ -77,14 +77,14 @@ def refitted() -> Mapping[Path, str]:
     }
 
 
-def _key(row: EfficiencyRow) -> tuple[str | None, ...]:
+def _key(row: ConstantRow) -> tuple[str | None, ...]:
     """What a row holds for."""
     return (
         row.constant, row.runtime, row.family, row.backend, row.build, row.decode_class,
     )  # fmt: skip
 
 
-def _rows(fit: Fit) -> Iterable[EfficiencyRow]:
+def _rows(fit: Fit) -> Iterable[ConstantRow]:
     found = zip(fit.terms, fit.values, fit.rows, fit.spreads, strict=True)
     for (constant, scope), value, rows, spread in found:
         parameter = PARAMETERS[constant]
@@ -103,7 +103,7 @@ def _rows(fit: Fit) -> Iterable[EfficiencyRow]:
 
 def _spread_rows(
     found: Mapping[tuple[str, str], tuple[float, int]],
-) -> Iterable[EfficiencyRow]:
+) -> Iterable[ConstantRow]:
     note = "80 % range, as the logarithm of a factor"
     for (constant, part), (value, rows) in found.items():
         yield _row(
@@ -111,7 +111,7 @@ def _spread_rows(
         )
 
 
-def _timed_row() -> EfficiencyRow:
+def _timed_row() -> ConstantRow:
     """Half width where llama.cpp was timed on the machine, from what it was predicted there."""
     with OWN.open(encoding="utf-8", newline="") as file:
         runs = [row for row in csv.DictReader(file) if row["category"] == "cpu"]
@@ -124,7 +124,7 @@ def _timed_row() -> EfficiencyRow:
     )
 
 
-def _source_rows(found: Mapping[str, int]) -> Iterable[EfficiencyRow]:
+def _source_rows(found: Mapping[str, int]) -> Iterable[ConstantRow]:
     note = "sources that measured a GPU of the family"
     yield _row("sources", {}, 0.0, "count", 0, note)
     for family, count in found.items():
@@ -134,8 +134,8 @@ def _source_rows(found: Mapping[str, int]) -> Iterable[EfficiencyRow]:
 
 def _row(
     constant: str, scope: Mapping[str, str], value: float, unit: str, rows: int, note: str
-) -> EfficiencyRow:
-    return EfficiencyRow(
+) -> ConstantRow:
+    return ConstantRow(
         constant=constant,
         runtime=scope.get("runtime") or None,
         family=scope.get("family"),

@@ -11,14 +11,14 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from advisor.catalog.constants import efficiency
+from advisor.catalog.constants import constants
 from advisor.catalog.csv_tables import DATA
 from advisor.cost_model.schedule import Phases
 from advisor.cost_model.timing import schedule_seconds
 from advisor.errors import AdvisorError
 from advisor.evidence.fitting.framework_parameters import STREAM_PARAMETERS
 from advisor.evidence.fitting.gauss_newton import group_of
-from advisor.evidence.fitting.llama_cpp_rows import Constants
+from advisor.evidence.fitting.llama_cpp_rows import ConstantColumns
 from advisor.evidence.fitting.vectorize import Shape, machines, number_type, shape, stacked
 from advisor.evidence.published.batch import SERVER
 from advisor.evidence.published.engines import computes_in_place, engine
@@ -162,12 +162,12 @@ class Sweep:
     steps: Floats
 
 
-class Fitted(Constants):
+class Fitted(ConstantColumns):
     """Per-run values of constants that are fitted; of others, what the table says of all."""
 
     def __init__(self, values: Mapping[str, Floats]) -> None:
         super().__init__(values)
-        self._others = efficiency()
+        self._others = constants()
 
     def value(self, constant: str, family: str = "") -> Floats:
         """The constant of each run, shape (runs,); or one for all of them."""

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from advisor.catalog.constants import Efficiency, EfficiencyRow, Scope, efficiency
+from advisor.catalog.constants import ConstantRow, Constants, Scope, constants
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import LAYERS, TOKEN
 from advisor.cost_model.uncertainty import IN_DECODE
@@ -41,13 +41,13 @@ def fitted() -> tuple[Streams, StreamFit]:
     return streams, solve(task(streams))
 
 
-def stream_rows() -> list[EfficiencyRow]:
+def stream_rows() -> list[ConstantRow]:
     """Constants and spreads of frameworks for data/efficiency.csv."""
     streams, fit = fitted()
     return [*_constants(streams, fit), *_spreads(streams, fit)]
 
 
-def _constants(streams: Streams, fit: StreamFit) -> Iterator[EfficiencyRow]:
+def _constants(streams: Streams, fit: StreamFit) -> Iterator[ConstantRow]:
     for name, parameter in STREAM_PARAMETERS.items():
         for key in sorted(set(parameter.only or streams.engines)):
             own = (name, key) if RUNTIME in parameter.factors else (name, "")
@@ -58,11 +58,11 @@ def _constants(streams: Streams, fit: StreamFit) -> Iterator[EfficiencyRow]:
             yield replace(one, spread=float(f"{fit.spreads[own]:.2g}") if rows else None)
 
 
-def _spreads(streams: Streams, fit: StreamFit) -> Iterator[EfficiencyRow]:
+def _spreads(streams: Streams, fit: StreamFit) -> Iterator[ConstantRow]:
     """Half widths by part of the time and by engine, from what was left out."""
     note = "80 % range, as the logarithm of a factor"
     off = _off(streams, fit, stated=True)
-    behind = efficiency().value("spread_unmeasured", Route.STREAMED)  # links are derived
+    behind = constants().value("spread_unmeasured", Route.STREAMED)  # links are derived
     streamed = float(np.sqrt(max(_most(off, STREAMED) ** 2 - behind**2, 0.01)))
     halves: tuple[tuple[str, float, str], ...] = (
         (Route.STREAMED, streamed, STREAMED),
@@ -80,7 +80,7 @@ def _spreads(streams: Streams, fit: StreamFit) -> Iterator[EfficiencyRow]:
     yield from _guesses(streams, fit, resident)
 
 
-def _guesses(streams: Streams, fit: StreamFit, stated: float) -> Iterator[EfficiencyRow]:
+def _guesses(streams: Streams, fit: StreamFit, stated: float) -> Iterator[ConstantRow]:
     """What a range is wider by where nobody stated the batch: dense models, and those of experts.
 
     Args:
@@ -121,8 +121,8 @@ def _most(off: Mapping[str, list[float]], *wanted: str) -> float:
 
 def _row(
     constant: str, runtime: str | None, family: str, value: float, unit: str, rows: int, note: str
-) -> EfficiencyRow:
-    return EfficiencyRow(
+) -> ConstantRow:
+    return ConstantRow(
         constant=constant,
         runtime=runtime,
         family=family or None,
@@ -138,14 +138,14 @@ def _row(
 
 def half_width(run: Run) -> float:
     """Half width of a run's range by what most of its time goes to, as a logarithm."""
-    table = efficiency().bound(Scope(runtime=run.case.runtime.key))
+    table = constants().bound(Scope(runtime=run.case.runtime.key))
     own = _stated(run, table)
     if teaches(run):
         return own
     return float(np.hypot(own, guessed_batch(run.case.model)))
 
 
-def _stated(run: Run, table: Efficiency) -> float:
+def _stated(run: Run, table: Constants) -> float:
     """Half width where the batch is stated."""
     kind = regime(run)
     if kind in (BATCHED, RESIDENT) or run.case.runtime.place is EXPERT_STREAMING.place:

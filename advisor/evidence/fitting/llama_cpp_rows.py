@@ -75,7 +75,7 @@ class Stack:
     seconds: Floats
 
 
-class Constants:
+class ConstantColumns:
     """Per-row values of every constant, in place of the table's single ones."""
 
     def __init__(self, values: Mapping[str, Floats]) -> None:
@@ -93,7 +93,7 @@ def seconds(stack: Stack, values: Mapping[str, Floats]) -> Floats:
         stack: the rows.
         values: each constant for each row, shape (rows,).
     """
-    constants = Constants(values)
+    constants = ConstantColumns(values)
     gpu = Gpu(
         name="", vendor="", family="", memory=given(1.0), bandwidth=given(stack.bandwidth),
         tensor_flops={"fp16": stack.flops},  # type: ignore[dict-item]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from advisor.catalog.constants import efficiency
+from advisor.catalog.constants import constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import Settings, Strategy
 from advisor.cost_model.uncertainty import Range
@@ -63,7 +63,7 @@ class Case:
         strategy: where the rest lay.
         settings: the split, where it was stated.
         backend: the runtime's way to the GPU, where it was stated.
-        build: age or fork of the runtime, as `efficiency.Scope` names it.
+        build: age or fork of the runtime, as `constants.Scope` names it.
         notes: what stands in for what was not stated.
         guessed: the batch was not stated, and memory decided it.
     """
@@ -135,7 +135,7 @@ def _range(case: Case, found: Range) -> tuple[Array, Array]:
 def _estimated(case: Case, work: Workload) -> Estimate:
     return estimate(
         case.model, case.machine, work, case.runtime, case.strategy,
-        efficiency(), case.settings, backend=case.backend, build=case.build,
+        constants(), case.settings, backend=case.backend, build=case.build,
     )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from advisor.catalog.constants import Efficiency
+from advisor.catalog.constants import Constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import RAM, Placement, Settings, Strategy, Tier
 from advisor.cost_model.schedule import Phases, Route, Schedule
@@ -92,7 +92,7 @@ class Situation:
     one: Estimate
     machine: Machine
     placement: Placement
-    constants: Efficiency
+    constants: Constants
     system: str = ""
 
     @property
