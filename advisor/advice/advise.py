@@ -9,7 +9,7 @@ from advisor.advice.offers import MoneyInputs
 from advisor.advice.upgrades import Upgrade, first_choice, upgrades
 from advisor.advice.what_ifs import WhatIf, what_ifs
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import Settings, Strategy
+from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
 from advisor.formatting import hours, money_per_hour, tokens_per_second
 from advisor.formatting import memory as memory_words
@@ -45,15 +45,15 @@ class Advice:
     what_ifs: tuple[WhatIf, ...]
     chosen: Runtime | None = None
 
-    def placed(self, strategy: Strategy) -> tuple[Estimate, ...]:
+    def placed(self, strategy: PlacementStrategy) -> tuple[Estimate, ...]:
         """Estimates of one placement, in the order of the runtimes."""
         return tuple(one for one in self.estimates if one.strategy is strategy)
 
-    def meant(self, strategy: Strategy) -> tuple[Estimate, ...]:
+    def meant(self, strategy: PlacementStrategy) -> tuple[Estimate, ...]:
         """Those of them that are of the runtime chosen; all where none was."""
         return tuple(one for one in self.placed(strategy) if self.chosen in (None, one.how))
 
-    def why_not(self, strategy: Strategy) -> str:
+    def why_not(self, strategy: PlacementStrategy) -> str:
         """Why a placement cannot be had at all; empty where it can."""
         if self.chosen is not None and not self.meant(strategy):
             return lacks(self.chosen, strategy)
@@ -106,7 +106,7 @@ def verdict(
     if best is None:
         gives = f"{_gives(upgrade)}." if upgrade else ""
         return " ".join(filter(None, (_nothing(estimates, chosen), gives, faster)))
-    if best.strategy is Strategy.GPU_RESIDENT:
+    if best.strategy is PlacementStrategy.GPU_RESIDENT:
         now = f"{best.runtime} gives {tokens_per_second(decode_tps(best))}"
         fits = f"It fits in the GPU: {now}. Nothing needs to be offloaded."
         return f"{fits} {faster}".rstrip()
@@ -129,8 +129,8 @@ def _nothing(estimates: Iterable[Estimate], chosen: Runtime | None) -> str:
 def _how(best: Estimate, chosen: Runtime | None) -> str:
     on_cpu = best.machine is not None and not best.machine.gpus
     how = {
-        Strategy.CPU_OFFLOAD: "The processor alone" if on_cpu else "Offloading to RAM",
-        Strategy.NVME_OFFLOAD: "Reading from the drive",
+        PlacementStrategy.CPU_OFFLOAD: "The processor alone" if on_cpu else "Offloading to RAM",
+        PlacementStrategy.NVME_OFFLOAD: "Reading from the drive",
     }[best.strategy]
     return f"With {chosen.name}, {how[0].lower()}{how[1:]}" if chosen else how
 

@@ -3,17 +3,17 @@
 from advisor.advice.advise import Advice
 from advisor.advice.compare import usable
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import Strategy
+from advisor.cost_model.placement import PlacementStrategy
 
 TITLES = {
-    Strategy.GPU_RESIDENT: "In the GPU",
-    Strategy.CPU_OFFLOAD: "Offload to RAM",
-    Strategy.NVME_OFFLOAD: "Offload to NVMe",
+    PlacementStrategy.GPU_RESIDENT: "In the GPU",
+    PlacementStrategy.CPU_OFFLOAD: "Offload to RAM",
+    PlacementStrategy.NVME_OFFLOAD: "Offload to NVMe",
 }
 """What people read above each placement."""
 
 
-def card_of(advice: Advice, strategy: Strategy) -> Estimate | None:
+def card_of(advice: Advice, strategy: PlacementStrategy) -> Estimate | None:
     """The estimate that stands for a placement: the fastest that fits, else the first possible.
 
     Of the runtime chosen, where one was.

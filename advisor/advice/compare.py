@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from advisor.catalog.constants import constants
 from advisor.cost_model.estimate import Estimate, estimate, whole_bytes
-from advisor.cost_model.placement import Settings, Strategy
+from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
@@ -77,14 +77,14 @@ def as_run(asked: Model, runtime: Runtime, machine: Machine) -> Model:
     return asked if form == asked.format else catalog.in_format(asked.architecture, form)
 
 
-def lacks(runtime: Runtime, strategy: Strategy) -> str:
+def lacks(runtime: Runtime, strategy: PlacementStrategy) -> str:
     """Why a runtime has no estimate of a placement; empty where it has one."""
     if strategy in runtime.strategies:
         return ""
     return {
-        Strategy.GPU_RESIDENT: f"{runtime.name} always leaves a part outside the GPU.",
-        Strategy.CPU_OFFLOAD: f"{runtime.name} leaves nothing in RAM.",
-        Strategy.NVME_OFFLOAD: f"{runtime.name} does not run a model from the drive.",
+        PlacementStrategy.GPU_RESIDENT: f"{runtime.name} always leaves a part outside the GPU.",
+        PlacementStrategy.CPU_OFFLOAD: f"{runtime.name} leaves nothing in RAM.",
+        PlacementStrategy.NVME_OFFLOAD: f"{runtime.name} does not run a model from the drive.",
     }[strategy]
 
 

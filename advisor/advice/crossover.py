@@ -17,7 +17,7 @@ import numpy as np
 
 from advisor.advice.concurrency import USERS, again
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import Settings, Strategy
+from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.schedule import Route, Schedule
 from advisor.cost_model.uncertainty import Range
 from advisor.model.model import Floats
@@ -155,7 +155,7 @@ def sides(
     """Runtimes with weights in RAM that read them there for one user, and that stream them."""
     in_place, streamed = [], []
     for one in estimates:
-        if one.strategy is not Strategy.CPU_OFFLOAD or one.placement is None:
+        if one.strategy is not PlacementStrategy.CPU_OFFLOAD or one.placement is None:
             continue
         alone = again(one, replace(one.work, users=1), settings)
         if Route.STREAMED in alone.routes:

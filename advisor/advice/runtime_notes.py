@@ -7,7 +7,7 @@ import numpy as np
 
 from advisor.catalog.constants import constants
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.placement import RAM, Settings, Strategy, weight_bytes
+from advisor.cost_model.placement import RAM, PlacementStrategy, Settings, weight_bytes
 from advisor.formatting import number, range_of, seconds, tokens_per_second
 from advisor.runtimes import (
     ACCELERATE,
@@ -57,7 +57,7 @@ def _llama_cpp(one: Estimate) -> Iterable[str]:
         return
     yield from _divided(one)
     yield from _own_fit(one)
-    split = one.strategy is Strategy.CPU_OFFLOAD and one.placement.gpu_layers
+    split = one.strategy is PlacementStrategy.CPU_OFFLOAD and one.placement.gpu_layers
     if not split or one.placement.load_mode in READ_IN:
         return
     fixed = Settings(
@@ -77,7 +77,7 @@ def _llama_cpp(one: Estimate) -> Iterable[str]:
 
 def _divided(one: Estimate) -> Iterable[str]:
     """What `-sm tensor` would give where several GPUs hold the whole model."""
-    if one.machine is None or one.strategy is not Strategy.GPU_RESIDENT:
+    if one.machine is None or one.strategy is not PlacementStrategy.GPU_RESIDENT:
         return
     if len(one.machine.gpus) < 2 or one.machine.nodes > 1:
         return
@@ -99,10 +99,10 @@ WORTH_NAMING = 0.95
 
 def _own_fit(one: Estimate) -> Iterable[str]:
     """What llama-server does where `-ngl` and the like are left away."""
-    if one.placement is None or one.strategy is Strategy.NVME_OFFLOAD:
+    if one.placement is None or one.strategy is PlacementStrategy.NVME_OFFLOAD:
         return
-    fitted = _again(replace(one, strategy=Strategy.GPU_RESIDENT), Settings())
-    if fitted is not None and one.strategy is not Strategy.GPU_RESIDENT:
+    fitted = _again(replace(one, strategy=PlacementStrategy.GPU_RESIDENT), Settings())
+    if fitted is not None and one.strategy is not PlacementStrategy.GPU_RESIDENT:
         yield "Left to its own fit (--fit on) it would put all of the model in the GPU."
         return
     found = _again(one, Settings())
@@ -114,7 +114,7 @@ def _own_fit(one: Estimate) -> Iterable[str]:
             f"Left to its own fit (--fit on) it would take {layers} layers and leave the experts "
             f"of {moe} in RAM: {_speed(found)}."
         )
-    elif one.strategy is Strategy.CPU_OFFLOAD:
+    elif one.strategy is PlacementStrategy.CPU_OFFLOAD:
         yield (
             "Its own fit (--fit on) comes to the same layers, or part of one more; given here, "
             "they stay what was predicted."
@@ -149,7 +149,7 @@ def _vllm(one: Estimate) -> Iterable[str]:
 
 def _accelerate(one: Estimate) -> Iterable[str]:
     """What `device_map="auto"` does where nobody limits it."""
-    if one.machine is None or one.strategy is Strategy.GPU_RESIDENT:
+    if one.machine is None or one.strategy is PlacementStrategy.GPU_RESIDENT:
         return
     gpus = [MEMORY_USED * float(np.max(gpu.memory.value)) for gpu in one.machine.gpus]
     placed = device_map(one.model, gpus, MEMORY_USED * float(np.max(one.machine.host.memory.value)))

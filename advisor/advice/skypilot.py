@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from advisor.advice.price_rows import accelerator_rows
 from advisor.advice.upgrades import Upgrade
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import Strategy, Tier
+from advisor.cost_model.placement import PlacementStrategy, Tier
 from advisor.errors import Refusal
 from advisor.runtimes import LLAMA_CPP, OLLAMA, SGLANG, VLLM
 from advisor.runtimes.serving import checkpoint
@@ -172,7 +172,11 @@ def task(upgrade: Upgrade) -> str:
             "resources:",
             f"  accelerators: {accelerators(upgrade)}",
             f"  disk_size: {math.ceil(one.model.file_bytes / GIB) + SYSTEM_DISK}",
-            *([f"  memory: {_ram(one)}+"] if one.strategy is not Strategy.GPU_RESIDENT else []),
+            *(
+                [f"  memory: {_ram(one)}+"]
+                if one.strategy is not PlacementStrategy.GPU_RESIDENT
+                else []
+            ),
             "",
             "envs:",
             f"  {recipe.variable}:{f' {known}' if known else ''}",

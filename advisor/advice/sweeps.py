@@ -12,7 +12,7 @@ from advisor.advice.offers import MoneyInputs
 from advisor.advice.upgrades import first_choice
 from advisor.catalog.constants import constants
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.placement import DISK, Settings, Strategy, weight_bytes
+from advisor.cost_model.placement import DISK, PlacementStrategy, Settings, weight_bytes
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
@@ -54,7 +54,7 @@ def speed_by_layers(
         machine,
         work,
         runtime,
-        Strategy.CPU_OFFLOAD,
+        PlacementStrategy.CPU_OFFLOAD,
         constants(),
         Settings(gpu_layers=layers),
     )

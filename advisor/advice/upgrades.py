@@ -10,7 +10,7 @@ from advisor.advice.offers import MoneyInputs, Offer, offers
 from advisor.advice.price_rows import price_rows
 from advisor.catalog.constants import constants
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.placement import Strategy
+from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine import from_catalog
@@ -126,7 +126,7 @@ def _upgrade(
     return Upgrade(
         gpu=name,
         count=count,
-        holds_all=one.strategy is Strategy.GPU_RESIDENT,
+        holds_all=one.strategy is PlacementStrategy.GPU_RESIDENT,
         estimate=one,
         offer=offer,
         other_offers=tuple(found[1:]),
@@ -151,18 +151,18 @@ def _smallest_holder(
     except Refusal:
         return None
 
-    def tried(count: int, strategy: Strategy) -> Estimate | None:
+    def tried(count: int, strategy: PlacementStrategy) -> Estimate | None:
         where = replace(single, gpus=(card,) * count)
         one = estimate(model, where, work, runtime, strategy, constants())
         return one if bool(one.fits) else None
 
-    resident = Strategy.GPU_RESIDENT in runtime.strategies
+    resident = PlacementStrategy.GPU_RESIDENT in runtime.strategies
     least = model.file_bytes - model.embedding
     for count in counts if resident else ():
         enough = count * float(card.memory.value) >= least
-        if enough and (one := tried(count, Strategy.GPU_RESIDENT)):
+        if enough and (one := tried(count, PlacementStrategy.GPU_RESIDENT)):
             return count, one
-    part = tried(1, Strategy.CPU_OFFLOAD)
+    part = tried(1, PlacementStrategy.CPU_OFFLOAD)
     return (1, part) if part else None
 
 

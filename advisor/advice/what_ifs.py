@@ -10,7 +10,7 @@ from functools import partial
 from advisor.advice.compare import as_run, decode_tps, own_settings
 from advisor.catalog.constants import constants
 from advisor.cost_model.estimate import BOUND_BY, Estimate, estimate
-from advisor.cost_model.placement import Settings, Strategy
+from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal, UnknownName
@@ -141,7 +141,7 @@ def _faster_memory(
         host = replace(machine.host, bandwidth=replace(figure, value=figure.value * 1.25))
         faster = replace(machine, host=host)
         yield "RAM 25 % faster", "your price", fastest(asked, faster, work)
-    if best.strategy is Strategy.NVME_OFFLOAD:
+    if best.strategy is PlacementStrategy.NVME_OFFLOAD:
         enough = replace(machine.host.memory, value=best.model.file_bytes * 1.15)
         larger = replace(machine, host=replace(machine.host, memory=enough))
         change = f"{memory_words(float(enough.value))} of RAM, to hold the model"

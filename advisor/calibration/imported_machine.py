@@ -3,12 +3,12 @@
 from advisor.calibration import imported_store, local_machine
 from advisor.calibration.fingerprint import Fingerprint
 from advisor.calibration.local_store import Calibration
-from advisor.calibration.measurement_file import Probed
+from advisor.calibration.measurement_file import MeasurementHistory
 from advisor.errors import InputError, UnknownName
 from advisor.machine import from_spec
 from advisor.machine.catalog import find_host
 from advisor.machine.machine import Machine
-from advisor.machine.spec import MachineInputs
+from advisor.machine.spec import MachineSpec
 from advisor.probes.gpu.facts import GpuFacts
 from advisor.probes.host.inventory import HostFacts
 from advisor.probes.measurement import Measurement
@@ -18,7 +18,7 @@ UNKNOWN = Fingerprint(cpu="", cores=0, memory=0, gpus=())
 
 
 def named_machine(
-    name: str, overrides: MachineInputs | None = None, measured: Calibration | None = None
+    name: str, overrides: MachineSpec | None = None, measured: Calibration | None = None
 ) -> Machine:
     """A machine of `named_machines`, or this one.
 
@@ -32,7 +32,7 @@ def named_machine(
         InputError: nobody said how much RAM it has.
         StoreError: its file cannot be read.
     """
-    inputs = overrides or MachineInputs()
+    inputs = overrides or MachineSpec()
     if name.casefold() == imported_store.THIS:
         return local_machine.this_machine(inputs, measured)
     found = imported_store.probed(name)
@@ -46,7 +46,7 @@ def named_machine(
     return as_probed(found, known, inputs)
 
 
-def as_probed(found: Probed, measured: Calibration, overrides: MachineInputs) -> Machine:
+def as_probed(found: MeasurementHistory, measured: Calibration, overrides: MachineSpec) -> Machine:
     """A machine of which nothing is known but what its probes wrote.
 
     Args:

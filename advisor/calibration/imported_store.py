@@ -9,7 +9,7 @@ from pathlib import Path
 from advisor.calibration import local_store
 from advisor.calibration.fingerprint import Fingerprint, difference
 from advisor.calibration.local_store import Calibration
-from advisor.calibration.measurement_file import Probed, alone, imported, to_json, write
+from advisor.calibration.measurement_file import MeasurementHistory, alone, imported, to_json, write
 from advisor.calibration.measurement_file import delete as delete_file
 from advisor.errors import InputError, StoreError, UnknownName
 from advisor.paths import DATA_VARIABLE, data_folder
@@ -27,7 +27,7 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(found, key=str.casefold))
 
 
-def probed(name: str) -> Probed:
+def probed(name: str) -> MeasurementHistory:
     """What was measured on a machine.
 
     Raises:
@@ -62,7 +62,7 @@ def measured(name: str, now: datetime | None = None) -> Calibration:
     return local_store.judged(probed(name), now, f"probed on {_known(name)}")
 
 
-def keep(found: Probed, name: str) -> Probed:
+def keep(found: MeasurementHistory, name: str) -> MeasurementHistory:
     """Keep what was measured elsewhere; what is known of that machine already stays beside it.
 
     Returns:
@@ -127,8 +127,8 @@ def delete(name: str) -> None:
 
 
 def with_parts(
-    found: Probed, *, cpu: str = "", gpus: Iterable[str] = (), memory: int = 0
-) -> Probed:
+    found: MeasurementHistory, *, cpu: str = "", gpus: Iterable[str] = (), memory: int = 0
+) -> MeasurementHistory:
     """The parts that a person named, where the file does not name them.
 
     Args:
@@ -148,7 +148,9 @@ def with_parts(
     return replace(found, fingerprint=None if nothing else known)
 
 
-def _together(known: Probed, found: Probed, name: str) -> Probed:
+def _together(
+    known: MeasurementHistory, found: MeasurementHistory, name: str
+) -> MeasurementHistory:
     if known.fingerprint and found.fingerprint:
         differs = difference(known.fingerprint, found.fingerprint).removesuffix("; probe again.")
         if differs:
@@ -156,7 +158,7 @@ def _together(known: Probed, found: Probed, name: str) -> Probed:
                 f"{name} is another machine already. {differs}. Give another name, or delete "
                 f"{name} first."
             )
-    return Probed(
+    return MeasurementHistory(
         fingerprint=found.fingerprint or known.fingerprint,
         history=known.with_more(found.history),
     )

@@ -10,7 +10,7 @@ from advisor.machine.catalog import find_gpu
 from advisor.machine.from_spec import TYPICAL_DISK, TYPICAL_HOST, drive, link, machine, name_of
 from advisor.machine.machine import USUAL_READ_AHEAD, Disk, Gpu, Host, Machine
 from advisor.machine.quantity import Provenance, Quantity, given
-from advisor.machine.spec import MachineInputs
+from advisor.machine.spec import MachineSpec
 from advisor.paths import data_folder
 from advisor.probes import system
 from advisor.probes.gpu import detect as gpu_probe
@@ -21,7 +21,7 @@ from advisor.units import GB, GIB
 
 
 def this_machine(
-    overrides: MachineInputs | None = None, measured: Calibration | None = None
+    overrides: MachineSpec | None = None, measured: Calibration | None = None
 ) -> Machine:
     """This host: what its system and drivers show, what was measured on it, what was typed over.
 
@@ -45,7 +45,7 @@ def seen_machine(
     seen: HostFacts,
     cards: tuple[GpuFacts, ...],
     measured: Calibration,
-    overrides: MachineInputs | None = None,
+    overrides: MachineSpec | None = None,
     *,
     unseen: tuple[str, ...] = (),
     read_ahead: Quantity = USUAL_READ_AHEAD,
@@ -63,7 +63,7 @@ def seen_machine(
     Raises:
         UnknownName: a part typed over that the catalogue does not hold.
     """
-    inputs = overrides or MachineInputs()
+    inputs = overrides or MachineSpec()
     notes = [*seen.notes, *unseen, *measured.notes]
     if measured.stale:
         notes.append(measured.stale)
@@ -82,7 +82,7 @@ def seen_machine(
 
 
 def _seen_gpus(
-    cards: tuple[GpuFacts, ...], inputs: MachineInputs, measured: Calibration, notes: list[str]
+    cards: tuple[GpuFacts, ...], inputs: MachineSpec, measured: Calibration, notes: list[str]
 ) -> tuple[Gpu, ...]:
     typed = (inputs.pcie_gbs, inputs.pcie_gen, inputs.pcie_lanes) != (None, None, None)
     found = []
@@ -97,7 +97,7 @@ def _seen_gpus(
     return tuple(found)
 
 
-def _as_seen(gpu: Gpu, card: GpuFacts, inputs: MachineInputs) -> Gpu:
+def _as_seen(gpu: Gpu, card: GpuFacts, inputs: MachineSpec) -> Gpu:
     """The catalogue's GPU with the memory and the link that its driver shows."""
     if inputs.vram_gb is not None:
         gpu = replace(gpu, memory=given(inputs.vram_gb * GIB))
@@ -115,7 +115,7 @@ def _as_seen(gpu: Gpu, card: GpuFacts, inputs: MachineInputs) -> Gpu:
 
 
 def _seen_host(
-    seen: HostFacts, inputs: MachineInputs, measured: Calibration, notes: list[str]
+    seen: HostFacts, inputs: MachineSpec, measured: Calibration, notes: list[str]
 ) -> Host:
     bandwidth = (
         measured.figure("ram_read") if inputs.ram_gbs is None else given(inputs.ram_gbs * GB)
@@ -125,7 +125,7 @@ def _seen_host(
     )
     if inputs.ram_gb is not None:
         memory = given(inputs.ram_gb * GIB)
-    own = measured.figure("ram_read") or _assumed_bandwidth(seen, MachineInputs(), [])
+    own = measured.figure("ram_read") or _assumed_bandwidth(seen, MachineSpec(), [])
     return Host(
         name=inputs.cpu or seen.name or "this processor",
         cores=inputs.cores or seen.cores,
@@ -137,7 +137,7 @@ def _seen_host(
     )
 
 
-def _assumed_bandwidth(seen: HostFacts, inputs: MachineInputs, notes: list[str]) -> Quantity:
+def _assumed_bandwidth(seen: HostFacts, inputs: MachineSpec, notes: list[str]) -> Quantity:
     name = inputs.cpu or seen.name
     try:
         found = from_catalog.host(name, given(float(seen.memory_total)))
@@ -151,7 +151,7 @@ def _assumed_bandwidth(seen: HostFacts, inputs: MachineInputs, notes: list[str])
 
 
 def _seen_disk(
-    inputs: MachineInputs, measured: Calibration, read_ahead: Quantity, notes: list[str]
+    inputs: MachineSpec, measured: Calibration, read_ahead: Quantity, notes: list[str]
 ) -> Disk:
     figure = measured.figure("disk_read_direct")
     if inputs.disk_gbs is None and inputs.disk is None and figure is not None:

@@ -10,8 +10,8 @@ from typing import Any
 from advisor.calibration.fingerprint import Fingerprint, difference, fingerprint, other_driver
 from advisor.calibration.measurement_file import (
     UNREADABLE,
+    MeasurementHistory,
     NewerFile,
-    Probed,
     alone,
     delete,
     from_json,
@@ -161,7 +161,9 @@ def load(now: datetime | None = None) -> Calibration:
     return replace(found, stale=driver or found.stale)
 
 
-def judged(probed: Probed, now: datetime | None = None, source: str = SOURCE) -> Calibration:
+def judged(
+    probed: MeasurementHistory, now: datetime | None = None, source: str = SOURCE
+) -> Calibration:
     """What was measured on a machine, and whether it is too old.
 
     Args:
@@ -177,21 +179,23 @@ def judged(probed: Probed, now: datetime | None = None, source: str = SOURCE) ->
     )
 
 
-def exported() -> Probed:
+def exported() -> MeasurementHistory:
     """This machine with all that is kept about it."""
     now = fingerprint()
-    return _of_machine(_kept()[0], now) or Probed(fingerprint=now, history=())
+    return _of_machine(_kept()[0], now) or MeasurementHistory(fingerprint=now, history=())
 
 
-def _with(here: Probed, found: tuple[Measurement, ...], now: Fingerprint) -> Probed:
+def _with(
+    here: MeasurementHistory, found: tuple[Measurement, ...], now: Fingerprint
+) -> MeasurementHistory:
     """The driver is that of the last measurement of a GPU."""
     of_gpu = any(not one.name.startswith(NOT_OF_GPU) for one in found)
     if not of_gpu and here.fingerprint is not None:
         now = replace(now, driver=here.fingerprint.driver or now.driver)
-    return Probed(fingerprint=now, history=here.with_more(found))
+    return MeasurementHistory(fingerprint=now, history=here.with_more(found))
 
 
-def _of_machine(sets: Iterable[Probed], now: Fingerprint) -> Probed | None:
+def _of_machine(sets: Iterable[MeasurementHistory], now: Fingerprint) -> MeasurementHistory | None:
     return next(
         (one for one in sets if one.fingerprint and not difference(one.fingerprint, now)), None
     )
@@ -201,12 +205,12 @@ def _keep(path: Path, found: tuple[Measurement, ...], now: Fingerprint) -> None:
     sets, notes = _kept()
     if notes and path.exists():
         raise StoreError(f"{notes[0]} Nothing was saved, so that nothing there is lost.")
-    here = _of_machine(sets, now) or Probed(fingerprint=now, history=())
+    here = _of_machine(sets, now) or MeasurementHistory(fingerprint=now, history=())
     others = [to_json(one) for one in sets if one is not here]
     write(path, {**to_json(_with(here, found, now)), EARLIER: others})
 
 
-def _kept() -> tuple[tuple[Probed, ...], tuple[str, ...]]:
+def _kept() -> tuple[tuple[MeasurementHistory, ...], tuple[str, ...]]:
     """What the file holds, of the machine that was measured last first; and what is wrong."""
     path = data_folder() / FILE_NAME
     try:
@@ -221,7 +225,7 @@ def _kept() -> tuple[tuple[Probed, ...], tuple[str, ...]]:
         return (), (_set_aside(path, error),)
 
 
-def _sets(content: Any) -> tuple[Probed, ...]:
+def _sets(content: Any) -> tuple[MeasurementHistory, ...]:
     if content["fingerprint"] is None:
         raise ValueError("it does not say which machine was measured")
     return from_json(content), *(from_json(one) for one in content.get(EARLIER, ()))

@@ -38,7 +38,7 @@ class NewerFile(ValueError):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Probed:
+class MeasurementHistory:
     """What was measured on one machine.
 
     Attributes:
@@ -70,7 +70,7 @@ def _newest(measurements: Iterable[Measurement]) -> Iterator[Measurement]:
             yield one
 
 
-def to_json(probed: Probed) -> dict[str, Any]:
+def to_json(probed: MeasurementHistory) -> dict[str, Any]:
     """As a file holds it."""
     return {
         "version": VERSION,
@@ -79,7 +79,7 @@ def to_json(probed: Probed) -> dict[str, Any]:
     }
 
 
-def from_json(content: Any) -> Probed:
+def from_json(content: Any) -> MeasurementHistory:
     """Read what a file holds; a plain list of measurements has no fingerprint.
 
     Raises:
@@ -92,13 +92,13 @@ def from_json(content: Any) -> Probed:
         raise NewerFile(f"it is of version {content['version']}, and {VERSION} is the last known")
     seen = content["fingerprint"]
     measured = [_measurement(row) for row in content["measurements"]]
-    return Probed(
+    return MeasurementHistory(
         fingerprint=None if seen is None else _fingerprint(seen),
         history=tuple(sorted(measured, key=lambda one: moment(one.when))),
     )
 
 
-def imported(text: str | bytes, name: str) -> Probed:
+def imported(text: str | bytes, name: str) -> MeasurementHistory:
     """What another machine wrote.
 
     Args:

@@ -12,7 +12,7 @@ from advisor.calibration import imported_store
 from advisor.calibration.fingerprint import Fingerprint, fingerprint
 from advisor.calibration.imported_store import THIS
 from advisor.calibration.local_store import Calibration
-from advisor.calibration.measurement_file import LARGEST, Probed, imported, to_json
+from advisor.calibration.measurement_file import LARGEST, MeasurementHistory, imported, to_json
 from advisor.cli.command import added, show
 from advisor.errors import InputError, StoreError
 from advisor.formatting import memory, moment, quantity
@@ -106,7 +106,7 @@ def _show(args: argparse.Namespace) -> tuple[object, str]:
     return record, "\n".join(_shown(found, known))
 
 
-def _shown(found: Probed, known: Calibration) -> Iterable[str]:
+def _shown(found: MeasurementHistory, known: Calibration) -> Iterable[str]:
     yield f"{told(found.fingerprint)}."
     yield from (sentence for sentence in (known.stale, *known.notes) if sentence)
     if not found.history:
@@ -155,7 +155,7 @@ def export_found(found: Iterable[Measurement], path: Path) -> None:
     Raises:
         InputError: the file cannot be written.
     """
-    _write(path, to_json(Probed(fingerprint=fingerprint(), history=tuple(found))))
+    _write(path, to_json(MeasurementHistory(fingerprint=fingerprint(), history=tuple(found))))
 
 
 def _read(file: str) -> bytes:

@@ -12,12 +12,12 @@ from advisor.advice.diagnosis.reported_speeds import reported_in
 from advisor.advice.offers import MoneyInputs
 from advisor.calibration import local_machine
 from advisor.calibration.imported_machine import named_machine
-from advisor.cost_model.placement import LOAD_MODES, Settings, Strategy
+from advisor.cost_model.placement import LOAD_MODES, PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.machine import from_spec
 from advisor.machine.machine import Machine
-from advisor.machine.spec import MachineInputs
+from advisor.machine.spec import MachineSpec
 from advisor.model.kv_cache import KV_BYTES_PER_VALUE
 from advisor.units import GIB
 
@@ -109,7 +109,7 @@ def add_measured(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--placement",
         type=str.lower,
-        choices=list(Strategy),
+        choices=list(PlacementStrategy),
         help="the one measured (the fastest that fits, in llama.cpp)",
     )
 
@@ -152,7 +152,7 @@ def machine_of(args: argparse.Namespace) -> Machine:
         InputError: a number out of range, an unknown name.
         StoreError: what was measured on the named machine cannot be read.
     """
-    inputs = MachineInputs(**_given(args, MACHINE), bridge=args.nvlink)
+    inputs = MachineSpec(**_given(args, MACHINE), bridge=args.nvlink)
     for name in ("gpu_count", "vram_gb", "nvlink"):
         if getattr(args, name) and args.gpu is None:
             option = name.replace("_", "-")
@@ -162,7 +162,7 @@ def machine_of(args: argparse.Namespace) -> Machine:
     return local_machine.this_machine() if inputs.empty else from_spec.machine(inputs)
 
 
-def _named(name: str, inputs: MachineInputs) -> Machine:
+def _named(name: str, inputs: MachineSpec) -> Machine:
     if inputs.machines > 1:
         raise InputError(
             f"--machines joins machines that are described, and {name!r} is a measured one; leave "

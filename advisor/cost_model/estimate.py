@@ -12,8 +12,8 @@ from advisor.cost_model.assumptions import Assumption, assumptions
 from advisor.cost_model.measured_constants import constants_on
 from advisor.cost_model.placement import (
     Placement,
+    PlacementStrategy,
     Settings,
-    Strategy,
     Tier,
     missing_bytes,
     needed_bytes,
@@ -71,7 +71,7 @@ class Estimate:
     """
 
     how: Runtime
-    strategy: Strategy
+    strategy: PlacementStrategy
     model: Model
     work: Workload
     becomes: str = ""
@@ -189,7 +189,7 @@ def estimate(
     machine: Machine,
     work: Workload,
     runtime: Runtime,
-    strategy: Strategy,
+    strategy: PlacementStrategy,
     efficiency: Constants,
     settings: Settings | None = None,
     becomes: str = "",

@@ -19,7 +19,7 @@ from advisor.model.model import LAYERED, Floats, Model
 from advisor.units import Array
 
 
-class Strategy(StrEnum):
+class PlacementStrategy(StrEnum):
     """What is done with the part of a model that VRAM does not hold."""
 
     GPU_RESIDENT = "gpu-resident"
@@ -134,7 +134,7 @@ class Placement:
             that are told otherwise [B].
     """
 
-    strategy: Strategy
+    strategy: PlacementStrategy
     gpu_layers: Array
     cpu_moe: Array
     weights: Mapping[Location, Mapping[Group, Floats]]

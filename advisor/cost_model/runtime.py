@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from advisor.cost_model.placement import Placement, Settings, Strategy
+from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
 from advisor.cost_model.schedule import Phases
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
@@ -51,9 +51,9 @@ class Runtime:
     name: str
     key: str
     version: str
-    strategies: tuple[Strategy, ...]
+    strategies: tuple[PlacementStrategy, ...]
     becomes: Callable[[str, Machine], Becomes]
-    place: Callable[[Model, Machine, Workload, Strategy, Settings], Placement]
+    place: Callable[[Model, Machine, Workload, PlacementStrategy, Settings], Placement]
     schedule: Callable[[Model, Placement, Machine, Workload], Phases]
     command: Callable[[Model, Placement, Machine, Workload], str]
     build: str = ""

@@ -14,7 +14,7 @@ from advisor.machine import from_catalog
 from advisor.machine.catalog import find_gpu, find_host
 from advisor.machine.machine import Disk, Gpu, Host, Link, Machine
 from advisor.machine.quantity import Provenance, Quantity, given
-from advisor.machine.spec import LIMITS, MIXED, NO_GPU, MachineInputs
+from advisor.machine.spec import LIMITS, MIXED, NO_GPU, MachineSpec
 from advisor.units import GB, GIB
 
 TYPICAL_HOST = "Desktop DDR5 dual-channel (typical)"
@@ -24,7 +24,7 @@ TEN_GIGABIT = 0.94 * 1.25 * GB
 """What 10 Gbit Ethernet carries of 1500-byte frames [B/s]."""
 
 
-def machine(inputs: MachineInputs) -> Machine:
+def machine(inputs: MachineSpec) -> Machine:
     """The machine that was described, what was left open filled with typical parts.
 
     Raises:
@@ -43,7 +43,7 @@ def machine(inputs: MachineInputs) -> Machine:
     )
 
 
-def _network(inputs: MachineInputs) -> Quantity | None:
+def _network(inputs: MachineSpec) -> Quantity | None:
     if inputs.machines == 1:
         return None
     if inputs.network_gbs is not None:
@@ -61,7 +61,7 @@ def name_of(gpus: tuple[Gpu, ...], host: Host) -> str:
     return ", ".join(part for part in (" + ".join(cards), host.name) if part)
 
 
-def _gpus(inputs: MachineInputs) -> tuple[Gpu, ...]:
+def _gpus(inputs: MachineSpec) -> tuple[Gpu, ...]:
     """All GPUs of a machine, kind by kind.
 
     Raises:
@@ -92,14 +92,14 @@ def _bridged(cards: tuple[Gpu, ...]) -> tuple[Gpu, ...]:
     return tuple(from_catalog.bridged(card) for card in cards)
 
 
-def _gpu(inputs: MachineInputs, name: str) -> Gpu:
+def _gpu(inputs: MachineSpec, name: str) -> Gpu:
     found = from_catalog.gpu(name)
     if inputs.vram_gb is not None:
         found = replace(found, memory=given(inputs.vram_gb * GIB))
     return replace(found, link=link(inputs, found))
 
 
-def link(inputs: MachineInputs, gpu: Gpu) -> Link:
+def link(inputs: MachineSpec, gpu: Gpu) -> Link:
     """A GPU's link as stated, else its own of the catalogue."""
     if inputs.pcie_gbs is not None:
         return from_catalog.given_link(given(inputs.pcie_gbs * GB))
@@ -111,7 +111,7 @@ def link(inputs: MachineInputs, gpu: Gpu) -> Link:
     )
 
 
-def _host(inputs: MachineInputs, gpu: Gpu | None) -> Host:
+def _host(inputs: MachineSpec, gpu: Gpu | None) -> Host:
     if gpu is not None and gpu.unified and inputs.cpu is None:
         found = _unified_host(inputs, gpu)
     else:
@@ -120,7 +120,7 @@ def _host(inputs: MachineInputs, gpu: Gpu | None) -> Host:
     return found if inputs.cores is None else replace(found, cores=inputs.cores)
 
 
-def _bandwidth(inputs: MachineInputs, cpu: str) -> Quantity | None:
+def _bandwidth(inputs: MachineSpec, cpu: str) -> Quantity | None:
     """RAM bandwidth as stated, or from stated channels and rate; None where neither is."""
     if inputs.ram_gbs is not None:
         return given(inputs.ram_gbs * GB)
@@ -134,7 +134,7 @@ def _bandwidth(inputs: MachineInputs, cpu: str) -> Quantity | None:
     )
 
 
-def _unified_host(inputs: MachineInputs, gpu: Gpu) -> Host:
+def _unified_host(inputs: MachineSpec, gpu: Gpu) -> Host:
     """The processor beside a unified chip's GPU, by its own row where the catalogue has one."""
     chip = re.sub(r"^.*\((.*)\)$|\s\d+c$", r"\1", gpu.name)
     row = find_gpu(gpu.name)
@@ -150,7 +150,7 @@ def _unified_host(inputs: MachineInputs, gpu: Gpu) -> Host:
     )
 
 
-def _memory(inputs: MachineInputs, typical: float) -> Quantity:
+def _memory(inputs: MachineSpec, typical: float) -> Quantity:
     if inputs.ram_gb is not None:
         return given(inputs.ram_gb * GIB)
     return Quantity(
@@ -158,7 +158,7 @@ def _memory(inputs: MachineInputs, typical: float) -> Quantity:
     )
 
 
-def drive(inputs: MachineInputs) -> Disk:
+def drive(inputs: MachineSpec) -> Disk:
     """The drive as stated, else a typical one.
 
     Raises:

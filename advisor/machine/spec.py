@@ -30,7 +30,7 @@ LIMITS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class MachineInputs:
+class MachineSpec:
     """What a person said about a machine; None for what they left open.
 
     Attributes:
@@ -89,7 +89,7 @@ class MachineInputs:
     @property
     def empty(self) -> bool:
         """Nothing was said: this machine is meant."""
-        return self == MachineInputs()
+        return self == MachineSpec()
 
 
 def _within(value: Array, low: float, high: float) -> bool:

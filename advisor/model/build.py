@@ -21,7 +21,7 @@ from advisor.model.layers import (
     layer_cache,
     mixer,
 )
-from advisor.model.spec import ArchitectureFacts
+from advisor.model.spec import ArchitectureSpec
 from advisor.model.token_mixers import mixer_tensors
 
 NORM_ROLES = {
@@ -31,7 +31,7 @@ NORM_ROLES = {
 }
 
 
-def build(facts: ArchitectureFacts) -> Architecture:
+def build(facts: ArchitectureSpec) -> Architecture:
     """A model's architecture from its published numbers.
 
     Raises:
@@ -56,14 +56,14 @@ def build(facts: ArchitectureFacts) -> Architecture:
     )
 
 
-def experts(facts: ArchitectureFacts) -> Experts | None:
+def experts(facts: ArchitectureSpec) -> Experts | None:
     """Routed experts of a layer, None for a dense model."""
     if not facts.experts:
         return None
     return Experts(total=facts.experts, used=facts.experts_per_token)
 
 
-def embedding(facts: ArchitectureFacts) -> tuple[Tensor, ...]:
+def embedding(facts: ArchitectureSpec) -> tuple[Tensor, ...]:
     """Token embedding, vocab x hidden, and learned positions where a model has them."""
     tokens = linear("token_embd", Group.EMBEDDING, None, inputs=facts.hidden, outputs=facts.vocab)
     if not facts.positions:
@@ -73,7 +73,7 @@ def embedding(facts: ArchitectureFacts) -> tuple[Tensor, ...]:
     )
 
 
-def output_head(facts: ArchitectureFacts) -> tuple[Tensor, ...]:
+def output_head(facts: ArchitectureSpec) -> tuple[Tensor, ...]:
     """Final norm and output head; a tied head is the embedding and has no tensor of its own."""
     final = norm("output_norm", None, facts.hidden, bias=facts.norm_bias)
     if facts.tied:
@@ -81,14 +81,14 @@ def output_head(facts: ArchitectureFacts) -> tuple[Tensor, ...]:
     return final + linear("output", Group.OUTPUT, None, inputs=facts.hidden, outputs=facts.vocab)
 
 
-def dense_feed_forward(facts: ArchitectureFacts, layer: int) -> tuple[Tensor, ...]:
+def dense_feed_forward(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
     """A dense feed-forward layer: 3 x hidden x intermediate weights gated, 2 x without a gate."""
     return _feed_forward_matrices(
         facts, layer, Group.DENSE_FFN, suffix="", inputs=facts.hidden, width=facts.intermediate
     )
 
 
-def expert_feed_forward(facts: ArchitectureFacts, layer: int) -> tuple[Tensor, ...]:
+def expert_feed_forward(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
     """Router, routed experts and shared experts of a layer [1]."""
     routed = _feed_forward_matrices(
         facts,
@@ -109,7 +109,7 @@ def expert_feed_forward(facts: ArchitectureFacts, layer: int) -> tuple[Tensor, .
     )
 
 
-def router(facts: ArchitectureFacts, layer: int) -> tuple[Tensor, ...]:
+def router(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
     """The router, hidden x experts weights."""
     return linear(
         "ffn_gate_inp",
@@ -121,7 +121,7 @@ def router(facts: ArchitectureFacts, layer: int) -> tuple[Tensor, ...]:
     )
 
 
-def latent_projections(facts: ArchitectureFacts, layer: int) -> tuple[Tensor, ...]:
+def latent_projections(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
     """Into and out of the narrower space that routed experts work in, where a model has one."""
     if not facts.moe_latent:
         return ()
@@ -131,7 +131,7 @@ def latent_projections(facts: ArchitectureFacts, layer: int) -> tuple[Tensor, ..
     )
 
 
-def shared_experts(facts: ArchitectureFacts, layer: int) -> tuple[Tensor, ...]:
+def shared_experts(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
     """Experts that every token uses, held as one matrix of their summed width [1, 2]."""
     if not facts.shared_experts:
         return ()
@@ -149,7 +149,7 @@ def shared_experts(facts: ArchitectureFacts, layer: int) -> tuple[Tensor, ...]:
     return matrices + vectors(Group.ROUTER, layer, ffn_gate_inp_shexp=facts.hidden)
 
 
-def layer_norms(facts: ArchitectureFacts, layer: int) -> tuple[Tensor, ...]:
+def layer_norms(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
     """Norms on the residual stream; a single block has one."""
     single = Mixer.NONE is mixer(facts, layer) or FeedForward.NONE is feed_forward(facts, layer)
     roles = NORM_ROLES[1 if single else facts.norms_per_layer]
@@ -158,7 +158,7 @@ def layer_norms(facts: ArchitectureFacts, layer: int) -> tuple[Tensor, ...]:
     )
 
 
-def _tensors(facts: ArchitectureFacts) -> Iterator[Tensor]:
+def _tensors(facts: ArchitectureSpec) -> Iterator[Tensor]:
     yield from embedding(facts)
     for layer in range(facts.layers):
         yield from layer_norms(facts, layer)
@@ -167,7 +167,7 @@ def _tensors(facts: ArchitectureFacts) -> Iterator[Tensor]:
     yield from output_head(facts)
 
 
-def _feed_forward_tensors(facts: ArchitectureFacts, layer: int) -> tuple[Tensor, ...]:
+def _feed_forward_tensors(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
     match feed_forward(facts, layer):
         case FeedForward.NONE:
             return ()
@@ -178,7 +178,7 @@ def _feed_forward_tensors(facts: ArchitectureFacts, layer: int) -> tuple[Tensor,
 
 
 def _feed_forward_matrices(
-    facts: ArchitectureFacts,
+    facts: ArchitectureSpec,
     layer: int,
     group: Group,
     *,
@@ -205,7 +205,7 @@ def _feed_forward_matrices(
     )
 
 
-def _check(facts: ArchitectureFacts) -> None:
+def _check(facts: ArchitectureSpec) -> None:
     if not facts.layers:
         raise Refusal(f"{facts.name} cannot be derived: {facts.note}")
     unknown = set(facts.layer_pattern) - set(MIXER_OF_LETTER)

@@ -10,13 +10,13 @@ from advisor.model.build import build
 from advisor.model.formats import Format, RecipeRow, format_named, formats
 from advisor.model.model import Model, quantized
 from advisor.model.quantization import StorageType
-from advisor.model.spec import ArchitectureFacts
+from advisor.model.spec import ArchitectureSpec
 
 
 @cache
-def model_rows() -> Mapping[str, ArchitectureFacts]:
+def model_rows() -> Mapping[str, ArchitectureSpec]:
     """Architectures' numbers by name."""
-    return by_name(read(DATA / "models.csv", ArchitectureFacts))
+    return by_name(read(DATA / "models.csv", ArchitectureSpec))
 
 
 @cache
@@ -31,7 +31,7 @@ def model_formats() -> Mapping[str, Format]:
     return formats(read(DATA / "recipes.csv", RecipeRow))
 
 
-def find_model(name: str) -> ArchitectureFacts:
+def find_model(name: str) -> ArchitectureSpec:
     """The catalogue's row of a model.
 
     Raises:

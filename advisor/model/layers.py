@@ -11,7 +11,7 @@ References:
 from enum import StrEnum
 
 from advisor.model.architecture import LayerCache
-from advisor.model.spec import ArchitectureFacts
+from advisor.model.spec import ArchitectureSpec
 
 
 class Mixer(StrEnum):
@@ -51,12 +51,12 @@ FEED_FORWARD_OF_SINGLE_BLOCK = {
 }
 
 
-def mixer(facts: ArchitectureFacts, layer: int) -> Mixer:
+def mixer(facts: ArchitectureSpec, layer: int) -> Mixer:
     """How a layer mixes tokens."""
     return MIXER_OF_LETTER[_letter(facts, layer)]
 
 
-def feed_forward(facts: ArchitectureFacts, layer: int) -> FeedForward:
+def feed_forward(facts: ArchitectureSpec, layer: int) -> FeedForward:
     """What follows the mixer in a layer."""
     single = FEED_FORWARD_OF_SINGLE_BLOCK.get(_letter(facts, layer))
     if single is not None:
@@ -65,14 +65,14 @@ def feed_forward(facts: ArchitectureFacts, layer: int) -> FeedForward:
     return FeedForward.EXPERTS if facts.experts and routed else FeedForward.DENSE
 
 
-def key_value_heads(facts: ArchitectureFacts, layer: int) -> tuple[int, int]:
+def key_value_heads(facts: ArchitectureSpec, layer: int) -> tuple[int, int]:
     """Key heads of a layer and values per head; Gemma 4's full layers have their own."""
     if mixer(facts, layer) is Mixer.WINDOW:
         return facts.kv_heads, facts.head_dim
     return facts.global_kv_heads or facts.kv_heads, facts.global_head_dim or facts.head_dim
 
 
-def layer_cache(facts: ArchitectureFacts, layer: int) -> LayerCache:
+def layer_cache(facts: ArchitectureSpec, layer: int) -> LayerCache:
     """What a layer keeps of the past.
 
     Attention keeps kv_heads x head_dim values of K and of V per token [1]; MLA one latent and one
@@ -96,7 +96,7 @@ def layer_cache(facts: ArchitectureFacts, layer: int) -> LayerCache:
             )
 
 
-def attention_values(facts: ArchitectureFacts, layer: int) -> int:
+def attention_values(facts: ArchitectureSpec, layer: int) -> int:
     """Query heads x (key + value head size); 0 for a layer that does not look back.
 
     MLA is counted as runtimes decode it, absorbed: each head sees the latent, heads x (kv rank +
@@ -110,33 +110,33 @@ def attention_values(facts: ArchitectureFacts, layer: int) -> int:
     return 2 * facts.heads * head_dim
 
 
-def delta_net_channels(facts: ArchitectureFacts) -> int:
+def delta_net_channels(facts: ArchitectureSpec) -> int:
     """Channels of a gated DeltaNet layer's convolution: Q, K and V."""
     keys = facts.linear_key_heads * facts.linear_key_dim
     return 2 * keys + facts.linear_value_heads * facts.linear_value_dim
 
 
-def delta_net_state(facts: ArchitectureFacts) -> int:
+def delta_net_state(facts: ArchitectureSpec) -> int:
     """Values a gated DeltaNet layer keeps: value heads x key x value, the convolution's past."""
     memory = facts.linear_value_heads * facts.linear_key_dim * facts.linear_value_dim
     return memory + (facts.linear_conv - 1) * delta_net_channels(facts)
 
 
-def mamba2_channels(facts: ArchitectureFacts) -> int:
+def mamba2_channels(facts: ArchitectureSpec) -> int:
     """Channels of a Mamba-2 layer's convolution: x, B and C."""
     return facts.ssm_heads * facts.ssm_head_dim + 2 * facts.ssm_groups * facts.ssm_state
 
 
-def mamba2_state(facts: ArchitectureFacts) -> int:
+def mamba2_state(facts: ArchitectureSpec) -> int:
     """Values a Mamba-2 layer keeps: heads x head_dim x state, and the convolution's past."""
     memory = facts.ssm_heads * facts.ssm_head_dim * facts.ssm_state
     return memory + (facts.ssm_conv - 1) * mamba2_channels(facts)
 
 
-def _latent_keys(facts: ArchitectureFacts, layer: int) -> int:
+def _latent_keys(facts: ArchitectureSpec, layer: int) -> int:
     index_key = facts.index_dim if mixer(facts, layer) is Mixer.INDEXED else 0
     return facts.kv_lora_rank + facts.qk_rope_dim + index_key
 
 
-def _letter(facts: ArchitectureFacts, layer: int) -> str:
+def _letter(facts: ArchitectureSpec, layer: int) -> str:
     return facts.layer_pattern[layer % len(facts.layer_pattern)]

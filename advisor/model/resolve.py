@@ -15,7 +15,7 @@ from advisor.model.gguf.header import Part
 from advisor.model.gguf.read import describe_parts, describe_path, describe_prefix
 from advisor.model.gguf.shards import part_names
 from advisor.model.model import Model
-from advisor.model.spec import ArchitectureFacts
+from advisor.model.spec import ArchitectureSpec
 
 DEFAULT_FORMAT = "Q4_K_M"
 REPOSITORY = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}", re.ASCII)
@@ -91,7 +91,7 @@ def find(text: str, form: str | None = None) -> Found:
     )
 
 
-def _row_notes(row: ArchitectureFacts, text: str) -> tuple[str, ...]:
+def _row_notes(row: ArchitectureSpec, text: str) -> tuple[str, ...]:
     """What to know about a row, and that a repository of the same name was not asked."""
     asked = "/" in text and text.casefold() != row.hf_id.casefold()
     known = f"Taken from the catalogue as {row.name}; {text} itself was not read."

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ArchitectureFacts:
+class ArchitectureSpec:
     """The numbers a model is published with; `tensors.build` derives everything else.
 
     Field names are the columns of data/models.csv. Most are those of the model's config.json with

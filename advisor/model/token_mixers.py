@@ -13,10 +13,10 @@ References:
 
 from advisor.model.architecture import Group, Tensor, linear, norm, vectors
 from advisor.model.layers import Mixer, delta_net_channels, key_value_heads, mamba2_channels, mixer
-from advisor.model.spec import ArchitectureFacts
+from advisor.model.spec import ArchitectureSpec
 
 
-def mixer_tensors(facts: ArchitectureFacts, layer: int) -> tuple[Tensor, ...]:
+def mixer_tensors(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
     """Tensors by which a layer mixes tokens."""
     match mixer(facts, layer):
         case Mixer.NONE:
@@ -32,7 +32,7 @@ def mixer_tensors(facts: ArchitectureFacts, layer: int) -> tuple[Tensor, ...]:
             return attention(facts, layer)
 
 
-def grouped_query_attention(facts: ArchitectureFacts, layer: int) -> tuple[Tensor, ...]:
+def grouped_query_attention(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
     """Q, K, V and output projections [1].
 
     hidden x head_dim x (2 heads + 2 kv_heads) weights; Q counts twice where it carries an output
@@ -54,7 +54,7 @@ def grouped_query_attention(facts: ArchitectureFacts, layer: int) -> tuple[Tenso
     )
 
 
-def latent_attention(facts: ArchitectureFacts, layer: int) -> tuple[Tensor, ...]:
+def latent_attention(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
     """Multi-head latent attention, K and V up-projections apart as llama.cpp keeps them [2, 6].
 
     hidden x (kv rank + rope) down, heads x (nope + v) x kv rank up, heads x v x hidden out, and the
@@ -73,7 +73,7 @@ def latent_attention(facts: ArchitectureFacts, layer: int) -> tuple[Tensor, ...]
     )
 
 
-def indexer(facts: ArchitectureFacts, layer: int) -> tuple[Tensor, ...]:
+def indexer(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
     """The lightning indexer that picks the tokens to attend to [5].
 
     q rank x heads x dim + hidden x dim + hidden x heads weights.
@@ -87,7 +87,7 @@ def indexer(facts: ArchitectureFacts, layer: int) -> tuple[Tensor, ...]:
     )
 
 
-def gated_delta_net(facts: ArchitectureFacts, layer: int) -> tuple[Tensor, ...]:
+def gated_delta_net(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
     """Gated DeltaNet [3], with K and V all keys' and all values' width.
 
     hidden x (2 K + 2 V + 2 value heads) in, (2 K + V) x taps of convolution, V x hidden out.
@@ -107,7 +107,7 @@ def gated_delta_net(facts: ArchitectureFacts, layer: int) -> tuple[Tensor, ...]:
     )
 
 
-def mamba2(facts: ArchitectureFacts, layer: int) -> tuple[Tensor, ...]:
+def mamba2(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
     """Mamba-2 [4], with D = heads x head_dim.
 
     hidden x (2 D + 2 groups x state + heads) in, (D + 2 groups x state) x taps of convolution,
@@ -126,7 +126,7 @@ def mamba2(facts: ArchitectureFacts, layer: int) -> tuple[Tensor, ...]:
     )
 
 
-def _query_key_value(facts: ArchitectureFacts, layer: int) -> tuple[Tensor, ...]:
+def _query_key_value(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
     kv_heads, head_dim = key_value_heads(facts, layer)
     sizes = {
         "attn_q": facts.heads * head_dim * (2 if facts.attn_output_gate else 1),
@@ -151,7 +151,7 @@ def _query_key_value(facts: ArchitectureFacts, layer: int) -> tuple[Tensor, ...]
     )
 
 
-def _query_key_norms(facts: ArchitectureFacts, layer: int) -> tuple[Tensor, ...]:
+def _query_key_norms(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
     if not facts.qk_norm:
         return ()
     kv_heads, head_dim = key_value_heads(facts, layer)
@@ -159,7 +159,7 @@ def _query_key_norms(facts: ArchitectureFacts, layer: int) -> tuple[Tensor, ...]
     return vectors(Group.NORMS, layer, attn_q_norm=queries * head_dim, attn_k_norm=keys * head_dim)
 
 
-def _latent_queries(facts: ArchitectureFacts, layer: int) -> tuple[Tensor, ...]:
+def _latent_queries(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
     outputs = facts.heads * (facts.qk_nope_dim + facts.qk_rope_dim)
     rank, hidden, group = facts.q_lora_rank, facts.hidden, Group.ATTENTION
     if not rank:

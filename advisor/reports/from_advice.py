@@ -13,7 +13,7 @@ from advisor.advice.sweeps import CostLine, cost_by_tokens, speed_by_layers
 from advisor.advice.upgrades import Upgrade
 from advisor.cost_model.assumptions import Assumption as Input
 from advisor.cost_model.estimate import Estimate, parts_held
-from advisor.cost_model.placement import Strategy, Tier
+from advisor.cost_model.placement import PlacementStrategy, Tier
 from advisor.cost_model.uncertainty import Range
 from advisor.cost_model.workload import Workload
 from advisor.formatting import number, rate, seconds
@@ -51,7 +51,7 @@ def document(
         command: the same on the command line.
         link: its address.
     """
-    shown = [card_of(advice, strategy) for strategy in Strategy]
+    shown = [card_of(advice, strategy) for strategy in PlacementStrategy]
     return ReportDocument(
         title=advice.title,
         verdict=advice.verdict,

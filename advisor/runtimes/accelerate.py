@@ -17,8 +17,8 @@ from advisor.cost_model.placement import (
     RAM,
     Location,
     Placement,
+    PlacementStrategy,
     Settings,
-    Strategy,
     Tier,
     all_of,
     over_gpus,
@@ -57,7 +57,7 @@ Parts = Mapping[Location, Floats]
 
 
 def place(
-    model: Model, machine: Machine, work: Workload, strategy: Strategy, settings: Settings
+    model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
     """What `device_map="auto"` makes of the limits that the command gives it.
 
@@ -68,7 +68,7 @@ def place(
     limits = told(model, machine, work, strategy)
     parts = mapped(model, limits)
     stated = (settings.gpu_layers, settings.disk_layers) != (None, None)
-    if stated and strategy is not Strategy.GPU_RESIDENT:
+    if stated and strategy is not PlacementStrategy.GPU_RESIDENT:
         parts = as_published(model, machine, settings, parts)
         limits = {}
     layers = {place: layer_shares(model, share) for place, share in parts.items()}
@@ -104,7 +104,7 @@ def mapped(model: Model, limits: Mapping[Location, Array]) -> Parts:
 
 
 def told(
-    model: Model, machine: Machine, work: Workload, strategy: Strategy
+    model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy
 ) -> dict[Location, Array]:
     """What `max_memory` lets each GPU and RAM hold of weights, in whole MiB [B].
 
@@ -115,7 +115,7 @@ def told(
     table = up(room_needed(sizes, keeps_room=True)[0])
     gpus = rooms(model, machine, work, strategy)
     gpus[0] = np.maximum(gpus[0], table)
-    if strategy is Strategy.GPU_RESIDENT:
+    if strategy is PlacementStrategy.GPU_RESIDENT:
         gpus[-1] = np.maximum(gpus[-1], up(sizes.sum()))
     else:
         outside = filled(model, gpus, 0.0)[-2] < len(sizes)
@@ -123,12 +123,14 @@ def told(
     beyond = filled(model, gpus, 0.0)[-2].astype(int)
     rest = up(sizes.sum() - np.append(0.0, np.cumsum(sizes))[beyond])
     ram = down(machine.host.memory.value * MEMORY_USED - SYSTEM_RAM)
-    drive = strategy is Strategy.NVME_OFFLOAD
+    drive = strategy is PlacementStrategy.NVME_OFFLOAD
     cpu = np.where(rest <= ram, 0.0, ram) if drive else np.maximum(ram, rest)
     return {**dict(zip(map(vram, range(len(gpus))), gpus, strict=True)), RAM: cpu}
 
 
-def rooms(model: Model, machine: Machine, work: Workload, strategy: Strategy) -> list[Floats]:
+def rooms(
+    model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy
+) -> list[Floats]:
     """VRAM of each GPU for weights, beside a workspace and the cache that it will hold [B].
 
     The first GPU computes the layers that lie outside and holds their cache; before it is known how
@@ -136,7 +138,7 @@ def rooms(model: Model, machine: Machine, work: Workload, strategy: Strategy) ->
     """
     free = [gpu.memory.value * MEMORY_USED - ACTIVATIONS for gpu in machine.gpus]
     cache = model.kv_bytes(work.context, work.kv_type) * np.asarray(work.users, float)[..., None]
-    resident = strategy is Strategy.GPU_RESIDENT
+    resident = strategy is PlacementStrategy.GPU_RESIDENT
     trial = {vram(at): room for at, room in enumerate(free)}
     if resident:
         trial[vram(len(free) - 1)] = np.asarray(np.inf)
@@ -277,7 +279,7 @@ ACCELERATE = Runtime(
     name="Accelerate",
     key="accelerate",
     version=VERSION,
-    strategies=tuple(Strategy),
+    strategies=tuple(PlacementStrategy),
     becomes=becomes_of("accelerate", why="loading unpacks"),
     language="python",
     place=place,

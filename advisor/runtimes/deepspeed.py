@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from advisor.cost_model.placement import DISK, RAM, Placement, Settings, Strategy
+from advisor.cost_model.placement import DISK, RAM, Placement, PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import (
     Exchange,
@@ -75,7 +75,7 @@ NOTES = (
 
 
 def place(
-    model: Model, machine: Machine, work: Workload, strategy: Strategy, settings: Settings
+    model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
     """Every weight in RAM or on the drive, the cache in VRAM where it fits, else in RAM.
 
@@ -83,11 +83,11 @@ def place(
         Refusal: on a machine without a GPU, on several, and where nothing is to be offloaded.
     """
     needs_one_machine(machine, "DeepSpeed")
-    if strategy is Strategy.GPU_RESIDENT:
+    if strategy is PlacementStrategy.GPU_RESIDENT:
         raise Refusal(
             "ZeRO-Inference keeps no weights on the GPU; it is for models that do not fit."
         )
-    rest = DISK if strategy is Strategy.NVME_OFFLOAD else RAM
+    rest = DISK if strategy is PlacementStrategy.NVME_OFFLOAD else RAM
     nothing = np.zeros(model.layers)
     passing = passing_bytes(model, len(machine.gpus))
     users = np.asarray(work.users, dtype=float) / len(machine.gpus)
@@ -148,7 +148,7 @@ def _pass(
 ) -> Schedule:
     load = whole_load(model, placement, work, prefill=prefill)
     on_host = 0.0 if prefill else cache_share(placement, RAM)
-    rest = DISK if placement.strategy is Strategy.NVME_OFFLOAD else RAM
+    rest = DISK if placement.strategy is PlacementStrategy.NVME_OFFLOAD else RAM
     moved = moved_weights(model, placement, rest)
     count = len(machine.gpus)  # each brings its part of a layer, and gets the others' from them
     computed = Flow(
@@ -209,7 +209,7 @@ def configuration(
             "offload_param": offload,
         },
     }
-    if placement.strategy is Strategy.NVME_OFFLOAD:
+    if placement.strategy is PlacementStrategy.NVME_OFFLOAD:
         largest = max(tensor.params for tensor in model.architecture.tensors)
         offload |= {"device": "nvme", "nvme_path": "/local_nvme", "buffer_count": 5}
         offload["buffer_size"] = max(largest, 2 * int(GB))
@@ -242,7 +242,7 @@ print(text.batch_decode(model.generate(**prompts, max_new_tokens={output})))"""
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
     """JSON, script and launch line that do this; with the cache in RAM, DeepSpeed's own script."""
     options = ["--disk-offload --offload-dir /local_nvme"]
-    if placement.strategy is not Strategy.NVME_OFFLOAD:
+    if placement.strategy is not PlacementStrategy.NVME_OFFLOAD:
         options = ["--cpu-offload"]
     if packed_weights(model):
         options.append("--quant_bits 4")
@@ -272,7 +272,7 @@ DEEPSPEED = Runtime(
     name="DeepSpeed ZeRO-Inference",
     key="deepspeed",
     version=VERSION,
-    strategies=(Strategy.CPU_OFFLOAD, Strategy.NVME_OFFLOAD),
+    strategies=(PlacementStrategy.CPU_OFFLOAD, PlacementStrategy.NVME_OFFLOAD),
     becomes=becomes_of("deepspeed", why="loading converts"),
     usual=False,
     place=place,

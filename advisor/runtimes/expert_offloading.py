@@ -13,7 +13,15 @@ from functools import partial
 import numpy as np
 
 from advisor.cost_model.loads import Load, Step, prompt_step, step_load, token_step
-from advisor.cost_model.placement import DISK, RAM, Placement, Settings, Strategy, all_of, vram
+from advisor.cost_model.placement import (
+    DISK,
+    RAM,
+    Placement,
+    PlacementStrategy,
+    Settings,
+    all_of,
+    vram,
+)
 from advisor.cost_model.runtime import Becomes, Runtime
 from advisor.cost_model.schedule import Flow, Phases, Route, Schedule, Stage, Transfer, alone
 from advisor.cost_model.workload import Workload
@@ -43,11 +51,11 @@ def becomes(form: str, machine: Machine) -> Becomes:
 
 
 def place(
-    model: Model, machine: Machine, work: Workload, strategy: Strategy, settings: Settings
+    model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
     """Experts outside, everything else with the GPU, or in RAM where there is none."""
     home = vram(0) if machine.gpus else RAM
-    outside = DISK if strategy is Strategy.NVME_OFFLOAD else RAM
+    outside = DISK if strategy is PlacementStrategy.NVME_OFFLOAD else RAM
     everything, nothing = np.ones(model.layers), np.zeros(model.layers)
     at_home = all_of(everything) | {Group.ROUTED_EXPERTS: nothing}
     away = all_of(nothing) | {Group.ROUTED_EXPERTS: everything}
@@ -61,7 +69,7 @@ def place(
         embedding=home,
         output={home: np.ones(())},
         buffers={home: np.asarray(ACTIVATIONS)},
-        page_cache=_in_ram(model, machine) if strategy is Strategy.NVME_OFFLOAD else 0.0,
+        page_cache=_in_ram(model, machine) if strategy is PlacementStrategy.NVME_OFFLOAD else 0.0,
     )
 
 
@@ -77,10 +85,10 @@ def _in_ram(model: Model, machine: Machine) -> Array:
     return 0.0 if machine.unified else spare
 
 
-def _in_vram(model: Model, machine: Machine, strategy: Strategy) -> Array:
+def _in_vram(model: Model, machine: Machine, strategy: PlacementStrategy) -> Array:
     """VRAM that keeps experts beside the dense parts [B]."""
     experts = _experts(model)
-    most = experts if strategy is Strategy.NVME_OFFLOAD else MOST_CACHED * experts
+    most = experts if strategy is PlacementStrategy.NVME_OFFLOAD else MOST_CACHED * experts
     near = sum((gpu.memory.value * VRAM_USED for gpu in machine.gpus), start=np.zeros(()))
     return np.clip(near - ACTIVATIONS - (model.file_bytes - experts), 0.0, most)
 
@@ -165,7 +173,7 @@ def _brought(
         missed: experts that RAM does not keep either [B].
         cores: they go no further than RAM.
     """
-    if placement.strategy is not Strategy.NVME_OFFLOAD:
+    if placement.strategy is not PlacementStrategy.NVME_OFFLOAD:
         return (Flow(route=Route.STREAMED, moved=outside * (not cores)),)
     if cores:
         return (Flow(route=Route.STAGED, moved=missed, transfer=None),)
@@ -218,7 +226,7 @@ EXPERT_STREAMING = Runtime(
     name="expert streaming",
     key="expert-streaming",
     version=VERSION,
-    strategies=(Strategy.CPU_OFFLOAD, Strategy.NVME_OFFLOAD),
+    strategies=(PlacementStrategy.CPU_OFFLOAD, PlacementStrategy.NVME_OFFLOAD),
     becomes=becomes,
     place=place,
     schedule=schedule,

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from advisor.cost_model.loads import Load
-from advisor.cost_model.placement import DISK, RAM, Location, Placement, Settings, Strategy
+from advisor.cost_model.placement import DISK, RAM, Location, Placement, PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Flow, Phases, Route, Schedule, Stage, alone
 from advisor.cost_model.workload import Workload
@@ -60,7 +60,7 @@ cache in RAM moved it at 10 to 16 GB/s over PCIe 4 (DeepSpeedExamples, zero_infe
 
 
 def place(
-    model: Model, machine: Machine, work: Workload, strategy: Strategy, settings: Settings
+    model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
     """Weights over GPU, RAM and drive; the cache in VRAM where it fits, then in RAM, then there.
 
@@ -75,7 +75,7 @@ def place(
     cached = cache_bytes(model, work) * outside.get(RAM, 0.0)
     on_disk = _on_disk(model, machine, strategy, settings, kept, cached)
     rest: dict[Location, Floats] = {RAM: 1.0 - kept - on_disk}
-    if strategy is Strategy.NVME_OFFLOAD:
+    if strategy is PlacementStrategy.NVME_OFFLOAD:
         rest[DISK] = on_disk
     return shared_by_gpus(
         model,
@@ -84,7 +84,7 @@ def place(
         kept,
         rest,
         usable=MEMORY_USED,
-        workspace=ACTIVATIONS + (0.0 if strategy is Strategy.GPU_RESIDENT else passing),
+        workspace=ACTIVATIONS + (0.0 if strategy is PlacementStrategy.GPU_RESIDENT else passing),
         cache_outside=outside,
     )
 
@@ -97,16 +97,16 @@ def cache_bytes(model: Model, work: Workload) -> Array:
 
 
 def cache_outside(
-    model: Model, machine: Machine, work: Workload, strategy: Strategy, settings: Settings
+    model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> dict[Location, Array]:
     """Share of the cache off the GPUs: all of it in the first memory that holds it, 1 or 0."""
     cache = cache_bytes(model, work)
     tables = model.embedding + model.output + BUFFERED * float(np.max(model.layer_bytes))
     free = gpu_memory(machine) * MEMORY_USED - len(machine.gpus) * ACTIVATIONS - tables
     away = np.asarray((cache > free) | bool(settings.kv_in_ram), dtype=float)
-    if strategy is Strategy.GPU_RESIDENT:
+    if strategy is PlacementStrategy.GPU_RESIDENT:
         return {}
-    if strategy is Strategy.CPU_OFFLOAD:
+    if strategy is PlacementStrategy.CPU_OFFLOAD:
         return {RAM: away}
     in_ram = np.asarray(cache <= machine.host.memory.value * RAM_USED, dtype=float)
     if settings.disk_layers is not None:  # what RAM holds of the weights comes first
@@ -120,12 +120,12 @@ def _layers(
     model: Model,
     machine: Machine,
     work: Workload,
-    strategy: Strategy,
+    strategy: PlacementStrategy,
     settings: Settings,
     away: Array,
 ) -> Array:
     """Layers' worth of weights that stay on the GPUs: none beside a cache that found no room."""
-    if strategy is Strategy.GPU_RESIDENT:
+    if strategy is PlacementStrategy.GPU_RESIDENT:
         return np.asarray(float(model.layers))
     found = layers_kept(model, machine, work, settings, MEMORY_USED, BUFFERED)
     return found if settings.gpu_layers is not None else np.where(away > 0, 0.0, found)
@@ -134,7 +134,7 @@ def _layers(
 def _on_disk(
     model: Model,
     machine: Machine,
-    strategy: Strategy,
+    strategy: PlacementStrategy,
     settings: Settings,
     kept: Floats,
     cached: Array,
@@ -145,7 +145,7 @@ def _on_disk(
     could, to show what the drive alone would give.
     """
     rest = 1.0 - kept
-    if strategy is not Strategy.NVME_OFFLOAD:
+    if strategy is not PlacementStrategy.NVME_OFFLOAD:
         return np.zeros_like(rest)
     held = rest @ model.layer_bytes
     if settings.disk_layers is not None:
@@ -227,7 +227,7 @@ def _pass(
         ),
         Flow(route=Route.IN_PLACE, moved=attended_bytes(model, load) * attended),
     ]
-    if placement.strategy is Strategy.NVME_OFFLOAD:
+    if placement.strategy is PlacementStrategy.NVME_OFFLOAD:
         flows += [
             Flow(route=Route.PAGED, moved=moved_weights(model, placement, DISK)),
             Flow(route=Route.STAGED, moved=load.kv * paged, transfer=None),
@@ -279,7 +279,7 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
         parts.append("--compress-cache")
     elif RAM in placement.kv or DISK in placement.kv:
         parts.append("--cpu-cache-compute")
-    if placement.strategy is Strategy.NVME_OFFLOAD:
+    if placement.strategy is PlacementStrategy.NVME_OFFLOAD:
         parts.append("--offload-dir offload")
     return " ".join(parts)
 
@@ -299,7 +299,7 @@ FLEXGEN = Runtime(
     name="FlexGen",
     key="flexgen",
     version=VERSION,
-    strategies=tuple(Strategy),
+    strategies=tuple(PlacementStrategy),
     becomes=becomes_of("flexgen", why="loading converts"),
     usual=False,
     place=place,

@@ -23,7 +23,15 @@ from dataclasses import replace
 import numpy as np
 
 from advisor.cost_model.loads import Step, prompt_step, step_load, token_step
-from advisor.cost_model.placement import RAM, Location, Placement, Settings, Strategy, all_of, vram
+from advisor.cost_model.placement import (
+    RAM,
+    Location,
+    Placement,
+    PlacementStrategy,
+    Settings,
+    all_of,
+    vram,
+)
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Flow, Phases, Route, Schedule, Stage, Transfer, alone
 from advisor.cost_model.workload import Workload
@@ -75,7 +83,7 @@ NOTES = (
 
 
 def place(
-    model: Model, machine: Machine, work: Workload, strategy: Strategy, settings: Settings
+    model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
     """All but experts on the GPUs; of these as many as fit, alike in all layers.
 
@@ -89,7 +97,7 @@ def place(
         raise Refusal(
             f"KTransformers is for models with experts, and {model.name} has none; use llama.cpp."
         )
-    if strategy is not Strategy.CPU_OFFLOAD:
+    if strategy is not PlacementStrategy.CPU_OFFLOAD:
         raise Refusal("KTransformers keeps experts in RAM.")
     if machine.nodes > 1:
         raise Refusal("KTransformers runs on one machine.")
@@ -249,7 +257,7 @@ KTRANSFORMERS = Runtime(
     name="KTransformers",
     key="ktransformers",
     version=VERSION,
-    strategies=(Strategy.CPU_OFFLOAD,),
+    strategies=(PlacementStrategy.CPU_OFFLOAD,),
     becomes=becomes_of("ktransformers"),
     place=place,
     schedule=schedule,

@@ -11,8 +11,8 @@ from advisor.cost_model.placement import (
     RAM,
     Location,
     Placement,
+    PlacementStrategy,
     Settings,
-    Strategy,
     all_of,
     kv_bytes,
     layers_that_fit,
@@ -75,7 +75,7 @@ def placed(
     model: Model,
     machine: Machine,
     work: Workload,
-    strategy: Strategy,
+    strategy: PlacementStrategy,
     settings: Settings,
     room: Room,
 ) -> Placement:
@@ -90,7 +90,7 @@ def placed(
         raise Refusal("It computes on a GPU, and this machine has none.")
     how = parallel(model, machine)
     groups = chunks(model, how.pipeline)
-    resident = strategy is Strategy.GPU_RESIDENT
+    resident = strategy is PlacementStrategy.GPU_RESIDENT
     kept = [
         group if resident else kept_layers(model, machine, work, settings, room, how, at)
         for at, group in enumerate(groups)
@@ -142,7 +142,7 @@ def smallest(machine: Machine, how: Parallel, at: int) -> Array:
 def spread(
     model: Model,
     machine: Machine,
-    strategy: Strategy,
+    strategy: PlacementStrategy,
     how: Parallel,
     room: Room,
     kept: list[Floats],

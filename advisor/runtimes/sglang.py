@@ -14,7 +14,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from advisor.cost_model.loads import Step
-from advisor.cost_model.placement import RAM, Placement, Settings, Strategy, weight_bytes
+from advisor.cost_model.placement import RAM, Placement, PlacementStrategy, Settings, weight_bytes
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Flow, Phases, Route, Stage, Transfer, alone
 from advisor.cost_model.workload import Workload
@@ -62,14 +62,14 @@ def static_share(machine: Machine) -> float:
 
 
 def place(
-    model: Model, machine: Machine, work: Workload, strategy: Strategy, settings: Settings
+    model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
     """As many layers as fit beside the cache stay; the rest in pinned RAM.
 
     Raises:
         Refusal: on a drive, or on a machine without a GPU.
     """
-    if strategy is Strategy.NVME_OFFLOAD:
+    if strategy is PlacementStrategy.NVME_OFFLOAD:
         raise Refusal("SGLang keeps no weights on a drive.")
     if not machine.gpus:
         raise Refusal("SGLang computes on a GPU here, and this machine has none.")
@@ -125,7 +125,7 @@ SGLANG = Runtime(
     name="SGLang",
     key="sglang",
     version=VERSION,
-    strategies=(Strategy.GPU_RESIDENT, Strategy.CPU_OFFLOAD),
+    strategies=(PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD),
     becomes=becomes_of("sglang"),
     place=place,
     schedule=schedule,

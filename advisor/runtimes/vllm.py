@@ -20,8 +20,8 @@ from advisor.cost_model.loads import Load, Step
 from advisor.cost_model.placement import (
     RAM,
     Placement,
+    PlacementStrategy,
     Settings,
-    Strategy,
     layers_that_fit,
     weight_bytes,
 )
@@ -65,20 +65,20 @@ NOTES = (
 
 
 def place(
-    model: Model, machine: Machine, work: Workload, strategy: Strategy, settings: Settings
+    model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
     """As many layers as fit beside cache and buffers stay; the rest in pinned RAM.
 
     Raises:
         Refusal: on a drive, or on a machine without a GPU.
     """
-    if strategy is Strategy.NVME_OFFLOAD:
+    if strategy is PlacementStrategy.NVME_OFFLOAD:
         raise Refusal("vLLM keeps no weights on a drive.")
     if not machine.gpus:
         raise Refusal("vLLM streams to a GPU, and this machine has none.")
     room = Room(usable=MEMORY_USED, buffered=BUFFERED, cache=paged_cache(model, served(work)))
     copied = placed(model, machine, work, strategy, settings, room)
-    if strategy is Strategy.GPU_RESIDENT or settings.zero_copy is False:
+    if strategy is PlacementStrategy.GPU_RESIDENT or settings.zero_copy is False:
         return copied
     read = read_in_place(model, machine, work, settings, room)
     if settings.zero_copy or _sooner(model, machine, work, read, copied):
@@ -107,7 +107,9 @@ def read_in_place(
 
     A number of layers that is given keeps so many, the last ones, whole.
     """
-    base = placed(model, machine, work, Strategy.CPU_OFFLOAD, replace(settings, gpu_layers=0), room)
+    base = placed(
+        model, machine, work, PlacementStrategy.CPU_OFFLOAD, replace(settings, gpu_layers=0), room
+    )
     how = parallel(model, machine)
     if settings.gpu_layers is not None:
         count = np.asarray(settings.gpu_layers, dtype=float) / how.pipeline
@@ -278,7 +280,7 @@ VLLM = Runtime(
     name="vLLM",
     key="vllm",
     version=VERSION,
-    strategies=(Strategy.GPU_RESIDENT, Strategy.CPU_OFFLOAD),
+    strategies=(PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD),
     becomes=becomes_of("vllm"),
     place=place,
     schedule=schedule,

@@ -11,8 +11,8 @@ from advisor.cost_model.placement import (
     RAM,
     Location,
     Placement,
+    PlacementStrategy,
     Settings,
-    Strategy,
     all_of,
     layers_that_fit,
     vram,
@@ -89,7 +89,7 @@ def gpu_memory(machine: Machine) -> Array:
 def shared_by_gpus(
     model: Model,
     machine: Machine,
-    strategy: Strategy,
+    strategy: PlacementStrategy,
     kept: Floats,
     outside: dict[Location, Floats],
     *,

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from advisor.catalog.constants import constants
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.placement import Placement, Settings, Strategy
+from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
 from advisor.errors import ProbeError, Refusal
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.model.spec import ArchitectureFacts
+from advisor.model.spec import ArchitectureSpec
 from advisor.runtimes import Runtime
 from advisor.units import GB, GIB
 from benchmarks.engine_parts import rows
@@ -40,10 +40,10 @@ class Case:
     name: str
     place: str
     category: str
-    facts: ArchitectureFacts
+    facts: ArchitectureSpec
     model: Model
     runtime: Runtime
-    strategy: Strategy
+    strategy: PlacementStrategy
     settings: Settings = field(default_factory=Settings)
     depths: tuple[int, ...]
 

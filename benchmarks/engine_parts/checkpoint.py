@@ -15,7 +15,7 @@ import numpy as np
 
 from advisor.model.architecture import Architecture, Tensor
 from advisor.model.build import build
-from advisor.model.spec import ArchitectureFacts
+from advisor.model.spec import ArchitectureSpec
 
 DEVIATION = 0.02
 TILE = 2**19
@@ -37,7 +37,7 @@ NAMES = {
 """Transformers' names of a Llama's tensors by llama.cpp's."""
 
 
-def write(folder: Path, facts: ArchitectureFacts) -> Path:
+def write(folder: Path, facts: ArchitectureSpec) -> Path:
     """Write a model that `AutoModelForCausalLM` loads.
 
     Args:
@@ -57,7 +57,7 @@ def write(folder: Path, facts: ArchitectureFacts) -> Path:
     return weights
 
 
-def config(facts: ArchitectureFacts) -> dict[str, object]:
+def config(facts: ArchitectureSpec) -> dict[str, object]:
     """What stands in config.json; without a token that ends the text."""
     return {
         "architectures": ["LlamaForCausalLM"],

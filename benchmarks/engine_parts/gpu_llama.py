@@ -15,9 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from advisor.cost_model.placement import Placement, Settings, Strategy
+from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
 from advisor.errors import AdvisorError, InputError, ProbeError
-from advisor.model.spec import ArchitectureFacts
+from advisor.model.spec import ArchitectureSpec
 from advisor.probes.host import inventory
 from advisor.probes.llama_cpp.by_llama_bench import PROGRAM
 from advisor.probes.llama_cpp.job import output_of
@@ -39,7 +39,7 @@ NAMES = (
     "Mistral-7B Q4_K_M", "Qwen3-1.7B F16",
 )  # fmt: skip
 """Models, those first that tell most."""
-TINY = ArchitectureFacts(
+TINY = ArchitectureSpec(
     name="tiny", layers=2, hidden=256, intermediate=512, heads=4, kv_heads=2, head_dim=64,
     vocab=512,
 )  # fmt: skip
@@ -54,7 +54,7 @@ def cases() -> list[Case]:
 def _cases(target: Target) -> Iterator[Case]:
     facts, layers = target.synthetic.facts, target.synthetic.model.layers
 
-    def case(place: str, category: str, strategy: Strategy, settings: Settings) -> Case:
+    def case(place: str, category: str, strategy: PlacementStrategy, settings: Settings) -> Case:
         return Case(
             name=target.name, place=place, category=category, facts=facts,
             model=target.synthetic.model, runtime=LLAMA_CPP, strategy=strategy, settings=settings,
@@ -62,11 +62,11 @@ def _cases(target: Target) -> Iterator[Case]:
         )  # fmt: skip
 
     half = Settings(gpu_layers=float(layers // 2), cpu_moe=0.0)
-    yield case("all in the GPU", "resident", Strategy.GPU_RESIDENT, Settings())
-    yield case("half in the GPU", "partial", Strategy.CPU_OFFLOAD, half)
+    yield case("all in the GPU", "resident", PlacementStrategy.GPU_RESIDENT, Settings())
+    yield case("half in the GPU", "partial", PlacementStrategy.CPU_OFFLOAD, half)
     if facts.experts:
         routed = Settings(gpu_layers=float(layers), cpu_moe=float(layers))
-        yield case("experts in RAM", "moe_offload", Strategy.CPU_OFFLOAD, routed)
+        yield case("experts in RAM", "moe_offload", PlacementStrategy.CPU_OFFLOAD, routed)
 
 
 def missing() -> str:

@@ -13,10 +13,10 @@ from advisor.calibration import local_store
 from advisor.calibration.fingerprint import fingerprint
 from advisor.calibration.imported_machine import as_probed
 from advisor.calibration.local_store import Calibration
-from advisor.calibration.measurement_file import Probed
+from advisor.calibration.measurement_file import MeasurementHistory
 from advisor.errors import ProbeError
 from advisor.machine.machine import Machine
-from advisor.machine.spec import MachineInputs
+from advisor.machine.spec import MachineSpec
 from advisor.probes.gpu import cuda, transfer
 from advisor.probes.host import ram
 from advisor.probes.llama_cpp import engine
@@ -58,18 +58,18 @@ def probe(found: Readings, names: Sequence[str] = tuple(PROBES)) -> None:
 
 def measured(found: Readings, ram_gib: float | None = None) -> Machine:
     """With the medians of what its probes found, and its first GPU alone."""
-    medians = Probed(fingerprint=found.machine, history=tuple(found.medians()))
+    medians = MeasurementHistory(fingerprint=found.machine, history=tuple(found.medians()))
     return _first_gpu(as_probed(medians, local_store.judged(medians), _inputs(ram_gib)))
 
 
 def as_found(found: Readings, ram_gib: float | None = None) -> Machine:
     """As the catalogue has its parts."""
-    bare = Probed(fingerprint=found.machine, history=())
+    bare = MeasurementHistory(fingerprint=found.machine, history=())
     return _first_gpu(as_probed(bare, Calibration(), _inputs(ram_gib)))
 
 
-def _inputs(ram_gib: float | None) -> MachineInputs:
-    return MachineInputs(ram_gb=ram_gib)
+def _inputs(ram_gib: float | None) -> MachineSpec:
+    return MachineSpec(ram_gb=ram_gib)
 
 
 def _first_gpu(machine: Machine) -> Machine:

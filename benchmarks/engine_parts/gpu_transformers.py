@@ -18,13 +18,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from advisor.cost_model.placement import Strategy
+from advisor.cost_model.placement import PlacementStrategy
 from advisor.errors import AdvisorError, ProbeError
 from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.build import build
 from advisor.model.catalog import find_model
-from advisor.model.spec import ArchitectureFacts
+from advisor.model.spec import ArchitectureSpec
 from advisor.probes.disk import read_rates
 from advisor.probes.host import inventory
 from advisor.runtimes import ACCELERATE
@@ -38,9 +38,9 @@ NAMES = ("TinyLlama-1.1B", "Llama-3.2-3B")
 """Shapes: one with a head of its own, one whose head is its table."""
 DEPTH = 128
 PLACES = {
-    Strategy.GPU_RESIDENT: ("all in the GPU", "resident"),
-    Strategy.CPU_OFFLOAD: ("weights in RAM", "stream_cpu"),
-    Strategy.NVME_OFFLOAD: ("weights on the drive", "nvme"),
+    PlacementStrategy.GPU_RESIDENT: ("all in the GPU", "resident"),
+    PlacementStrategy.CPU_OFFLOAD: ("weights in RAM", "stream_cpu"),
+    PlacementStrategy.NVME_OFFLOAD: ("weights on the drive", "nvme"),
 }
 """Name and category of each."""
 SECONDS, LEAST, LEAST_FROM_DRIVE = 6.0, 16, 4
@@ -71,7 +71,7 @@ def cases() -> list[Case]:
     ]  # fmt: skip
 
 
-def _plain(name: str) -> ArchitectureFacts:
+def _plain(name: str) -> ArchitectureSpec:
     return replace(find_model(name), max_context=checkpoint.CONTEXT)
 
 
@@ -120,8 +120,8 @@ def _short_of_disk(case: Case, folder: Path) -> str:
 
 
 def _timed(case: Case, weights: Path, session: Session) -> Run:
-    from_drive = case.strategy is Strategy.NVME_OFFLOAD
-    in_ram = case.strategy is Strategy.CPU_OFFLOAD
+    from_drive = case.strategy is PlacementStrategy.NVME_OFFLOAD
+    in_ram = case.strategy is PlacementStrategy.CPU_OFFLOAD
     session.needs(PROCESS + in_ram * case.model.file_bytes)
     job = {"folder": str(weights.parent), "load": lines(case, session.machine(), weights.parent)}
     if not from_drive:
@@ -202,7 +202,9 @@ def tokens_in(seconds: float, each: float, least: int) -> int:
 
 def _run(case: Case, found: Generated) -> Run:
     seconds, read = zip(*found.steps, strict=True)
-    mean = case.strategy is Strategy.NVME_OFFLOAD  # the drive may be slow now and fast then
+    mean = (
+        case.strategy is PlacementStrategy.NVME_OFFLOAD
+    )  # the drive may be slow now and fast then
     return Run(
         target=case.name, place=case.place, runtime=found.runtime, depth=DEPTH,
         seconds=(statistics.fmean if mean else statistics.median)(seconds),

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from advisor.model.catalog import find_model
-from advisor.model.spec import ArchitectureFacts
+from advisor.model.spec import ArchitectureSpec
 from advisor.probes.llama_cpp.synthetic_model import Synthetic, in_format
 
 CONTEXTS = (128, 4096)
@@ -24,12 +24,12 @@ class Target:
     twin: Synthetic
 
 
-SMALL_EXPERTS = ArchitectureFacts(
+SMALL_EXPERTS = ArchitectureSpec(
     name="MoE 3B-A0.8B", layers=32, hidden=1536, moe_intermediate=512, experts=40,
     experts_per_token=8, heads=24, kv_heads=8, head_dim=64, vocab=49152, tied=True,
 )  # fmt: skip
 """The shape of IBM's Granite 3.1 3B-A800M."""
-EXPERTS = ArchitectureFacts(
+EXPERTS = ArchitectureSpec(
     name="MoE 7B-A1B", layers=16, hidden=2048, moe_intermediate=1024, experts=64,
     experts_per_token=8, heads=16, kv_heads=16, head_dim=128, vocab=50304,
 )  # fmt: skip
@@ -59,8 +59,8 @@ def _named(name: str, form: str) -> Target:
     return _target(plain, form)
 
 
-def _target(facts: ArchitectureFacts, form: str) -> Target:
-    twin = ArchitectureFacts(
+def _target(facts: ArchitectureSpec, form: str) -> Target:
+    twin = ArchitectureSpec(
         name="twin", layers=facts.layers, hidden=256, intermediate=256, heads=facts.kv_heads,
         kv_heads=facts.kv_heads, head_dim=facts.head_dim, vocab=1024,
     )  # fmt: skip

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from advisor.catalog.constants import constants
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.placement import RAM, Settings, Strategy, needed_bytes
+from advisor.cost_model.placement import RAM, PlacementStrategy, Settings, needed_bytes
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.model.catalog import find_model
-from advisor.model.spec import ArchitectureFacts
+from advisor.model.spec import ArchitectureSpec
 from advisor.probes.disk import read_rates
 from advisor.probes.host import inventory
 from advisor.probes.llama_cpp.job import Job
@@ -49,11 +49,11 @@ class Larger:
     shares: tuple[float, ...]
 
 
-SMALL_PIECES = ArchitectureFacts(
+SMALL_PIECES = ArchitectureSpec(
     name="MoE 2.6B-A0.5B", layers=12, hidden=2048, moe_intermediate=1024, experts=32,
     experts_per_token=4, heads=16, kv_heads=8, head_dim=128, vocab=4096,
 )  # fmt: skip
-LARGE_PIECES = ArchitectureFacts(
+LARGE_PIECES = ArchitectureSpec(
     name="MoE 3.5B-A1.0B", layers=8, hidden=2048, moe_intermediate=4096, experts=16,
     experts_per_token=4, heads=16, kv_heads=8, head_dim=128, vocab=4096,
 )  # fmt: skip
@@ -142,7 +142,7 @@ def _work() -> Workload:
 def _held(synthetic: Synthetic, machine: Machine) -> float:
     """Memory that is not for pages of the file [B]."""
     placed = LLAMA_CPP.place(
-        synthetic.model, machine, _work(), Strategy.NVME_OFFLOAD, Settings(page_cache=0.0)
+        synthetic.model, machine, _work(), PlacementStrategy.NVME_OFFLOAD, Settings(page_cache=0.0)
     )
     return float(needed_bytes(synthetic.model, placed, RAM, _work())) + PROCESS
 
@@ -167,6 +167,6 @@ def _figure(value: float) -> Quantity:
 def predicted(model: Larger, machine: Machine, cache: float) -> Estimate:
     """A model of which so much lies in the page cache."""
     return estimate(
-        model.synthetic.model, machine, _work(), LLAMA_CPP, Strategy.NVME_OFFLOAD,
+        model.synthetic.model, machine, _work(), LLAMA_CPP, PlacementStrategy.NVME_OFFLOAD,
         constants(), Settings(page_cache=cache),
     )  # fmt: skip

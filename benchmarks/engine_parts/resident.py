@@ -13,7 +13,7 @@ from advisor.calibration import local_store
 from advisor.calibration.local_machine import this_machine
 from advisor.catalog.constants import constants
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.placement import Strategy
+from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
@@ -98,7 +98,7 @@ def predicted(model: Model, machine: Machine, depth: int) -> Estimate:
     """A model with all its weights in RAM, after a prompt of so many tokens."""
     work = Workload(prompt=depth, output=TOKENS, context=depth + TOKENS)
     table = constants()
-    return estimate(model, machine, work, LLAMA_CPP, Strategy.CPU_OFFLOAD, table)
+    return estimate(model, machine, work, LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD, table)
 
 
 def rates(runs: Sequence[Run]) -> list[float]:

@@ -10,14 +10,14 @@ from pathlib import Path
 from advisor.evidence.accuracy.own_rows import SHAPE, OwnRow
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.model.spec import ArchitectureFacts
+from advisor.model.spec import ArchitectureSpec
 from advisor.units import GB, GIB
 
 COLUMNS = tuple(one.name for one in fields(OwnRow))
 
 
 def row(
-    facts: ArchitectureFacts, model: Model, machine: Machine, **told: object
+    facts: ArchitectureSpec, model: Model, machine: Machine, **told: object
 ) -> dict[str, object]:
     """One measurement; `told` are columns, speeds and sizes as they are to be written."""
     arch, host = model.architecture, machine.host
@@ -64,7 +64,7 @@ def drive(machine: Machine) -> dict[str, object]:
     }
 
 
-def _shape(facts: ArchitectureFacts) -> dict[str, object]:
+def _shape(facts: ArchitectureSpec) -> dict[str, object]:
     return {name: getattr(facts, name) for name in SHAPE}
 
 

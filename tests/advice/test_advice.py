@@ -9,12 +9,12 @@ from advisor.advice.advise import Advice, advise
 from advisor.advice.compare import decode_tps, usable
 from advisor.advice.offers import MoneyInputs
 from advisor.advice.upgrades import COUNTS, WORTHWHILE, Upgrade, first_choice
-from advisor.cost_model.placement import Settings, Strategy
+from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
 from advisor.formatting import tokens_per_second
 from advisor.machine.from_spec import machine
 from advisor.machine.quantity import Provenance, Quantity
-from advisor.machine.spec import MachineInputs
+from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import (
     ACCELERATE,
@@ -43,7 +43,7 @@ DEFAULT = MoneyInputs()
 @cache
 def advice(situation: str, money: MoneyInputs = DEFAULT) -> Advice:
     model, said = SITUATIONS[situation]
-    here = machine(MachineInputs(**said))
+    here = machine(MachineSpec(**said))
     return advise(catalog.model(model, "Q4_K_M"), here, Workload(), money=money)
 
 
@@ -69,7 +69,7 @@ def test_the_title_names_model_format_and_machine(situation: str) -> None:
 @IN_EACH
 def test_all_placements_are_there_side_by_side(situation: str) -> None:
     found = advice(situation)
-    for strategy in Strategy:
+    for strategy in PlacementStrategy:
         names = [one.runtime for one in found.placed(strategy)]
         assert len(names) == len(set(names)) >= 2
 
@@ -147,7 +147,7 @@ def test_an_upgrade_holds_what_it_claims(situation: str) -> None:
         assert one.estimate.machine is not None
         assert [gpu.name for gpu in one.estimate.machine.gpus] == [one.gpu] * one.count
         assert one.count in COUNTS
-        assert one.holds_all == (one.estimate.strategy is Strategy.GPU_RESIDENT)
+        assert one.holds_all == (one.estimate.strategy is PlacementStrategy.GPU_RESIDENT)
         assert one.holds_all or one.count == 1
 
 
@@ -238,7 +238,7 @@ def test_the_drive_suggests_ram_that_holds_the_model() -> None:
 def test_what_ifs_keep_the_split_that_the_person_fixed() -> None:
     # All layers in RAM: a smaller cache saves little, and may not bring the layers back.
     model, said = SITUATIONS["offloads"]
-    here = machine(MachineInputs(**said))
+    here = machine(MachineSpec(**said))
     fixed = Settings(gpu_layers=0.0)
     asked = catalog.model(model, "Q4_K_M")
     found = advise(asked, here, Workload(), settings=fixed, chosen=LLAMA_CPP)
@@ -249,7 +249,7 @@ def test_what_ifs_keep_the_split_that_the_person_fixed() -> None:
 @cache
 def of(runtime: Runtime, situation: str) -> Advice:
     model, said = SITUATIONS[situation]
-    here = machine(MachineInputs(**said))
+    here = machine(MachineSpec(**said))
     return advise(catalog.model(model, "Q4_K_M"), here, Workload(), chosen=runtime)
 
 
@@ -267,7 +267,7 @@ def test_the_runtime_chosen_is_carried_through_everything(runtime, situation) ->
         assert found.verdict.startswith(f"{runtime.name} does not run it here")
     else:
         assert runtime.name in found.verdict
-    for strategy in Strategy:
+    for strategy in PlacementStrategy:
         assert all(one.how is runtime for one in found.meant(strategy))
         assert found.meant(strategy) or found.why_not(strategy).startswith(runtime.name)
 
@@ -282,7 +282,7 @@ def test_upgrades_are_in_the_format_that_the_runtime_takes() -> None:
 def test_a_runtime_that_holds_nothing_in_the_gpu_is_upgraded_with_its_rest_in_ram() -> None:
     found = of(DEEPSPEED, "offloads")
     assert not any(one.holds_all for one in found.upgrades)
-    assert "always leaves a part outside the GPU" in found.why_not(Strategy.GPU_RESIDENT)
+    assert "always leaves a part outside the GPU" in found.why_not(PlacementStrategy.GPU_RESIDENT)
 
 
 def test_a_faster_runtime_is_named_beside_the_one_chosen() -> None:
@@ -308,7 +308,7 @@ def test_changes_are_those_that_the_runtime_can_be_told() -> None:
     # Weights of 16 bits are all that Transformers offloads: no smaller format is offered.
     assert not any("instead of" in one.change for one in of(ACCELERATE, "offloads").what_ifs)
     asked = catalog.model("Llama-3.1-70B", "BF16")
-    here = machine(MachineInputs(gpu="RTX 4090", ram_gb=256))
+    here = machine(MachineSpec(gpu="RTX 4090", ram_gb=256))
     found = advise(asked, here, Workload(), chosen=VLLM)
     changes = {one.change for one in found.what_ifs}
     assert {"FP8 instead of BF16", "AWQ instead of BF16"} <= changes
@@ -321,7 +321,7 @@ def test_a_narrow_slot_is_named_where_weights_cross_it() -> None:
     slots = {
         lanes: advise(
             asked,
-            machine(MachineInputs(gpu="RTX 4090", ram_gb=64, pcie_gen=4, pcie_lanes=lanes)),
+            machine(MachineSpec(gpu="RTX 4090", ram_gb=64, pcie_gen=4, pcie_lanes=lanes)),
             Workload(),
             chosen=VLLM,
         )
@@ -341,7 +341,7 @@ def test_a_drive_that_reads_too_far_ahead_or_too_little_is_named(
     model: str, now: int, better: int
 ) -> None:
     """Pieces of experts need little around them, a scan is better off with more."""
-    here = machine(MachineInputs(ram_gb=32, disk_gbs=2.0))
+    here = machine(MachineSpec(ram_gb=32, disk_gbs=2.0))
     assert here.disk is not None
     read = {
         kib: replace(

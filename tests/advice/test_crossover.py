@@ -9,12 +9,12 @@ import pytest
 from advisor.advice.compare import compare
 from advisor.advice.crossover import Crossover, Way, by_prompt, by_users, crossing, sides
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import Settings, Strategy
+from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.quantity import given
-from advisor.machine.spec import MachineInputs
+from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import LLAMA_CPP, VLLM
 from advisor.units import GB
@@ -26,7 +26,7 @@ USERS = np.array([1.0, 4.0, 16.0, 64.0])
 def estimates(link: float = 25, cores: int = 8, context: int = 512) -> tuple[Estimate, ...]:
     """Llama 3.1 70B on an RTX 3090 with so fast a link [GB/s] and so many cores."""
     here = machine(
-        MachineInputs(
+        MachineSpec(
             gpu="RTX 3090", ram_gb=128, ram_gbs=70, cores=cores, pcie_gbs=link,
             cpu="Desktop DDR5 dual-channel (typical)",
         )
@@ -118,7 +118,7 @@ def test_a_prompt_point_is_a_single_estimate() -> None:
             catalog.model("Llama-3.1-70B", "Q4_K_M"), here,
             Workload(context=512, prompt=64, output=64), runtimes=(VLLM,),
         )
-        if one.strategy is Strategy.CPU_OFFLOAD
+        if one.strategy is PlacementStrategy.CPU_OFFLOAD
     )  # fmt: skip
     assert one.prefill is not None
     assert found.streamed.speed[list(found.at).index(64)] == pytest.approx(float(one.prefill.value))
@@ -132,7 +132,7 @@ def test_what_memory_no_longer_holds_is_no_number() -> None:
 
 
 def test_nothing_to_cross_without_a_gpu() -> None:
-    here = machine(MachineInputs(gpu="none", ram_gb=128))
+    here = machine(MachineSpec(gpu="none", ram_gb=128))
     found = compare(catalog.model("Llama-3.1-70B", "Q4_K_M"), here, Workload())
     assert by_users(found) is None
     assert by_prompt(found) is None
@@ -148,7 +148,9 @@ def test_layers_that_a_person_fixed_are_kept() -> None:
 
 def test_a_link_as_fast_as_ram_makes_streaming_faster_from_the_first_user() -> None:
     (one,) = [
-        one for one in estimates() if one.how is VLLM and one.strategy is Strategy.CPU_OFFLOAD
+        one
+        for one in estimates()
+        if one.how is VLLM and one.strategy is PlacementStrategy.CPU_OFFLOAD
     ]
     assert one.machine is not None
     gpu = one.machine.gpus[0]
@@ -189,7 +191,7 @@ def test_in_place_a_prompt_costs_the_processor_the_same_for_every_token() -> Non
 
 def test_reading_over_the_link_counts_as_streamed_though_ram_is_read_too() -> None:
     # vLLM's kernels read experts in RAM over the link, which draws on the same RAM.
-    here = machine(MachineInputs(gpu="RTX 5090", gpu_count=2, ram_gb=384))
+    here = machine(MachineSpec(gpu="RTX 5090", gpu_count=2, ram_gb=384))
     model = catalog.model("Qwen3-235B-A22B", "Q4_K_M")
     found = compare(model, here, Workload(), runtimes=(LLAMA_CPP, VLLM))
     in_place, streamed = sides(found)

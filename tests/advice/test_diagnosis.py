@@ -24,20 +24,20 @@ from advisor.advice.diagnosis.diagnose import (
 from advisor.advice.diagnosis.text import diagnosis_text, sentence
 from advisor.catalog.constants import constants
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.placement import Settings, Strategy, Tier
+from advisor.cost_model.placement import PlacementStrategy, Settings, Tier
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.uncertainty import Range
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.machine.from_spec import machine
 from advisor.machine.quantity import Provenance, Quantity
-from advisor.machine.spec import MachineInputs
+from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import ACCELERATE, LLAMA_CPP, VLLM, Runtime
 from advisor.units import GB, GIB
 
-RESIDENT, RAM, DRIVE = Strategy
-SITUATIONS: dict[str, tuple[str, str, Strategy, Runtime, dict, dict]] = {
+RESIDENT, RAM, DRIVE = PlacementStrategy
+SITUATIONS: dict[str, tuple[str, str, PlacementStrategy, Runtime, dict, dict]] = {
     "split": ("Llama-3.1-70B", "Q4_K_M", RAM, LLAMA_CPP, {}, {"gpu": "RTX 3090", "ram_gb": 64}),
     "resident": ("Llama-3.1-8B", "Q4_K_M", RESIDENT, LLAMA_CPP, {},
                  {"gpu": "RTX 4090", "ram_gb": 64}),
@@ -76,7 +76,7 @@ def predicted(name: str) -> Estimate:
     model, form, strategy, runtime, work, said = SITUATIONS[name]
     return estimate(
         catalog.model(model, form),
-        machine(MachineInputs(**said)),
+        machine(MachineSpec(**said)),
         Workload(**work),
         runtime,
         strategy,
@@ -227,7 +227,7 @@ class TestByHand:
         # With cores to spare RAM alone is the limit: t' = t + t_RAM, so v' = 1 / (t + t_RAM).
         empty = Workload(prompt=0, output=1)
         model, form, strategy, runtime, _, _ = SITUATIONS["full RAM"]
-        here = machine(MachineInputs(cpu="Ryzen 9 7950X", ram_gb=48, ram_gbs=60, cores=200))
+        here = machine(MachineSpec(cpu="Ryzen 9 7950X", ram_gb=48, ram_gbs=60, cores=200))
         one = estimate(catalog.model(model, form), here, empty, runtime, strategy, constants())
         assert one.step is not None
         total, in_ram = float(one.step.total), float(one.step.parts[Route.IN_PLACE])
@@ -240,7 +240,7 @@ class TestByHand:
         rate = SLOWER_RATES["DDR4"][0]
         assert rate / 3200 == pytest.approx(0.6666, rel=1e-3)
         found = tried("no GPU", "slow_modules", f"DDR4-{rate}")
-        slower = machine(MachineInputs(cpu="Ryzen 7 5800X", ram_gb=64, ram_gbs=40 * rate / 3200))
+        slower = machine(MachineSpec(cpu="Ryzen 7 5800X", ram_gb=64, ram_gbs=40 * rate / 3200))
         assert speed(found.decode) == pytest.approx(
             decode(replace(predicted("no GPU"), machine=slower))
         )
@@ -288,7 +288,7 @@ class TestByHand:
 
     def test_without_its_gpu_a_machine_is_one_without_a_gpu(self) -> None:
         model, form, _, runtime, work, _ = SITUATIONS["split"]
-        alone = machine(MachineInputs(ram_gb=64))
+        alone = machine(MachineSpec(ram_gb=64))
         expected = estimate(
             catalog.model(model, form), alone, Workload(**work), runtime, RAM, constants()
         )
@@ -297,7 +297,7 @@ class TestByHand:
     def test_layers_left_off_the_gpu_are_those_of_a_split_that_says_so(self) -> None:
         model, form, _, runtime, work, said = SITUATIONS["resident"]
         expected = estimate(
-            catalog.model(model, form), machine(MachineInputs(**said)), Workload(**work), runtime,
+            catalog.model(model, form), machine(MachineSpec(**said)), Workload(**work), runtime,
             RAM, constants(), Settings(gpu_layers=16, cpu_moe=0),
         )  # fmt: skip
         found = tried("resident", "fewer_layers", "16 of 32")
@@ -588,7 +588,7 @@ def test_speeds_that_nobody_measures_are_refused(value: float) -> None:
 
 def test_a_pair_that_was_refused_cannot_be_diagnosed() -> None:
     one = estimate(
-        catalog.model("Llama-3.1-8B", "Q4_K_M"), machine(MachineInputs(ram_gb=64)), Workload(),
+        catalog.model("Llama-3.1-8B", "Q4_K_M"), machine(MachineSpec(ram_gb=64)), Workload(),
         LLAMA_CPP, RESIDENT, constants(),
     )  # fmt: skip
     with pytest.raises(InputError, match=r"has no GPU.*no prediction to compare with"):

@@ -8,10 +8,10 @@ from advisor.advice.compare import as_run
 from advisor.advice.runtime_notes import remarks
 from advisor.catalog.constants import constants
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.placement import Settings, Strategy
+from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
-from advisor.machine.spec import MachineInputs
+from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import ACCELERATE, LLAMA_CPP, OLLAMA, RUNTIMES, VLLM, Runtime
 
@@ -19,12 +19,12 @@ from advisor.runtimes import ACCELERATE, LLAMA_CPP, OLLAMA, RUNTIMES, VLLM, Runt
 def run(
     runtime: Runtime,
     name: str = "Llama-3.1-70B",
-    strategy: Strategy = Strategy.CPU_OFFLOAD,
+    strategy: PlacementStrategy = PlacementStrategy.CPU_OFFLOAD,
     settings: Settings | None = None,
     work: Workload | None = None,
     **inputs: Any,
 ) -> Estimate:
-    where = machine(MachineInputs(**{"gpu": "RTX 3090", "ram_gb": 64, **inputs}))
+    where = machine(MachineSpec(**{"gpu": "RTX 3090", "ram_gb": 64, **inputs}))
     model = as_run(catalog.model(name, "Q4_K_M"), runtime, where)
     return estimate(model, where, work or Workload(), runtime, strategy, constants(), settings)
 
@@ -68,12 +68,12 @@ def test_the_other_way_of_vllm_is_said_with_its_speed() -> None:
 
 def test_room_for_conversations_is_said() -> None:
     """24 GiB x 0.92 less 1 GiB and 5.7 GB of weights: 16.9 GB, of 8192 x 131,072 B each."""
-    one = run(VLLM, "Llama-3.1-8B", Strategy.GPU_RESIDENT)
+    one = run(VLLM, "Llama-3.1-8B", PlacementStrategy.GPU_RESIDENT)
     assert "room for the cache of 15 conversations of 8,192 tokens" in said(one)
 
 
 def test_ray_is_said_where_machines_are_joined() -> None:
-    one = run(VLLM, strategy=Strategy.GPU_RESIDENT, machines=2)
+    one = run(VLLM, strategy=PlacementStrategy.GPU_RESIDENT, machines=2)
     assert "--distributed-executor-backend ray" in said(one)
 
 
@@ -95,23 +95,25 @@ def test_nothing_is_said_of_what_does_not_fit(one: Runtime) -> None:
 
 
 def test_what_accelerate_does_unlimited_is_said() -> None:
-    one = run(ACCELERATE, "Llama-3.1-70B", Strategy.NVME_OFFLOAD)
+    one = run(ACCELERATE, "Llama-3.1-70B", PlacementStrategy.NVME_OFFLOAD)
     # 23.2 GB: the table and the head of 2.1 GB each, and 11 layers of 1.7 GB.
     assert "11 layers" in said(one)
     assert "the output head on the drive" in said(one)
 
 
 def test_two_cards_at_once_are_named_with_their_range() -> None:
-    resident = run(LLAMA_CPP, strategy=Strategy.GPU_RESIDENT, gpu="RTX 3090", gpu_count=2)
+    resident = run(LLAMA_CPP, strategy=PlacementStrategy.GPU_RESIDENT, gpu="RTX 3090", gpu_count=2)
     assert "With -sm tensor -fa on in place of -sm layer and -ts they work at once" in said(
         resident
     )
-    alone = run(LLAMA_CPP, "Llama-3.1-8B", strategy=Strategy.GPU_RESIDENT)
+    alone = run(LLAMA_CPP, "Llama-3.1-8B", strategy=PlacementStrategy.GPU_RESIDENT)
     assert "-sm tensor" not in said(alone)
 
 
 def test_packed_caches_that_cannot_be_divided_are_not_recommended() -> None:
     work = Workload(kv_type="q5_1")
-    one = run(LLAMA_CPP, strategy=Strategy.GPU_RESIDENT, gpu="RTX 3090", gpu_count=2, work=work)
+    one = run(
+        LLAMA_CPP, strategy=PlacementStrategy.GPU_RESIDENT, gpu="RTX 3090", gpu_count=2, work=work
+    )
     assert bool(one.fits)
     assert "-sm tensor" not in said(one)

@@ -15,11 +15,11 @@ from advisor.advice.advise import advise
 from advisor.advice.upgrades import Upgrade
 from advisor.catalog.constants import constants
 from advisor.cost_model.estimate import estimate
-from advisor.cost_model.placement import Strategy
+from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.from_spec import machine
-from advisor.machine.spec import MachineInputs
+from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import LLAMA_CPP, OLLAMA, RUNTIMES, SGLANG, VLLM, Runtime
 from advisor.units import GIB
@@ -33,7 +33,7 @@ SERVERS = (LLAMA_CPP, OLLAMA, VLLM, SGLANG)
 def rented(runtime: Runtime, form: str = "Q4_K_M") -> tuple[Upgrade, ...]:
     found = advise(
         catalog.model("Llama-3.1-70B", form),
-        machine(MachineInputs(gpu="RTX 3090", ram_gb=64)),
+        machine(MachineSpec(gpu="RTX 3090", ram_gb=64)),
         Workload(),
         chosen=runtime,
     ).upgrades
@@ -153,8 +153,8 @@ def test_several_gpus_of_several_names_are_a_set_to_choose_from() -> None:
 def test_a_part_in_ram_asks_for_that_ram() -> None:
     part = estimate(
         catalog.model("Llama-3.1-70B", "Q4_K_M"),
-        machine(MachineInputs(gpu="RTX 4090", ram_gb=64)),
-        Workload(), LLAMA_CPP, Strategy.CPU_OFFLOAD, constants(),
+        machine(MachineSpec(gpu="RTX 4090", ram_gb=64)),
+        Workload(), LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD, constants(),
     )  # fmt: skip
     read = yaml.safe_load(skypilot.task(upgrade(estimate=part, holds_all=False)))
     wanted = read["resources"]["memory"]

@@ -12,11 +12,11 @@ from advisor.advice.sweeps import cost_by_tokens, page_cache_for, speed_by_layer
 from advisor.advice.upgrades import first_choice
 from advisor.catalog.constants import constants
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.placement import Settings, Strategy
+from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
-from advisor.machine.spec import MachineInputs
+from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import LLAMA_CPP
 
@@ -25,7 +25,7 @@ WORK = Workload()
 
 @cache
 def desktop(gpu: str = "RTX 4090", ram: float = 64) -> Machine:
-    return machine(MachineInputs(gpu=gpu, ram_gb=ram))
+    return machine(MachineSpec(gpu=gpu, ram_gb=ram))
 
 
 @cache
@@ -41,7 +41,7 @@ def test_a_point_is_the_estimate_with_so_many_layers(layers: int) -> None:
         model, desktop(), WORK,
         settings=Settings(gpu_layers=float(layers)), runtimes=(LLAMA_CPP,),
     )  # fmt: skip
-    (single,) = [one for one in found if one.strategy is Strategy.CPU_OFFLOAD]
+    (single,) = [one for one in found if one.strategy is PlacementStrategy.CPU_OFFLOAD]
     assert sweep is not None
     assert sweep.decode[layers] == pytest.approx(decode_tps(single))
     assert sweep.fits[layers] == bool(single.fits)
@@ -119,13 +119,13 @@ def test_no_lines_where_nothing_runs() -> None:
 
 def from_drive(**said: object) -> Estimate:
     """Llama 3.1 70B, half of it on an RTX 3090, the rest on a drive of 7 GB/s."""
-    rig = machine(MachineInputs(gpu="RTX 3090", ram_gb=64, disk_gbs=7, **said))
+    rig = machine(MachineSpec(gpu="RTX 3090", ram_gb=64, disk_gbs=7, **said))
     return estimate(
         catalog.model("Llama-3.1-70B", "Q4_K_M"),
         rig,
         Workload(),
         LLAMA_CPP,
-        Strategy.NVME_OFFLOAD,
+        PlacementStrategy.NVME_OFFLOAD,
         constants(),
         Settings(gpu_layers=40.0, page_cache=0.0),
     )

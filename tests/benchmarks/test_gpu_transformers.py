@@ -20,12 +20,12 @@ import own_rows
 import pytest
 from gpu_server import read_rows, run, session
 
-from advisor.cost_model.placement import RAM, Strategy, vram
+from advisor.cost_model.placement import RAM, PlacementStrategy, vram
 from advisor.errors import ProbeError, Refusal
 from advisor.machine.machine import Machine
 from advisor.model.build import build
 from advisor.model.catalog import in_format
-from advisor.model.spec import ArchitectureFacts
+from advisor.model.spec import ArchitectureSpec
 from advisor.probes.measurement import Measurement
 from advisor.runtimes import ACCELERATE
 from advisor.units import GB, GIB, MIB
@@ -35,7 +35,7 @@ needs_transformers = pytest.mark.skipif(
     any(importlib.util.find_spec(name) is None for name in ("accelerate", "transformers", "torch")),
     reason="accelerate, transformers and torch are not installed (requirements-oracles.txt)",
 )
-LITTLE = ArchitectureFacts(
+LITTLE = ArchitectureSpec(
     name="little", layers=6, hidden=256, intermediate=704, heads=4, kv_heads=2, head_dim=64,
     vocab=2048,
 )  # fmt: skip
@@ -80,7 +80,7 @@ def test_too_little_disk_is_told(
     assert "it needs 4.2 GB of disk" in told[0]
 
 
-def little(strategy: Strategy) -> cases.Case:
+def little(strategy: PlacementStrategy) -> cases.Case:
     place, category = gpu_transformers.PLACES[strategy]
     return cases.Case(
         name="little BF16-hf", place=place, category=category, facts=LITTLE,
@@ -115,7 +115,7 @@ def test_the_printed_lines_load_the_model_with_the_placements_limits(
         assert f'"cpu": "{int(limits[RAM] / MIB)}MiB"' in text
         assert repr(str(tmp_path)) in text
         assert 'device_map="auto"' in text
-    (drive,) = (one for one in small if one.strategy is Strategy.NVME_OFFLOAD)
+    (drive,) = (one for one in small if one.strategy is PlacementStrategy.NVME_OFFLOAD)
     assert '"cpu": "0MiB"' in gpu_transformers.lines(drive, server, tmp_path)
 
 
@@ -156,7 +156,9 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> list[tuple[bool, int]]:
 
     monkeypatch.setattr(gpu_transformers, "missing", lambda: "")
     monkeypatch.setattr(gpu_transformers, "_generated", answer)
-    monkeypatch.setattr(gpu_transformers, "cases", lambda: [little(one) for one in Strategy])
+    monkeypatch.setattr(
+        gpu_transformers, "cases", lambda: [little(one) for one in PlacementStrategy]
+    )
     monkeypatch.setattr(capped, "missing", lambda: "")
     monkeypatch.setattr(capped, "capped", lambda _: Group())
     drive = [
@@ -267,9 +269,9 @@ def test_transformers_reads_the_checkpoint_whole(tmp_path: Path) -> None:
 
 
 @needs_transformers
-@pytest.mark.parametrize("strategy", Strategy)
+@pytest.mark.parametrize("strategy", PlacementStrategy)
 def test_a_process_times_tokens_of_the_printed_lines(
-    server: Machine, strategy: Strategy, tmp_path: Path
+    server: Machine, strategy: PlacementStrategy, tmp_path: Path
 ) -> None:
     """On the processor: what the GPU would hold lies in RAM, what the drive holds on the drive."""
     weights = checkpoint.write(tmp_path, LITTLE)
@@ -281,7 +283,7 @@ def test_a_process_times_tokens_of_the_printed_lines(
     with talk.begun(command, tmp_path / "log") as exchange:
         ready = exchange(None)
         answer = exchange({"depth": 16, "tokens": 5})
-    from_drive = strategy is Strategy.NVME_OFFLOAD
+    from_drive = strategy is PlacementStrategy.NVME_OFFLOAD
     assert ready["places"] == (["cpu", "disk"] if from_drive else ["cpu"])
     assert re.fullmatch(own_rows.ACCELERATE, ready["runtime"])
     assert len(answer["steps"]) == 4
@@ -294,7 +296,9 @@ def test_a_round_of_transformers_is_timed_and_compared(
     server: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any
 ) -> None:
     monkeypatch.setattr(gpu_transformers, "missing", lambda: "")
-    monkeypatch.setattr(gpu_transformers, "cases", lambda: [little(one) for one in Strategy])
+    monkeypatch.setattr(
+        gpu_transformers, "cases", lambda: [little(one) for one in PlacementStrategy]
+    )
     printed = gpu_transformers.lines
     monkeypatch.setattr(gpu_transformers, "lines", lambda *about: on_processor(printed(*about)))
     table = tmp_path / "rows.csv"

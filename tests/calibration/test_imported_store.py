@@ -10,10 +10,10 @@ from imported_machine import DISK, PARTS, RAM, SERVER
 from advisor.calibration import imported_store, local_machine, local_store, measurement_file
 from advisor.calibration.imported_machine import named_machine
 from advisor.calibration.local_store import Calibration
-from advisor.calibration.measurement_file import Probed, imported, to_json
+from advisor.calibration.measurement_file import MeasurementHistory, imported, to_json
 from advisor.errors import InputError, StoreError, UnknownName
 from advisor.machine.quantity import Provenance
-from advisor.machine.spec import MachineInputs
+from advisor.machine.spec import MachineSpec
 from advisor.probes.measurement import Point
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -25,7 +25,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path / "machines"
 
 
-def text(found: Probed = SERVER, **changes: object) -> str:
+def text(found: MeasurementHistory = SERVER, **changes: object) -> str:
     return json.dumps({**to_json(found), **changes})
 
 
@@ -36,7 +36,9 @@ def test_what_is_exported_comes_back_whole():
 def test_a_plain_list_of_a_probe_has_no_parts():
     rows = [asdict(RAM), asdict(DISK)]
     del rows[1]["curve"]
-    assert imported(json.dumps(rows), "a file") == Probed(fingerprint=None, history=(RAM, DISK))
+    assert imported(json.dumps(rows), "a file") == MeasurementHistory(
+        fingerprint=None, history=(RAM, DISK)
+    )
 
 
 @pytest.mark.parametrize(
@@ -80,7 +82,7 @@ def test_a_machine_measured_as_often_as_is_kept_can_be_carried():
         for name in names
         for _ in range(measurement_file.MOST_KEPT)
     )
-    written = json.dumps(to_json(Probed(fingerprint=PARTS, history=history)), indent=1)
+    written = json.dumps(to_json(MeasurementHistory(fingerprint=PARTS, history=history)), indent=1)
     assert len(written) < measurement_file.LARGEST
 
 
@@ -103,7 +105,7 @@ def test_measuring_again_grows_the_history():
     imported_store.keep(SERVER, "server")
     again = replace(RAM, value=160e9, when="2026-11-21T10:00:00+00:00")
     # The plain list says nothing of the parts; those that are known stay.
-    kept = imported_store.keep(Probed(fingerprint=None, history=(again,)), "Server")
+    kept = imported_store.keep(MeasurementHistory(fingerprint=None, history=(again,)), "Server")
     assert kept.fingerprint == PARTS
     assert len(imported_store.probed("server").history) == 4
     assert imported_store.probed("server").latest["ram_read"] == again
@@ -145,7 +147,7 @@ def test_deleting_forgets_one(monkeypatch):
     assert imported_store.measured("this").figure("ram_read").value == 150e9
     imported_store.delete("this")
     assert imported_store.measured("this") == Calibration()
-    assert imported_store.probed("this") == Probed(fingerprint=PARTS, history=())
+    assert imported_store.probed("this") == MeasurementHistory(fingerprint=PARTS, history=())
 
 
 def test_a_damaged_file_is_told_and_can_be_deleted(folder):
@@ -178,7 +180,7 @@ def test_a_named_machine_is_predicted_with_its_own_figures():
 
 def test_what_is_typed_wins_over_what_was_measured_there():
     imported_store.keep(SERVER, "server")
-    found = named_machine("server", MachineInputs(ram_gbs=99, gpu="none"))
+    found = named_machine("server", MachineSpec(ram_gbs=99, gpu="none"))
     assert found.host.bandwidth.value == 99e9
     assert found.gpus == ()
 
@@ -190,17 +192,17 @@ def test_without_its_measurements_figures_are_assumed():
 
 
 def test_a_machine_of_unknown_size_asks_for_it():
-    imported_store.keep(Probed(fingerprint=None, history=(RAM,)), "bare")
+    imported_store.keep(MeasurementHistory(fingerprint=None, history=(RAM,)), "bare")
     with pytest.raises(InputError, match=r"How much RAM bare has.*--ram-gb"):
         named_machine("bare")
-    found = named_machine("bare", MachineInputs(ram_gb=128))
+    found = named_machine("bare", MachineSpec(ram_gb=128))
     assert found.host.memory.value == 128 * 2**30
     assert found.host.bandwidth.value == 150e9
     assert found.host.cores == 64  # the most threads that read
 
 
 def test_parts_named_by_a_person_fill_what_the_file_leaves_open():
-    bare = Probed(fingerprint=None, history=(RAM,))
+    bare = MeasurementHistory(fingerprint=None, history=(RAM,))
     assert imported_store.with_parts(bare) == bare
     found = imported_store.with_parts(bare, cpu="EPYC 7763", gpus=["RTX 3090"], memory=64 * 2**30)
     imported_store.keep(found, "bare")

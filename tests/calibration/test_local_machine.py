@@ -10,7 +10,7 @@ from advisor.calibration.local_store import SOURCE, Calibration
 from advisor.machine import from_catalog
 from advisor.machine.from_spec import TYPICAL_HOST
 from advisor.machine.quantity import Provenance
-from advisor.machine.spec import MachineInputs
+from advisor.machine.spec import MachineSpec
 from advisor.probes.gpu.facts import GpuFacts
 from advisor.probes.host.inventory import HostFacts
 from advisor.probes.measurement import Measurement
@@ -96,10 +96,10 @@ def test_what_llama_cpp_was_timed_at_belongs_to_this_processor(sees) -> None:
     assert engine is not None
     assert (engine.cores, engine.ram, engine.read["Q4_K"].value) == (8, 61e9, 50e9)
     # Other RAM is typed over: the figures were still read with this one.
-    typed = local_machine.this_machine(MachineInputs(ram_gbs=np.array([50.0, 100.0]))).host.engine
+    typed = local_machine.this_machine(MachineSpec(ram_gbs=np.array([50.0, 100.0]))).host.engine
     assert typed is not None
     assert typed.ram == 61e9
-    assert local_machine.this_machine(MachineInputs(cpu="Ryzen 9 9950X")).host.engine is None
+    assert local_machine.this_machine(MachineSpec(cpu="Ryzen 9 9950X")).host.engine is None
 
 
 def test_a_cold_map_and_what_is_read_ahead_are_the_drives(sees, monkeypatch) -> None:
@@ -133,7 +133,7 @@ def test_what_is_typed_wins_over_what_is_seen_and_measured(sees) -> None:
     kept = [measurement("ram_read", 61e9), measurement("disk_read_direct", 3.2e9)]
     sees(calibration=Calibration(measurements={one.name: one for one in kept}))
     machine = local_machine.this_machine(
-        MachineInputs(ram_gb=128, ram_gbs=50, disk_gbs=7, vram_gb=7, pcie_gbs=9)
+        MachineSpec(ram_gb=128, ram_gbs=50, disk_gbs=7, vram_gb=7, pcie_gbs=9)
     )
     gpu, disk = machine.gpus[0], machine.disk
     assert disk is not None
@@ -144,9 +144,9 @@ def test_what_is_typed_wins_over_what_is_seen_and_measured(sees) -> None:
 
 
 def test_another_gpu_can_be_typed_over(sees) -> None:
-    machine = local_machine.this_machine(MachineInputs(gpu="RTX 5090", gpu_count=2))
+    machine = local_machine.this_machine(MachineSpec(gpu="RTX 5090", gpu_count=2))
     assert machine.gpus == (from_catalog.gpu("RTX 5090"),) * 2
-    assert local_machine.this_machine(MachineInputs(gpu="none")).gpus == ()
+    assert local_machine.this_machine(MachineSpec(gpu="none")).gpus == ()
 
 
 def test_a_gpu_that_the_catalogue_lacks_is_left_out_and_said(sees) -> None:

@@ -13,7 +13,7 @@ from advisor.cost_model.schedule import Transfer
 from advisor.cost_model.timing import link_seconds
 from advisor.machine import from_catalog
 from advisor.machine.quantity import Provenance
-from advisor.machine.spec import MachineInputs
+from advisor.machine.spec import MachineSpec
 from advisor.probes.gpu.facts import GpuFacts
 from advisor.probes.measurement import Measurement
 
@@ -50,7 +50,7 @@ def this_machine(monkeypatch: pytest.MonkeyPatch):
     def this_machine(values: dict[str, float], cards=(CARD,), **typed: object):
         monkeypatch.setattr(local_machine.gpu_probe, "gpus", lambda: (cards, ()))
         monkeypatch.setattr(local_machine.calibration, "load", lambda: kept(**values))
-        return local_machine.this_machine(MachineInputs(**typed)).gpus
+        return local_machine.this_machine(MachineSpec(**typed)).gpus
 
     return this_machine
 

@@ -16,7 +16,7 @@ from advisor.cli.main import main
 from advisor.errors import InputError, ProbeError, Refusal, StoreError
 from advisor.machine import from_spec
 from advisor.machine.catalog import gpu_rows
-from advisor.machine.spec import MachineInputs
+from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.probes import suite
 from advisor.probes.gpu import detect
@@ -189,7 +189,7 @@ class TestEstimate:
         assert "does not fit: " in out
 
     def test_without_a_machine_it_is_this_one(self, answers, monkeypatch) -> None:
-        here = from_spec.machine(MachineInputs(gpu="RTX 3090", ram_gb=96))
+        here = from_spec.machine(MachineSpec(gpu="RTX 3090", ram_gb=96))
         monkeypatch.setattr(local_machine, "this_machine", lambda: here)
         found = answers("estimate", "--model", "Llama-3.1-8B")
         assert any(one["what"].startswith("RTX 3090") for one in found[0]["assumptions"])
@@ -280,7 +280,7 @@ class TestDiagnose:
         assert "spilled" in {one["cause"] for one in found["causes"]}
 
     def test_this_machine_runs_what_it_runs(self, answers, monkeypatch) -> None:
-        here = from_spec.machine(MachineInputs(gpu="RTX 4090", ram_gb=64, ram_gbs=60))
+        here = from_spec.machine(MachineSpec(gpu="RTX 4090", ram_gb=64, ram_gbs=60))
         monkeypatch.setattr(local_machine, "this_machine", lambda: here)
         monkeypatch.setattr(
             "advisor.advice.diagnosis.causes.table.operating_system", lambda: "linux"

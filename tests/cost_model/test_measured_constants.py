@@ -9,13 +9,13 @@ from advisor.catalog.constants import Constants, Scope, constants
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.loads import Load
 from advisor.cost_model.measured_constants import attending, constants_on, mixed
-from advisor.cost_model.placement import Strategy
+from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.processors import cores_alone, cpu_seconds, together
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import EngineSpeed, Host
 from advisor.machine.quantity import Provenance, Quantity
-from advisor.machine.spec import MachineInputs
+from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.model import Model
 from advisor.probes.host.inventory import HostFacts
@@ -45,7 +45,7 @@ ENGINE = EngineSpeed(
 
 
 def host(engine: EngineSpeed | None = ENGINE, **changes: object) -> Host:
-    inputs = MachineInputs(gpu="none", cpu="Ryzen 7 5800X", cores=4, ram_gbs=RAM / 1e9)
+    inputs = MachineSpec(gpu="none", cpu="Ryzen 7 5800X", cores=4, ram_gbs=RAM / 1e9)
     return replace(machine(inputs).host, engine=engine, **changes)
 
 
@@ -173,11 +173,13 @@ def test_cores_alone_solves_what_both_reach() -> None:
 
 def test_the_range_is_narrower_where_llama_cpp_was_timed() -> None:
     model = catalog.model("Llama-3.1-8B", "Q8_0")
-    here = machine(MachineInputs(gpu="none", cpu="Ryzen 7 5800X", cores=4, ram_gbs=40, ram_gb=64))
+    here = machine(MachineSpec(gpu="none", cpu="Ryzen 7 5800X", cores=4, ram_gbs=40, ram_gb=64))
 
     def width(engine: EngineSpeed | None) -> float:
         where = replace(here, host=replace(here.host, engine=engine))
-        one = estimate(model, where, Workload(), LLAMA_CPP, Strategy.CPU_OFFLOAD, constants())
+        one = estimate(
+            model, where, Workload(), LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD, constants()
+        )
         assert one.decode is not None
         return float(one.decode.high / one.decode.low)
 
@@ -186,9 +188,9 @@ def test_the_range_is_narrower_where_llama_cpp_was_timed() -> None:
 
 def test_assumptions_name_what_was_timed() -> None:
     model = catalog.model("Llama-3.1-8B", "Q8_0")
-    here = machine(MachineInputs(gpu="none", cpu="Ryzen 7 5800X", ram_gb=64))
+    here = machine(MachineSpec(gpu="none", cpu="Ryzen 7 5800X", ram_gb=64))
     where = replace(here, host=replace(here.host, engine=ENGINE))
-    one = estimate(model, where, Workload(), LLAMA_CPP, Strategy.CPU_OFFLOAD, constants())
+    one = estimate(model, where, Workload(), LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD, constants())
     kinds = {each.what: each.figure.kind for each in one.assumptions}
     assert kinds["weight bytes that one core decodes"] is Provenance.MEASURED
     assert (
@@ -202,13 +204,15 @@ def test_samples_come_out_as_they_were_timed() -> None:
         name="", cores=4, sockets=1, instruction_sets=frozenset(), memory_total=int(64 * GIB),
         memory_available=int(60 * GIB), llc=32 * 2**20, numa_nodes=1, os="", notes=(),
     )  # fmt: skip
-    here = machine(MachineInputs(gpu="none", cpu="Ryzen 7 5800X", cores=4, ram_gbs=40, ram_gb=64))
+    here = machine(MachineSpec(gpu="none", cpu="Ryzen 7 5800X", cores=4, ram_gbs=40, ram_gb=64))
     where = replace(here, host=replace(here.host, engine=ENGINE))
     for sample in samples(facts):
         if sample.role not in ("wide", "narrow") or sample.kind not in ENGINE.read:
             continue
         work = Workload(prompt=16, output=1, context=64)
-        one = estimate(sample.model, where, work, LLAMA_CPP, Strategy.CPU_OFFLOAD, constants())
+        one = estimate(
+            sample.model, where, work, LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD, constants()
+        )
         read = sample.model.read_bytes_per_token / float(ENGINE.read[sample.kind].value)
         layers = sample.model.layers * 200e-6
         # Attention to 16 tokens and the cost of a token are the rest.

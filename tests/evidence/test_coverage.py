@@ -5,26 +5,30 @@ import pytest
 from advisor.catalog.constants import constants
 from advisor.catalog.csv_tables import read
 from advisor.cost_model.estimate import estimate
-from advisor.cost_model.placement import Settings, Strategy
+from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
 from advisor.evidence.accuracy.coverage import COVERAGE, CoverageRow, coverage, coverage_like
 from advisor.evidence.accuracy.regimes import ALL, REGIMES
 from advisor.machine.from_spec import machine
-from advisor.machine.spec import MachineInputs
+from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import DEEPSPEED, LLAMA_CPP, VLLM, Runtime
 
-RAM, NVME, GPU = Strategy.CPU_OFFLOAD, Strategy.NVME_OFFLOAD, Strategy.GPU_RESIDENT
+RAM, NVME, GPU = (
+    PlacementStrategy.CPU_OFFLOAD,
+    PlacementStrategy.NVME_OFFLOAD,
+    PlacementStrategy.GPU_RESIDENT,
+)
 
 
 def regime(
-    strategy: Strategy, *, model: str = "Llama-3.1-8B", form: str = "Q4_K_M",
+    strategy: PlacementStrategy, *, model: str = "Llama-3.1-8B", form: str = "Q4_K_M",
     runtime: Runtime = LLAMA_CPP, gpu: str = "RTX 3090", ram_gbs: float | None = None,
     settings: Settings | None = None, **work: int,
 ) -> str | None:  # fmt: skip
     """Name of the regime whose record stands for an estimate; None where there is none."""
     asked = Workload(**{"prompt": 512, "output": 256, **work})
-    here = machine(MachineInputs(gpu=gpu, ram_gb=512, ram_gbs=ram_gbs))
+    here = machine(MachineSpec(gpu=gpu, ram_gb=512, ram_gbs=ram_gbs))
     found = coverage_like(
         estimate(catalog.model(model, form), here, asked, runtime, strategy, constants(),
                  settings)
@@ -68,7 +72,7 @@ def test_what_was_not_published_has_no_record() -> None:
 
 def test_what_was_refused_has_no_record() -> None:
     refused = estimate(
-        catalog.model("Llama-3.1-8B", "Q4_K_M"), machine(MachineInputs(gpu="none", ram_gb=64)),
+        catalog.model("Llama-3.1-8B", "Q4_K_M"), machine(MachineSpec(gpu="none", ram_gb=64)),
         Workload(), VLLM, GPU, constants(),
     )  # fmt: skip
     assert refused.refusal

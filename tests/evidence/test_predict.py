@@ -8,7 +8,7 @@ import pytest
 from measurements import measured
 
 from advisor.cli.main import main
-from advisor.cost_model.placement import Strategy
+from advisor.cost_model.placement import PlacementStrategy
 from advisor.errors import AdvisorError
 from advisor.evidence.published import predict
 from advisor.evidence.published.predict import answer, predictions, understood
@@ -295,15 +295,15 @@ def test_what_is_not_known_of_a_processor_is_stood_in_for() -> None:
 @pytest.mark.parametrize(
     ("category", "strategy"),
     [
-        ("resident", Strategy.GPU_RESIDENT),
-        ("batched", Strategy.GPU_RESIDENT),
-        ("cpu", Strategy.CPU_OFFLOAD),
-        ("moe_offload", Strategy.CPU_OFFLOAD),
-        ("stream_cpu", Strategy.CPU_OFFLOAD),
-        ("nvme", Strategy.NVME_OFFLOAD),
+        ("resident", PlacementStrategy.GPU_RESIDENT),
+        ("batched", PlacementStrategy.GPU_RESIDENT),
+        ("cpu", PlacementStrategy.CPU_OFFLOAD),
+        ("moe_offload", PlacementStrategy.CPU_OFFLOAD),
+        ("stream_cpu", PlacementStrategy.CPU_OFFLOAD),
+        ("nvme", PlacementStrategy.NVME_OFFLOAD),
     ],
 )
-def test_the_category_says_where_the_rest_lies(category: str, strategy: Strategy) -> None:
+def test_the_category_says_where_the_rest_lies(category: str, strategy: PlacementStrategy) -> None:
     assert understood(row(category=category, ngl="")).strategy is strategy
 
 
@@ -343,7 +343,7 @@ def test_experts_beside_no_gpu_are_read_as_llama_cpp_does() -> None:
 
 def test_cores_compute_where_a_row_says_that_there_is_no_gpu() -> None:
     case = understood(row(category="resident", gpu="none", runtime="ggml CPU", ngl="0"))
-    assert (case.runtime.name, case.strategy) == ("llama.cpp", Strategy.CPU_OFFLOAD)
+    assert (case.runtime.name, case.strategy) == ("llama.cpp", PlacementStrategy.CPU_OFFLOAD)
     other = answer(row(category="resident", gpu="none", runtime="vLLM", ngl="0"))
     assert "vLLM needs a GPU: read as llama.cpp does" in str(other["note"])
 

@@ -5,7 +5,7 @@ from statistics import median
 import pytest
 from measurements import measured
 
-from advisor.cost_model.placement import Strategy
+from advisor.cost_model.placement import PlacementStrategy
 from advisor.evidence.published import run_settings
 from advisor.evidence.published.batch import guessed_batch
 from advisor.evidence.published.engines import engine
@@ -149,5 +149,5 @@ def test_an_engine_for_experts_runs_models_that_have_them() -> None:
 
 def test_a_runtime_that_keeps_nothing_on_the_gpu_streams_what_is_called_batched() -> None:
     found = understood(row(category="batched", runtime="DeepSpeed ZeRO-Inference 2023"))
-    assert found.strategy is Strategy.CPU_OFFLOAD
+    assert found.strategy is PlacementStrategy.CPU_OFFLOAD
     assert any("keeps no weights" in note for note in found.notes)

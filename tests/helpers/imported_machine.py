@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from advisor.calibration.fingerprint import Fingerprint
-from advisor.calibration.measurement_file import Probed
+from advisor.calibration.measurement_file import MeasurementHistory
 from advisor.probes.measurement import Measurement, Point
 
 PARTS = Fingerprint(
@@ -21,4 +21,4 @@ RAM = Measurement(
 )  # fmt: skip
 DISK = replace(RAM, name="disk_read_direct", value=6.4e9, curve=())
 COPY = replace(RAM, name="h2d_pinned", value=21e9, curve=())
-SERVER = Probed(fingerprint=PARTS, history=(RAM, DISK, COPY))
+SERVER = MeasurementHistory(fingerprint=PARTS, history=(RAM, DISK, COPY))

@@ -1,6 +1,6 @@
 """A model of the catalogue placed by a runtime, and the command for it."""
 
-from advisor.cost_model.placement import Placement, Settings, Strategy
+from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model import catalog
@@ -12,7 +12,7 @@ WORK = Workload()
 def place(
     one: Runtime,
     where: Machine,
-    strategy: Strategy,
+    strategy: PlacementStrategy,
     name: str = "Llama-3.1-70B",
     form: str = "Q4_K_M",
     settings: Settings | None = None,
@@ -22,7 +22,9 @@ def place(
     return one.place(model, where, work, strategy, settings or Settings())
 
 
-def command(one: Runtime, where: Machine, strategy: Strategy, form: str, work: Workload) -> str:
+def command(
+    one: Runtime, where: Machine, strategy: PlacementStrategy, form: str, work: Workload
+) -> str:
     model = catalog.model("Llama-3.1-70B", form)
     placement = one.place(model, where, work, strategy, Settings())
     return one.command(model, placement, where, work)

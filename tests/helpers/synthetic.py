@@ -21,7 +21,7 @@ from advisor.model.build import build
 from advisor.model.catalog import model_formats, storage_types
 from advisor.model.layers import FeedForward, Mixer, feed_forward, key_value_heads, mixer
 from advisor.model.quantization import tensor_types
-from advisor.model.spec import ArchitectureFacts
+from advisor.model.spec import ArchitectureSpec
 
 NAMES: Mapping[str, Mapping[str, str]] = {
     arch: {"ffn_norm": "post_attention_norm"}
@@ -34,12 +34,12 @@ BIASED_ROUTERS = frozenset({"deepseek32", "glm4moe", "minimax-m2", "nemotron_h_m
 """Architectures whose routers carry a correction per expert, which the catalogue leaves out."""
 
 
-def write_model(path: Path, arch: str, facts: ArchitectureFacts, form: str) -> Path:
+def write_model(path: Path, arch: str, facts: ArchitectureSpec, form: str) -> Path:
     """A file of llama.cpp's architecture `arch`, its weights in a format of the catalogue."""
     return write(path, arch, keys(arch, facts), tensors(arch, facts, form))
 
 
-def tensors(arch: str, facts: ArchitectureFacts, form: str) -> Tensors:
+def tensors(arch: str, facts: ArchitectureSpec, form: str) -> Tensors:
     """Every tensor by its name in the file, with shape and type."""
     built = build(facts)
     kinds = tensor_types(built, model_formats()[form], storage_types())
@@ -50,7 +50,7 @@ def tensors(arch: str, facts: ArchitectureFacts, form: str) -> Tensors:
     return listed | unlisted(arch, facts, built)
 
 
-def unlisted(arch: str, facts: ArchitectureFacts, built: Architecture) -> Tensors:
+def unlisted(arch: str, facts: ArchitectureSpec, built: Architecture) -> Tensors:
     """Small tensors that llama.cpp wants and the catalogue leaves out."""
     if arch == "gemma4":
         return {"rope_freqs.weight": ((facts.global_head_dim // 2,), F32)}
@@ -66,7 +66,7 @@ def name_of(arch: str, tensor: Tensor) -> str:
     return f"{role}{suffix}" if tensor.layer is None else f"blk.{tensor.layer}.{role}{suffix}"
 
 
-def shape(facts: ArchitectureFacts, tensor: Tensor) -> tuple[int, ...]:
+def shape(facts: ArchitectureSpec, tensor: Tensor) -> tuple[int, ...]:
     """Dimensions, values in a row first; experts and the heads of MLA are stacked in the third."""
     if tensor.role.endswith("_exps"):
         return (tensor.width, tensor.rows // facts.experts, facts.experts)
@@ -79,7 +79,7 @@ def shape(facts: ArchitectureFacts, tensor: Tensor) -> tuple[int, ...]:
     return (tensor.width,) if tensor.rows == 1 else (tensor.width, tensor.rows)
 
 
-def keys(arch: str, facts: ArchitectureFacts) -> dict[str, Any]:
+def keys(arch: str, facts: ArchitectureSpec) -> dict[str, Any]:
     """What the header says; keys that an architecture does not know do no harm."""
     return {
         "block_count": facts.layers,
@@ -99,7 +99,7 @@ def keys(arch: str, facts: ArchitectureFacts) -> dict[str, Any]:
     }
 
 
-def feed_forward_widths(facts: ArchitectureFacts) -> int | list[int]:
+def feed_forward_widths(facts: ArchitectureSpec) -> int | list[int]:
     """One width, or one per layer where some layers have no feed-forward part."""
     width = facts.intermediate or facts.moe_intermediate
     parts = [feed_forward(facts, layer) for layer in range(facts.layers)]
@@ -108,7 +108,7 @@ def feed_forward_widths(facts: ArchitectureFacts) -> int | list[int]:
     return [0 if part is FeedForward.NONE else width for part in parts]
 
 
-def attention(facts: ArchitectureFacts) -> dict[str, Any]:
+def attention(facts: ArchitectureSpec) -> dict[str, Any]:
     full = facts.global_head_dim or facts.head_dim
     return {
         "attention.head_count_kv": [cached_heads(facts, one) for one in range(facts.layers)],
@@ -123,13 +123,13 @@ def attention(facts: ArchitectureFacts) -> dict[str, Any]:
     }
 
 
-def cached_heads(facts: ArchitectureFacts, layer: int) -> int:
+def cached_heads(facts: ArchitectureSpec, layer: int) -> int:
     """Key heads of a layer; Nemotron-H tells its other blocks by their having none."""
     attends = mixer(facts, layer) not in (Mixer.NONE, Mixer.MAMBA2)
     return key_value_heads(facts, layer)[0] if attends else 0
 
 
-def latent_attention(facts: ArchitectureFacts) -> dict[str, Any]:
+def latent_attention(facts: ArchitectureSpec) -> dict[str, Any]:
     """MLA as llama.cpp runs it: one key head as wide as latent and rotary key together."""
     return {
         "attention.head_count_kv": 1,
@@ -146,7 +146,7 @@ def latent_attention(facts: ArchitectureFacts) -> dict[str, Any]:
     }
 
 
-def windows(facts: ArchitectureFacts) -> dict[str, Any]:
+def windows(facts: ArchitectureSpec) -> dict[str, Any]:
     kinds = [mixer(facts, layer) for layer in range(facts.layers)]
     return {
         "attention.sliding_window": facts.window,
@@ -154,7 +154,7 @@ def windows(facts: ArchitectureFacts) -> dict[str, Any]:
     }
 
 
-def experts(facts: ArchitectureFacts) -> dict[str, Any]:
+def experts(facts: ArchitectureSpec) -> dict[str, Any]:
     shared = facts.shared_intermediate or facts.moe_intermediate
     return {
         "expert_count": facts.experts,
@@ -170,7 +170,7 @@ def experts(facts: ArchitectureFacts) -> dict[str, Any]:
     }
 
 
-def delta_net(facts: ArchitectureFacts) -> dict[str, Any]:
+def delta_net(facts: ArchitectureSpec) -> dict[str, Any]:
     return {
         "rope.dimension_sections": [11, 11, 10, 0],
         "full_attention_interval": len(facts.layer_pattern),
@@ -182,7 +182,7 @@ def delta_net(facts: ArchitectureFacts) -> dict[str, Any]:
     }
 
 
-def mamba2(facts: ArchitectureFacts) -> dict[str, Any]:
+def mamba2(facts: ArchitectureSpec) -> dict[str, Any]:
     return {
         "ssm.conv_kernel": facts.ssm_conv,
         "ssm.inner_size": facts.ssm_heads * facts.ssm_head_dim,

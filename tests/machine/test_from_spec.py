@@ -9,12 +9,12 @@ from advisor.machine import from_catalog, from_spec
 from advisor.machine.from_spec import TYPICAL_DISK, TYPICAL_HOST
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import Provenance
-from advisor.machine.spec import LIMITS, MachineInputs
+from advisor.machine.spec import LIMITS, MachineSpec
 from advisor.units import GB, GIB
 
 
 def described(**said: object) -> Machine:
-    return from_spec.machine(MachineInputs(**said))
+    return from_spec.machine(MachineSpec(**said))
 
 
 class TestDescribed:
@@ -151,7 +151,7 @@ class TestDescribed:
     @pytest.mark.parametrize("value", [-1, 0, 1e30, float("nan"), float("inf")])
     def test_beyond_them_the_message_says_what_and_how_much(self, name: str, value: float) -> None:
         with pytest.raises(InputError) as error:
-            MachineInputs(**{name: value})
+            MachineSpec(**{name: value})
         label, (low, high, unit) = name.replace("_", " "), LIMITS[name]
         allowed = f"allowed is {low:g} to {high:,g} {unit}".strip()
         assert str(error.value) == f"{label} is {value}; {allowed}."
@@ -170,5 +170,5 @@ class TestDescribed:
         assert close in error.value.close
 
     def test_empty_means_nothing_was_said(self) -> None:
-        assert MachineInputs().empty
-        assert not MachineInputs(ram_gb=64).empty
+        assert MachineSpec().empty
+        assert not MachineSpec(ram_gb=64).empty

@@ -14,7 +14,7 @@ from advisor.model.architecture import Architecture, Group
 from advisor.model.build import build
 from advisor.model.config.families import families
 from advisor.model.config.read import describe, facts_from_config
-from advisor.model.spec import ArchitectureFacts
+from advisor.model.spec import ArchitectureSpec
 
 SAMPLES = Path(__file__).parents[1] / "samples" / "configs"
 # Published files, beside the repository or in it where someone keeps them; they are not part of it.
@@ -93,21 +93,21 @@ def per_token(built: Architecture) -> tuple[int, int]:
     )
 
 
-def same_sizes(found: ArchitectureFacts, row: ArchitectureFacts, *left_out: str) -> None:
+def same_sizes(found: ArchitectureSpec, row: ArchitectureSpec, *left_out: str) -> None:
     names = [one.name for one in fields(found) if one.name not in NOT_SIZES | set(left_out)]
     assert {one: getattr(found, one) for one in names} == {one: getattr(row, one) for one in names}
     assert letters(found) == letters(row)
 
 
-def letters(facts: ArchitectureFacts) -> str:
+def letters(facts: ArchitectureSpec) -> str:
     return (facts.layer_pattern * facts.layers)[: facts.layers]
 
 
-def facts(**keys: Any) -> ArchitectureFacts:
+def facts(**keys: Any) -> ArchitectureSpec:
     return facts_from_config({**LLAMA, **keys}, "test")
 
 
-def mixture(**keys: Any) -> ArchitectureFacts:
+def mixture(**keys: Any) -> ArchitectureSpec:
     return facts_from_config({**MIXTURE, **keys}, "test")
 
 
@@ -159,7 +159,7 @@ def test_samples_say_where_they_come_from(path: Path) -> None:
 
 
 def test_every_family_row_is_whole() -> None:
-    known = {one.name for one in fields(ArchitectureFacts)}
+    known = {one.name for one in fields(ArchitectureSpec)}
     for row in families().values():
         assert row.source.startswith("https://")
         assert row.source_date

@@ -23,7 +23,7 @@ from advisor.model.quantization import (
     tensor_bytes,
     tensor_types,
 )
-from advisor.model.spec import ArchitectureFacts
+from advisor.model.spec import ArchitectureSpec
 from advisor.units import GB, GIB
 
 ROOT = Path(__file__).parents[2]
@@ -141,7 +141,7 @@ SHAPES = {
     "gpt-oss-120b": shape(36, 2880, 64, 8, 64, 2880, 201088, experts=128, used=4),
 }
 FACTS = (
-    ArchitectureFacts(
+    ArchitectureSpec(
         name="DeepSeek-R1",
         layers=61,
         hidden=7168,
@@ -159,7 +159,7 @@ FACTS = (
         shared_experts=1,
         first_dense=3,
     ),
-    ArchitectureFacts(
+    ArchitectureSpec(
         name="Llama-4-Scout",
         layers=48,
         hidden=5120,

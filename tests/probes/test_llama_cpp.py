@@ -26,7 +26,7 @@ from advisor.errors import ProbeError
 from advisor.model.catalog import storage_types
 from advisor.model.gguf.read import describe_path
 from advisor.model.model import Model
-from advisor.model.spec import ArchitectureFacts
+from advisor.model.spec import ArchitectureSpec
 from advisor.probes.host import inventory
 from advisor.probes.llama_cpp import by_llama_bench, by_xllamacpp, die_with_parent, engine, samples
 from advisor.probes.llama_cpp.job import Job, Timings, output_of
@@ -39,7 +39,7 @@ PLAIN = {"Q4_K": 16e9, "Q4_0": 12e9}
 LAYER, EXPERT_LAYER, ATTENTION = 120e-6, 40e-6, 15e9
 PROMPT = 80.0
 FACTS = replace(inventory.facts(), memory_available=int(16 * GIB), llc=int(32 * MIB), cores=2)
-TINY = ArchitectureFacts(
+TINY = ArchitectureSpec(
     name="tiny", layers=2, hidden=256, intermediate=512, heads=4, kv_heads=2, head_dim=64,
     vocab=512,
 )  # fmt: skip

@@ -9,14 +9,14 @@ from gguf import GGUFReader, dequantize
 from advisor.errors import Refusal, UnknownName
 from advisor.model.catalog import storage_types
 from advisor.model.gguf.read import describe_path
-from advisor.model.spec import ArchitectureFacts
+from advisor.model.spec import ArchitectureSpec
 from advisor.probes.llama_cpp.synthetic_model import KINDS, Synthetic, in_format, in_type, write
 
-DENSE = ArchitectureFacts(
+DENSE = ArchitectureSpec(
     name="dense", layers=2, hidden=256, intermediate=512, heads=4, kv_heads=2, head_dim=64,
     vocab=512,
 )  # fmt: skip
-EXPERTS = ArchitectureFacts(
+EXPERTS = ArchitectureSpec(
     name="experts", layers=2, hidden=256, moe_intermediate=256, experts=4, experts_per_token=2,
     heads=4, kv_heads=4, head_dim=64, vocab=512,
 )  # fmt: skip
@@ -56,7 +56,7 @@ def test_filled_weights_are_finite_and_around_zero(facts, kind, tmp_path):
 
 
 def test_what_is_not_filled_takes_no_room(tmp_path):
-    facts = ArchitectureFacts(
+    facts = ArchitectureSpec(
         name="wide", layers=2, hidden=2048, intermediate=8192, heads=16, kv_heads=16, head_dim=128,
         vocab=512,
     )  # fmt: skip

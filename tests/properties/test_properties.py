@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from advisor.advice.compare import as_run
 from advisor.catalog.constants import constants
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.placement import Settings, Strategy, Tier, needed_bytes
+from advisor.cost_model.placement import PlacementStrategy, Settings, Tier, needed_bytes
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
-from advisor.machine.spec import MachineInputs
+from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import KTRANSFORMERS, LLAMA_CPP, RUNTIMES, Runtime
 
@@ -24,7 +24,7 @@ PAIRS = [
     if runtime is not KTRANSFORMERS
 ]
 CASES = [(name, *pair) for name in MODELS for pair in PAIRS]
-CASES += [(name, KTRANSFORMERS, Strategy.CPU_OFFLOAD) for name in WITH_EXPERTS]
+CASES += [(name, KTRANSFORMERS, PlacementStrategy.CPU_OFFLOAD) for name in WITH_EXPERTS]
 MIXED = dict.fromkeys(WITH_EXPERTS, "Q4_K+FP8")
 
 bandwidths = st.floats(5, 800)
@@ -36,12 +36,12 @@ few = settings(max_examples=60)
 def answer(
     name: str,
     runtime: Runtime,
-    strategy: Strategy,
-    inputs: MachineInputs | None = None,
+    strategy: PlacementStrategy,
+    inputs: MachineSpec | None = None,
     work: Workload | None = None,
     chosen: Settings | None = None,
 ) -> Estimate:
-    where = machine(inputs or MachineInputs(gpu="RTX 3090", ram_gb=256))
+    where = machine(inputs or MachineSpec(gpu="RTX 3090", ram_gb=256))
     model = as_run(catalog.model(name, "Q4_K_M"), runtime, where)
     return estimate(model, where, work or Workload(), runtime, strategy, constants(), chosen)
 
@@ -54,12 +54,12 @@ def tps(one: Estimate) -> float:
 @few
 @given(cases, st.sampled_from(["ram_gbs", "pcie_gbs", "disk_gbs"]), bandwidths, bandwidths)
 def test_more_bandwidth_is_never_slower(
-    case: tuple[str, Runtime, Strategy], which: str, one: float, other: float
+    case: tuple[str, Runtime, PlacementStrategy], which: str, one: float, other: float
 ) -> None:
     slow, fast = sorted((one, other))
     base = {"gpu": "RTX 3090", "ram_gb": 256.0}
     speeds = [
-        tps(answer(*case, MachineInputs(**base, **{which: value})))  # type: ignore[arg-type]
+        tps(answer(*case, MachineSpec(**base, **{which: value})))  # type: ignore[arg-type]
         for value in (slow, fast)
     ]
     assert speeds[1] >= speeds[0] * (1 - 1e-9)
@@ -68,7 +68,7 @@ def test_more_bandwidth_is_never_slower(
 @few
 @given(cases, st.integers(512, 100_000), st.integers(512, 100_000))
 def test_more_context_never_needs_less_memory(
-    case: tuple[str, Runtime, Strategy], one: int, other: int
+    case: tuple[str, Runtime, PlacementStrategy], one: int, other: int
 ) -> None:
     small, large = sorted((one, other))
     split = Settings(gpu_layers=4.0)
@@ -89,15 +89,15 @@ def test_more_context_never_needs_less_memory(
 @few
 @given(
     models,
-    st.sampled_from([Strategy.GPU_RESIDENT, Strategy.CPU_OFFLOAD]),
+    st.sampled_from([PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD]),
     st.integers(1, 31),  # from 32 on, llama.cpp copies weights to the GPU for a step
     st.integers(1, 31),
 )
 def test_more_users_are_slower_each_and_faster_together(
-    name: str, strategy: Strategy, one: int, other: int
+    name: str, strategy: PlacementStrategy, one: int, other: int
 ) -> None:
     few_users, many = sorted((one, other))
-    chosen = None if strategy is Strategy.GPU_RESIDENT else Settings(gpu_layers=0)
+    chosen = None if strategy is PlacementStrategy.GPU_RESIDENT else Settings(gpu_layers=0)
     each = [
         tps(answer(name, LLAMA_CPP, strategy, work=Workload(users=users), chosen=chosen))
         for users in (few_users, many)
@@ -108,10 +108,10 @@ def test_more_users_are_slower_each_and_faster_together(
 
 @pytest.mark.parametrize(("name", "runtime", "strategy"), CASES)
 def test_an_array_gives_what_single_calls_give(
-    name: str, runtime: Runtime, strategy: Strategy
+    name: str, runtime: Runtime, strategy: PlacementStrategy
 ) -> None:
-    def inputs(ram: object, disk: object) -> MachineInputs:
-        return MachineInputs(gpu="RTX 3090", ram_gb=256, ram_gbs=ram, disk_gbs=disk)  # type: ignore[arg-type]
+    def inputs(ram: object, disk: object) -> MachineSpec:
+        return MachineSpec(gpu="RTX 3090", ram_gb=256, ram_gbs=ram, disk_gbs=disk)  # type: ignore[arg-type]
 
     rams, disks = np.array([20.0, 60.0, 300.0]), np.array([1.0, 7.0, 14.0])
     contexts = np.array([1024.0, 8192.0, 32768.0])
@@ -136,9 +136,9 @@ def test_an_array_gives_what_single_calls_give(
 @few
 @given(cases, st.floats(6, 200))
 def test_parts_of_a_step_add_up_and_ranges_hold_their_value(
-    case: tuple[str, Runtime, Strategy], vram: float
+    case: tuple[str, Runtime, PlacementStrategy], vram: float
 ) -> None:
-    one = answer(*case, MachineInputs(gpu="RTX 3090", vram_gb=vram, ram_gb=256))
+    one = answer(*case, MachineSpec(gpu="RTX 3090", vram_gb=vram, ram_gb=256))
     assert one.step is not None
     assert one.decode is not None
     parts = [float(seconds) for seconds in one.step.parts.values()]
@@ -154,8 +154,8 @@ def test_a_split_that_is_found_fits_its_gpu(name: str, vram: float, context: int
     one = answer(
         name,
         LLAMA_CPP,
-        Strategy.CPU_OFFLOAD,
-        MachineInputs(gpu="RTX 3090", vram_gb=vram, ram_gb=1024),
+        PlacementStrategy.CPU_OFFLOAD,
+        MachineSpec(gpu="RTX 3090", vram_gb=vram, ram_gb=1024),
         work,
     )
     assert one.held[Tier.VRAM][0] <= vram * 2**30
@@ -164,12 +164,12 @@ def test_a_split_that_is_found_fits_its_gpu(name: str, vram: float, context: int
 @few
 @given(models, st.integers(1, 4), st.floats(8, 96))
 def test_every_layer_lies_somewhere_exactly_once(name: str, count: int, vram: float) -> None:
-    for strategy in Strategy:
+    for strategy in PlacementStrategy:
         one = answer(
             name,
             LLAMA_CPP,
             strategy,
-            MachineInputs(gpu="RTX 3090", gpu_count=count, vram_gb=vram, ram_gb=1024),
+            MachineSpec(gpu="RTX 3090", gpu_count=count, vram_gb=vram, ram_gb=1024),
         )
         assert one.placement is not None
         groups = {group for shares in one.placement.weights.values() for group in shares}
@@ -181,12 +181,12 @@ def test_every_layer_lies_somewhere_exactly_once(name: str, count: int, vram: fl
 
 
 def test_a_second_equal_card_adds_memory_and_not_speed() -> None:
-    one = answer("Llama-3.1-8B", LLAMA_CPP, Strategy.GPU_RESIDENT)
+    one = answer("Llama-3.1-8B", LLAMA_CPP, PlacementStrategy.GPU_RESIDENT)
     two = answer(
         "Llama-3.1-8B",
         LLAMA_CPP,
-        Strategy.GPU_RESIDENT,
-        MachineInputs(gpu="RTX 3090", gpu_count=2, ram_gb=256),
+        PlacementStrategy.GPU_RESIDENT,
+        MachineSpec(gpu="RTX 3090", gpu_count=2, ram_gb=256),
     )
     assert tps(two) <= tps(one)
     assert tps(two) == pytest.approx(tps(one), rel=0.05)
@@ -195,7 +195,9 @@ def test_a_second_equal_card_adds_memory_and_not_speed() -> None:
 def test_few_sources_make_a_range_wider() -> None:
     # many published the speed of GPUs like an RTX 3090, one that of a B580
     def width(gpu: str) -> float:
-        one = answer("Llama-3.1-8B", LLAMA_CPP, Strategy.GPU_RESIDENT, MachineInputs(gpu=gpu))
+        one = answer(
+            "Llama-3.1-8B", LLAMA_CPP, PlacementStrategy.GPU_RESIDENT, MachineSpec(gpu=gpu)
+        )
         assert one.decode is not None
         return float(one.decode.high / one.decode.value)
 

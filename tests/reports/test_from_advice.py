@@ -10,10 +10,10 @@ from advisor.advice.advise import Advice, advise
 from advisor.advice.cards import card_of
 from advisor.advice.compare import decode_tps
 from advisor.advice.offers import MoneyInputs
-from advisor.cost_model.placement import Strategy
+from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
-from advisor.machine.spec import MachineInputs
+from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.reports import export
 from advisor.reports.document import ReportDocument, from_json, to_json
@@ -36,7 +36,7 @@ def answer(situation: str, name: str = "") -> tuple[Advice, ReportDocument]:
     model, said = SITUATIONS[situation]
     asked = catalog.model(model, "Q4_K_M")
     asked = replace(asked, name=name) if name else asked
-    here, work, money = machine(MachineInputs(**said)), Workload(), MoneyInputs()
+    here, work, money = machine(MachineSpec(**said)), Workload(), MoneyInputs()
     advice = advise(asked, here, work, money=money)
     report = document(
         advice, here, work, money, inputs={"model": model}, command="python -m advisor", link="x"
@@ -68,7 +68,7 @@ def test_it_says_what_the_advice_says(situation: str) -> None:
 @IN_EACH
 def test_parts_of_a_token_add_up_to_its_time(situation: str) -> None:
     advice, report = answer(situation)
-    for strategy in Strategy:
+    for strategy in PlacementStrategy:
         shown = card_of(advice, strategy)
         if shown is not None and shown.step is not None:
             parts = [one.seconds for one in report.token_time if one.placement == strategy.value]
@@ -78,7 +78,7 @@ def test_parts_of_a_token_add_up_to_its_time(situation: str) -> None:
 @IN_EACH
 def test_memory_adds_up_to_what_is_held(situation: str) -> None:
     advice, report = answer(situation)
-    for strategy in Strategy:
+    for strategy in PlacementStrategy:
         shown = card_of(advice, strategy)
         for tier, held in shown.held.items() if shown else ():
             parts = [
@@ -90,7 +90,10 @@ def test_memory_adds_up_to_what_is_held(situation: str) -> None:
 
 def test_the_card_of_a_placement_is_the_fastest_that_fits_else_the_first_possible() -> None:
     advice, _ = answer("offloads")
-    ram, vram = (card_of(advice, one) for one in (Strategy.CPU_OFFLOAD, Strategy.GPU_RESIDENT))
+    ram, vram = (
+        card_of(advice, one)
+        for one in (PlacementStrategy.CPU_OFFLOAD, PlacementStrategy.GPU_RESIDENT)
+    )
     assert ram is advice.best
     assert vram is not None
     assert not vram.fits
@@ -125,7 +128,7 @@ def test_a_hostile_model_name_is_only_text(situation: str) -> None:
 def test_a_report_is_of_the_runtime_that_was_asked_about(runtime: Runtime) -> None:
     """Its cards, charts and upgrades; a dense model leaves KTransformers with none of them."""
     asked = catalog.model("Llama-3.1-70B", "Q4_K_M")
-    here = machine(MachineInputs(gpu="RTX 3090", ram_gb=64))
+    here = machine(MachineSpec(gpu="RTX 3090", ram_gb=64))
     advice = advise(asked, here, Workload(), chosen=runtime)
     made = document(advice, here, Workload(), MoneyInputs(), inputs={})
     assert made.runtime == runtime.name

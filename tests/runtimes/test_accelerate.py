@@ -22,15 +22,15 @@ from advisor.cost_model.placement import (
     RAM,
     Location,
     Placement,
+    PlacementStrategy,
     Settings,
-    Strategy,
     Tier,
     vram,
 )
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
-from advisor.machine.spec import MachineInputs
+from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.model.build import build
@@ -170,7 +170,7 @@ def test_two_gpus_are_filled_one_after_the_other(kind: str, monkeypatch: Any) ->
 
 def machine_for(model: Model, gpus: Sequence[float], ram: float) -> Machine:
     """GPUs and RAM that leave such shares of a model's size to its weights."""
-    base = machine(MachineInputs(gpu="RTX 3090", gpu_count=len(gpus), ram_gb=64))
+    base = machine(MachineSpec(gpu="RTX 3090", gpu_count=len(gpus), ram_gb=64))
     cache = float(np.sum(model.kv_bytes(SHORT.context, SHORT.kv_type)))
     sizes = [(share * model.file_bytes + cache + ACTIVATIONS) / MEMORY_USED for share in gpus]
     cards = [
@@ -198,11 +198,11 @@ def lies(model: Model, found: Placement) -> dict[str, int | str]:
 
 
 @needs_transformers
-@pytest.mark.parametrize("strategy", Strategy)
+@pytest.mark.parametrize("strategy", PlacementStrategy)
 @pytest.mark.parametrize("shares", LIMITS, ids=str)
 @pytest.mark.parametrize("kind", CONFIGS)
 def test_the_placement_is_what_the_printed_limits_give(
-    kind: str, shares: tuple[float, float], strategy: Strategy
+    kind: str, shares: tuple[float, float], strategy: PlacementStrategy
 ) -> None:
     model = ours(kind)
     where = machine_for(model, shares[:1], shares[1])
@@ -216,11 +216,11 @@ def test_the_placement_is_what_the_printed_limits_give(
 
 
 @needs_transformers
-@pytest.mark.parametrize("strategy", Strategy)
+@pytest.mark.parametrize("strategy", PlacementStrategy)
 @pytest.mark.parametrize("shares", [(0.3, 0.4, 0.2), (0.2, 0.2, 2.0), (0.7, 0.6, 1.0)], ids=str)
 @pytest.mark.parametrize("kind", CONFIGS)
 def test_several_gpus_hold_what_transformers_gives_them(
-    kind: str, shares: tuple[float, float, float], strategy: Strategy, monkeypatch: Any
+    kind: str, shares: tuple[float, float, float], strategy: PlacementStrategy, monkeypatch: Any
 ) -> None:
     """`device_map="auto"` balances GPUs first, so its own function is asked, not Accelerate's."""
     from transformers.integrations import accelerate
@@ -244,7 +244,7 @@ def test_the_snippet_runs_as_printed(
     saved(kind, tmp_path / "tiny")
     model = from_file(tmp_path / "tiny", "BF16-hf").model
     where = machine_for(model, shares[:1], shares[1])
-    strategy = Strategy.NVME_OFFLOAD if sum(shares) < 1 else Strategy.CPU_OFFLOAD
+    strategy = PlacementStrategy.NVME_OFFLOAD if sum(shares) < 1 else PlacementStrategy.CPU_OFFLOAD
     found = ACCELERATE.place(model, where, SHORT, strategy, Settings())
     snippet = ACCELERATE.command(model, found, where, SHORT)
     gpu, ram = (int(found.limits[place]) // 2**20 for place in (vram(0), RAM))

@@ -7,7 +7,7 @@ from advisor.cost_model.placement import Settings, Tier
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.from_spec import machine
-from advisor.machine.spec import MachineInputs
+from advisor.machine.spec import MachineSpec
 from advisor.model.catalog import model
 from advisor.runtimes import DEEPSPEED, RUNTIMES, VLLM, Runtime
 
@@ -43,7 +43,7 @@ def test_versions_and_placements_are_the_code_s() -> None:
 def gpus_used(one: Runtime, count: int, machines: int) -> int:
     """GPUs that hold weights of a model that fits into none of them alone."""
     where = machine(
-        MachineInputs(gpu="RTX 3090", gpu_count=count, machines=machines, ram_gb=1024,
+        MachineSpec(gpu="RTX 3090", gpu_count=count, machines=machines, ram_gb=1024,
                       cpu="EPYC 9355")
     )  # fmt: skip
     asked = as_run(model("Qwen3-235B-A22B", "Q4_K_M"), one, where)

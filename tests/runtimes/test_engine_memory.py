@@ -18,7 +18,7 @@ from advisor.cost_model.workload import Workload
 from advisor.model.build import build
 from advisor.model.catalog import find_model, in_format
 from advisor.model.model import Model
-from advisor.model.spec import ArchitectureFacts
+from advisor.model.spec import ArchitectureSpec
 from advisor.runtimes.llama_cpp.buffers import compute_buffer, kv_cache_bytes, output_buffer
 from advisor.units import MIB
 
@@ -36,7 +36,7 @@ class Shape:
     changes: tuple[tuple[str, Any], ...] = ()
 
     @property
-    def facts(self) -> ArchitectureFacts:
+    def facts(self) -> ArchitectureSpec:
         return replace(find_model(self.model), **{"layers": 2, "vocab": 8192, **dict(self.changes)})
 
 

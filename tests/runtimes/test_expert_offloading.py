@@ -7,14 +7,14 @@ import pytest
 
 from advisor.catalog.constants import Scope, constants
 from advisor.cost_model.estimate import estimate
-from advisor.cost_model.placement import Settings, Strategy
+from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.schedule import Flow, Route, Schedule
 from advisor.cost_model.timing import schedule_seconds
 from advisor.cost_model.workload import Workload
 from advisor.evidence.published.engines import engine
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
-from advisor.machine.spec import MachineInputs
+from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.model.model import Model
@@ -31,10 +31,10 @@ def model() -> Model:
 
 
 def rig(gpu: str = "none", ram_gb: float = 64) -> Machine:
-    return machine(MachineInputs(gpu=gpu, cpu="Ryzen 9 9950X", ram_gb=ram_gb, disk_gbs=5.0))
+    return machine(MachineSpec(gpu=gpu, cpu="Ryzen 9 9950X", ram_gb=ram_gb, disk_gbs=5.0))
 
 
-def decode(model: Model, where: Machine, strategy: Strategy, **ways: bool) -> Schedule:
+def decode(model: Model, where: Machine, strategy: PlacementStrategy, **ways: bool) -> Schedule:
     placement = EXPERT_STREAMING.place(model, where, WORK, strategy, Settings())
     how = partial(expert_offloading.schedule, **ways)
     return how(model, placement, where, WORK).decode
@@ -52,7 +52,7 @@ def experts(model: Model) -> tuple[float, float]:
 
 def test_without_a_gpu_the_cores_read_all_and_the_drive_what_ram_misses(model: Model) -> None:
     held, used = experts(model)
-    found = flows(decode(model, rig(), Strategy.NVME_OFFLOAD, by_cores=True))
+    found = flows(decode(model, rig(), PlacementStrategy.NVME_OFFLOAD, by_cores=True))
     assert set(found) == {Route.IN_PLACE, Route.STAGED}
     spare = 60 * GIB - (model.file_bytes - held)
     missed = used * (1 - (spare / held) ** 0.6)
@@ -65,7 +65,7 @@ def test_without_a_gpu_the_cores_read_all_and_the_drive_what_ram_misses(model: M
 
 def test_cores_compute_what_a_gpu_does_not_keep(model: Model) -> None:
     _, used = experts(model)
-    found = flows(decode(model, rig("RTX 5090"), Strategy.NVME_OFFLOAD, by_cores=True))
+    found = flows(decode(model, rig("RTX 5090"), PlacementStrategy.NVME_OFFLOAD, by_cores=True))
     on_gpu, on_cores = found[Route.RESIDENT].load, found[Route.IN_PLACE].load
     assert on_gpu is not None
     assert on_cores is not None
@@ -77,7 +77,7 @@ def test_cores_compute_what_a_gpu_does_not_keep(model: Model) -> None:
 
 def test_other_engines_bring_over_the_link_what_ram_keeps(model: Model) -> None:
     _, used = experts(model)
-    found = flows(decode(model, rig("RTX 5090"), Strategy.NVME_OFFLOAD))
+    found = flows(decode(model, rig("RTX 5090"), PlacementStrategy.NVME_OFFLOAD))
     load = found[Route.RESIDENT].load
     assert load is not None
     assert load.experts == pytest.approx(used, rel=1e-3), "the GPU computes all of them"
@@ -87,7 +87,7 @@ def test_other_engines_bring_over_the_link_what_ram_keeps(model: Model) -> None:
 
 
 def test_ram_that_holds_all_leaves_the_drive_alone(model: Model) -> None:
-    found = flows(decode(model, rig("RTX 5090", 1024), Strategy.NVME_OFFLOAD))
+    found = flows(decode(model, rig("RTX 5090", 1024), PlacementStrategy.NVME_OFFLOAD))
     assert found[Route.STAGED].moved == pytest.approx(0.0, abs=1.0)
     assert found[Route.STREAMED].moved > 0
 
@@ -99,7 +99,7 @@ def test_more_ram_is_never_slower(model: Model) -> None:
         float(
             np.ravel(
                 estimate(
-                    model, rig(ram_gb=size), WORK, how, Strategy.NVME_OFFLOAD,
+                    model, rig(ram_gb=size), WORK, how, PlacementStrategy.NVME_OFFLOAD,
                     constants(), Settings(),
                 ).decode.value  # type: ignore[union-attr]
             )[0]
@@ -114,8 +114,8 @@ def test_cores_read_at_their_own_rate_or_at_that_of_ram(model: Model) -> None:
     # 16 cores at the engine's rate each, and never more than the RAM gives.
     constants = constants().bound(Scope(runtime="colibri"))
     where = rig(ram_gb=1024)
-    time = schedule_seconds(decode(model, where, Strategy.NVME_OFFLOAD), where, constants)
-    found = flows(decode(model, where, Strategy.NVME_OFFLOAD))[Route.IN_PLACE].load
+    time = schedule_seconds(decode(model, where, PlacementStrategy.NVME_OFFLOAD), where, constants)
+    found = flows(decode(model, where, PlacementStrategy.NVME_OFFLOAD))[Route.IN_PLACE].load
     assert found is not None
     rate = min(16 * constants.value("engine_core_rate"), float(where.host.bandwidth.value))
     attention = found.kv / (where.host.bandwidth.value * constants.value("host_attention_share"))

@@ -9,7 +9,7 @@ from advisor.errors import Refusal
 from advisor.machine.catalog import gpu_rows, host_rows
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
-from advisor.machine.spec import MachineInputs
+from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import RUNTIMES, runtime
 from advisor.runtimes.format_support import (
@@ -28,7 +28,7 @@ VENDORS = {"any", "none", "NVIDIA", "AMD", "Intel", "Apple"}
 
 
 def rig(gpu: str, cpu: str = "EPYC 9355") -> Machine:
-    return machine(MachineInputs(gpu=gpu, cpu=cpu, ram_gb=256))
+    return machine(MachineSpec(gpu=gpu, cpu=cpu, ram_gb=256))
 
 
 def becomes(name: str, form: str, gpu: str, cpu: str = "EPYC 9355") -> str:

@@ -12,22 +12,22 @@ from measurements import measured
 from advisor.advice.compare import compare
 from advisor.catalog.constants import constants
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.placement import RAM, Settings, Strategy, vram
+from advisor.cost_model.placement import RAM, PlacementStrategy, Settings, vram
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.workload import Workload
 from advisor.evidence.published.predict import answer
 from advisor.machine.from_spec import machine
-from advisor.machine.spec import MachineInputs
+from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.runtimes import KTRANSFORMERS
 
 
 def run(name: str, form: str, work: Workload | None = None, **inputs: Any) -> Estimate:
-    where = machine(MachineInputs(ram_gb=1024, **inputs))
+    where = machine(MachineSpec(ram_gb=1024, **inputs))
     return estimate(
         catalog.model(name, form), where, work or Workload(), KTRANSFORMERS,
-        Strategy.CPU_OFFLOAD, constants(), Settings(),
+        PlacementStrategy.CPU_OFFLOAD, constants(), Settings(),
     )  # fmt: skip
 
 
@@ -115,7 +115,7 @@ def test_more_memory_holds_more_experts_and_is_faster() -> None:
 
 
 def refusal(name: str, form: str = "Q4_K_M", **inputs: Any) -> str:
-    where = machine(MachineInputs(ram_gb=512, **inputs))
+    where = machine(MachineSpec(ram_gb=512, **inputs))
     found = compare(catalog.model(name, form), where, Workload(), runtimes=[KTRANSFORMERS])
     return found[0].refusal
 
@@ -139,7 +139,7 @@ def test_it_refuses_what_it_is_not_for() -> None:
     ],
 )
 def test_the_processor_decides_the_method(cpu: str, asked: str, method: str) -> None:
-    where = machine(MachineInputs(gpu="RTX 4090", cpu=cpu, ram_gb=512))
+    where = machine(MachineSpec(gpu="RTX 4090", cpu=cpu, ram_gb=512))
     found = compare(
         catalog.model("Qwen3-30B-A3B", asked), where, Workload(), runtimes=[KTRANSFORMERS]
     )
@@ -175,13 +175,13 @@ def test_a_share_of_experts_that_is_stated_is_used(kind: str) -> None:
 
 
 def test_the_most_asked_experts_answer_more_than_their_share() -> None:
-    where = machine(MachineInputs(ram_gb=1024, gpu="RTX 4090", cpu="EPYC 9355"))
+    where = machine(MachineSpec(ram_gb=1024, gpu="RTX 4090", cpu="EPYC 9355"))
     speeds = []
     for most_asked in (False, True):
         chosen = Settings(gpu_experts=0.2, most_asked=most_asked)
         one = estimate(
             catalog.model("Qwen3-30B-A3B", "FP8"), where, Workload(), KTRANSFORMERS,
-            Strategy.CPU_OFFLOAD, constants(), chosen,
+            PlacementStrategy.CPU_OFFLOAD, constants(), chosen,
         )  # fmt: skip
         assert one.placement is not None
         assert one.decode is not None

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from placing import WORK, command, place
 
-from advisor.cost_model.placement import RAM, Settings, Strategy, needed_bytes, vram
+from advisor.cost_model.placement import RAM, PlacementStrategy, Settings, needed_bytes, vram
 from advisor.cost_model.schedule import Route, Transfer, Way
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import given
-from advisor.machine.spec import MachineInputs
+from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.model.model import Model
@@ -25,7 +25,7 @@ from advisor.units import GIB
 
 @pytest.fixture(scope="module")
 def rig() -> Machine:
-    return machine(MachineInputs(gpu="RTX 3090", ram_gb=64))
+    return machine(MachineSpec(gpu="RTX 3090", ram_gb=64))
 
 
 @pytest.mark.parametrize("head_first", [True, False])
@@ -33,8 +33,8 @@ def test_llama_cpp_keeps_the_embedding_in_ram_and_the_head_with_the_first_or_las
     rig: Machine, head_first: bool
 ) -> None:
     settings = Settings(gpu_layers=40.0, head_first=head_first)
-    whole = place(LLAMA_CPP, rig, Strategy.GPU_RESIDENT, settings=settings)
-    half = place(LLAMA_CPP, rig, Strategy.CPU_OFFLOAD, settings=settings)
+    whole = place(LLAMA_CPP, rig, PlacementStrategy.GPU_RESIDENT, settings=settings)
+    half = place(LLAMA_CPP, rig, PlacementStrategy.CPU_OFFLOAD, settings=settings)
     assert whole.embedding == half.embedding == RAM
     assert float(np.asarray(whole.output[vram(0)])) == 1.0
     assert float(np.asarray(half.output[vram(0)])) == float(head_first)
@@ -43,17 +43,17 @@ def test_llama_cpp_keeps_the_embedding_in_ram_and_the_head_with_the_first_or_las
 
 
 def test_a_gpu_layer_more_would_not_fit(rig: Machine) -> None:
-    found = place(LLAMA_CPP, rig, Strategy.CPU_OFFLOAD)
+    found = place(LLAMA_CPP, rig, PlacementStrategy.CPU_OFFLOAD)
     model = catalog.model("Llama-3.1-70B", "Q4_K_M")
     more = Settings(gpu_layers=float(found.gpu_layers) + 3)
     needed = needed_bytes(
-        model, place(LLAMA_CPP, rig, Strategy.CPU_OFFLOAD, settings=more), vram(0), WORK
+        model, place(LLAMA_CPP, rig, PlacementStrategy.CPU_OFFLOAD, settings=more), vram(0), WORK
     )
     assert float(needed) > 24 * GIB - 1.0 * GIB, "three more would eat the margin of 1 GiB"
 
 
 def test_experts_go_to_ram_before_whole_layers(rig: Machine) -> None:
-    found = place(LLAMA_CPP, rig, Strategy.CPU_OFFLOAD, "Qwen3-235B-A22B")
+    found = place(LLAMA_CPP, rig, PlacementStrategy.CPU_OFFLOAD, "Qwen3-235B-A22B")
     assert float(found.gpu_layers) == 94
     assert 0 < float(found.cpu_moe) <= 94
     assert found.weights[vram(0)][Group.ATTENTION].sum() == 94
@@ -63,35 +63,35 @@ def test_experts_go_to_ram_before_whole_layers(rig: Machine) -> None:
 
 def test_each_layer_with_experts_in_ram_crosses_twice(rig: Machine) -> None:
     settings = Settings(cpu_moe=10.0)
-    found = place(LLAMA_CPP, rig, Strategy.CPU_OFFLOAD, "Qwen3-30B-A3B", settings=settings)
+    found = place(LLAMA_CPP, rig, PlacementStrategy.CPU_OFFLOAD, "Qwen3-30B-A3B", settings=settings)
     model = catalog.model("Qwen3-30B-A3B", "Q4_K_M")
     assert float(crossings(model, found, rig)) == 20.0
 
 
 def test_where_the_gpu_holds_all_offload_is_shown_from_ram(rig: Machine) -> None:
-    found = place(LLAMA_CPP, rig, Strategy.CPU_OFFLOAD, "Llama-3.1-8B")
+    found = place(LLAMA_CPP, rig, PlacementStrategy.CPU_OFFLOAD, "Llama-3.1-8B")
     assert float(found.gpu_layers) == 0.0
 
 
 def test_the_page_cache_is_what_is_free_only_where_ram_is_too_small() -> None:
-    small = machine(MachineInputs(gpu="RTX 3090", ram_gb=16))
-    large = machine(MachineInputs(gpu="RTX 3090", ram_gb=64))
-    assert float(place(LLAMA_CPP, large, Strategy.NVME_OFFLOAD).page_cache) == 0.0
+    small = machine(MachineSpec(gpu="RTX 3090", ram_gb=16))
+    large = machine(MachineSpec(gpu="RTX 3090", ram_gb=64))
+    assert float(place(LLAMA_CPP, large, PlacementStrategy.NVME_OFFLOAD).page_cache) == 0.0
     # 16 GiB less 2 for the system, 1.2 of cache for 37 layers, 0.3 of buffer.
-    assert 11 < float(place(LLAMA_CPP, small, Strategy.NVME_OFFLOAD).page_cache) / GIB < 14
+    assert 11 < float(place(LLAMA_CPP, small, PlacementStrategy.NVME_OFFLOAD).page_cache) / GIB < 14
     chosen = Settings(page_cache=5.0)
-    given = place(LLAMA_CPP, large, Strategy.NVME_OFFLOAD, settings=chosen)
+    given = place(LLAMA_CPP, large, PlacementStrategy.NVME_OFFLOAD, settings=chosen)
     assert float(given.page_cache) == 5.0
 
 
 def paged_bytes(model: Model, cache: float, read_ahead: float = 128 * 2**10) -> float:
     """What a token brings in from the drive [B]."""
-    where = machine(MachineInputs(gpu="none", ram_gb=16))
+    where = machine(MachineSpec(gpu="none", ram_gb=16))
     assert where.disk is not None
     ahead = given(read_ahead)
     where = replace(where, disk=replace(where.disk, read_ahead=ahead))
     settings = Settings(page_cache=cache)
-    placed = LLAMA_CPP.place(model, where, WORK, Strategy.NVME_OFFLOAD, settings)
+    placed = LLAMA_CPP.place(model, where, WORK, PlacementStrategy.NVME_OFFLOAD, settings)
     stages = LLAMA_CPP.schedule(model, placed, where, WORK).decode.stages
     flows = [flow for stage in stages for flow in stage.flows if flow.route is Route.PAGED]
     return sum(float(flow.moved) for flow in flows)
@@ -130,7 +130,7 @@ def test_experts_are_hit_in_proportion_and_bring_in_what_lies_beside_them() -> N
 
 
 def test_pages_of_a_full_cache_are_renewed_by_all_cores_and_faster_with_more_read_ahead() -> None:
-    host = machine(MachineInputs(cpu="Ryzen 9 7950X", ram_gb=16))  # 16 cores
+    host = machine(MachineSpec(cpu="Ryzen 9 7950X", ram_gb=16))  # 16 cores
     constants = Rereading(found=0.0, renewed=0.5e9, growth=0.5, windows=0.0, most=1.0)
     assert host.disk is not None
     for ahead, rate in ((128 * 2**10, 8e9), (2 * 2**20, 32e9), (4096, 8e9)):  # 4 = sqrt(2048 / 128)
@@ -139,8 +139,8 @@ def test_pages_of_a_full_cache_are_renewed_by_all_cores_and_faster_with_more_rea
 
 
 def test_layers_are_divided_by_the_memory_of_the_cards() -> None:
-    two = machine(MachineInputs(gpu="RTX 3090", gpu_count=2, ram_gb=64))
-    found = place(LLAMA_CPP, two, Strategy.GPU_RESIDENT)
+    two = machine(MachineSpec(gpu="RTX 3090", gpu_count=2, ram_gb=64))
+    found = place(LLAMA_CPP, two, PlacementStrategy.GPU_RESIDENT)
     first, second = (found.weights[vram(device)][Group.NORMS] for device in (0, 1))
     # 80 layers of about 0.51 GB; the head behind the second card's layers counts as two of them.
     assert (first.sum(), second.sum()) == (41, 39)
@@ -151,9 +151,9 @@ def test_cards_are_filled_by_bytes_where_experts_lie_in_ram() -> None:
     """Half of the first layers' experts lie in RAM, so the first card takes more layers: both cards
     then hold alike, the head on the second counted.
     """
-    two = machine(MachineInputs(gpu="RTX 3090", gpu_count=2, ram_gb=256))
+    two = machine(MachineSpec(gpu="RTX 3090", gpu_count=2, ram_gb=256))
     model = catalog.model("Qwen3-235B-A22B", "Q4_K_M")
-    found = LLAMA_CPP.place(model, two, WORK, Strategy.CPU_OFFLOAD, Settings())
+    found = LLAMA_CPP.place(model, two, WORK, PlacementStrategy.CPU_OFFLOAD, Settings())
     counts = [float(found.weights[vram(device)][Group.NORMS].sum()) for device in (0, 1)]
     held = [float(needed_bytes(model, found, vram(device), WORK)) for device in (0, 1)]
     assert counts[0] > 2 * counts[1]
@@ -167,7 +167,13 @@ def test_a_cache_in_ram_leaves_room_for_layers_and_crosses_twice_in_each(rig: Ma
     work = Workload(context=32_768)
     model = catalog.model("Llama-3.1-70B", "Q4_K_M")
     here, there = (
-        place(LLAMA_CPP, rig, Strategy.CPU_OFFLOAD, settings=Settings(kv_in_ram=kept), work=work)
+        place(
+            LLAMA_CPP,
+            rig,
+            PlacementStrategy.CPU_OFFLOAD,
+            settings=Settings(kv_in_ram=kept),
+            work=work,
+        )
         for kept in (False, True)
     )
     assert float(there.gpu_layers) > float(here.gpu_layers)
@@ -180,7 +186,7 @@ def test_the_cpu_attends_to_a_cache_in_ram(rig: Machine) -> None:
     """4097 tokens of 327,680 B, all 80 layers'; the GPU reads none."""
     model, work = catalog.model("Llama-3.1-70B", "Q4_K_M"), Workload(prompt=4096, output=2)
     settings = Settings(gpu_layers=40.0, kv_in_ram=True)
-    found = LLAMA_CPP.place(model, rig, work, Strategy.CPU_OFFLOAD, settings)
+    found = LLAMA_CPP.place(model, rig, work, PlacementStrategy.CPU_OFFLOAD, settings)
     stages = LLAMA_CPP.schedule(model, found, rig, work).decode.stages
     loads = [(flow.route, flow.load) for stage in stages for flow in stage.flows if flow.load]
     read = sum(float(np.asarray(load.kv)) for route, load in loads if route is Route.IN_PLACE)
@@ -193,16 +199,16 @@ def test_a_file_that_is_read_in_is_copied_from_locked_memory(rig: Machine, mode:
     model = catalog.model("Llama-3.1-70B", "Q4_K_M")
     for how, transfer in ((mode, Transfer.PINNED), ("mmap", Transfer.PAGEABLE)):
         settings = Settings(gpu_layers=20.0, load_mode=how)
-        found = LLAMA_CPP.place(model, rig, WORK, Strategy.CPU_OFFLOAD, settings)
+        found = LLAMA_CPP.place(model, rig, WORK, PlacementStrategy.CPU_OFFLOAD, settings)
         stages = LLAMA_CPP.schedule(model, found, rig, WORK).prefill.stages
         copied = [flow for stage in stages for flow in stage.flows if flow.route is Route.STREAMED]
         assert [flow.transfer for flow in copied] == [transfer]
 
 
 def test_machines_that_are_joined_hand_on_over_the_network() -> None:
-    far = machine(MachineInputs(gpu="RTX 3090", machines=3))
+    far = machine(MachineSpec(gpu="RTX 3090", machines=3))
     model = catalog.model("Llama-3.1-70B", "Q4_K_M")
-    found = LLAMA_CPP.place(model, far, WORK, Strategy.GPU_RESIDENT, Settings())
+    found = LLAMA_CPP.place(model, far, WORK, PlacementStrategy.GPU_RESIDENT, Settings())
     (one,) = LLAMA_CPP.schedule(model, found, far, WORK).decode.exchanges
     # There and on and back, 8192 values of 4 bytes each time.
     assert (one.way, one.times, float(np.asarray(one.moved))) == (Way.NETWORK, 3.0, 8192 * 4)
@@ -210,7 +216,7 @@ def test_machines_that_are_joined_hand_on_over_the_network() -> None:
 
 def test_llama_cpp_is_told_everything_and_left_no_choice(rig: Machine) -> None:
     work = Workload(context=4096, users=2, kv_type="q8_0", ubatch=1024)
-    text = command(LLAMA_CPP, rig, Strategy.NVME_OFFLOAD, "Q4_K_M", work)
+    text = command(LLAMA_CPP, rig, PlacementStrategy.NVME_OFFLOAD, "Q4_K_M", work)
     words = shlex.split(text)
     assert words[0] == "llama-server"
     for option, value in (
@@ -223,18 +229,23 @@ def test_llama_cpp_is_told_everything_and_left_no_choice(rig: Machine) -> None:
 
 
 def test_llama_cpp_resident_takes_all_layers() -> None:
-    big = machine(MachineInputs(gpu="H100 SXM", ram_gb=64))
-    assert "-ngl all" in command(LLAMA_CPP, big, Strategy.GPU_RESIDENT, "Q4_K_M", WORK)
+    big = machine(MachineSpec(gpu="H100 SXM", ram_gb=64))
+    assert "-ngl all" in command(LLAMA_CPP, big, PlacementStrategy.GPU_RESIDENT, "Q4_K_M", WORK)
 
 
 def test_the_whole_context_of_window_layers_is_kept_when_asked() -> None:
     # Gemma 3 12B: 40 window layers of 8192 bytes a token; 32,768 tokens in place of 1024 + 512.
-    rig = machine(MachineInputs(gpu="H100 SXM", ram_gb=64))
+    rig = machine(MachineSpec(gpu="H100 SXM", ram_gb=64))
     held = []
     for full in (False, True):
         work = Workload(context=32_768, swa_full=full)
         found = place(
-            LLAMA_CPP, rig, Strategy.GPU_RESIDENT, "gemma-3-12b-it", settings=None, work=work
+            LLAMA_CPP,
+            rig,
+            PlacementStrategy.GPU_RESIDENT,
+            "gemma-3-12b-it",
+            settings=None,
+            work=work,
         )
         assert found.cache is not None
         held.append(float(found.cache.sum()))

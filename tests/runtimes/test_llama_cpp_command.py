@@ -11,23 +11,23 @@ from engine import needs_engine, options, understood
 from flags import flags, listed
 from synthetic import write_model
 
-from advisor.cost_model.placement import LOAD_MODES, Settings, Strategy
+from advisor.cost_model.placement import LOAD_MODES, PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError, Refusal
 from advisor.machine.from_spec import machine
-from advisor.machine.spec import MachineInputs
+from advisor.machine.spec import MachineSpec
 from advisor.model.build import build
 from advisor.model.catalog import find_model, in_format
 from advisor.model.model import Model
-from advisor.model.spec import ArchitectureFacts
+from advisor.model.spec import ArchitectureSpec
 from advisor.runtimes import LLAMA_CPP
 
 ARCHITECTURES = {"Qwen3-4B": "qwen3", "Qwen3-30B-A3B": "qwen3moe", "Gemma-3-4B": "gemma3"}
-RESIDENT, OFFLOAD, PAGED = Strategy
+RESIDENT, OFFLOAD, PAGED = PlacementStrategy
 
 
 @cache
-def facts(name: str) -> ArchitectureFacts:
+def facts(name: str) -> ArchitectureSpec:
     """A catalogue model cut to six layers, so that its file is small."""
     whole = find_model(name)
     return replace(whole, layers=6, vocab=8192, experts=min(whole.experts, 16))
@@ -41,12 +41,12 @@ def small(name: str) -> Model:
 def line(
     name: str = "Qwen3-4B",
     gpus: int = 1,
-    strategy: Strategy = OFFLOAD,
+    strategy: PlacementStrategy = OFFLOAD,
     work: dict[str, Any] | None = None,
     **settings: Any,
 ) -> list[str]:
     """Words of the command for a small model on a machine with so many GPUs."""
-    where = machine(MachineInputs(gpu="RTX 3090" if gpus else "none", gpu_count=max(gpus, 1)))
+    where = machine(MachineSpec(gpu="RTX 3090" if gpus else "none", gpu_count=max(gpus, 1)))
     asked = Workload(**{"context": 1024, **(work or {})})
     model = small(name)
     placement = LLAMA_CPP.place(model, where, asked, strategy, Settings(**settings))
@@ -109,7 +109,7 @@ def test_the_engine_loads_a_model_with_what_is_printed(case: str, tmp_path: Path
 
 def printed() -> set[str]:
     """Every option that some case, and a second machine, make the command print."""
-    far = machine(MachineInputs(gpu="RTX 3090", gpu_count=2, machines=2))
+    far = machine(MachineSpec(gpu="RTX 3090", gpu_count=2, machines=2))
     model, work = small("Qwen3-4B"), Workload()
     placement = LLAMA_CPP.place(model, far, work, RESIDENT, Settings())
     there = LLAMA_CPP.command(model, placement, far, work).splitlines()[-1]
@@ -134,7 +134,7 @@ def test_the_cases_print_every_option_there_is() -> None:
 
 
 def test_another_machine_serves_its_gpus() -> None:
-    far = machine(MachineInputs(gpu="RTX 3090", machines=3))
+    far = machine(MachineSpec(gpu="RTX 3090", machines=3))
     model, work = small("Qwen3-4B"), Workload()
     placement = LLAMA_CPP.place(model, far, work, RESIDENT, Settings())
     text = LLAMA_CPP.command(model, placement, far, work)

@@ -14,25 +14,29 @@ from flags import flags, listed
 
 from advisor.catalog.constants import constants
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.placement import Placement, Settings, Strategy, kv_bytes, vram
+from advisor.cost_model.placement import Placement, PlacementStrategy, Settings, kv_bytes, vram
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
-from advisor.machine.spec import MachineInputs
+from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import LLAMA_CPP, LM_STUDIO, OLLAMA, Runtime
 from advisor.runtimes.llama_cpp.ollama import default_context, micro_batch, served
 
-OFFLOAD, RESIDENT, PAGED = Strategy.CPU_OFFLOAD, Strategy.GPU_RESIDENT, Strategy.NVME_OFFLOAD
-RIG = machine(MachineInputs(gpu="RTX 3090", ram_gb=128))
+OFFLOAD, RESIDENT, PAGED = (
+    PlacementStrategy.CPU_OFFLOAD,
+    PlacementStrategy.GPU_RESIDENT,
+    PlacementStrategy.NVME_OFFLOAD,
+)
+RIG = machine(MachineSpec(gpu="RTX 3090", ram_gb=128))
 
 
 def place(
     runtime: Runtime,
     name: str = "Llama-3.1-70B",
     where: Machine = RIG,
-    strategy: Strategy = OFFLOAD,
+    strategy: PlacementStrategy = OFFLOAD,
     settings: Settings | None = None,
     **work: Any,
 ) -> Placement:
@@ -54,7 +58,7 @@ def test_the_context_that_ollama_allocates_by_vram(gpu: str, count: int, tokens:
 
     https://github.com/ollama/ollama/blob/fb30760/docs/context-length.mdx, 2026-08-21.
     """
-    assert default_context(machine(MachineInputs(gpu=gpu, gpu_count=count))) == tokens
+    assert default_context(machine(MachineSpec(gpu=gpu, gpu_count=count))) == tokens
 
 
 def test_parallel_requests_multiply_the_cache() -> None:
@@ -102,7 +106,7 @@ def test_layers_that_are_set_take_their_experts_along() -> None:
 
 
 def test_one_gpu_is_taken_where_it_holds_all() -> None:
-    two = machine(MachineInputs(gpu="RTX 3090", gpu_count=2))
+    two = machine(MachineSpec(gpu="RTX 3090", gpu_count=2))
     assert vram(1) not in place(OLLAMA, "Llama-3.1-8B", two, RESIDENT).weights
     assert vram(1) in place(OLLAMA, "Llama-3.1-70B", two, RESIDENT).weights
     model, work = catalog.model("Llama-3.1-8B", "Q4_K_M"), Workload()
@@ -116,9 +120,9 @@ def test_one_gpu_is_taken_where_it_holds_all() -> None:
         (OLLAMA, "RAM does not hold", {"strategy": PAGED}),
         (OLLAMA, "f16, q8_0, q4_0", {"kv_type": "q5_0"}),
         (OLLAMA, "one request at a time", {"name": "Qwen3-Next-80B-A3B", "users": 2}),
-        (OLLAMA, "one machine", {"where": machine(MachineInputs(gpu="RTX 3090", machines=2))}),
+        (OLLAMA, "one machine", {"where": machine(MachineSpec(gpu="RTX 3090", machines=2))}),
         (LM_STUDIO, "RAM does not hold", {"strategy": PAGED}),
-        (LM_STUDIO, "one machine", {"where": machine(MachineInputs(gpu="RTX 3090", machines=2))}),
+        (LM_STUDIO, "one machine", {"where": machine(MachineSpec(gpu="RTX 3090", machines=2))}),
     ],
 )
 def test_what_cannot_be_is_refused(runtime: Runtime, words: str, changes: dict[str, Any]) -> None:
@@ -159,13 +163,13 @@ def test_every_name_that_ollama_is_told_is_documented() -> None:
 
 
 def test_lm_studio_takes_whole_layers() -> None:
-    found = place(LM_STUDIO, "Qwen3-30B-A3B", machine(MachineInputs(gpu="RTX 4070", ram_gb=64)))
+    found = place(LM_STUDIO, "Qwen3-30B-A3B", machine(MachineSpec(gpu="RTX 4070", ram_gb=64)))
     assert float(found.cpu_moe) == 0
     assert 0 < float(found.gpu_layers) < 48
 
 
 def test_experts_left_in_ram_are_faster_than_whole_layers() -> None:
-    small = machine(MachineInputs(gpu="RTX 4070", ram_gb=64))
+    small = machine(MachineSpec(gpu="RTX 4070", ram_gb=64))
     model, constants = catalog.model("Qwen3-30B-A3B", "Q4_K_M"), constants()
     speeds = []
     for runtime in (OLLAMA, LM_STUDIO):
@@ -189,7 +193,7 @@ def test_lm_studio_is_told_a_share_of_the_layers() -> None:
 
 
 @pytest.mark.parametrize(("strategy", "gpu"), [(RESIDENT, "max"), (OFFLOAD, "off")])
-def test_the_ends_of_the_slider_have_names(strategy: Strategy, gpu: str) -> None:
+def test_the_ends_of_the_slider_have_names(strategy: PlacementStrategy, gpu: str) -> None:
     model, work = catalog.model("Llama-3.1-8B", "Q4_K_M"), Workload()
     found = LM_STUDIO.place(model, RIG, work, strategy, Settings())
     assert f"--gpu {gpu} " in LM_STUDIO.command(model, found, RIG, work)

@@ -16,8 +16,8 @@ from advisor.cost_model.placement import (
     RAM,
     Location,
     Placement,
+    PlacementStrategy,
     Settings,
-    Strategy,
     vram,
     weight_bytes,
 )
@@ -25,7 +25,7 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal, UnknownName
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
-from advisor.machine.spec import MachineInputs
+from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.runtimes import (
@@ -43,11 +43,11 @@ from advisor.units import GIB
 
 @pytest.fixture(scope="module")
 def rig() -> Machine:
-    return machine(MachineInputs(gpu="RTX 3090", ram_gb=64))
+    return machine(MachineSpec(gpu="RTX 3090", ram_gb=64))
 
 
 def test_vllm_keeps_the_whole_cache_on_the_gpu_and_streams_the_last_layers(rig: Machine) -> None:
-    found = place(VLLM, rig, Strategy.CPU_OFFLOAD, form="AWQ")
+    found = place(VLLM, rig, PlacementStrategy.CPU_OFFLOAD, form="AWQ")
     assert set(found.kv) == {vram(0)}
     assert found.weights[RAM][Group.ATTENTION][-1] == 1.0
     assert found.weights[vram(0)][Group.ATTENTION][0] == 1.0
@@ -59,7 +59,7 @@ def held(found: Placement, where: Location) -> float:
 
 def test_accelerate_fills_the_gpu_then_ram_and_leaves_the_rest_on_the_drive(rig: Machine) -> None:
     # 141 GB: 24 GiB of GPU and 64 GiB of RAM hold some 20 and 60 GB of layers of 1.7 GB.
-    found = place(ACCELERATE, rig, Strategy.NVME_OFFLOAD, form="BF16")
+    found = place(ACCELERATE, rig, PlacementStrategy.NVME_OFFLOAD, form="BF16")
     model = catalog.model("Llama-3.1-70B", "BF16")
     parts = [held(found, where) for where in (vram(0), RAM, DISK)]
     assert sum(parts) == pytest.approx(model.file_bytes)
@@ -70,15 +70,15 @@ def test_accelerate_fills_the_gpu_then_ram_and_leaves_the_rest_on_the_drive(rig:
 
 
 def test_where_ram_could_hold_the_rest_the_drive_alone_is_shown() -> None:
-    large = machine(MachineInputs(gpu="RTX 3090", ram_gb=256))
-    found = place(ACCELERATE, large, Strategy.NVME_OFFLOAD, form="BF16")
+    large = machine(MachineSpec(gpu="RTX 3090", ram_gb=256))
+    found = place(ACCELERATE, large, PlacementStrategy.NVME_OFFLOAD, form="BF16")
     assert held(found, RAM) == 0.0
 
 
 def test_published_shares_of_three_tiers_are_taken_as_given(rig: Machine) -> None:
     settings = Settings(gpu_layers=20.0, disk_layers=32.0)  # of 80: a quarter, two fifths
     for one in (ACCELERATE, FLEXGEN):
-        found = place(one, rig, Strategy.NVME_OFFLOAD, form="BF16", settings=settings)
+        found = place(one, rig, PlacementStrategy.NVME_OFFLOAD, form="BF16", settings=settings)
         shares = [
             float(np.sum(found.weights[where][Group.ATTENTION])) for where in (vram(0), RAM, DISK)
         ]
@@ -86,49 +86,53 @@ def test_published_shares_of_three_tiers_are_taken_as_given(rig: Machine) -> Non
 
 
 def test_several_gpus_hold_layers_in_turn_under_accelerate_and_share_them_in_vllm() -> None:
-    two = machine(MachineInputs(gpu="RTX 3090", gpu_count=2, ram_gb=256))
+    two = machine(MachineSpec(gpu="RTX 3090", gpu_count=2, ram_gb=256))
     turn = place(
-        ACCELERATE, two, Strategy.CPU_OFFLOAD, form="BF16", settings=Settings(gpu_layers=20)
+        ACCELERATE,
+        two,
+        PlacementStrategy.CPU_OFFLOAD,
+        form="BF16",
+        settings=Settings(gpu_layers=20),
     )
     assert float(turn.weights[vram(0)][Group.NORMS].sum()) == 10.0
-    shared = place(VLLM, two, Strategy.GPU_RESIDENT, form="AWQ")
+    shared = place(VLLM, two, PlacementStrategy.GPU_RESIDENT, form="AWQ")
     assert set(shared.weights[vram(1)][Group.NORMS]) == {0.5}
     assert float(np.asarray(shared.output[vram(1)])) == 0.5
 
 
 def test_zero_inference_keeps_no_weights_on_the_gpu(rig: Machine) -> None:
-    found = place(DEEPSPEED, rig, Strategy.CPU_OFFLOAD, form="BF16")
+    found = place(DEEPSPEED, rig, PlacementStrategy.CPU_OFFLOAD, form="BF16")
     assert held(found, RAM) == pytest.approx(catalog.model("Llama-3.1-70B", "BF16").file_bytes)
     assert set(found.kv) == {vram(0)}
     with pytest.raises(Refusal, match="no weights on the GPU"):
-        place(DEEPSPEED, rig, Strategy.GPU_RESIDENT, form="BF16")
+        place(DEEPSPEED, rig, PlacementStrategy.GPU_RESIDENT, form="BF16")
 
 
 @pytest.mark.parametrize("one", [DEEPSPEED, FLEXGEN])
 def test_a_cache_that_vram_does_not_hold_goes_to_ram(rig: Machine, one: Runtime) -> None:
     # 320 KiB a token: 64 users of 4096 take 86 GB.
     work = Workload(context=4096, users=64)
-    found = place(one, rig, Strategy.CPU_OFFLOAD, form="BF16", work=work)
+    found = place(one, rig, PlacementStrategy.CPU_OFFLOAD, form="BF16", work=work)
     assert float(found.kv[RAM].sum()) == 80
     assert float(found.kv[vram(0)].sum()) == 0
 
 
 def test_flexgen_puts_a_cache_on_the_drive_that_neither_memory_holds(rig: Machine) -> None:
     work = Workload(context=4096, users=64)
-    found = place(FLEXGEN, rig, Strategy.NVME_OFFLOAD, form="BF16", work=work)
+    found = place(FLEXGEN, rig, PlacementStrategy.NVME_OFFLOAD, form="BF16", work=work)
     assert float(found.kv[DISK].sum()) == 80
 
 
 def test_vllm_has_no_tier_on_the_drive(rig: Machine) -> None:
     with pytest.raises(Refusal, match="no weights on a drive"):
-        place(VLLM, rig, Strategy.NVME_OFFLOAD, form="AWQ")
+        place(VLLM, rig, PlacementStrategy.NVME_OFFLOAD, form="AWQ")
 
 
 @pytest.mark.parametrize("one", RUNTIMES)
 def test_nothing_is_resident_without_a_gpu(one: Runtime) -> None:
-    bare = machine(MachineInputs(gpu="none", ram_gb=64))
+    bare = machine(MachineSpec(gpu="none", ram_gb=64))
     with pytest.raises(Refusal, match="GPU"):
-        place(one, bare, Strategy.GPU_RESIDENT, form="BF16")
+        place(one, bare, PlacementStrategy.GPU_RESIDENT, form="BF16")
 
 
 @pytest.mark.parametrize(
@@ -164,7 +168,7 @@ def test_a_format_becomes_what_the_runtime_runs(
 
 
 def test_vllm_refuses_gpus_without_its_kernels() -> None:
-    old = machine(MachineInputs(gpu="GTX 1080 Ti", ram_gb=64))
+    old = machine(MachineSpec(gpu="GTX 1080 Ti", ram_gb=64))
     found = compare(catalog.model("Llama-3.1-8B", "Q4_K_M"), old, WORK, runtimes=(VLLM,))
     assert all("compute capability 7.5" in one.refusal for one in found)
 
@@ -190,20 +194,22 @@ def test_an_unknown_runtime_is_named_with_close_ones() -> None:
 
 
 def test_vllm_is_told_to_prefetch(rig: Machine) -> None:
-    text = command(VLLM, rig, Strategy.CPU_OFFLOAD, "AWQ", WORK)
+    text = command(VLLM, rig, PlacementStrategy.CPU_OFFLOAD, "AWQ", WORK)
     assert "--offload-backend prefetch" in text
     assert "--swap-space" not in text
 
 
 def test_vllm_is_told_to_share_layers_over_gpus() -> None:
-    four = machine(MachineInputs(gpu="RTX 3090", gpu_count=4, ram_gb=64))
-    assert "--tensor-parallel-size 4" in command(VLLM, four, Strategy.GPU_RESIDENT, "AWQ", WORK)
+    four = machine(MachineSpec(gpu="RTX 3090", gpu_count=4, ram_gb=64))
+    assert "--tensor-parallel-size 4" in command(
+        VLLM, four, PlacementStrategy.GPU_RESIDENT, "AWQ", WORK
+    )
 
 
 def test_the_zero_inference_command_writes_its_json_and_a_script_that_is_python(
     rig: Machine,
 ) -> None:
-    text = command(DEEPSPEED, rig, Strategy.NVME_OFFLOAD, "BF16", Workload(users=2))
+    text = command(DEEPSPEED, rig, PlacementStrategy.NVME_OFFLOAD, "BF16", Workload(users=2))
     parts = re.findall(r"<<'END'\n(.*?)\nEND\n", text, re.DOTALL)
     config = json.loads(parts[0])
     offload = config["zero_optimization"]["offload_param"]
@@ -217,7 +223,7 @@ def test_the_zero_inference_command_writes_its_json_and_a_script_that_is_python(
 
 
 def test_zero_inference_packs_weights_when_asked(rig: Machine) -> None:
-    text = command(DEEPSPEED, rig, Strategy.CPU_OFFLOAD, "AWQ", WORK)
+    text = command(DEEPSPEED, rig, PlacementStrategy.CPU_OFFLOAD, "AWQ", WORK)
     assert '"num_bits": 4' in text
     assert '"device": "cpu"' in text
 
@@ -225,7 +231,7 @@ def test_zero_inference_packs_weights_when_asked(rig: Machine) -> None:
 def test_a_cache_in_ram_needs_deepspeeds_own_script(rig: Machine) -> None:
     # Options of run_model.py (DeepSpeedExamples at 45b4b71, 2026-03-29).
     work = Workload(context=4096, prompt=512, output=32, users=64)
-    text = command(DEEPSPEED, rig, Strategy.CPU_OFFLOAD, "BF16", work)
+    text = command(DEEPSPEED, rig, PlacementStrategy.CPU_OFFLOAD, "BF16", work)
     for option in ("--batch-size 64", "--prompt-len 512", "--gen-len 32", "--cpu-offload",
                    "--pin-memory 1", "--kv-offload"):  # fmt: skip
         assert option in text
@@ -239,7 +245,7 @@ def test_the_printed_deepspeed_json_is_what_its_own_classes_take(
     config = pytest.importorskip(
         "deepspeed.runtime.config", reason="DeepSpeed is not installed (requirements-oracles.txt)"
     )
-    several = machine(MachineInputs(gpu="RTX 3090", gpu_count=gpus, ram_gb=64))
+    several = machine(MachineSpec(gpu="RTX 3090", gpu_count=gpus, ram_gb=64))
     for strategy in DEEPSPEED.strategies:
         text = command(DEEPSPEED, several, strategy, form, Workload(users=users))
         written = json.loads(text.split("END'\n")[1].split("\nEND")[0])
@@ -252,7 +258,7 @@ def test_the_printed_deepspeed_json_is_what_its_own_classes_take(
         assert read.train_micro_batch_size_per_gpu == math.ceil(users / gpus)
         assert read.zero_config.offload_param.device == written["zero_optimization"][
             "offload_param"]["device"]  # fmt: skip
-        if strategy is Strategy.NVME_OFFLOAD:
+        if strategy is PlacementStrategy.NVME_OFFLOAD:
             assert read.aio_config == written["aio"]
         if form == "bnb-nf4":
             packed = read.weight_quantization_config.quantized_initialization
@@ -264,7 +270,7 @@ def test_the_deepspeed_launcher_takes_what_is_printed(rig: Machine, users: int) 
     runner = pytest.importorskip(
         "deepspeed.launcher.runner", reason="DeepSpeed is not installed (requirements-oracles.txt)"
     )
-    text = command(DEEPSPEED, rig, Strategy.CPU_OFFLOAD, "BF16", Workload(users=users))
+    text = command(DEEPSPEED, rig, PlacementStrategy.CPU_OFFLOAD, "BF16", Workload(users=users))
     words = shlex.split(text.splitlines()[-1], comments=True)
     read = runner.parse_args(words[1:])
     assert words[0] == "deepspeed"
@@ -275,11 +281,11 @@ def test_the_deepspeed_launcher_takes_what_is_printed(rig: Machine, users: int) 
 def test_flexgen_runs_opt_and_says_so_of_others(rig: Machine) -> None:
     # Its own suite for OPT-30B on a T4 and 1024 tokens: --percent 4 96 0 100 0 100, batches of 20
     # (bench_suite.py at 004ffef); options as in flex_opt.py there.
-    server = machine(MachineInputs(gpu="T4", ram_gb=208))
+    server = machine(MachineSpec(gpu="T4", ram_gb=208))
     model = catalog.model("OPT-30B", "BF16")
     work = Workload(context=1056, prompt=1024, output=32, users=80)
     found = FLEXGEN.place(
-        model, server, work, Strategy.CPU_OFFLOAD, Settings(gpu_layers=0.04 * model.layers)
+        model, server, work, PlacementStrategy.CPU_OFFLOAD, Settings(gpu_layers=0.04 * model.layers)
     )
     words = FLEXGEN.command(model, found, server, work).split()
     at = words.index("--percent")
@@ -290,21 +296,21 @@ def test_flexgen_runs_opt_and_says_so_of_others(rig: Machine) -> None:
     assert (count - 1) * size < 80 <= count * size
     assert "--cpu-cache-compute" in words
     assert words[:5] == ["python", "-m", "flexllmgen.flex_opt", "--model", "facebook/opt-30b"]
-    other = command(FLEXGEN, rig, Strategy.CPU_OFFLOAD, "BF16", WORK)
+    other = command(FLEXGEN, rig, PlacementStrategy.CPU_OFFLOAD, "BF16", WORK)
     assert all(line.startswith("#") for line in other.splitlines())
 
 
 def test_flexgen_compresses_weights_and_cache(rig: Machine) -> None:
     model = catalog.model("OPT-30B", "AWQ")
     work = Workload(context=544, prompt=512, output=32, users=144, kv_type="q4_0")
-    found = FLEXGEN.place(model, rig, work, Strategy.NVME_OFFLOAD, Settings())
+    found = FLEXGEN.place(model, rig, work, PlacementStrategy.NVME_OFFLOAD, Settings())
     text = FLEXGEN.command(model, found, rig, work)
     assert "--compress-weight --compress-cache" in text
     assert "--offload-dir offload" in text
 
 
 def test_the_accelerate_snippet_is_python(rig: Machine) -> None:
-    text = command(ACCELERATE, rig, Strategy.NVME_OFFLOAD, "BF16", WORK)
+    text = command(ACCELERATE, rig, PlacementStrategy.NVME_OFFLOAD, "BF16", WORK)
     compile(text, "snippet", "exec")
     assert 'device_map="auto"' in text
     assert "offload_folder" in text
@@ -312,6 +318,6 @@ def test_the_accelerate_snippet_is_python(rig: Machine) -> None:
 
 def test_vllm_keeps_its_cache_in_pages_of_16_tokens(rig: Machine) -> None:
     # 1001 tokens take 63 pages, 1008 tokens, of 320 KiB each.
-    found = place(VLLM, rig, Strategy.CPU_OFFLOAD, form="AWQ", work=Workload(context=1001))
+    found = place(VLLM, rig, PlacementStrategy.CPU_OFFLOAD, form="AWQ", work=Workload(context=1001))
     assert found.cache is not None
     assert float(found.cache.sum()) == 1008 * 327_680

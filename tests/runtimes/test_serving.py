@@ -12,8 +12,8 @@ from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import (
     RAM,
     Placement,
+    PlacementStrategy,
     Settings,
-    Strategy,
     kv_bytes,
     vram,
     weight_bytes,
@@ -23,7 +23,7 @@ from advisor.cost_model.workload import Workload
 from advisor.evidence.published.engines import DEEPSPEED_INFERENCE
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
-from advisor.machine.spec import MachineInputs
+from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.runtimes import SGLANG, VLLM, Runtime
@@ -34,19 +34,19 @@ from advisor.runtimes.vllm import grouped, grouping
 from advisor.units import GIB
 
 WORK = Workload()
-OFFLOAD, RESIDENT = Strategy.CPU_OFFLOAD, Strategy.GPU_RESIDENT
+OFFLOAD, RESIDENT = PlacementStrategy.CPU_OFFLOAD, PlacementStrategy.GPU_RESIDENT
 
 
 def rig(gpu: str = "RTX 3090", count: int = 1, nodes: int = 1, **inputs: float) -> Machine:
     return machine(
-        MachineInputs(gpu=gpu, gpu_count=count, machines=nodes, ram_gb=512, **inputs)  # type: ignore[arg-type]
+        MachineSpec(gpu=gpu, gpu_count=count, machines=nodes, ram_gb=512, **inputs)  # type: ignore[arg-type]
     )
 
 
 def run(
     runtime: Runtime,
     where: Machine,
-    strategy: Strategy = OFFLOAD,
+    strategy: PlacementStrategy = OFFLOAD,
     name: str = "Llama-3.1-70B",
     settings: Settings | None = None,
     work: Workload = WORK,

@@ -11,22 +11,22 @@ from advisor.advice.advise import advise
 from advisor.advice.diagnosis.diagnose import Measured, diagnose, measurable
 from advisor.catalog.constants import constants
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.placement import Placement, Settings, Strategy, vram
+from advisor.cost_model.placement import Placement, PlacementStrategy, Settings, vram
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError, Refusal
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
-from advisor.machine.spec import MachineInputs
+from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.runtimes import LLAMA_CPP, LLAMA_CPP_TENSOR, Runtime, runtime
 
 WORK = Workload(context=4096, prompt=128, output=32)
-RESIDENT = Strategy.GPU_RESIDENT
+RESIDENT = PlacementStrategy.GPU_RESIDENT
 
 
 def cards(gpu: str = "RTX 3090", count: int = 2, **inputs: object) -> Machine:
-    return machine(MachineInputs(gpu=gpu, gpu_count=count, ram_gb=64, **inputs))  # type: ignore[arg-type]
+    return machine(MachineSpec(gpu=gpu, gpu_count=count, ram_gb=64, **inputs))  # type: ignore[arg-type]
 
 
 def place(where: Machine, name: str = "Llama-3.1-70B", work: Workload = WORK) -> Placement:
@@ -120,7 +120,7 @@ def test_what_it_cannot_is_refused(where: Machine, name: str, kv_type: str, why:
 def test_it_leaves_nothing_outside_the_gpus() -> None:
     model = catalog.model("Llama-3.1-70B", "Q4_K_M")
     with pytest.raises(Refusal, match="with all of the model in the GPUs"):
-        LLAMA_CPP_TENSOR.place(model, cards(), WORK, Strategy.CPU_OFFLOAD, Settings())
+        LLAMA_CPP_TENSOR.place(model, cards(), WORK, PlacementStrategy.CPU_OFFLOAD, Settings())
 
 
 def line(where: Machine, kv_type: str = "f16") -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 
 from advisor.catalog.constants import ConstantRow
 from advisor.catalog.csv_tables import read
-from advisor.cost_model.placement import Settings, Strategy
+from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.workload import Workload
 from advisor.evidence.fitting.__main__ import TABLE
@@ -25,7 +25,7 @@ from advisor.evidence.fitting.framework_runs import (
 from advisor.evidence.fitting.framework_table import SOURCE, fitted, half_width
 from advisor.evidence.published.engines import engine
 from advisor.machine.from_spec import machine
-from advisor.machine.spec import MachineInputs
+from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import DEEPSPEED
 from advisor.runtimes.deepspeed import passing_bytes
@@ -125,9 +125,9 @@ def test_modules_pass_one_by_one_unless_several_gpus_need_their_experts() -> Non
 
 def test_zero_pays_for_its_hooks_beside_the_copies() -> None:
     model = catalog.model("Llama-3.1-8B", "BF16")
-    where = machine(MachineInputs(gpu="RTX 4090", ram_gb=128))
+    where = machine(MachineSpec(gpu="RTX 4090", ram_gb=128))
     work = Workload(users=8)
-    placement = DEEPSPEED.place(model, where, work, Strategy.CPU_OFFLOAD, Settings())
+    placement = DEEPSPEED.place(model, where, work, PlacementStrategy.CPU_OFFLOAD, Settings())
     first, *others = DEEPSPEED.schedule(model, placement, where, work).decode.stages
     beside = next(flow.load for flow in first.flows if flow.route is Route.RESIDENT)
     after = next(flow.load for flow in others[0].flows)
@@ -144,11 +144,11 @@ def test_vllm_copied_without_overlap_before_it_read_over_the_link() -> None:
     assert new is not None
     assert old.key == new.key == "vllm"
     model = catalog.model("Llama-3.1-70B", "BF16")
-    where = machine(MachineInputs(gpu="H100 SXM", ram_gb=256))
+    where = machine(MachineSpec(gpu="H100 SXM", ram_gb=256))
     chosen = Settings(gpu_layers=40.0, zero_copy=False)
     counts = []
     for how in (old, new):
-        placement = how.place(model, where, Workload(), Strategy.CPU_OFFLOAD, chosen)
+        placement = how.place(model, where, Workload(), PlacementStrategy.CPU_OFFLOAD, chosen)
         stages = how.schedule(model, placement, where, Workload()).decode.stages
         counts.append([len(stage.flows) for stage in stages])
     assert counts == [[1, 1], [2]], "one after the other, then side by side"

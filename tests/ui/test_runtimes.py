@@ -8,7 +8,7 @@ from ui_app import app, page_text, run
 from advisor.advice.advise import advise
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
-from advisor.machine.spec import MachineInputs
+from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import RUNTIMES
 from advisor.ui.sidebar.choices import Choices
@@ -22,7 +22,7 @@ def _own_data(tmp_path, monkeypatch):
 
 def shown():
     """The answer behind the first visit's page."""
-    here = machine(MachineInputs(gpu="RTX 3090", ram_gb=64, cpu=DEFAULT_HOST))
+    here = machine(MachineSpec(gpu="RTX 3090", ram_gb=64, cpu=DEFAULT_HOST))
     return advise(catalog.model("Llama-3.1-70B", "Q4_K_M"), here, Workload())
 
 

@@ -10,7 +10,7 @@ from functools import cache
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import Strategy
+from advisor.cost_model.placement import PlacementStrategy
 from advisor.evidence.accuracy.regimes import (
     DATASHEET,
     DEEP,
@@ -76,7 +76,7 @@ def coverage_like(estimate: Estimate) -> CoverageRow | None:
 
 
 def _streaming(estimate: Estimate) -> dict[str, object]:
-    kinds = {Strategy.CPU_OFFLOAD: STREAMED, Strategy.NVME_OFFLOAD: STAGED}
+    kinds = {PlacementStrategy.CPU_OFFLOAD: STREAMED, PlacementStrategy.NVME_OFFLOAD: STAGED}
     together = BATCHED if float(estimate.work.users) > 1 else RESIDENT
     return {"category": kinds.get(estimate.strategy, together), "timed": GENERATION}
 
@@ -102,9 +102,9 @@ def _in_place(estimate: Estimate) -> dict[str, object]:
 def _where(estimate: Estimate) -> str:
     """The category of a published run that lies like this one."""
     placement = estimate.placement
-    if estimate.strategy is Strategy.GPU_RESIDENT or placement is None:
+    if estimate.strategy is PlacementStrategy.GPU_RESIDENT or placement is None:
         return "resident"
-    if estimate.strategy is Strategy.NVME_OFFLOAD:
+    if estimate.strategy is PlacementStrategy.NVME_OFFLOAD:
         return PAGED
     if float(placement.gpu_layers) == 0:
         return "cpu"

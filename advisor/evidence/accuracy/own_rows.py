@@ -12,7 +12,7 @@ from advisor.machine.spec import NO_GPU
 from advisor.model import catalog
 from advisor.model.build import build
 from advisor.model.model import Model
-from advisor.model.spec import ArchitectureFacts
+from advisor.model.spec import ArchitectureSpec
 from advisor.units import GB, KIB
 
 OWN = DATA / "measurements" / "own.csv"
@@ -22,7 +22,7 @@ SHAPE = (
     "hidden", "intermediate", "moe_intermediate", "experts", "experts_per_token", "heads",
     "kv_heads", "head_dim", "vocab", "tied",
 )  # fmt: skip
-"""What a synthetic model is written from, beside its layers; columns and `ArchitectureFacts`."""
+"""What a synthetic model is written from, beside its layers; columns and `ArchitectureSpec`."""
 TOKENS = 16
 """Generated at a time in those runs."""
 
@@ -88,7 +88,7 @@ def rows() -> tuple[OwnRow, ...]:
 def model_of(row: OwnRow) -> Model:
     """The synthetic model, tensor by tensor."""
     shape = {name: getattr(row, name) for name in SHAPE}
-    facts = ArchitectureFacts(name=row.model, layers=row.n_layers, **shape)
+    facts = ArchitectureSpec(name=row.model, layers=row.n_layers, **shape)
     return catalog.in_format(build(facts), row.quant)
 
 

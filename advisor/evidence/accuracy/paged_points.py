@@ -10,7 +10,7 @@ import numpy as np
 from advisor.catalog.constants import Constants, constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.loads import Load, Step, step_load
-from advisor.cost_model.placement import DISK, Settings, Strategy
+from advisor.cost_model.placement import DISK, PlacementStrategy, Settings
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import page_fault_seconds
 from advisor.errors import InputError
@@ -89,7 +89,7 @@ def watched() -> tuple[Watched, ...]:
 def _estimated(row: OwnRow) -> Estimate:
     settings = Settings(page_cache=(row.cache_gib or 0.0) * GIB)
     return estimate(
-        model_of(row), machine_of(row), work_of(row), LLAMA_CPP, Strategy.NVME_OFFLOAD,
+        model_of(row), machine_of(row), work_of(row), LLAMA_CPP, PlacementStrategy.NVME_OFFLOAD,
         constants(), settings,
     )  # fmt: skip
 

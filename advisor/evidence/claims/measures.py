@@ -11,7 +11,7 @@ import numpy as np
 from advisor.advice.money import monthly_hours
 from advisor.advice.offers import offers
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import Strategy, Tier
+from advisor.cost_model.placement import PlacementStrategy, Tier
 from advisor.cost_model.schedule import Route, Transfer
 from advisor.cost_model.timing import CROSSINGS, StepTime
 from advisor.cost_model.uncertainty import Range
@@ -157,7 +157,7 @@ SETTING = re.compile(r"(?<!\S)--?[a-z][\w-]*(?: [^-\s]\S*)?|\w+=(?:{[^}]*}|[^,)\
 
 def settings(scenario: Scenario) -> Range:
     """Settings in the command of a placement that differ from those for a model in the GPU."""
-    resident = Scenario(said={**scenario.said, "placement": Strategy.GPU_RESIDENT})
+    resident = Scenario(said={**scenario.said, "placement": PlacementStrategy.GPU_RESIDENT})
     commands = (scenario.estimate.command, resident.estimate.command)
     own, plain = (set(SETTING.findall(command)) for command in commands)
     return exact(float(len(own - plain)))
@@ -170,7 +170,11 @@ def paying_replies(scenario: Scenario) -> Range:
     saves none. Somebody who reads along loses only what is slower than reading.
     """
     bigger = Scenario(
-        said={**scenario.said, "gpu": scenario.said["upgrade"], "placement": Strategy.GPU_RESIDENT}
+        said={
+            **scenario.said,
+            "gpu": scenario.said["upgrade"],
+            "placement": PlacementStrategy.GPU_RESIDENT,
+        }
     )
     slow, fast = _waits(scenario), _waits(bigger)
     spent = scenario.money

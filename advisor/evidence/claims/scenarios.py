@@ -14,14 +14,14 @@ from advisor.advice.compare import as_run
 from advisor.advice.offers import MoneyInputs
 from advisor.catalog.constants import constants
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.placement import Settings, Strategy
+from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.workload import Workload
 from advisor.errors import DataError
 from advisor.evidence.claims.rows import Inputs
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
-from advisor.machine.spec import MachineInputs
+from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.model import Model
 from advisor.runtimes import Runtime
@@ -58,9 +58,9 @@ PHRASES = {
 }
 """How a scenario is said in words, in this order; what is not here shows in the figure."""
 PLACED = {
-    Strategy.GPU_RESIDENT: "all in the GPU",
-    Strategy.CPU_OFFLOAD: "the rest in RAM",
-    Strategy.NVME_OFFLOAD: "the rest on the drive",
+    PlacementStrategy.GPU_RESIDENT: "all in the GPU",
+    PlacementStrategy.CPU_OFFLOAD: "the rest in RAM",
+    PlacementStrategy.NVME_OFFLOAD: "the rest on the drive",
 }
 """Placements in words."""
 
@@ -92,7 +92,7 @@ class Scenario:
     @cached_property
     def machine(self) -> Machine:
         """Where; open figures are those of typical parts."""
-        return machine(MachineInputs(**_fields(MachineInputs, self.said)))
+        return machine(MachineSpec(**_fields(MachineSpec, self.said)))
 
     @cached_property
     def work(self) -> Workload:
@@ -130,7 +130,7 @@ class Scenario:
             self.machine,
             self.work,
             self.runtime,
-            Strategy(self.text("placement", Strategy.CPU_OFFLOAD)),
+            PlacementStrategy(self.text("placement", PlacementStrategy.CPU_OFFLOAD)),
             constants(),
             self.settings,
         )
@@ -155,7 +155,7 @@ def in_words(said: Inputs) -> str:
     """Inputs in a line, the model first."""
     plain = {**said}
     if "placement" in said:
-        plain["placement"] = PLACED[Strategy(str(said["placement"]))]
+        plain["placement"] = PLACED[PlacementStrategy(str(said["placement"]))]
     return ", ".join(phrase.format(plain[key]) for key, phrase in PHRASES.items() if key in plain)
 
 
@@ -165,8 +165,6 @@ def _fields(noun: type, said: Mapping[str, object]) -> dict[str, Any]:
 
 
 KEYS = frozenset(OWN).union(
-    field.name
-    for noun in (MachineInputs, Workload, Settings, MoneyInputs)
-    for field in fields(noun)
+    field.name for noun in (MachineSpec, Workload, Settings, MoneyInputs) for field in fields(noun)
 )
 """Everything that a scenario may say."""

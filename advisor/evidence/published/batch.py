@@ -12,8 +12,8 @@ import numpy as np
 from advisor.catalog.constants import Scope, constants
 from advisor.cost_model.placement import (
     RAM,
+    PlacementStrategy,
     Settings,
-    Strategy,
     Tier,
     kv_bytes,
     needed_bytes,
@@ -55,7 +55,7 @@ def batch(
     machine: Machine,
     work: Workload,
     runtime: Runtime,
-    strategy: Strategy,
+    strategy: PlacementStrategy,
     chosen: Settings,
     notes: list[str],
 ) -> float:
@@ -99,7 +99,7 @@ def kept_where_all_fits(
     """
     if runtime.place is not VLLM.place or chosen.gpu_layers is not None:
         return chosen
-    if not _fits(model, machine, work, runtime, Strategy.GPU_RESIDENT, chosen):
+    if not _fits(model, machine, work, runtime, PlacementStrategy.GPU_RESIDENT, chosen):
         return chosen
     return replace(chosen, gpu_layers=float(model.layers))
 
@@ -118,7 +118,7 @@ def _fits(
     machine: Machine,
     work: Workload,
     runtime: Runtime,
-    strategy: Strategy,
+    strategy: PlacementStrategy,
     chosen: Settings,
 ) -> bool:
     try:

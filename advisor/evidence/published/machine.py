@@ -14,13 +14,13 @@ from advisor.machine import from_catalog
 from advisor.machine.catalog import find_host
 from advisor.machine.from_spec import TYPICAL_HOST
 from advisor.machine.rows import HostRow
-from advisor.machine.spec import NO_GPU, MachineInputs
+from advisor.machine.spec import NO_GPU, MachineSpec
 from advisor.runtimes import Runtime
 from advisor.runtimes.expert_offloading import EXPERT_STREAMING
 from advisor.units import GB
 
 
-def stated_machine(row: Mapping[str, str], notes: list[str]) -> MachineInputs:
+def stated_machine(row: Mapping[str, str], notes: list[str]) -> MachineSpec:
     """The machine as stated, but for how much RAM it has.
 
     Args:
@@ -31,7 +31,7 @@ def stated_machine(row: Mapping[str, str], notes: list[str]) -> MachineInputs:
     cpu = _known_cpu(row, notes)
     gen = whole(row, "pcie_gen")
     disk_gbs, disk = _drive(row)
-    return MachineInputs(
+    return MachineSpec(
         gpu=gpu,
         gpu_count=count,
         cpu=cpu,

@@ -12,7 +12,7 @@ import numpy as np
 
 from advisor.catalog.constants import constants
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.placement import Settings, Strategy
+from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.uncertainty import Range
 from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError, InputError
@@ -35,14 +35,14 @@ COLUMNS = (
 )  # fmt: skip
 
 STRATEGIES = {
-    "resident": Strategy.GPU_RESIDENT,
-    "batched": Strategy.GPU_RESIDENT,
-    "cpu": Strategy.CPU_OFFLOAD,
-    "partial": Strategy.CPU_OFFLOAD,
-    "moe_offload": Strategy.CPU_OFFLOAD,
-    "stream_cpu": Strategy.CPU_OFFLOAD,
-    "kv_offload": Strategy.CPU_OFFLOAD,
-    "nvme": Strategy.NVME_OFFLOAD,
+    "resident": PlacementStrategy.GPU_RESIDENT,
+    "batched": PlacementStrategy.GPU_RESIDENT,
+    "cpu": PlacementStrategy.CPU_OFFLOAD,
+    "partial": PlacementStrategy.CPU_OFFLOAD,
+    "moe_offload": PlacementStrategy.CPU_OFFLOAD,
+    "stream_cpu": PlacementStrategy.CPU_OFFLOAD,
+    "kv_offload": PlacementStrategy.CPU_OFFLOAD,
+    "nvme": PlacementStrategy.NVME_OFFLOAD,
 }
 """Where the part outside VRAM lies, by a row's category."""
 
@@ -73,7 +73,7 @@ class Case:
     prompt: Workload
     work: Workload
     runtime: Runtime
-    strategy: Strategy
+    strategy: PlacementStrategy
     settings: Settings
     backend: str
     build: str
@@ -153,9 +153,9 @@ def understood(row: Mapping[str, str]) -> Case:
     model = stated_model(row, runtime, notes)
     inputs = stated_machine(row, notes)
     inputs = replace(inputs, ram_gb=ram_gib(row, runtime, notes))
-    if strategy is Strategy.GPU_RESIDENT and strategy not in runtime.strategies:
+    if strategy is PlacementStrategy.GPU_RESIDENT and strategy not in runtime.strategies:
         notes.append(f"{runtime.name} keeps no weights on the GPU: RAM holds them")
-        strategy = Strategy.CPU_OFFLOAD
+        strategy = PlacementStrategy.CPU_OFFLOAD
     if text(row, "gpu").casefold() == NO_GPU:
         runtime, strategy = _without_gpu(runtime, strategy, notes)
     where = machine(inputs)
@@ -197,13 +197,13 @@ def _runtime(row: Mapping[str, str], category: str, notes: list[str]) -> Runtime
 
 
 def _without_gpu(
-    runtime: Runtime, strategy: Strategy, notes: list[str]
-) -> tuple[Runtime, Strategy]:
+    runtime: Runtime, strategy: PlacementStrategy, notes: list[str]
+) -> tuple[Runtime, PlacementStrategy]:
     """Where a row says that there is no GPU, cores read the model where it lies."""
     if runtime.key != LLAMA_CPP.key:
         notes.append(f"{runtime.name} needs a GPU: read as {LLAMA_CPP.name} does")
-    resident = strategy is Strategy.GPU_RESIDENT
-    return LLAMA_CPP, Strategy.CPU_OFFLOAD if resident else strategy
+    resident = strategy is PlacementStrategy.GPU_RESIDENT
+    return LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD if resident else strategy
 
 
 def _settings(row: Mapping[str, str], category: str, model: Model) -> Settings:

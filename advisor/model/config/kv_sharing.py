@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from advisor.errors import InputError
 from advisor.model.architecture import Architecture, Group, LayerCache, Tensor, linear, vectors
 from advisor.model.config.values import Config
-from advisor.model.spec import ArchitectureFacts
+from advisor.model.spec import ArchitectureSpec
 
 KEY_VALUE_ROLES = ("attn_k", "attn_v", "attn_k_norm")
 DENSE_ROLES = ("ffn_gate", "ffn_up", "ffn_down")
@@ -67,7 +67,7 @@ def shared_layers(config: Config, layers: int) -> SharedLayers | None:
 
 
 def with_shared_layers(
-    architecture: Architecture, facts: ArchitectureFacts, shared: SharedLayers | None
+    architecture: Architecture, facts: ArchitectureSpec, shared: SharedLayers | None
 ) -> Architecture:
     """The architecture with those layers as they are."""
     if shared is None:
@@ -96,7 +96,7 @@ def _widened(tensor: Tensor, shared: SharedLayers) -> Tensor:
     return replace(tensor, rows=2 * tensor.rows)
 
 
-def _layer_inputs(facts: ArchitectureFacts, shared: SharedLayers) -> tuple[Tensor, ...]:
+def _layer_inputs(facts: ArchitectureSpec, shared: SharedLayers) -> tuple[Tensor, ...]:
     """The second table, its projection, and each layer's gate, as llama.cpp names them."""
     if not shared.input_width:
         return ()

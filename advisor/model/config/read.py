@@ -22,7 +22,7 @@ from advisor.model.config.kv_sharing import SharedLayers, shared_layers, with_sh
 from advisor.model.config.stored_format import stored_format
 from advisor.model.config.values import Config, language_model, parse
 from advisor.model.description import Described
-from advisor.model.spec import ArchitectureFacts
+from advisor.model.spec import ArchitectureSpec
 
 VOCAB = ("vocab_size", "padded_vocab_size")
 SIZES = (HIDDEN, VOCAB, HEADS, layer_types.LAYERS)
@@ -52,7 +52,7 @@ NOT_COVERED = {
 """Keys that change the layers in ways that no formula of this package has; see data/models.csv."""
 
 
-def facts_from_config(config: Mapping[str, object], name: str) -> ArchitectureFacts:
+def facts_from_config(config: Mapping[str, object], name: str) -> ArchitectureSpec:
     """The numbers of a model from its config.json.
 
     Args:
@@ -108,7 +108,7 @@ def describe(
     )
 
 
-def _facts(config: Config, family: FamilyRow) -> ArchitectureFacts:
+def _facts(config: Config, family: FamilyRow) -> ArchitectureSpec:
     _refuse_what_is_not_covered(config)
     layers = layer_types.layer_count(config)
     pattern = layer_types.layer_pattern(config, layers)
@@ -129,7 +129,7 @@ def _facts(config: Config, family: FamilyRow) -> ArchitectureFacts:
         **fixed_facts(config, family),
     }
     found |= feed_forward(config, layers, pattern, found)
-    return _checked(config, ArchitectureFacts(**found))
+    return _checked(config, ArchitectureSpec(**found))
 
 
 def _positions(config: Config, family: FamilyRow) -> int:
@@ -157,7 +157,7 @@ def _refuse_what_is_not_covered(config: Config) -> None:
         raise Refusal(f"{config.name} has biases in its latent attention, which are not covered.")
 
 
-def _checked(config: Config, facts: ArchitectureFacts) -> ArchitectureFacts:
+def _checked(config: Config, facts: ArchitectureSpec) -> ArchitectureSpec:
     """The facts, unless their sizes contradict each other."""
     if facts.kv_heads and facts.heads % facts.kv_heads:
         raise InputError(

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from advisor.errors import AdvisorError, ProbeError
 from advisor.model.model import Model
-from advisor.model.spec import ArchitectureFacts
+from advisor.model.spec import ArchitectureSpec
 from advisor.probes.host.inventory import HostFacts
 from advisor.probes.llama_cpp.synthetic_model import Synthetic, in_format, in_type
 from advisor.units import MIB
@@ -31,15 +31,15 @@ PARTS = 10
 """Free memory, in weights of a sample: an engine that puts them in an order of its own holds them
 twice, and both together with its buffers are to stay within a quarter."""
 
-_WIDE = ArchitectureFacts(
+_WIDE = ArchitectureSpec(
     name=WIDE, layers=1, hidden=4096, intermediate=14336, heads=32, kv_heads=8, head_dim=128,
     vocab=VOCAB,
 )  # fmt: skip
-_NARROW = ArchitectureFacts(
+_NARROW = ArchitectureSpec(
     name=NARROW, layers=24, hidden=1024, intermediate=3072, heads=16, kv_heads=8, head_dim=64,
     vocab=VOCAB,
 )  # fmt: skip
-_EXPERTS = ArchitectureFacts(
+_EXPERTS = ArchitectureSpec(
     name=EXPERTS, layers=3, hidden=2048, moe_intermediate=1024, experts=16, experts_per_token=4,
     heads=16, kv_heads=16, head_dim=128, vocab=VOCAB,
 )  # fmt: skip
@@ -119,13 +119,13 @@ def sample_bytes(facts: HostFacts) -> int:
     return min(most, MOST_BYTES, max(LEAST_BYTES, CACHES * (facts.llc or UNKNOWN_LLC)))
 
 
-def _sample(role: str, kind: str, facts: ArchitectureFacts) -> Sample:
+def _sample(role: str, kind: str, facts: ArchitectureSpec) -> Sample:
     written = in_type(facts, kind)
     return Sample(role=role, kind=kind, model=written.model, synthetic=written)
 
 
 def _attending(head_dim: int, heads: int, kv_heads: int) -> Sample:
-    facts = ArchitectureFacts(
+    facts = ArchitectureSpec(
         name=ATTENDING, layers=4, hidden=256, intermediate=256, heads=heads, kv_heads=kv_heads,
         head_dim=head_dim, vocab=VOCAB,
     )  # fmt: skip

@@ -31,7 +31,7 @@ from advisor.model.formats import format_named
 from advisor.model.gguf.read import FILE_TYPES
 from advisor.model.model import Model, from_tensors
 from advisor.model.quantization import StorageType, tensor_bytes, tensor_types
-from advisor.model.spec import ArchitectureFacts
+from advisor.model.spec import ArchitectureSpec
 
 MAGIC, VERSION, ALIGNMENT = b"GGUF", 3, 32
 UINT32, INT32, FLOAT32, STRING, ARRAY = 4, 5, 6, 8, 9
@@ -67,13 +67,13 @@ class Synthetic:
         model: the same as the formulas know it.
     """
 
-    facts: ArchitectureFacts
+    facts: ArchitectureSpec
     built: Architecture
     kinds: tuple[StorageType, ...]
     model: Model
 
 
-def in_format(facts: ArchitectureFacts, form: str) -> Synthetic:
+def in_format(facts: ArchitectureSpec, form: str) -> Synthetic:
     """In a format of the catalogue, whose recipe mixes types.
 
     Raises:
@@ -85,7 +85,7 @@ def in_format(facts: ArchitectureFacts, form: str) -> Synthetic:
     return _synthetic(facts, built, tensor_types(built, recipe, storage_types()), form)
 
 
-def in_type(facts: ArchitectureFacts, kind: str) -> Synthetic:
+def in_type(facts: ArchitectureSpec, kind: str) -> Synthetic:
     """All matrices in one storage type.
 
     Raises:
@@ -98,7 +98,7 @@ def in_type(facts: ArchitectureFacts, kind: str) -> Synthetic:
 
 
 def _synthetic(
-    facts: ArchitectureFacts, built: Architecture, kinds: Iterable[StorageType], form: str
+    facts: ArchitectureSpec, built: Architecture, kinds: Iterable[StorageType], form: str
 ) -> Synthetic:
     found = tuple(kinds)
     unknown = {kind.name for kind in found} - set(KINDS)
@@ -198,14 +198,14 @@ def _name(tensor: Tensor) -> str:
     return own if tensor.layer is None else f"blk.{tensor.layer}.{own}"
 
 
-def _shape(facts: ArchitectureFacts, tensor: Tensor) -> tuple[int, ...]:
+def _shape(facts: ArchitectureSpec, tensor: Tensor) -> tuple[int, ...]:
     """Dimensions, values in a row first; experts are stacked in the third."""
     if tensor.role.endswith("_exps"):
         return (tensor.width, tensor.rows // facts.experts, facts.experts)
     return (tensor.width,) if tensor.rows == 1 else (tensor.width, tensor.rows)
 
 
-def _values(facts: ArchitectureFacts, form: str) -> Iterator[bytes]:
+def _values(facts: ArchitectureSpec, form: str) -> Iterator[bytes]:
     """Keys and values, each as the file holds them [1]."""
     yield _key("general.architecture", STRING) + _string("llama")
     yield _key("general.name", STRING) + _string(facts.name)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from advisor.cost_model.placement import RAM, Placement, Strategy, vram
+from advisor.cost_model.placement import RAM, Placement, PlacementStrategy, vram
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
@@ -103,7 +103,7 @@ def _cache(model: Model, placement: Placement, work: Workload) -> Iterable[str]:
 
 
 def _loading(placement: Placement) -> Iterable[str]:
-    if placement.strategy is Strategy.NVME_OFFLOAD:
+    if placement.strategy is PlacementStrategy.NVME_OFFLOAD:
         yield "-lm mmap --no-repack"
     elif placement.load_mode != "auto":
         yield f"-lm {placement.load_mode}"

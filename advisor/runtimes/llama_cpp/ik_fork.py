@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from advisor.cost_model.placement import RAM, Placement, Strategy
+from advisor.cost_model.placement import RAM, Placement, PlacementStrategy
 from advisor.cost_model.schedule import Phases
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
@@ -53,7 +53,7 @@ def _options(model: Model, placement: Placement, machine: Machine, work: Workloa
         yield f"-ctk {work.kv_type} -ctv {work.kv_type}"
     if placement.gpu_layers and np.all(placement.kv[RAM] > 0):
         yield "-nkvo"
-    if placement.strategy is Strategy.CPU_OFFLOAD:
+    if placement.strategy is PlacementStrategy.CPU_OFFLOAD:
         yield "-rtr"
 
 

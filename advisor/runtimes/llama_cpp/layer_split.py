@@ -16,8 +16,8 @@ from advisor.cost_model.placement import (
     RAM,
     Location,
     Placement,
+    PlacementStrategy,
     Settings,
-    Strategy,
     all_of,
     last_layers,
     layers_that_fit,
@@ -52,7 +52,7 @@ SYSTEM_RAM = 2 * GIB
 
 
 def place(
-    model: Model, machine: Machine, work: Workload, strategy: Strategy, settings: Settings
+    model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
     """Last layers to the GPU, routed experts of the first layers to RAM, the rest by strategy.
 
@@ -60,13 +60,13 @@ def place(
         Refusal: in the GPU, on a machine that has none; on the drive, when all is to be read in; a
             cache type that it does not have.
     """
-    if strategy is Strategy.GPU_RESIDENT:
+    if strategy is PlacementStrategy.GPU_RESIDENT:
         if not machine.gpus:
             raise Refusal("This machine has no GPU; the model can only run from RAM or the drive.")
         settings = replace(settings, gpu_layers=float(model.layers), cpu_moe=0.0)
     if work.kv_type == "fp8":
         raise Refusal("llama.cpp has no fp8 cache; q8_0 is its closest.")
-    rest = DISK if strategy is Strategy.NVME_OFFLOAD else RAM
+    rest = DISK if strategy is PlacementStrategy.NVME_OFFLOAD else RAM
     if rest is DISK and not LOAD_MODES[settings.load_mode]:
         raise Refusal(
             f"Load mode {settings.load_mode} keeps the whole file in RAM; "
@@ -111,7 +111,7 @@ def _placed(
             buffers[vram(device)] = gpu_buffer(model, work, outside)
         output[vram(len(machine.gpus) - 1)] = head
     return Placement(
-        strategy=Strategy.CPU_OFFLOAD,
+        strategy=PlacementStrategy.CPU_OFFLOAD,
         gpu_layers=gpu_layers,
         cpu_moe=cpu_moe,
         weights=weights,
@@ -226,7 +226,7 @@ LLAMA_CPP = Runtime(
     name="llama.cpp",
     key="llama.cpp",
     version=VERSION,
-    strategies=tuple(Strategy),
+    strategies=tuple(PlacementStrategy),
     becomes=becomes_of("llama.cpp"),
     place=place,
     schedule=schedule,

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from advisor.cost_model.placement import Placement, Settings, Strategy, layers_that_fit
+from advisor.cost_model.placement import Placement, PlacementStrategy, Settings, layers_that_fit
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
@@ -33,14 +33,14 @@ NOTES = (
 
 
 def place(
-    model: Model, machine: Machine, work: Workload, strategy: Strategy, settings: Settings
+    model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
     """As many whole layers on the GPU as fit, experts and all.
 
     Raises:
         Refusal: a drive, several machines.
     """
-    if strategy is Strategy.NVME_OFFLOAD:
+    if strategy is PlacementStrategy.NVME_OFFLOAD:
         raise Refusal("LM Studio refuses what RAM does not hold; llama.cpp reads from a drive.")
     if machine.nodes > 1:
         raise Refusal("LM Studio computes on one machine.")
@@ -79,7 +79,7 @@ LM_STUDIO = Runtime(
     name="LM Studio",
     key="lm-studio",
     version=VERSION,
-    strategies=(Strategy.GPU_RESIDENT, Strategy.CPU_OFFLOAD),
+    strategies=(PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD),
     becomes=becomes_of("lm-studio"),
     place=place,
     schedule=schedule,

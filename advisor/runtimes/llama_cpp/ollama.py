@@ -18,7 +18,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from advisor.cost_model.placement import Placement, Settings, Strategy
+from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Phases
 from advisor.cost_model.workload import Workload
@@ -80,7 +80,7 @@ def predicted(model: Model, work: Workload) -> Array:
 
 
 def place(
-    model: Model, machine: Machine, work: Workload, strategy: Strategy, settings: Settings
+    model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
     """llama.cpp's own fit, or `num_gpu` layers with their experts.
 
@@ -88,7 +88,7 @@ def place(
         Refusal: a cache type it does not have, parallel requests to a model that keeps a state,
             several machines, a drive.
     """
-    if strategy is Strategy.NVME_OFFLOAD:
+    if strategy is PlacementStrategy.NVME_OFFLOAD:
         raise Refusal(
             "Ollama refuses a model that RAM does not hold; llama.cpp reads from a drive."
         )
@@ -165,7 +165,7 @@ OLLAMA = Runtime(
     name="Ollama",
     key="ollama",
     version=VERSION,
-    strategies=(Strategy.GPU_RESIDENT, Strategy.CPU_OFFLOAD),
+    strategies=(PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD),
     becomes=becomes_of("ollama"),
     place=place,
     schedule=schedule,

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from advisor.cost_model.loads import Step, micro_batches, step_load, token_step
-from advisor.cost_model.placement import DISK, RAM, Placement, Strategy, last_layers, vram
+from advisor.cost_model.placement import DISK, RAM, Placement, PlacementStrategy, last_layers, vram
 from advisor.cost_model.schedule import (
     Exchange,
     Flow,
@@ -127,7 +127,7 @@ def _outside(
 ) -> tuple[Stage, ...]:
     """Layers off the GPU: computed where they lie, or copied and computed on the first GPU."""
     load = step_load(model, placement, RAM, step)
-    on_disk = placement.strategy is Strategy.NVME_OFFLOAD
+    on_disk = placement.strategy is PlacementStrategy.NVME_OFFLOAD
     paged: tuple[Stage, ...] = ()
     if on_disk:
         mapped = step_load(model, placement, DISK, step)

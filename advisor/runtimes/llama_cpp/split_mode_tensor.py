@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from advisor.cost_model.loads import Step, micro_batches, step_load, token_step
-from advisor.cost_model.placement import Placement, Settings, Strategy, all_of, vram
+from advisor.cost_model.placement import Placement, PlacementStrategy, Settings, all_of, vram
 from advisor.cost_model.schedule import Exchange, Flow, Phases, Route, Schedule, Stage, Way
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
@@ -34,7 +34,7 @@ and 19378, 2026)."""
 
 
 def place(
-    model: Model, machine: Machine, work: Workload, strategy: Strategy, settings: Settings
+    model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
     """All in the GPUs, each layer divided evenly among cards alike, else by their memory.
 
@@ -54,10 +54,10 @@ def place(
     )
 
 
-def _needs(model: Model, machine: Machine, work: Workload, strategy: Strategy) -> None:
+def _needs(model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy) -> None:
     if len(machine.gpus) < 2 or machine.nodes > 1:
         raise Refusal("-sm tensor divides layers over several GPUs of one machine.")
-    if strategy is not Strategy.GPU_RESIDENT:
+    if strategy is not PlacementStrategy.GPU_RESIDENT:
         raise Refusal("-sm tensor is modelled with all of the model in the GPUs.")
     if work.kv_type not in CACHES:
         raise Refusal(f"-sm tensor divides a cache in {', '.join(CACHES)}, not in {work.kv_type}.")
@@ -129,7 +129,7 @@ def _flash(work: Workload) -> Iterable[str]:
 LLAMA_CPP_TENSOR = replace(
     LLAMA_CPP,
     name="llama.cpp -sm tensor",
-    strategies=(Strategy.GPU_RESIDENT,),
+    strategies=(PlacementStrategy.GPU_RESIDENT,),
     usual=False,
     takes_layers=False,
     unfitted=UNFITTED,

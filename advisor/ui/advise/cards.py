@@ -10,7 +10,7 @@ from advisor.advice.compare import decode_tps, usable
 from advisor.advice.sweeps import page_cache_for
 from advisor.advice.upgrades import Upgrade
 from advisor.cost_model.estimate import Estimate, parts_held
-from advisor.cost_model.placement import Strategy, Tier
+from advisor.cost_model.placement import PlacementStrategy, Tier
 from advisor.cost_model.schedule import Route
 from advisor.formatting import UNKNOWN, memory, range_of, seconds, tokens_per_second
 from advisor.ui.advise import explanation
@@ -26,7 +26,7 @@ PART_CLASSES = {"weights": "oa-weights", "KV cache": "oa-cache", "buffers": "oa-
 def cards(answer: Answer) -> None:
     """All three, always in the same order."""
     before = _speeds_before(answer)
-    for column, strategy in zip(st.columns(3), Strategy, strict=True):
+    for column, strategy in zip(st.columns(3), PlacementStrategy, strict=True):
         one = card_of(answer.advice, strategy)
         with column, st.container(
             border=True, height="stretch", vertical_alignment="distribute",
@@ -37,23 +37,23 @@ def cards(answer: Answer) -> None:
                 explanation.button(one)
 
 
-def _speeds_before(answer: Answer) -> dict[Strategy, str]:
+def _speeds_before(answer: Answer) -> dict[PlacementStrategy, str]:
     """Speeds under the choices before these, so that a change can be seen."""
     state = st.session_state
     now = {
         strategy: tokens_per_second(decode_tps(one)) if bool(one.fits) else "not possible"
-        for strategy in Strategy
+        for strategy in PlacementStrategy
         if (one := card_of(answer.advice, strategy)) is not None
     }
     asked = (answer.choices, repr(answer.machine))  # measuring changes the machine alone
     if state.get("shown_asked") != asked:
         state["shown_before"] = state.get("shown_speeds", {})
         state["shown_asked"], state["shown_speeds"] = asked, now
-    before: dict[Strategy, str] = state["shown_before"]
+    before: dict[PlacementStrategy, str] = state["shown_before"]
     return {key: text for key, text in before.items() if now.get(key) != text}
 
 
-def _card(answer: Answer, strategy: Strategy, one: Estimate | None, before: str) -> Markup:
+def _card(answer: Answer, strategy: PlacementStrategy, one: Estimate | None, before: str) -> Markup:
     if one is None:
         return joined((_head(strategy, "not possible", "bad"), *_refused(answer, strategy)))
     if not bool(one.fits):
@@ -61,16 +61,16 @@ def _card(answer: Answer, strategy: Strategy, one: Estimate | None, before: str)
     return joined((_head(strategy, "fits", "good"), *_running(answer, one, before)))
 
 
-def _head(strategy: Strategy, badge: str, tone: str) -> Markup:
+def _head(strategy: PlacementStrategy, badge: str, tone: str) -> Markup:
     title = Markup("<span class='oa-name'>{}</span><span class='oa-badge oa-{}'>{}</span>")
     return block("oa-head", title.format(TITLES[strategy], tone, badge))
 
 
-def _refused(answer: Answer, strategy: Strategy) -> Iterable[Markup]:
+def _refused(answer: Answer, strategy: PlacementStrategy) -> Iterable[Markup]:
     reason = answer.advice.why_not(strategy) or UNKNOWN
     yield block("oa-speed oa-none", "not possible" if answer.machine.gpus else "no GPU")
     yield block("oa-why", reason, "p")
-    if strategy is Strategy.GPU_RESIDENT:
+    if strategy is PlacementStrategy.GPU_RESIDENT:
         yield from _would_hold(answer)
 
 
@@ -78,7 +78,7 @@ def _short(answer: Answer, one: Estimate, before: str) -> Iterable[Markup]:
     yield block("oa-speed oa-none", f"{memory(float(one.missing))} short")
     yield _was(before)
     yield block("oa-range", f"with {one.runtime}, {one.model.format}")
-    if one.strategy is Strategy.GPU_RESIDENT:
+    if one.strategy is PlacementStrategy.GPU_RESIDENT:
         yield from _would_hold(answer)
     else:
         yield block("oa-why", f"{memory(float(one.missing))} more RAM would hold it.", "p")
@@ -126,7 +126,7 @@ def _facts(answer: Answer, one: Estimate) -> Markup:
         ("Bound by", one.bottleneck),
         ("Runtime", f"{one.runtime}, {one.model.format}"),
     ]
-    if one.strategy is not Strategy.GPU_RESIDENT and answer.machine.gpus and one.placement:
+    if one.strategy is not PlacementStrategy.GPU_RESIDENT and answer.machine.gpus and one.placement:
         kept, layers = int(one.placement.gpu_layers), one.model.layers
         facts.append(("On the GPU", f"{kept} of {layers} layers"))
     rows = (Markup("<span>{}</span><span>{}</span>").format(*fact) for fact in facts)
@@ -167,15 +167,15 @@ def _tier(tier: Tier, parts: dict[str, float], room: float | None) -> Markup:
 
 def _remarks(answer: Answer, one: Estimate) -> Iterable[Markup]:
     """What a person should know before comparing this card with its neighbours."""
-    resident = card_of(answer.advice, Strategy.GPU_RESIDENT)
+    resident = card_of(answer.advice, PlacementStrategy.GPU_RESIDENT)
     whole_fits = resident is not None and bool(resident.fits)
     remarks: list[Markup | str] = []
-    if one.strategy is Strategy.CPU_OFFLOAD:
+    if one.strategy is PlacementStrategy.CPU_OFFLOAD:
         if whole_fits:
             remarks.append("Nothing needs offloading; this is what RAM would give.")
         remarks += _other_ways(answer, one)
-    if one.strategy is Strategy.NVME_OFFLOAD and one.placement is not None:
-        in_ram = card_of(answer.advice, Strategy.CPU_OFFLOAD)
+    if one.strategy is PlacementStrategy.NVME_OFFLOAD and one.placement is not None:
+        in_ram = card_of(answer.advice, PlacementStrategy.CPU_OFFLOAD)
         cache = float(one.placement.page_cache)
         if in_ram is not None and bool(in_ram.fits):
             speed = tokens_per_second(decode_tps(one))
@@ -206,7 +206,7 @@ def _what_half_a_token_takes(one: Estimate) -> Iterable[str]:
 def _other_ways(answer: Answer, shown: Estimate) -> Iterable[Markup]:
     """The other way to read what RAM holds, and why it differs."""
     in_place = Route.STREAMED not in shown.routes
-    others = usable(answer.advice.placed(Strategy.CPU_OFFLOAD))
+    others = usable(answer.advice.placed(PlacementStrategy.CPU_OFFLOAD))
     other = next((one for one in others if (Route.STREAMED in one.routes) == in_place), None)
     if other is None:
         return

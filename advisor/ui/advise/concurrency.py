@@ -13,7 +13,7 @@ from advisor.advice.compare import decode_tps
 from advisor.advice.concurrency import READING, USERS, Together
 from advisor.advice.crossover import Crossover
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import Strategy
+from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import memory, number, tokens_per_second
 from advisor.model.model import Floats
 from advisor.ui.advise.answer import Answer
@@ -91,7 +91,9 @@ def _users_chart(found: Together) -> dict[str, object]:
 def in_place_or_streamed(answer: Answer) -> None:
     """Weights in RAM: read by the processor or carried to the GPU, by users and by prompt."""
     estimates = answer.advice.estimates
-    whole = any(bool(one.fits) and one.strategy is Strategy.GPU_RESIDENT for one in estimates)
+    whole = any(
+        bool(one.fits) and one.strategy is PlacementStrategy.GPU_RESIDENT for one in estimates
+    )
     if whole or not answer.machine.gpus:
         return
     part = st.expander("In place or streamed", key="open_streaming", on_change="rerun")

@@ -7,7 +7,7 @@ import streamlit as st
 
 from advisor import formatting
 from advisor.advice.cards import TITLES, card_of
-from advisor.cost_model.placement import Strategy
+from advisor.cost_model.placement import PlacementStrategy
 from advisor.errors import AdvisorError, Refusal
 from advisor.evidence.accuracy.coverage import coverage_like
 from advisor.evidence.accuracy.text import percent
@@ -185,7 +185,7 @@ def _how_sure(answer: Answer) -> None:
 
 def _fared(answer: Answer) -> Iterable[str]:
     """How earlier predictions like those on the cards did, one sentence for each kind of run."""
-    shown = (card_of(answer.advice, strategy) for strategy in Strategy)
+    shown = (card_of(answer.advice, strategy) for strategy in PlacementStrategy)
     able = [one for one in shown if one is not None and bool(one.fits)]
     rows = dict.fromkeys(row for one in able if (row := coverage_like(one)) is not None)
     for row in rows:

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from advisor.calibration import imported_store
 from advisor.calibration.fingerprint import Fingerprint
 from advisor.calibration.imported_store import THIS
-from advisor.calibration.measurement_file import LARGEST, Probed, imported, to_json
+from advisor.calibration.measurement_file import LARGEST, MeasurementHistory, imported, to_json
 from advisor.errors import AdvisorError, InputError, StoreError, UnknownName
 from advisor.formatting import memory, moment
 from advisor.machine.catalog import find_gpu, find_host, gpu_rows, host_rows
@@ -71,7 +71,7 @@ def _row(name: str) -> None:
             _actions(name, found)
 
 
-def _actions(name: str, found: Probed) -> None:
+def _actions(name: str, found: MeasurementHistory) -> None:
     if not found.history:
         return
     if name != THIS and found.fingerprint is not None:
@@ -140,7 +140,7 @@ def parts_of(seen: Fingerprint | None) -> str:
     return ", ".join(one for one in (seen.cpu or "unknown processor", cores, size, *gpus) if one)
 
 
-def _when(found: Probed) -> str:
+def _when(found: MeasurementHistory) -> str:
     if not found.history:
         return "Never measured."
     count = len({one.when[:16] for one in found.history})
@@ -148,7 +148,7 @@ def _when(found: Probed) -> str:
     return f"Measured {moment(last.when)}" + (f", {count} times in all." if count > 1 else ".")
 
 
-def link(found: Probed) -> str:
+def link(found: MeasurementHistory) -> str:
     """The Advise page with what is known of a machine filled in."""
     seen, latest = found.fingerprint, found.latest
     values: dict[str, str] = {"machine": ANOTHER}

@@ -10,7 +10,7 @@ from advisor.advice.offers import MoneyInputs
 from advisor.cost_model.placement import Settings
 from advisor.cost_model.workload import Workload
 from advisor.machine.catalog import find_gpu
-from advisor.machine.spec import MIXED, MachineInputs
+from advisor.machine.spec import MIXED, MachineSpec
 from advisor.machine.spec import NO_GPU as NAMED_NONE
 from advisor.runtimes import Runtime, runtime
 from advisor.ui.sidebar import uploads
@@ -141,7 +141,7 @@ class Choices:
             page_cache=None if self.cache is None else self.cache * GIB,
         )
 
-    def machine_inputs(self) -> MachineInputs:
+    def machine_inputs(self) -> MachineSpec:
         """What was said about the machine; for this machine what was typed over."""
         gpu = self.mygpu if self.this_machine else self.gpu
         generation, lanes = self._link()
@@ -149,7 +149,7 @@ class Choices:
         if self.gpu2 not in (None, NONE):
             counted = f"{self.gpus}x {gpu}" if self.gpus > 1 else gpu
             mixed = f"{counted}{MIXED}{self.gpu2}"
-        return MachineInputs(
+        return MachineSpec(
             gpu=None if gpu in (None, AS_SEEN) else NAMED_NONE if gpu == NO_GPU else mixed or gpu,
             gpu_count=1 if mixed else self.gpus,
             bridge=self.bridge == NVLINK,

@@ -12,7 +12,7 @@ import numpy as np
 
 from advisor.catalog.constants import Constants
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.placement import RAM, Placement, Settings, Strategy, Tier
+from advisor.cost_model.placement import RAM, Placement, PlacementStrategy, Settings, Tier
 from advisor.cost_model.schedule import Phases, Route, Schedule
 from advisor.cost_model.uncertainty import Range
 from advisor.cost_model.workload import Workload
@@ -120,7 +120,7 @@ class Situation:
     @property
     def kept(self) -> Settings:
         """The split as it is, so that a change leaves it alone."""
-        on_drive = self.one.strategy is Strategy.NVME_OFFLOAD
+        on_drive = self.one.strategy is PlacementStrategy.NVME_OFFLOAD
         output = self.placement.output
         head = sum(float(share) for where, share in output.items() if where.tier is Tier.VRAM)
         return Settings(
@@ -173,7 +173,7 @@ class Situation:
         self,
         settings: Settings,
         *,
-        strategy: Strategy | None = None,
+        strategy: PlacementStrategy | None = None,
         machine: Machine | None = None,
         work: Workload | None = None,
         model: Model | None = None,

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from advisor.advice.diagnosis.causes.counterfactual import Situation, Trials, fits, trial
-from advisor.cost_model.placement import RAM, Settings, Strategy, Tier, layers_that_fit
+from advisor.cost_model.placement import RAM, PlacementStrategy, Settings, Tier, layers_that_fit
 from advisor.cost_model.schedule import Flow, Route, Schedule, Stage, Transfer, alone
 from advisor.formatting import memory
 from advisor.machine import from_catalog
@@ -87,7 +87,7 @@ def cpu_alone(asked: Situation) -> Trials:
     if not asked.in_llama_cpp or not asked.takes(Route.RESIDENT):
         return
     without = replace(asked.machine, gpus=())
-    for strategy in (Strategy.CPU_OFFLOAD, Strategy.NVME_OFFLOAD):
+    for strategy in (PlacementStrategy.CPU_OFFLOAD, PlacementStrategy.NVME_OFFLOAD):
         found = asked.placed(Settings(), strategy=strategy, machine=without, backend="cpu")
         if fits(found):
             yield trial("", found)
@@ -106,10 +106,10 @@ def fewer_layers(asked: Situation) -> Trials:
             yield trial(f"{count} of {layers} layers", found)
 
 
-def _beside(asked: Situation) -> Strategy:
+def _beside(asked: Situation) -> PlacementStrategy:
     """Where the rest lies once not all is in VRAM."""
-    resident = asked.one.strategy is Strategy.GPU_RESIDENT
-    return Strategy.CPU_OFFLOAD if resident else asked.one.strategy
+    resident = asked.one.strategy is PlacementStrategy.GPU_RESIDENT
+    return PlacementStrategy.CPU_OFFLOAD if resident else asked.one.strategy
 
 
 def whole_layers(asked: Situation) -> Trials:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from advisor.advice.diagnosis.causes.counterfactual import Situation, Trials, fits, rates, trial
-from advisor.cost_model.placement import RAM, Strategy, needed_bytes, weight_bytes
+from advisor.cost_model.placement import RAM, PlacementStrategy, needed_bytes, weight_bytes
 from advisor.cost_model.schedule import Route
 from advisor.formatting import memory, number
 from advisor.machine import from_catalog
@@ -59,9 +59,9 @@ def pages_lost(asked: Situation) -> Trials:
     """
     if not asked.in_llama_cpp or asked.machine.disk is None or asked.machine.unified:
         return
-    if asked.one.strategy is Strategy.NVME_OFFLOAD:
+    if asked.one.strategy is PlacementStrategy.NVME_OFFLOAD:
         yield from _uncached(asked)
-    elif asked.one.strategy is Strategy.CPU_OFFLOAD:
+    elif asked.one.strategy is PlacementStrategy.CPU_OFFLOAD:
         yield from _crowded(asked)
 
 
@@ -84,7 +84,7 @@ def _crowded(asked: Situation) -> Trials:
         left = max(whole * (1 - share) - SYSTEM_RAM - beside, 0.0)
         if left < held:
             split = replace(asked.kept, page_cache=left)
-            paged = asked.placed(split, strategy=Strategy.NVME_OFFLOAD)
+            paged = asked.placed(split, strategy=PlacementStrategy.NVME_OFFLOAD)
             if fits(paged):
                 yield trial(f"{memory(whole * share)} of RAM taken by other programs", paged)
 

@@ -15,7 +15,7 @@ from advisor.advice.diagnosis.causes.counterfactual import (
     trial,
 )
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import Settings, Strategy
+from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.schedule import Flow, Schedule, Stage
 from advisor.cost_model.workload import LIMITS
 from advisor.errors import Refusal
@@ -80,11 +80,13 @@ def _less_on_gpu(asked: Situation, found: Estimate) -> bool:
 def _fitted(asked: Situation, context: float, model: Model | None = None) -> Estimate | None:
     """As llama.cpp fits it by itself; None where all of it stays in VRAM."""
     work = replace(asked.work, context=context)
-    whole = asked.placed(Settings(), strategy=Strategy.GPU_RESIDENT, work=work, model=model)
+    whole = asked.placed(
+        Settings(), strategy=PlacementStrategy.GPU_RESIDENT, work=work, model=model
+    )
     if fits(whole):
         return whole if model is not None else None
-    on_drive = asked.one.strategy is Strategy.NVME_OFFLOAD
-    rest = Strategy.NVME_OFFLOAD if on_drive else Strategy.CPU_OFFLOAD
+    on_drive = asked.one.strategy is PlacementStrategy.NVME_OFFLOAD
+    rest = PlacementStrategy.NVME_OFFLOAD if on_drive else PlacementStrategy.CPU_OFFLOAD
     return asked.placed(Settings(), strategy=rest, work=work, model=model)
 
 
@@ -140,7 +142,7 @@ def no_flash_attention(asked: Situation) -> Trials:
 def no_repacking(asked: Situation) -> Trials:
     """The processor reads weights in the file's layout; with a GPU beside it, it always does."""
     quantized = asked.model.decode_class not in ("f16", "f32")
-    in_ram = asked.one.strategy is Strategy.CPU_OFFLOAD
+    in_ram = asked.one.strategy is PlacementStrategy.CPU_OFFLOAD
     mainline = asked.in_llama_cpp and not asked.constants.scope.build
     if mainline and not asked.machine.gpus and in_ram and quantized:
         yield trial("", asked.rescheduled(_plain))
