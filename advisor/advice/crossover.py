@@ -31,7 +31,7 @@ SMALL_BATCH = 16
 
 
 @dataclass(frozen=True, kw_only=True)
-class Way:
+class RuntimeCurve:
     """The fastest of several runtimes at each point.
 
     Attributes:
@@ -55,8 +55,8 @@ class Crossover:
     """
 
     at: Floats
-    in_place: Way
-    streamed: Way
+    in_place: RuntimeCurve
+    streamed: RuntimeCurve
 
     @property
     def overtakes(self) -> float | None:
@@ -71,10 +71,10 @@ class Crossover:
 def by_users(estimates: Iterable[Estimate], settings: Settings | None = None) -> Crossover | None:
     """Tokens per second of all users together, over their number; None without either way."""
 
-    def decoding(one: Estimate, users: int, _: Route) -> Step:
+    def decoding(one: Estimate, users: int, _: Route) -> RuntimePoint:
         varied = again(one, replace(one.work, users=users), settings)
         schedule = varied.phases.decode if varied.phases else None
-        return Step(one=varied, schedule=schedule, rate=_value(varied.decode) * users)
+        return RuntimePoint(one=varied, schedule=schedule, rate=_value(varied.decode) * users)
 
     return _sweep(sides(estimates, settings), USERS, decoding)
 
@@ -82,12 +82,12 @@ def by_users(estimates: Iterable[Estimate], settings: Settings | None = None) ->
 def by_prompt(estimates: Sequence[Estimate], settings: Settings | None = None) -> Crossover | None:
     """Prompt tokens per second, over the prompt's length; None without either way."""
 
-    def reading(one: Estimate, length: int, way: Route) -> Step:
+    def reading(one: Estimate, length: int, way: Route) -> RuntimePoint:
         batch = np.minimum(one.work.ubatch, SMALL_BATCH if way is Route.IN_PLACE else np.inf)
         work = replace(one.work, prompt=length, cached=0, ubatch=batch)
         varied = again(one, work, settings)
         schedule = varied.phases.prefill if varied.phases else None
-        return Step(one=varied, schedule=schedule, rate=_value(varied.prefill))
+        return RuntimePoint(one=varied, schedule=schedule, rate=_value(varied.prefill))
 
     context = float(estimates[0].work.context) if estimates else 0.0
     lengths = [length for length in PROMPTS if length <= context]
@@ -95,7 +95,7 @@ def by_prompt(estimates: Sequence[Estimate], settings: Settings | None = None) -
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step:
+class RuntimePoint:
     """One runtime at one point: what it is, what it reads and how, its speed [tokens/s]."""
 
     one: Estimate
@@ -114,7 +114,7 @@ class Step:
         return bool(self.one.fits) and (copied if way is Route.STREAMED else read and not copied)
 
 
-Vary = Callable[[Estimate, int, Route], Step]
+Vary = Callable[[Estimate, int, Route], RuntimePoint]
 
 
 def _value(figure: Range | None) -> float:
@@ -136,7 +136,7 @@ def _sweep(
     return found if all(np.any(np.isfinite(way.speed)) for way in ways) else None
 
 
-def _along(some: Sequence[Estimate], at: Iterable[int], vary: Vary, way: Route) -> Way:
+def _along(some: Sequence[Estimate], at: Iterable[int], vary: Vary, way: Route) -> RuntimeCurve:
     """The fastest at each point; what no longer fits does not fit further on either."""
     left, names, speeds = list(some), [], []
     for value in at:
@@ -146,7 +146,7 @@ def _along(some: Sequence[Estimate], at: Iterable[int], vary: Vary, way: Route) 
         name, speed = max(found, key=lambda pair: pair[1], default=("", math.nan))
         names.append(name)
         speeds.append(speed)
-    return Way(runtimes=tuple(names), speed=np.array(speeds))
+    return RuntimeCurve(runtimes=tuple(names), speed=np.array(speeds))
 
 
 def sides(

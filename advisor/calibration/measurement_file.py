@@ -19,7 +19,7 @@ from typing import Any
 
 from advisor.calibration.fingerprint import Fingerprint
 from advisor.errors import InputError, StoreError
-from advisor.probes.measurement import Measurement, Point
+from advisor.probes.measurement import CurvePoint, Measurement
 
 VERSION = 1
 MOST_KEPT = 200
@@ -223,8 +223,8 @@ def _measurement(row: Any) -> Measurement:
     )
 
 
-def _point(row: Any) -> Point:
+def _point(row: Any) -> CurvePoint:
     value, best = float(row["value"]), float(row["best"])
     if not (math.isfinite(value) and math.isfinite(best)):
         raise ValueError(f"a curve has the point {value}, {best}")
-    return Point(threads=int(row["threads"]), block=int(row["block"]), value=value, best=best)
+    return CurvePoint(threads=int(row["threads"]), block=int(row["block"]), value=value, best=best)

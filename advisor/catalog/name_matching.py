@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar
 from advisor.errors import UnknownName
 
 
-class Named(Protocol):
+class NamedRow(Protocol):
     """A row that can be asked for by name."""
 
     @property
@@ -20,7 +20,7 @@ class Named(Protocol):
         """Other spellings, separated by semicolons."""
 
 
-NamedRow = TypeVar("NamedRow", bound=Named)
+NamedRow = TypeVar("NamedRow", bound=NamedRow)
 
 NOISE = re.compile(
     r"\b(nvidia|geforce|amd|radeon|intel|apple|tesla|quadro|graphics|processor|cpu|gpu|"
@@ -66,7 +66,7 @@ def _spelled(kind: str, rows: Mapping[str, NamedRow]) -> dict[str, NamedRow]:
     return _SPELLED[key]
 
 
-def spellings(row: Named) -> list[str]:
+def spellings(row: NamedRow) -> list[str]:
     """Name, aliases, and for models the Hub's name, without case."""
     spelled = (row.name, *row.aliases.split(";"), getattr(row, "hf_id", ""))
     return [one.strip().casefold() for one in spelled if one.strip()]

@@ -17,12 +17,12 @@ from advisor.cost_model.timing import CROSSINGS, HIDDEN, LAYERS
 from advisor.cost_model.uncertainty import Range
 from advisor.cost_model.workload import Workload
 from advisor.model.architecture import Architecture
-from advisor.model.resolve import Found
+from advisor.model.resolve import ResolvedModel
 
 Json = dict[str, Any]
 
 
-def model_answer(found: Found, work: Workload) -> Json:
+def model_answer(found: ResolvedModel, work: Workload) -> Json:
     """What `model` prints: sizes, bytes read and the cache."""
     model, architecture = found.model, found.model.architecture
     cache = model.kv_bytes(work.context, work.kv_type)

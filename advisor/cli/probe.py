@@ -76,7 +76,7 @@ def _measured(
 
     from advisor.errors import AdvisorError
     from advisor.probes import suite
-    from advisor.probes.progress import Step
+    from advisor.probes.progress import ProbeStep
 
     pace = suite.QUICK if quick else suite.FULL
     found: list[Measurement] = []
@@ -86,7 +86,7 @@ def _measured(
         hidden = None if sys.stderr else True
         with tqdm(total=100, desc=name, unit="%", disable=hidden, leave=False) as bar:
 
-            def show(step: Step, bar: Any = bar) -> None:
+            def show(step: ProbeStep, bar: Any = bar) -> None:
                 bar.set_postfix_str(f"{step.doing}, {step.seconds_left:.0f} s left", refresh=False)
                 bar.update(round(step.share * 100) - bar.n)
 

@@ -13,7 +13,7 @@ from advisor.units import Array
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step:
+class ForwardPass:
     """One pass over the layers.
 
     Attributes:
@@ -79,10 +79,10 @@ class Load:
         return Load(tokens=self.tokens, each=self.each, **{name: amount(name) for name in names})
 
 
-def prompt_step(work: Workload) -> Step:
+def prompt_step(work: Workload) -> ForwardPass:
     """All users' prompts in one pass."""
     users = np.asarray(work.users, dtype=float)
-    return Step(
+    return ForwardPass(
         tokens=np.maximum(work.fresh, 1) * users,
         sequences=users,
         depth=(np.asarray(work.prompt) + work.cached) / 2,
@@ -90,20 +90,20 @@ def prompt_step(work: Workload) -> Step:
     )
 
 
-def token_step(work: Workload) -> Step:
+def token_step(work: Workload) -> ForwardPass:
     """One token for each user."""
     users = np.asarray(work.users, dtype=float)
-    return Step(tokens=users, sequences=users, depth=work.decode_depth, kv_type=work.kv_type)
+    return ForwardPass(tokens=users, sequences=users, depth=work.decode_depth, kv_type=work.kv_type)
 
 
-def micro_batches(work: Workload) -> tuple[Step, Array]:
+def micro_batches(work: Workload) -> tuple[ForwardPass, Array]:
     """One micro-batch of all users' prompts, and how many there are; they are of one size."""
     whole = prompt_step(work)
     count = np.ceil(whole.tokens / work.ubatch)
     return replace(whole, tokens=whole.tokens / count, sequences=1.0), count
 
 
-def step_load(model: Model, placement: Placement, location: Location, step: Step) -> Load:
+def step_load(model: Model, placement: Placement, location: Location, step: ForwardPass) -> Load:
     """What a step reads and computes of the parts that lie at a location."""
     shares = placement.weights.get(location, {})
     nothing = np.zeros(model.layers)

@@ -87,7 +87,7 @@ def alone(flow: Flow) -> Stage:
     return Stage(flows=(flow,))
 
 
-class Way(StrEnum):
+class ExchangePath(StrEnum):
     """What activations cross between GPUs."""
 
     PEER = "peer"
@@ -105,7 +105,7 @@ class Exchange:
         reduces: all of them add up or gather what each has, else one hands on to the next.
     """
 
-    way: Way
+    way: ExchangePath
     times: Array
     moved: Array
     reduces: bool = False

@@ -16,7 +16,15 @@ import numpy as np
 from advisor.catalog.constants import Constants
 from advisor.cost_model.kernels import host_attention_seconds, host_kernel_seconds, kernel_seconds
 from advisor.cost_model.processors import FlowTime, cpu_seconds, gpu_seconds
-from advisor.cost_model.schedule import Exchange, Flow, Route, Schedule, Stage, Transfer, Way
+from advisor.cost_model.schedule import (
+    Exchange,
+    ExchangePath,
+    Flow,
+    Route,
+    Schedule,
+    Stage,
+    Transfer,
+)
 from advisor.errors import InputError
 from advisor.machine.machine import Disk, Link, Machine
 from advisor.machine.quantity import Quantity
@@ -165,7 +173,7 @@ def exchange_seconds(exchange: Exchange, machine: Machine, constants: Constants)
     the link can move; long prompts fill it. Cards without a link of their own go through the
     host's memory, at a share of its link.
     """
-    if exchange.way is Way.NETWORK:
+    if exchange.way is ExchangePath.NETWORK:
         rate = machine.network.value if machine.network else np.inf
         return exchange.times * (constants.value("network_hop") + exchange.moved / rate)
     gpu = machine.gpus[0]

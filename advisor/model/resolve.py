@@ -29,7 +29,7 @@ LONGEST_CONFIG = 4_000_000
 """A config.json has some kB; a few list every module of their model [B]."""
 
 
-class Way(StrEnum):
+class ReferenceKind(StrEnum):
     """How a text says which model is meant."""
 
     CONFIG = "pasted config.json"
@@ -40,7 +40,7 @@ class Way(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class ResolvedModel:
     """A model, in a format, and where it comes from.
 
     Attributes:
@@ -59,7 +59,7 @@ class Found:
     facts: Mapping[str, str] = field(default_factory=dict)
 
 
-def find(text: str, form: str | None = None) -> Found:
+def find(text: str, form: str | None = None) -> ResolvedModel:
     """The model that a name, path, repository or pasted config.json means.
 
     Args:
@@ -74,17 +74,17 @@ def find(text: str, form: str | None = None) -> Found:
     """
     text = text.strip()
     match way(text):
-        case Way.CONFIG:
+        case ReferenceKind.CONFIG:
             return from_config(text, form=form)
-        case Way.PATH:
+        case ReferenceKind.PATH:
             return from_file(Path(text), form)
-        case Way.REPOSITORY:
+        case ReferenceKind.REPOSITORY:
             return from_repository(text, form)
-        case Way.HUB_FILE:
+        case ReferenceKind.HUB_FILE:
             return from_hub_file(text, form)
     row = catalog.find_model(text)
     architecture = catalog.architecture(row.name)
-    return Found(
+    return ResolvedModel(
         model=catalog.in_format(architecture, form or DEFAULT_FORMAT),
         source=architecture.source,
         notes=_row_notes(row, text),
@@ -99,24 +99,24 @@ def _row_notes(row: ArchitectureSpec, text: str) -> tuple[str, ...]:
     return (*([known] if asked else []), *([about] if row.note else []))
 
 
-def way(text: str) -> Way:
+def way(text: str) -> ReferenceKind:
     """What a text is; names of the catalogue come before repositories of the same name."""
     if text.startswith("{"):
-        return Way.CONFIG
+        return ReferenceKind.CONFIG
     if HUB_FILE.fullmatch(text) and not Path(text).is_file():
-        return Way.HUB_FILE
+        return ReferenceKind.HUB_FILE
     if PATH_START.match(text) or text.casefold().endswith((".gguf", ".json")):
-        return Way.PATH
+        return ReferenceKind.PATH
     if not REPOSITORY.fullmatch(text):
-        return Way.NAME
+        return ReferenceKind.NAME
     try:
         catalog.find_model(text)
     except UnknownName:
-        return Way.REPOSITORY
-    return Way.NAME
+        return ReferenceKind.REPOSITORY
+    return ReferenceKind.NAME
 
 
-def from_file(path: Path, form: str | None = None) -> Found:
+def from_file(path: Path, form: str | None = None) -> ResolvedModel:
     """A model from a local GGUF file, a config.json, or a folder that holds one.
 
     Raises:
@@ -162,7 +162,7 @@ def _folder_name(file: Path) -> str:
     return next((one[1] for one in cached if one), folders.name) or str(file)
 
 
-def from_prefix(name: str, data: bytes, form: str | None = None) -> Found:
+def from_prefix(name: str, data: bytes, form: str | None = None) -> ResolvedModel:
     """A model from the beginning of a GGUF file, as `head -c 32M` cuts it.
 
     Raises:
@@ -173,7 +173,7 @@ def from_prefix(name: str, data: bytes, form: str | None = None) -> Found:
     return _chosen(describe_prefix(name, data, catalog.storage_types()), form)
 
 
-def from_config(text: str, name: str = "", form: str | None = None) -> Found:
+def from_config(text: str, name: str = "", form: str | None = None) -> ResolvedModel:
     """A model from the text of a config.json.
 
     Args:
@@ -198,7 +198,7 @@ def _own_name(values: Mapping[str, object]) -> str:
     return "".join(one for one in name[:80] if one.isprintable()).strip() or "Pasted model"
 
 
-def from_hub_file(text: str, form: str | None = None) -> Found:
+def from_hub_file(text: str, form: str | None = None) -> ResolvedModel:
     """A model from the header of a GGUF file on the Hub, `owner/name/file.gguf`; all of its parts.
 
     Raises:
@@ -218,7 +218,7 @@ def from_hub_file(text: str, form: str | None = None) -> Found:
     return _chosen(describe_parts(parts, catalog.storage_types()), form)
 
 
-def from_repository(identity: str, form: str | None = None) -> Found:
+def from_repository(identity: str, form: str | None = None) -> ResolvedModel:
     """A model from a repository of the Hugging Face Hub.
 
     Raises:
@@ -231,7 +231,7 @@ def from_repository(identity: str, form: str | None = None) -> Found:
     return _chosen(describe_repository(identity), form)
 
 
-def _chosen(described: Described, form: str | None) -> Found:
+def _chosen(described: Described, form: str | None) -> ResolvedModel:
     """The format asked for, else the stored one, else the usual one; a note says which."""
     notes = described.notes
     if described.model is not None and form in (None, described.model.format):
@@ -243,7 +243,7 @@ def _chosen(described: Described, form: str | None) -> Found:
             notes = (*notes, f"Its own format has no recipe; {wanted} is shown.")
     if not described.architecture.layers:
         raise Refusal(f"{described.architecture.name} has no repeating layers to place.")
-    return Found(
+    return ResolvedModel(
         model=model,
         source=described.source,
         stored=described.format,

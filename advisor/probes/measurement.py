@@ -7,7 +7,7 @@ UNSTEADY = 0.25
 
 
 @dataclass(frozen=True, kw_only=True)
-class Point:
+class CurvePoint:
     """One point of the curve behind a figure.
 
     Attributes:
@@ -45,4 +45,4 @@ class Measurement:
     threads: int
     when: str
     note: str = ""
-    curve: tuple[Point, ...] = ()
+    curve: tuple[CurvePoint, ...] = ()

@@ -1,6 +1,6 @@
 """How far a probe is: told to whoever watches, who may stop it.
 
-Every probe is called as `measure(seconds, progress, cancelled)`. It reports a `Step` between its
+Every probe is called as `measure(seconds, progress, cancelled)`. It reports a `ProbeStep` between its
 repeats, and asks there whether to stop; what was not finished is not returned.
 """
 
@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step:
+class ProbeStep:
     """How far a probe is.
 
     Attributes:
@@ -25,7 +25,7 @@ class Step:
     doing: str = ""
 
 
-Progress: TypeAlias = Callable[[Step], None]
+Progress: TypeAlias = Callable[[ProbeStep], None]
 """Told how far the probe is."""
 Cancelled: TypeAlias = Callable[[], bool]
 """Asked between repeats; true stops the probe."""
@@ -62,7 +62,7 @@ class Watch:
         """Report how much of this stretch is done; whether to stop now."""
         if self.progress is not None:
             done = self.start + (self.end - self.start) * min(1.0, share)
-            self.progress(Step(share=done, seconds_left=self._left(done), doing=self.doing))
+            self.progress(ProbeStep(share=done, seconds_left=self._left(done), doing=self.doing))
         return self.cancelled is not None and self.cancelled()
 
     def stretch(self, part: int, parts: int, doing: str = "") -> "Watch":

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from advisor.probes import progress
-from advisor.probes.measurement import Measurement, Point
+from advisor.probes.measurement import CurvePoint, Measurement
 from advisor.probes.progress import Watch
 from advisor.units import GB, KIB, MIB
 
@@ -79,7 +79,7 @@ def measurement(name: str, curve: Sequence[Repeats], note: str) -> Measurement:
         when=moment(),
         note=f"{note} {_told(ordered)}; best repeat {max(best.rates) / GB:.3g}.",
         curve=tuple(
-            Point(threads=one.threads, block=one.block, value=one.median, best=max(one.rates))
+            CurvePoint(threads=one.threads, block=one.block, value=one.median, best=max(one.rates))
             for one in ordered
         ),
     )

@@ -182,7 +182,7 @@ class SweepSeries(Record):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Assumption(Record):
+class AssumptionRow(Record):
     """A figure the answer rests on.
 
     Attributes:
@@ -236,7 +236,7 @@ class ReportDocument(Record):
     token_time: tuple[TimePart, ...] = ()
     layer_sweep: SweepSeries | None = None
     cost_curves: tuple[SweepSeries, ...] = ()
-    assumptions: tuple[Assumption, ...] = ()
+    assumptions: tuple[AssumptionRow, ...] = ()
     command: str = ""
     link: str = ""
     runtime: str = ""

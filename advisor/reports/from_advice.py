@@ -11,7 +11,7 @@ from advisor.advice.cards import TITLES, card_of
 from advisor.advice.offers import MoneyInputs
 from advisor.advice.sweeps import CostLine, cost_by_tokens, speed_by_layers
 from advisor.advice.upgrades import Upgrade
-from advisor.cost_model.assumptions import Assumption as Input
+from advisor.cost_model.assumptions import AssumptionRow as Input
 from advisor.cost_model.estimate import Estimate, parts_held
 from advisor.cost_model.placement import PlacementStrategy, Tier
 from advisor.cost_model.uncertainty import Range
@@ -19,7 +19,7 @@ from advisor.cost_model.workload import Workload
 from advisor.formatting import number, rate, seconds
 from advisor.machine.machine import Machine
 from advisor.reports.document import (
-    Assumption,
+    AssumptionRow,
     PlacementCard,
     ReportDocument,
     SweepSeries,
@@ -164,9 +164,9 @@ def _curve(line: CostLine) -> SweepSeries:
     )
 
 
-def _assumptions(advice: Advice) -> tuple[Assumption, ...]:
+def _assumptions(advice: Advice) -> tuple[AssumptionRow, ...]:
     found = dict.fromkeys(
-        Assumption(
+        AssumptionRow(
             what=one.what,
             value=figure_text(one),
             kind=one.figure.kind.value,

@@ -20,13 +20,13 @@ from advisor.cost_model.placement import DISK, RAM, Placement, PlacementStrategy
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import (
     Exchange,
+    ExchangePath,
     Flow,
     Phases,
     Route,
     Schedule,
     Stage,
     Transfer,
-    Way,
     alone,
 )
 from advisor.cost_model.workload import Workload
@@ -181,7 +181,7 @@ def gathered(model: Model, gpus: int, moved: Array) -> tuple[Exchange, ...]:
         return ()
     each = moved / model.layers * (gpus - 1) / gpus
     times = float(model.layers)
-    return (Exchange(way=Way.PEER, times=times, moved=each, reduces=True),)
+    return (Exchange(way=ExchangePath.PEER, times=times, moved=each, reduces=True),)
 
 
 def each_gpu(machine: Machine, work: Workload) -> int:

@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from advisor.cost_model.loads import Load, Step, prompt_step, step_load, token_step
+from advisor.cost_model.loads import ForwardPass, Load, prompt_step, step_load, token_step
 from advisor.cost_model.placement import (
     DISK,
     RAM,
@@ -122,7 +122,7 @@ def schedule(
     return Phases(prefill=one(read, **ways), decode=one(written, **ways))
 
 
-def _asked(model: Model, placement: Placement, step: Step) -> Load:
+def _asked(model: Model, placement: Placement, step: ForwardPass) -> Load:
     """What a step reads and computes, wherever it lies."""
     places = dict.fromkeys((*placement.weights, *placement.kv))
     return together(step_load(model, placement, place, step) for place in places)

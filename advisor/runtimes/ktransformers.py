@@ -22,7 +22,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from advisor.cost_model.loads import Step, prompt_step, step_load, token_step
+from advisor.cost_model.loads import ForwardPass, prompt_step, step_load, token_step
 from advisor.cost_model.placement import (
     RAM,
     Location,
@@ -165,7 +165,7 @@ def schedule(model: Model, placement: Placement, machine: Machine, work: Workloa
 
 
 def _pass(
-    model: Model, placement: Placement, machine: Machine, step: Step, copied: Array
+    model: Model, placement: Placement, machine: Machine, step: ForwardPass, copied: Array
 ) -> Schedule:
     """Attention and dense parts, then the experts of both sides at the same time.
 

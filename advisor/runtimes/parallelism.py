@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from advisor.cost_model.schedule import Exchange, Way
+from advisor.cost_model.schedule import Exchange, ExchangePath
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Architecture
 from advisor.model.model import Floats, Model
@@ -111,12 +111,14 @@ def exchanges(model: Model, machine: Machine, how: Parallel, tokens: Array) -> I
     if how.tensor > 1:
         ring = 2.0 * (how.tensor - 1) / how.tensor
         times = REDUCES * model.layers
-        yield Exchange(way=Way.PEER, times=times, moved=ring * vector, reduces=True)
+        yield Exchange(way=ExchangePath.PEER, times=times, moved=ring * vector, reduces=True)
     between = machine.nodes - 1
     if how.pipeline - 1 > between:
-        yield Exchange(way=Way.PEER, times=how.pipeline - 1.0 - between, moved=2.0 * vector)
+        yield Exchange(
+            way=ExchangePath.PEER, times=how.pipeline - 1.0 - between, moved=2.0 * vector
+        )
     if between:
-        yield Exchange(way=Way.NETWORK, times=float(between), moved=2.0 * vector)
+        yield Exchange(way=ExchangePath.NETWORK, times=float(between), moved=2.0 * vector)
 
 
 def several(machine: Machine, how: Parallel, names: tuple[str, str]) -> Iterable[str]:

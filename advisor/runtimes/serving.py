@@ -6,7 +6,7 @@ from itertools import chain
 
 import numpy as np
 
-from advisor.cost_model.loads import Load, Step, prompt_step, step_load, token_step
+from advisor.cost_model.loads import ForwardPass, Load, prompt_step, step_load, token_step
 from advisor.cost_model.placement import (
     RAM,
     Location,
@@ -181,14 +181,16 @@ def spread(
 
 
 def held_load(
-    model: Model, placement: Placement, machine: Machine, how: Parallel, at: int, step: Step
+    model: Model, placement: Placement, machine: Machine, how: Parallel, at: int, step: ForwardPass
 ) -> Load:
     """What one GPU of a group reads and computes of what lies on it."""
     load = step_load(model, placement, vram(representative(machine, how, at)), step)
     return _all_start(load, how.tensor)
 
 
-def outside_load(model: Model, placement: Placement, how: Parallel, at: int, step: Step) -> Load:
+def outside_load(
+    model: Model, placement: Placement, how: Parallel, at: int, step: ForwardPass
+) -> Load:
     """What one GPU of a group reads and computes of its layers in RAM, once they are there."""
     group = chunks(model, how.pipeline)[at]
     own = {part: share * group for part, share in placement.weights[RAM].items()}
@@ -212,7 +214,7 @@ def phases(
     placement: Placement,
     machine: Machine,
     work: Workload,
-    group: Callable[[Model, Placement, Machine, Parallel, int, Step], Iterable[Stage]],
+    group: Callable[[Model, Placement, Machine, Parallel, int, ForwardPass], Iterable[Stage]],
 ) -> Phases:
     """One pass for the prompt and one for each token, through the groups of GPUs in turn.
 
@@ -225,7 +227,7 @@ def phases(
     """
     how, asked = parallel(model, machine), served(work)
 
-    def through(step: Step) -> Schedule:
+    def through(step: ForwardPass) -> Schedule:
         groups = (group(model, placement, machine, how, at, step) for at in range(how.pipeline))
         return Schedule(
             stages=tuple(chain.from_iterable(groups)),
@@ -243,7 +245,7 @@ def group_weights(model: Model, placement: Placement, how: Parallel, at: int) ->
     return whole / how.tensor
 
 
-def group_kernels(model: Model, how: Parallel, at: int, step: Step) -> Kernels:
+def group_kernels(model: Model, how: Parallel, at: int, step: ForwardPass) -> Kernels:
     """How one GPU of a group computes its layers; the first group samples for all."""
     share = float(np.mean(chunks(model, how.pipeline)[at])) / how.tensor
     sequences = step.sequences if at == 0 else 0.0

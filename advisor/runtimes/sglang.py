@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from advisor.cost_model.loads import Step
+from advisor.cost_model.loads import ForwardPass
 from advisor.cost_model.placement import RAM, Placement, PlacementStrategy, Settings, weight_bytes
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Flow, Phases, Route, Stage, Transfer, alone
@@ -84,7 +84,7 @@ def schedule(model: Model, placement: Placement, machine: Machine, work: Workloa
 
 
 def _group(
-    model: Model, placement: Placement, machine: Machine, how: Parallel, at: int, step: Step
+    model: Model, placement: Placement, machine: Machine, how: Parallel, at: int, step: ForwardPass
 ) -> Iterable[Stage]:
     device = representative(machine, how, at)
     here = held_load(model, placement, machine, how, at, step)

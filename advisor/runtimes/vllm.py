@@ -16,7 +16,7 @@ from functools import cache
 
 import numpy as np
 
-from advisor.cost_model.loads import Load, Step
+from advisor.cost_model.loads import ForwardPass, Load
 from advisor.cost_model.placement import (
     RAM,
     Placement,
@@ -189,7 +189,7 @@ def schedule(model: Model, placement: Placement, machine: Machine, work: Workloa
 
 
 def _group(
-    model: Model, placement: Placement, machine: Machine, how: Parallel, at: int, step: Step
+    model: Model, placement: Placement, machine: Machine, how: Parallel, at: int, step: ForwardPass
 ) -> Iterable[Stage]:
     """One group of GPUs: what lies there and what is copied together, then what is read in place.
 

@@ -18,7 +18,7 @@ from advisor.model.catalog import find_model
 from advisor.model.spec import ArchitectureSpec
 from advisor.probes.disk import read_rates
 from advisor.probes.host import inventory
-from advisor.probes.llama_cpp.job import Job
+from advisor.probes.llama_cpp.job import EngineJob
 from advisor.probes.llama_cpp.synthetic_model import Synthetic, in_format, write
 from advisor.probes.system import read_ahead
 from advisor.runtimes import LLAMA_CPP
@@ -115,7 +115,7 @@ def _timed(model: Larger, share: float, path: Path, machine: Machine) -> Run:
     forget(path)
     link = path.with_name(f"linked-{path.name}")  # the process's own name for it, which goes
     link.hardlink_to(path)
-    job = Job(
+    job = EngineJob(
         path=link, threads=inventory.facts().cores, vocab=1000, depths=(DEPTH,), prompt=0,
         tokens=TOKENS, seconds=TOKEN_SECONDS, plain=True, mapped=True,
     )  # fmt: skip

@@ -19,7 +19,7 @@ from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.probes.host import inventory, ram
 from advisor.probes.llama_cpp import engine
-from advisor.probes.llama_cpp.job import Job
+from advisor.probes.llama_cpp.job import EngineJob
 from advisor.probes.llama_cpp.synthetic_model import Synthetic, write
 from advisor.runtimes import LLAMA_CPP
 from benchmarks.engine_parts import talk
@@ -81,7 +81,7 @@ def _kept(synthetic: Synthetic, folder: Path, seconds: float) -> AbstractContext
     path = folder / f"model-{os.getpid()}.gguf"
     with path.open("wb") as file:
         write(file, synthetic)
-    job = Job(
+    job = EngineJob(
         path=path, threads=inventory.facts().cores, vocab=VOCAB, depths=CONTEXTS, tokens=TOKENS,
         seconds=seconds,
     )  # fmt: skip

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from advisor.errors import ProbeError
 from advisor.probes.llama_cpp.by_xllamacpp import asked
-from advisor.probes.llama_cpp.job import Job
+from advisor.probes.llama_cpp.job import EngineJob
 from benchmarks.engine_parts import kept
 
 ROOT = Path(__file__).parent.parent.parent
@@ -99,7 +99,7 @@ def _exchanged(process: "subprocess.Popen[str]", what: Mapping[str, object] | No
 
 
 @contextmanager
-def loaded(job: Job, slots: Path, enter: Enter = tuple) -> Iterator[Ask]:
+def loaded(job: EngineJob, slots: Path, enter: Enter = tuple) -> Iterator[Ask]:
     """How to ask a process that has a model loaded; it and the file are gone when the block ends.
 
     Args:

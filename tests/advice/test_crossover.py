@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from advisor.advice.compare import compare
-from advisor.advice.crossover import Crossover, Way, by_prompt, by_users, crossing, sides
+from advisor.advice.crossover import Crossover, RuntimeCurve, by_prompt, by_users, crossing, sides
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.schedule import Route
@@ -171,8 +171,8 @@ def test_in_place_ends_where_llama_cpp_copies_and_that_counts_as_streamed() -> N
 
 
 def test_where_only_streaming_is_left_it_has_overtaken() -> None:
-    way = Way(runtimes=("a", "a", "", ""), speed=np.array([2.0, 2, np.nan, np.nan]))
-    other = Way(runtimes=("b",) * 4, speed=np.array([1.0, 1, 1, 1]))
+    way = RuntimeCurve(runtimes=("a", "a", "", ""), speed=np.array([2.0, 2, np.nan, np.nan]))
+    other = RuntimeCurve(runtimes=("b",) * 4, speed=np.array([1.0, 1, 1, 1]))
     assert Crossover(at=USERS, in_place=way, streamed=other).overtakes == 16
 
 

@@ -14,7 +14,7 @@ from advisor.calibration.measurement_file import MeasurementHistory, imported, t
 from advisor.errors import InputError, StoreError, UnknownName
 from advisor.machine.quantity import Provenance
 from advisor.machine.spec import MachineSpec
-from advisor.probes.measurement import Point
+from advisor.probes.measurement import CurvePoint
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
@@ -74,7 +74,9 @@ def test_a_file_larger_than_any_is_refused(monkeypatch):
 
 
 def test_a_machine_measured_as_often_as_is_kept_can_be_carried():
-    curve = tuple(Point(threads=n, block=n, value=1 / 3 * 1e9, best=2 / 3 * 1e9) for n in range(9))
+    curve = tuple(
+        CurvePoint(threads=n, block=n, value=1 / 3 * 1e9, best=2 / 3 * 1e9) for n in range(9)
+    )
     # 14 figures with a curve (RAM, three of the drive, ten of a GPU), 20 of llama.cpp without.
     names = [f"ram_read_node{n}" for n in range(14)] + [f"engine_read_{n}" for n in range(20)]
     history = tuple(

@@ -12,7 +12,7 @@ from advisor.calibration import local_store, measurement_file
 from advisor.calibration.local_store import Fingerprint, load, save
 from advisor.errors import StoreError
 from advisor.machine.quantity import Provenance
-from advisor.probes.measurement import Measurement, Point
+from advisor.probes.measurement import CurvePoint, Measurement
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 HERE = Fingerprint(cpu="Example 9", cores=8, memory=64 * 2**30, gpus=("RTX 4090",))
@@ -25,8 +25,8 @@ RAM = Measurement(
     when="2026-11-20T10:00:00+00:00",
     note="1: 18.2, 8: 38.3 GB/s",
     curve=(
-        Point(threads=1, block=0, value=18.2e9, best=18.9e9),
-        Point(threads=8, block=0, value=38.3e9, best=39.1e9),
+        CurvePoint(threads=1, block=0, value=18.2e9, best=18.9e9),
+        CurvePoint(threads=8, block=0, value=38.3e9, best=39.1e9),
     ),
 )
 DISK = replace(RAM, name="disk_read_direct", value=3.2e9)

@@ -22,7 +22,7 @@ from advisor.probes import suite
 from advisor.probes.gpu import detect
 from advisor.probes.gpu.facts import GpuFacts
 from advisor.probes.measurement import Measurement
-from advisor.probes.progress import Step
+from advisor.probes.progress import ProbeStep
 from advisor.runtimes import RUNTIMES
 
 # The keys that the design promises to other programs.
@@ -302,8 +302,8 @@ class TestProbe:
 
     def measure(self, part, seconds, progress, path):
         self.asked.append((part, seconds))
-        progress(Step(share=0.5, seconds_left=1.0, doing="it"))
-        progress(Step(share=1.0, seconds_left=0.0))
+        progress(ProbeStep(share=0.5, seconds_left=1.0, doing="it"))
+        progress(ProbeStep(share=1.0, seconds_left=0.0))
         if part == "ram":
             return (RAM, LINK)
         raise ProbeError(f"The {part} cannot be measured.")

@@ -9,7 +9,16 @@ import pytest
 from advisor.catalog.constants import ConstantRow, Constants
 from advisor.cost_model.loads import Load
 from advisor.cost_model.processors import cpu_seconds, gpu_seconds, together, vectors
-from advisor.cost_model.schedule import Exchange, Flow, Route, Schedule, Stage, Transfer, Way, alone
+from advisor.cost_model.schedule import (
+    Exchange,
+    ExchangePath,
+    Flow,
+    Route,
+    Schedule,
+    Stage,
+    Transfer,
+    alone,
+)
 from advisor.cost_model.timing import (
     CROSSINGS,
     LAYERS,
@@ -291,16 +300,16 @@ def test_stages_and_fixed_costs_add_and_repeat(constants: Constants) -> None:
     ("way", "reduces", "peer", "seconds"),
     [
         # 2 x (4 ms + 10 MB / (0.5 x 20 GB/s)); with a link of its own 2 x (4 ms + 10 MB / 100 GB/s)
-        (Way.PEER, True, None, 2 * (4e-3 + 1e-3)),
-        (Way.PEER, True, 100e9, 2 * (4e-3 + 1e-4)),
+        (ExchangePath.PEER, True, None, 2 * (4e-3 + 1e-3)),
+        (ExchangePath.PEER, True, 100e9, 2 * (4e-3 + 1e-4)),
         # handed on: a crossing of 3 ms instead
-        (Way.PEER, False, None, 2 * (3e-3 + 1e-3)),
+        (ExchangePath.PEER, False, None, 2 * (3e-3 + 1e-3)),
         # 2 x (6 ms + 10 MB / 1 GB/s)
-        (Way.NETWORK, False, None, 2 * (6e-3 + 1e-2)),
+        (ExchangePath.NETWORK, False, None, 2 * (6e-3 + 1e-2)),
     ],
 )
 def test_gpus_exchange_activations(
-    constants: Constants, way: Way, reduces: bool, peer: float | None, seconds: float
+    constants: Constants, way: ExchangePath, reduces: bool, peer: float | None, seconds: float
 ) -> None:
     card = replace(GPU, peer=None if peer is None else given(peer))
     machine = replace(MACHINE, gpus=(card, card), nodes=2, network=given(1e9))

@@ -12,7 +12,7 @@ from advisor.evidence.accuracy.coverage import COVERAGE
 from advisor.evidence.accuracy.ledger import Ledger, ledger
 from advisor.evidence.accuracy.llama_cpp_points import Published, read
 from advisor.evidence.accuracy.noise_floor import noise_floor
-from advisor.evidence.accuracy.point import Point
+from advisor.evidence.accuracy.point import AccuracyPoint
 from advisor.evidence.accuracy.regimes import REGIMES, regime_of
 from advisor.evidence.accuracy.scoring import chance, scores
 from advisor.evidence.accuracy.split_points import ram_rate, sweeps
@@ -30,12 +30,14 @@ def found() -> Ledger:
 
 
 @pytest.fixture(scope="module")
-def resident(found: Ledger) -> list[Point]:
+def resident(found: Ledger) -> list[AccuracyPoint]:
     return [one for one in found.points if one.regime.startswith("resident") and one.peers]
 
 
-def point(measured: float, predicted: float, half_width: float = 0.2, **more: object) -> Point:
-    return Point(**{
+def point(
+    measured: float, predicted: float, half_width: float = 0.2, **more: object
+) -> AccuracyPoint:
+    return AccuracyPoint(**{
         "id": "x", "regime": "r", "group": "g", "gpu": "", "cpu": "", "model": "m",
         "measured": measured, "predicted": predicted, "half_width": half_width,
         "source": "https://example.com", **more,
@@ -115,14 +117,16 @@ def test_no_figure_is_counted_twice(found: Ledger) -> None:
     assert len(set(keys)) == len(keys)
 
 
-def test_rows_of_a_group_left_out_are_judged_harder_than_in_the_fit(resident: list[Point]) -> None:
+def test_rows_of_a_group_left_out_are_judged_harder_than_in_the_fit(
+    resident: list[AccuracyPoint],
+) -> None:
     # Left-out errors that were as small as noise would mean that nothing was left out.
     off = np.abs(np.log([one.predicted / one.measured for one in resident]))
     assert float(np.quantile(off, 0.9)) > 0.1
 
 
 def test_resident_predictions_beat_the_best_public_formula(
-    found: Ledger, resident: list[Point]
+    found: Ledger, resident: list[AccuracyPoint]
 ) -> None:
     # Published formulas scored on these rows: the best is 19 % off at the median, 40 % at the mean.
     error = np.abs([one.error for one in resident])
@@ -133,7 +137,9 @@ def test_resident_predictions_beat_the_best_public_formula(
             assert all(peer.median > peer.own_median for peer in score.peers)
 
 
-def test_public_formulas_err_as_others_found_them_to(found: Ledger, resident: list[Point]) -> None:
+def test_public_formulas_err_as_others_found_them_to(
+    found: Ledger, resident: list[AccuracyPoint]
+) -> None:
     # Scored elsewhere on these rows: the best is 19 % off at the median in the GPU.
     medians = []
     for peer in PEERS:
@@ -144,7 +150,9 @@ def test_public_formulas_err_as_others_found_them_to(found: Ledger, resident: li
     assert 0.14 < min(medians) < 0.24
 
 
-def test_a_peak_bandwidth_over_bytes_is_a_bound_but_for_a_few(resident: list[Point]) -> None:
+def test_a_peak_bandwidth_over_bytes_is_a_bound_but_for_a_few(
+    resident: list[AccuracyPoint],
+) -> None:
     # Nothing reads faster than its memory: what passes it has a file of another size than stated.
     passed = [one for one in resident if one.peers["bandwidth over bytes"] < 0.95 * one.measured]
     assert len(passed) < 0.02 * len(resident)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from advisor.calibration.fingerprint import Fingerprint
 from advisor.calibration.measurement_file import MeasurementHistory
-from advisor.probes.measurement import Measurement, Point
+from advisor.probes.measurement import CurvePoint, Measurement
 
 PARTS = Fingerprint(
     cpu="AMD EPYC 7763 64-Core Processor", cores=64, memory=256 * 2**30,
@@ -15,8 +15,8 @@ RAM = Measurement(
     name="ram_read", value=150e9, unit="B/s", spread=0.02, threads=64,
     when="2026-11-20T10:00:00+00:00", note="Read RAM.",
     curve=(
-        Point(threads=1, block=0, value=12e9, best=12.5e9),
-        Point(threads=64, block=0, value=150e9, best=152e9),
+        CurvePoint(threads=1, block=0, value=12e9, best=12.5e9),
+        CurvePoint(threads=64, block=0, value=150e9, best=152e9),
     ),
 )  # fmt: skip
 DISK = replace(RAM, name="disk_read_direct", value=6.4e9, curve=())

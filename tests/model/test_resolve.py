@@ -13,7 +13,7 @@ from advisor.errors import InputError, NeedMoreBytes, NetworkError, Refusal, Unk
 from advisor.model import catalog, resolve
 from advisor.model.config.read import describe as describe_config
 from advisor.model.hub import read as hub
-from advisor.model.resolve import Way, way
+from advisor.model.resolve import ReferenceKind, way
 
 
 @pytest.fixture
@@ -34,24 +34,24 @@ def config_file(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("Llama-3.1-70B", Way.NAME),
-        ("llama 3.1 70b", Way.NAME),
-        ("meta-llama/Llama-3.1-8B", Way.NAME),  # the catalogue has it
-        ("nobody/nothing-7b", Way.REPOSITORY),
-        ("nobody/nothing/else", Way.NAME),
-        ("model.gguf", Way.PATH),
-        ("folder/Config.JSON", Way.PATH),
-        ("/models/qwen", Way.PATH),
-        ("./qwen", Way.PATH),
-        ("../qwen", Way.PATH),
-        ("~/models/qwen", Way.PATH),
-        (r"C:\models\qwen", Way.PATH),
-        (r"\\server\models\qwen", Way.PATH),
-        ('{"model_type": "llama"}', Way.CONFIG),
-        ("", Way.NAME),
+        ("Llama-3.1-70B", ReferenceKind.NAME),
+        ("llama 3.1 70b", ReferenceKind.NAME),
+        ("meta-llama/Llama-3.1-8B", ReferenceKind.NAME),  # the catalogue has it
+        ("nobody/nothing-7b", ReferenceKind.REPOSITORY),
+        ("nobody/nothing/else", ReferenceKind.NAME),
+        ("model.gguf", ReferenceKind.PATH),
+        ("folder/Config.JSON", ReferenceKind.PATH),
+        ("/models/qwen", ReferenceKind.PATH),
+        ("./qwen", ReferenceKind.PATH),
+        ("../qwen", ReferenceKind.PATH),
+        ("~/models/qwen", ReferenceKind.PATH),
+        (r"C:\models\qwen", ReferenceKind.PATH),
+        (r"\\server\models\qwen", ReferenceKind.PATH),
+        ('{"model_type": "llama"}', ReferenceKind.CONFIG),
+        ("", ReferenceKind.NAME),
     ],
 )
-def test_what_a_text_means(text: str, expected: Way) -> None:
+def test_what_a_text_means(text: str, expected: ReferenceKind) -> None:
     assert way(text) is expected
 
 
@@ -235,7 +235,7 @@ def test_a_gguf_file_of_a_repository_is_read_by_its_header(
         hub, "RemoteFile", lambda identity, name: HeldFile(identity, name, gguf_file)
     )
     remote, local = resolve.find("owner/name-GGUF/small.gguf"), resolve.find(str(gguf_file))
-    assert way("owner/name-GGUF/small.gguf") is Way.HUB_FILE
+    assert way("owner/name-GGUF/small.gguf") is ReferenceKind.HUB_FILE
     assert remote.model.file_bytes == local.model.file_bytes
     assert remote.model.format == local.model.format
 

@@ -178,7 +178,7 @@ def test_everything_is_given_back(install):
 def test_cancelling_gives_nothing_and_leaves_nothing(install, share):
     driver = install()
     before = threading.active_count()
-    told: list[progress.Step] = []
+    told: list[progress.ProbeStep] = []
     assert figures(progress=told.append, cancelled=lambda: told[-1].share >= share) == {}
     assert driver.taken == {}
     assert threading.active_count() == before
@@ -189,7 +189,7 @@ def test_an_interruption_leaves_nothing(install, share):
     driver = install()
     before = threading.active_count()
 
-    def interrupt(step: progress.Step) -> None:
+    def interrupt(step: progress.ProbeStep) -> None:
         if step.share >= share:
             raise KeyboardInterrupt
 
@@ -201,7 +201,7 @@ def test_an_interruption_leaves_nothing(install, share):
 
 def test_progress_rises_to_the_end(install):
     install()
-    told: list[progress.Step] = []
+    told: list[progress.ProbeStep] = []
     transfer.measure(0.5, told.append)
     shares = [step.share for step in told]
     assert shares == sorted(shares)

@@ -17,7 +17,7 @@ from advisor.errors import ProbeError
 from advisor.probes import progress
 from advisor.probes.disk import direct_reads, read_rates, test_file
 from advisor.probes.host import inventory
-from advisor.probes.progress import Step
+from advisor.probes.progress import ProbeStep
 from advisor.units import GB
 
 BLOCK = 2**16
@@ -49,7 +49,7 @@ def open_files() -> int:
 
 
 def test_a_folder_gets_a_file_that_is_gone_after(tmp_path):
-    told: list[Step] = []
+    told: list[ProbeStep] = []
     found = read_rates.measure(0.1, told.append, path=tmp_path, file_bytes=16 * BLOCK)
     assert [one.name for one in found] == NAMES
     for one in found:
@@ -90,7 +90,7 @@ def test_little_time_measures_what_matters_most(tmp_path, monkeypatch):
 @pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 0.9])
 def test_cancelling_gives_nothing_and_leaves_nothing(tmp_path, share):
     before = open_files()
-    told: list[Step] = []
+    told: list[ProbeStep] = []
     found = read_rates.measure(
         0.05, told.append, lambda: told[-1].share >= share, path=tmp_path, file_bytes=16 * BLOCK
     )
@@ -103,7 +103,7 @@ def test_cancelling_gives_nothing_and_leaves_nothing(tmp_path, share):
 def test_an_interruption_leaves_nothing(tmp_path, share):
     before = open_files()
 
-    def interrupt(step: Step) -> None:
+    def interrupt(step: ProbeStep) -> None:
         if step.share >= share:
             raise KeyboardInterrupt
 

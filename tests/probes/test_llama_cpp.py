@@ -29,9 +29,9 @@ from advisor.model.model import Model
 from advisor.model.spec import ArchitectureSpec
 from advisor.probes.host import inventory
 from advisor.probes.llama_cpp import by_llama_bench, by_xllamacpp, die_with_parent, engine, samples
-from advisor.probes.llama_cpp.job import Job, Timings, output_of
+from advisor.probes.llama_cpp.job import EngineJob, Timings, output_of
 from advisor.probes.llama_cpp.synthetic_model import in_format, in_type, write
-from advisor.probes.progress import Step
+from advisor.probes.progress import ProbeStep
 from advisor.units import GIB, MIB
 
 RATES = {"Q4_K": 20e9, "Q8_0": 24e9, "Q6_K": 22e9, "Q4_0": 18e9, "F16": 30e9, "Q4_K_M": 21e9}
@@ -54,7 +54,7 @@ def seconds(model: Model, rate: float, depth: int) -> float:
     )
 
 
-def exact(job: Job, stop) -> Timings:
+def exact(job: EngineJob, stop) -> Timings:
     """An engine that takes as long as the formula says."""
     stop()
     model = described(job.path)
@@ -121,7 +121,7 @@ def test_a_prompt_skips_the_last_feed_forward_part() -> None:
 
 
 def test_progress_goes_up_to_its_end() -> None:
-    told: list[Step] = []
+    told: list[ProbeStep] = []
     engine.measure(600, told.append)
     shares = [step.share for step in told]
     assert shares == sorted(shares)
@@ -143,7 +143,7 @@ def test_a_folder_in_memory_with_too_little_room_is_told(monkeypatch, stubbed) -
     monkeypatch.setattr(engine.shutil, "disk_usage", lambda _: SimpleNamespace(free=20_000_000))
     used = []
 
-    def small_only(job: Job, stop) -> Timings:
+    def small_only(job: EngineJob, stop) -> Timings:
         used.append(described(job.path).file_bytes)
         return exact(job, stop)
 
@@ -183,7 +183,7 @@ def test_a_folder_that_cannot_hold_what_an_engine_prints_is_told(monkeypatch) ->
 
 
 def test_one_reason_is_told_once(monkeypatch) -> None:
-    def reads_only(job: Job, stop) -> Timings:
+    def reads_only(job: EngineJob, stop) -> Timings:
         if len(job.depths) > 1 or job.plain:
             raise ProbeError("No room.")
         return exact(job, stop)
@@ -194,7 +194,7 @@ def test_one_reason_is_told_once(monkeypatch) -> None:
 
 
 def test_a_sample_that_fails_leaves_the_others(monkeypatch) -> None:
-    def shallow_only(job: Job, stop) -> Timings:
+    def shallow_only(job: EngineJob, stop) -> Timings:
         if len(job.depths) > 1:
             raise ProbeError("llama.cpp could not run the model: no deep caches.")
         return exact(job, stop)
@@ -208,7 +208,7 @@ def test_a_sample_that_fails_leaves_the_others(monkeypatch) -> None:
 
 
 def test_an_engine_that_never_works_says_why(monkeypatch, stubbed) -> None:
-    def broken(job: Job, stop) -> Timings:
+    def broken(job: EngineJob, stop) -> Timings:
         raise ProbeError("llama.cpp could not run the model: no such instruction.")
 
     use(monkeypatch, broken)
@@ -395,7 +395,7 @@ def test_llama_bench_on_the_path_is_asked(monkeypatch, tmp_path) -> None:
     path = tmp_path / "tiny.gguf"
     with path.open("wb") as file:
         write(file, in_type(TINY, "Q8_0"))
-    job = Job(path=path, threads=3, vocab=512, depths=(16, 1024), prompt=128)
+    job = EngineJob(path=path, threads=3, vocab=512, depths=(16, 1024), prompt=128)
     found = by_llama_bench.run(job, lambda: False)
     assert found.token_seconds == {16: (0.02, 0.025, 1 / 60), 1024: (0.02, 0.025, 1 / 60)}
     assert found.prompt_rates == (50.0, 40.0, 60.0)
@@ -426,7 +426,7 @@ def test_prompts_of_a_gpu_build_say_nothing_of_the_processor(monkeypatch, tmp_pa
     path = tmp_path / "tiny.gguf"
     with path.open("wb") as file:
         write(file, in_type(TINY, "Q8_0"))
-    found = by_llama_bench.run(Job(path=path, threads=1, vocab=512), lambda: False)
+    found = by_llama_bench.run(EngineJob(path=path, threads=1, vocab=512), lambda: False)
     assert found.token_seconds
     assert found.prompt_rates == ()
 
@@ -434,7 +434,7 @@ def test_prompts_of_a_gpu_build_say_nothing_of_the_processor(monkeypatch, tmp_pa
 @pytest.mark.parametrize(("printed", "said"), [("[1]", "cannot be read"), ("[]", "cannot be read")])
 def test_what_llama_bench_should_not_print_is_told(printed, said) -> None:
     with pytest.raises(ProbeError, match=said):
-        by_llama_bench.timings(printed, Job(path=Path(), threads=1, vocab=512))
+        by_llama_bench.timings(printed, EngineJob(path=Path(), threads=1, vocab=512))
 
 
 def test_an_answer_that_was_cut_short_keeps_what_was_whole() -> None:
@@ -442,7 +442,9 @@ def test_an_answer_that_was_cut_short_keeps_what_was_whole() -> None:
     assert by_xllamacpp.timings(whole + '{"prompt": 128, "prom') == Timings(
         token_seconds={16: (0.1, 0.2)}
     )
-    assert by_llama_bench.timings('[{"n_pro', Job(path=Path(), threads=1, vocab=1)) == Timings()
+    assert (
+        by_llama_bench.timings('[{"n_pro', EngineJob(path=Path(), threads=1, vocab=1)) == Timings()
+    )
 
 
 @needs_engine
@@ -455,7 +457,7 @@ def test_llama_cpp_loads_and_times_what_is_written(tmp_path, experts, plain) -> 
     path = tmp_path / "tiny.gguf"
     with path.open("wb") as file:
         write(file, in_type(facts, "Q4_K"), filled=True)
-    job = Job(
+    job = EngineJob(
         path=path, threads=2, vocab=512, depths=(16, 64), prompt=32, tokens=8, seconds=0.1,
         plain=plain,
     )  # fmt: skip
@@ -485,4 +487,4 @@ def test_a_file_that_llama_cpp_refuses_does_not_end_the_program(tmp_path) -> Non
     path = tmp_path / "damaged.gguf"
     path.write_bytes(b"GGUF" + b"\xff" * 100)
     with pytest.raises(ProbeError, match=r"\(xllamacpp\) could not run the model"):
-        by_xllamacpp.run(Job(path=path, threads=1, vocab=512), lambda: False)
+        by_xllamacpp.run(EngineJob(path=path, threads=1, vocab=512), lambda: False)

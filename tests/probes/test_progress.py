@@ -3,7 +3,7 @@
 import pytest
 
 from advisor.probes import progress
-from advisor.probes.progress import Step, Watch
+from advisor.probes.progress import ProbeStep, Watch
 
 
 @pytest.fixture
@@ -15,7 +15,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def test_a_stretch_of_the_bar_is_told_as_its_share():
-    told: list[Step] = []
+    told: list[ProbeStep] = []
     watch = Watch(progress=told.append, start=0.5).stretch(1, 2)
     assert not watch.stop(0.0)
     assert not watch.stop(2.0)
@@ -23,7 +23,7 @@ def test_a_stretch_of_the_bar_is_told_as_its_share():
 
 
 def test_stretches_lie_side_by_side_and_keep_their_words():
-    told: list[Step] = []
+    told: list[ProbeStep] = []
     watch = Watch(progress=told.append).between(0.2, 0.6, "copies")
     watch.stretch(0, 4, "small ones").stop(1.0)
     watch.stretch(1, 4).stop(0.0)
@@ -33,7 +33,7 @@ def test_stretches_lie_side_by_side_and_keep_their_words():
 
 
 def test_time_left_is_of_the_plan_or_of_the_time_it_takes(clock):
-    told: list[Step] = []
+    told: list[ProbeStep] = []
     watch = Watch(progress=told.append, seconds=20.0, began=100.0)
     watch.stop(0.0)
     clock.append(105.0)

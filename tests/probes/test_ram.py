@@ -9,7 +9,7 @@ import pytest
 from advisor.errors import ProbeError
 from advisor.probes import progress
 from advisor.probes.host import inventory, ram, ram_readers
-from advisor.probes.progress import Step
+from advisor.probes.progress import ProbeStep
 from advisor.probes.repeats import Repeats, measurement
 from advisor.units import GB, GIB, MIB
 
@@ -73,7 +73,7 @@ def test_a_share_of_free_memory_can_be_smaller():
 
 
 def test_it_measures(small):
-    told: list[Step] = []
+    told: list[ProbeStep] = []
     (found,) = ram.measure(0.02, progress=told.append)
     assert (found.name, found.unit) == ("ram_read", "B/s")
     assert found.value > 0
@@ -139,7 +139,7 @@ def test_cancelling_gives_nothing_and_leaves_no_thread(small, after):
 def test_an_interruption_leaves_no_thread(small):
     before = threading.active_count()
 
-    def interrupt(_: Step) -> None:
+    def interrupt(_: ProbeStep) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from advisor.errors import InputError
 from advisor.reports.document import (
-    Assumption,
+    AssumptionRow,
     PlacementCard,
     ReportDocument,
     SweepSeries,
@@ -82,7 +82,7 @@ documents = st.builds(
     layer_sweep=st.none() | sweeps,
     cost_curves=st.lists(sweeps, max_size=2).map(tuple),
     assumptions=st.lists(
-        st.builds(Assumption, what=texts, value=texts, kind=texts, source=texts, date=texts),
+        st.builds(AssumptionRow, what=texts, value=texts, kind=texts, source=texts, date=texts),
         max_size=2,
     ).map(tuple),
 )

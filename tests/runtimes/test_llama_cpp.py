@@ -8,7 +8,7 @@ import pytest
 from placing import WORK, command, place
 
 from advisor.cost_model.placement import RAM, PlacementStrategy, Settings, needed_bytes, vram
-from advisor.cost_model.schedule import Route, Transfer, Way
+from advisor.cost_model.schedule import ExchangePath, Route, Transfer
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
@@ -211,7 +211,11 @@ def test_machines_that_are_joined_hand_on_over_the_network() -> None:
     found = LLAMA_CPP.place(model, far, WORK, PlacementStrategy.GPU_RESIDENT, Settings())
     (one,) = LLAMA_CPP.schedule(model, found, far, WORK).decode.exchanges
     # There and on and back, 8192 values of 4 bytes each time.
-    assert (one.way, one.times, float(np.asarray(one.moved))) == (Way.NETWORK, 3.0, 8192 * 4)
+    assert (one.way, one.times, float(np.asarray(one.moved))) == (
+        ExchangePath.NETWORK,
+        3.0,
+        8192 * 4,
+    )
 
 
 def test_llama_cpp_is_told_everything_and_left_no_choice(rig: Machine) -> None:

@@ -18,7 +18,7 @@ from advisor.cost_model.placement import (
     vram,
     weight_bytes,
 )
-from advisor.cost_model.schedule import Route, Way
+from advisor.cost_model.schedule import ExchangePath, Route
 from advisor.cost_model.workload import Workload
 from advisor.evidence.published.engines import DEEPSPEED_INFERENCE
 from advisor.machine.from_spec import machine
@@ -152,7 +152,10 @@ def test_bloom_on_eight_gpus_as_published() -> None:
 def test_machines_pay_for_their_network() -> None:
     near, far = (run(VLLM, rig(count=2, nodes=nodes), RESIDENT) for nodes in (1, 2))
     assert far.phases is not None
-    assert [one.way for one in far.phases.decode.exchanges] == [Way.PEER, Way.NETWORK]
+    assert [one.way for one in far.phases.decode.exchanges] == [
+        ExchangePath.PEER,
+        ExchangePath.NETWORK,
+    ]
     assert near.step is not None
     assert far.step is not None
     assert float(far.step.parts["crossings"]) > float(near.step.parts["crossings"])

@@ -8,7 +8,7 @@ from ui_app import ROOT, app, page_text, run
 
 from advisor.evidence.accuracy.ledger import Ledger
 from advisor.evidence.accuracy.noise_floor import Floor
-from advisor.evidence.accuracy.point import Point
+from advisor.evidence.accuracy.point import AccuracyPoint
 from advisor.evidence.accuracy.scoring import scores
 from advisor.evidence.peers import PEERS
 from advisor.ui.accuracy import chart, ledger, points
@@ -17,7 +17,7 @@ SOURCE = "https://example.com/runs"
 
 
 def point(name, regime, measured, predicted, **more):
-    return Point(**{
+    return AccuracyPoint(**{
         "id": name, "regime": regime, "group": name, "gpu": "RTX 4090", "cpu": "",
         "model": "Llama-3.1-8B", "format": "Q4_K_M", "measured": measured, "predicted": predicted,
         "half_width": 0.2, "source": SOURCE, **more,

@@ -14,8 +14,8 @@ from ui_app import app, page_text, run
 from advisor.calibration import imported_store, local_machine, local_store
 from advisor.calibration.measurement_file import to_json
 from advisor.errors import ProbeError
-from advisor.probes.measurement import Measurement, Point
-from advisor.probes.progress import Step
+from advisor.probes.measurement import CurvePoint, Measurement
+from advisor.probes.progress import ProbeStep
 from advisor.ui.calibrate import effect, gauges, machine_list, measure
 from advisor.ui.parts import probe_job
 from advisor.ui.sidebar import machine_panel
@@ -23,14 +23,16 @@ from advisor.ui.sidebar import machine_panel
 GRID = replace(
     DISK,
     curve=tuple(
-        Point(threads=depth, block=block, value=depth * 1e9, best=depth * 1.1e9)
+        CurvePoint(threads=depth, block=block, value=depth * 1e9, best=depth * 1.1e9)
         for block in (2**18, 2**22)
         for depth in (1, 4)
     ),
 )
 COPIES = replace(
     COPY,
-    curve=tuple(Point(threads=1, block=2**at, value=at * 1e9, best=at * 1e9) for at in (18, 26)),
+    curve=tuple(
+        CurvePoint(threads=1, block=2**at, value=at * 1e9, best=at * 1e9) for at in (18, 26)
+    ),
 )
 
 
@@ -48,7 +50,7 @@ def _own_machine(tmp_path, monkeypatch):
     machine_panel.prober.clear()
 
 
-def ended(job: probe_job.Job) -> None:
+def ended(job: probe_job.ProbeJob) -> None:
     until = time.monotonic() + 20
     while job.running and time.monotonic() < until:
         threading.Event().wait(0.01)
@@ -65,7 +67,7 @@ def measures(monkeypatch: pytest.MonkeyPatch, **answers: object) -> None:
     """Probes that answer with measurements, or raise."""
 
     def measure(part, _seconds, progress, _cancelled):
-        progress(Step(share=1.0, seconds_left=0.0))
+        progress(ProbeStep(share=1.0, seconds_left=0.0))
         answer = answers.get(part, ())
         if isinstance(answer, Exception):
             raise answer
@@ -78,7 +80,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Probes that go on until they are stopped."""
 
     def measure(_part, _seconds, progress, cancelled: Callable[[], bool]):
-        progress(Step(share=0.5, seconds_left=2.0, doing="RAM, 4 threads"))
+        progress(ProbeStep(share=0.5, seconds_left=2.0, doing="RAM, 4 threads"))
         while not cancelled():
             threading.Event().wait(0.01)
         return ()

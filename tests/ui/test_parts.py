@@ -11,7 +11,7 @@ import pytest
 from advisor.calibration import local_store
 from advisor.errors import ProbeError, StoreError
 from advisor.probes.measurement import Measurement
-from advisor.probes.progress import Step
+from advisor.probes.progress import ProbeStep
 from advisor.reports.document import SweepSeries
 from advisor.ui.advise import typing_preview
 from advisor.ui.advise.tables import price_note
@@ -124,7 +124,7 @@ def saved(monkeypatch):
 
 
 def measures_ram(part, _seconds, progress, _cancelled):
-    progress(Step(share=1.0, seconds_left=0.0))
+    progress(ProbeStep(share=1.0, seconds_left=0.0))
     return (FOUND,) if part == "ram" else ()
 
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable
 
-from advisor.evidence.accuracy.point import Point, point_of
+from advisor.evidence.accuracy.point import AccuracyPoint, point_of
 from advisor.evidence.accuracy.regimes import BOTH, GENERATION, regime_of
-from advisor.evidence.fitting.framework_runs import Run, Streams, papers, regime, teaches
+from advisor.evidence.fitting.framework_runs import FrameworkRun, Streams, papers, regime, teaches
 from advisor.evidence.fitting.framework_table import half_width
 from advisor.evidence.fitting.held_out import WHOLE, left_out
 
 
-def points() -> Iterable[Point]:
+def points() -> Iterable[AccuracyPoint]:
     """Every run of a framework that the advisor understands; speeds of the whole batch."""
     streams = Streams(papers())
     predicted = left_out(WHOLE, [run.row["id"] for run in streams.runs])
@@ -24,7 +24,7 @@ def points() -> Iterable[Point]:
         )
 
 
-def _traits(run: Run) -> dict[str, object]:
+def _traits(run: FrameworkRun) -> dict[str, object]:
     return {
         "category": regime(run),
         "timed": BOTH if run.prompts else GENERATION,

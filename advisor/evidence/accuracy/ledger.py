@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from advisor.evidence.accuracy import framework_points, llama_cpp_points, paged_points, split_points
 from advisor.evidence.accuracy.noise_floor import Floor, noise_floor
-from advisor.evidence.accuracy.point import Point
+from advisor.evidence.accuracy.point import AccuracyPoint
 from advisor.evidence.accuracy.scoring import Score, scores
 
 
@@ -18,7 +18,7 @@ class Ledger:
         floor: how far sources differ among themselves.
     """
 
-    points: tuple[Point, ...]
+    points: tuple[AccuracyPoint, ...]
     scores: tuple[Score, ...]
     floor: Floor
 

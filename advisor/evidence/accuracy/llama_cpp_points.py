@@ -9,10 +9,16 @@ import numpy as np
 from advisor.catalog.constants import constants
 from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT
 from advisor.evidence.accuracy.peer_facts import answers, facts_of
-from advisor.evidence.accuracy.point import Point, point_of
+from advisor.evidence.accuracy.point import AccuracyPoint, point_of
 from advisor.evidence.accuracy.regimes import DATASHEET, DEEP, GENERATION, PROMPT, STATED, regime_of
 from advisor.evidence.fitting.held_out import GENERATED, READ, left_out
-from advisor.evidence.fitting.llama_cpp_rows import Stack, case_of, decoded, measured, prompted
+from advisor.evidence.fitting.llama_cpp_rows import (
+    StackedRows,
+    case_of,
+    decoded,
+    measured,
+    prompted,
+)
 from advisor.evidence.fitting.spreads import half_widths
 from advisor.evidence.published.predict import Case
 from advisor.model.model import Floats
@@ -21,7 +27,7 @@ Row = Mapping[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run:
+class LlamaCppRun:
     """One row of the file.
 
     Attributes:
@@ -44,7 +50,7 @@ class Published:
     rows: tuple[Row, ...]
 
     @cached_property
-    def runs(self) -> Mapping[str, Run]:
+    def runs(self) -> Mapping[str, LlamaCppRun]:
         """Rows that can be understood and are not doubtful, by their id."""
         found = {}
         for row in self.rows:
@@ -52,16 +58,16 @@ class Published:
                 continue
             case = case_of(row)
             if case is not None:
-                found[row["id"]] = Run(row=row, case=case)
+                found[row["id"]] = LlamaCppRun(row=row, case=case)
         return found
 
     @cached_property
-    def decode(self) -> Stack:
+    def decode(self) -> StackedRows:
         """Rows whose generation is fitted."""
         return decoded(self.rows)
 
     @cached_property
-    def prompt(self) -> Stack:
+    def prompt(self) -> StackedRows:
         """Rows whose prompt is fitted."""
         return prompted(self.rows)
 
@@ -71,13 +77,13 @@ def read() -> Published:
     return Published(measured())
 
 
-def points(published: Published) -> Iterable[Point]:
+def points(published: Published) -> Iterable[AccuracyPoint]:
     """Every row that the fit covers."""
     yield from _points(published, published.decode, GENERATED)
     yield from _points(published, published.prompt, READ)
 
 
-def _points(published: Published, stack: Stack, timed: str) -> Iterable[Point]:
+def _points(published: Published, stack: StackedRows, timed: str) -> Iterable[AccuracyPoint]:
     predicted = left_out(timed, stack.ids)
     widths = _half_widths(stack, predicted, timed)
     for index, name in enumerate(stack.ids):
@@ -96,7 +102,7 @@ def _points(published: Published, stack: Stack, timed: str) -> Iterable[Point]:
         )
 
 
-def _half_widths(stack: Stack, predicted: Floats, timed: str) -> Floats:
+def _half_widths(stack: StackedRows, predicted: Floats, timed: str) -> Floats:
     table = constants()
     if timed == READ:
         on_gpu = np.asarray(stack.on_gpu.layers) > 0
@@ -112,7 +118,7 @@ def _half_widths(stack: Stack, predicted: Floats, timed: str) -> Floats:
     )
 
 
-def _regime(row: Row, stack: Stack, index: int, timed: str) -> str:
+def _regime(row: Row, stack: StackedRows, index: int, timed: str) -> str:
     return regime_of(
         {
             "category": row["category"],

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
-from advisor.evidence.accuracy.llama_cpp_points import Published, Run
+from advisor.evidence.accuracy.llama_cpp_points import LlamaCppRun, Published
 
 NEAR = 512
 """Tokens by which the depths of two runs may differ to be compared."""
@@ -29,7 +29,7 @@ class Floor:
 
 def noise_floor(published: Published) -> Floor:
     """Pairs of resident runs of the same GPU, model and format from two sources, at like depth."""
-    alike: dict[Hashable, list[Run]] = {}
+    alike: dict[Hashable, list[LlamaCppRun]] = {}
     for run in published.runs.values():
         if run.row["category"] == "resident" and run.row["tg_tps"]:
             alike.setdefault(_setting(run), []).append(run)
@@ -42,13 +42,13 @@ def noise_floor(published: Published) -> Floor:
     )
 
 
-def _setting(run: Run) -> Hashable:
+def _setting(run: LlamaCppRun) -> Hashable:
     """Models alike in layers and weights are the same to a GPU, whatever they are called."""
     arch, gpus = run.case.model.architecture, run.case.machine.gpus
     return gpus[0].name, len(gpus), arch.layers, arch.params, run.case.model.format
 
 
-def _differences(runs: Iterable[Run]) -> Iterable[float]:
+def _differences(runs: Iterable[LlamaCppRun]) -> Iterable[float]:
     for one, other in combinations(runs, 2):
         apart = abs(float(one.case.work.decode_depth) - float(other.case.work.decode_depth))
         if one.row["source_url"] != other.row["source_url"] and apart <= NEAR:

@@ -9,14 +9,14 @@ import numpy as np
 
 from advisor.catalog.constants import Constants, constants
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.loads import Load, Step, step_load
+from advisor.cost_model.loads import ForwardPass, Load, step_load
 from advisor.cost_model.placement import DISK, PlacementStrategy, Settings
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import page_fault_seconds
 from advisor.errors import InputError
 from advisor.evidence.accuracy import own_rows, regimes
 from advisor.evidence.accuracy.own_rows import OwnRow, machine_of, model_of, work_of
-from advisor.evidence.accuracy.point import Point
+from advisor.evidence.accuracy.point import AccuracyPoint
 from advisor.evidence.accuracy.regimes import regime_of
 from advisor.machine.machine import Disk
 from advisor.model.model import Floats
@@ -56,7 +56,7 @@ class Watched:
         if self.found.placement is None:
             raise InputError(self.found.refusal)
         depth = self.found.work.decode_depth
-        step = Step(tokens=1.0, sequences=1.0, depth=depth, kv_type="f16")
+        step = ForwardPass(tokens=1.0, sequences=1.0, depth=depth, kv_type="f16")
         return step_load(self.found.model, self.found.placement, DISK, step)
 
     @cached_property
@@ -148,18 +148,18 @@ def _sum(losses: Iterable[Array]) -> Floats:
     return np.asarray(sum(losses, start=np.zeros(())))
 
 
-def points() -> Iterator[Point]:
+def points() -> Iterator[AccuracyPoint]:
     """Each row that read from the drive, predicted with the constants that the others give."""
     runs = watched()
     for one in (each for each in runs if each.pages):
         yield _point(one, fitted([other for other in runs if other is not one]))
 
 
-def _point(one: Watched, constants: Rereading) -> Point:
+def _point(one: Watched, constants: Rereading) -> AccuracyPoint:
     row, decode = one.row, one.found.decode
     if decode is None:
         raise InputError(one.found.refusal)
-    return Point(
+    return AccuracyPoint(
         id=row.id,
         regime=regime_of({"category": regimes.PAGED}),
         group=f"{row.source_url} {row.cpu} {row.model}",

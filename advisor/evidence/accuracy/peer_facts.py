@@ -3,7 +3,7 @@
 from functools import lru_cache
 from typing import Any
 
-from advisor.cost_model.loads import Step, step_load
+from advisor.cost_model.loads import ForwardPass, step_load
 from advisor.cost_model.placement import RAM, Placement, vram, weight_bytes
 from advisor.evidence.peers import PEERS, Facts, Where
 from advisor.evidence.published.predict import Case
@@ -41,7 +41,7 @@ def facts_of(case: Case, category: str, *, ram_peak: float, prompt: bool = False
     placement = LLAMA_CPP.place(case.model, machine, work, case.strategy, case.settings)
     fresh = float(work.fresh) if prompt else 0.0
     depth = float((work.prompt + work.cached) / 2 if prompt else work.decode_depth)
-    step = Step(tokens=max(fresh, 1.0), sequences=1.0, depth=depth, kv_type="f16")
+    step = ForwardPass(tokens=max(fresh, 1.0), sequences=1.0, depth=depth, kv_type="f16")
     devices = range(len(machine.gpus))
     on_gpu = [step_load(case.model, placement, vram(device), step) for device in devices]
     in_ram = step_load(case.model, placement, RAM, step)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, kw_only=True)
-class Point:
+class AccuracyPoint:
     """One row, predicted with its group left out.
 
     Attributes:
@@ -77,9 +77,9 @@ def point_of(
     predicted: float,
     half_width: float,
     peers: Mapping[str, float] | None = None,
-) -> Point:
-    """A published row as a point; other arguments as the attributes of `Point`."""
-    return Point(
+) -> AccuracyPoint:
+    """A published row as a point; other arguments as the attributes of `AccuracyPoint`."""
+    return AccuracyPoint(
         id=row["id"],
         regime=regime,
         group=group,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from advisor.evidence.accuracy.point import Point
+from advisor.evidence.accuracy.point import AccuracyPoint
 from advisor.evidence.accuracy.regimes import ALL, REGIMES
 from advisor.evidence.peers import PEERS
 from advisor.model.model import Floats
@@ -73,7 +73,7 @@ class Score:
         return min(most, key=lambda one: one.median, default=None)
 
 
-def scores(found: Sequence[Point]) -> tuple[Score, ...]:
+def scores(found: Sequence[AccuracyPoint]) -> tuple[Score, ...]:
     """One line for each regime that has points, in the order of `REGIMES`, then all."""
     known = {regime.name: place for place, regime in enumerate(REGIMES)}
     regimes = dict.fromkeys(point.regime for point in found)
@@ -82,7 +82,7 @@ def scores(found: Sequence[Point]) -> tuple[Score, ...]:
     return (*lines, _score(ALL, found))
 
 
-def _score(regime: str, found: Sequence[Point]) -> Score:
+def _score(regime: str, found: Sequence[AccuracyPoint]) -> Score:
     error = _errors(point.error for point in found)
     low, high = chance(Counter(point.group for point in found).values())
     return Score(
@@ -99,7 +99,7 @@ def _score(regime: str, found: Sequence[Point]) -> Score:
     )
 
 
-def _peer_scores(found: Sequence[Point]) -> Iterable[PeerScore]:
+def _peer_scores(found: Sequence[AccuracyPoint]) -> Iterable[PeerScore]:
     for peer in PEERS:
         said = [point for point in found if peer.name in point.peers]
         if not said:

@@ -15,9 +15,9 @@ from advisor.catalog.constants import constants
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import InputError
-from advisor.evidence.accuracy.llama_cpp_points import Published, Run
+from advisor.evidence.accuracy.llama_cpp_points import LlamaCppRun, Published
 from advisor.evidence.accuracy.peer_facts import facts_of
-from advisor.evidence.accuracy.point import Point, point_of
+from advisor.evidence.accuracy.point import AccuracyPoint, point_of
 from advisor.evidence.accuracy.regimes import GENERATION, INFERRED, regime_of
 from advisor.evidence.fitting.gauss_newton import group_of
 from advisor.evidence.peers import PEERS, Facts, Peer
@@ -29,16 +29,16 @@ RATES = np.geomspace(2 * GB, 2000 * GB, 400)
 """Sustained RAM rates that are tried [B/s]."""
 
 
-def points(published: Published) -> Iterable[Point]:
+def points(published: Published) -> Iterable[AccuracyPoint]:
     """Every run of every sweep but the one that gave the RAM's rate."""
     for sweep in sweeps(published):
         yield from _predicted(sweep)
 
 
-def sweeps(published: Published) -> Iterable[tuple[Run, ...]]:
+def sweeps(published: Published) -> Iterable[tuple[LlamaCppRun, ...]]:
     """Runs that differ in the layers on the GPU alone, fewest first, of rows outside the fit."""
     fitted = set(published.decode.ids)
-    found: dict[tuple[str, ...], list[Run]] = {}
+    found: dict[tuple[str, ...], list[LlamaCppRun]] = {}
     for run in published.runs.values():
         row = run.row
         if row["category"] == "partial" and row["tg_tps"] and row["id"] not in fitted:
@@ -50,16 +50,16 @@ def sweeps(published: Published) -> Iterable[tuple[Run, ...]]:
             yield tuple(split)
 
 
-def _stated(run: Run) -> bool:
+def _stated(run: LlamaCppRun) -> bool:
     layers = run.case.settings.gpu_layers
     return layers is not None and float(layers) < run.case.model.layers
 
 
-def _gpu_layers(run: Run) -> float:
+def _gpu_layers(run: LlamaCppRun) -> float:
     return float(run.case.settings.gpu_layers or 0.0)
 
 
-def _predicted(sweep: Sequence[Run]) -> Iterable[Point]:
+def _predicted(sweep: Sequence[LlamaCppRun]) -> Iterable[AccuracyPoint]:
     slowest, *others = sweep
     rate = ram_rate(slowest)
     told = {peer: _peer_rate(peer, slowest) for peer in PEERS}
@@ -81,13 +81,13 @@ def _predicted(sweep: Sequence[Run]) -> Iterable[Point]:
         )
 
 
-def ram_rate(run: Run) -> float:
+def ram_rate(run: LlamaCppRun) -> float:
     """The sustained RAM rate with which our formula gives a run's speed [B/s]."""
     speeds = np.asarray(_decode(run, RATES).value)
     return float(np.exp(np.interp(float(run.row["tg_tps"]), speeds, np.log(RATES))))
 
 
-def _decode(run: Run, rate: Array) -> Range:
+def _decode(run: LlamaCppRun, rate: Array) -> Range:
     case = run.case
     host = replace(case.machine.host, bandwidth=given(rate))
     found = estimate(
@@ -99,7 +99,7 @@ def _decode(run: Run, rate: Array) -> Range:
     return found.decode
 
 
-def _peer_rate(peer: Peer, run: Run) -> float:
+def _peer_rate(peer: Peer, run: LlamaCppRun) -> float:
     """The RAM rate with which a public formula comes closest to a run's speed [B/s]."""
     facts, measured = _facts(run), float(run.row["tg_tps"])
 
@@ -110,5 +110,5 @@ def _peer_rate(peer: Peer, run: Run) -> float:
     return min(map(float, RATES), key=off)
 
 
-def _facts(run: Run) -> Facts:
+def _facts(run: LlamaCppRun) -> Facts:
     return facts_of(run.case, run.row["category"], ram_peak=0.0)

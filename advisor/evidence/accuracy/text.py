@@ -7,7 +7,7 @@ from typing import Any
 
 from advisor.evidence.accuracy.ledger import Ledger
 from advisor.evidence.accuracy.noise_floor import Floor
-from advisor.evidence.accuracy.point import Point
+from advisor.evidence.accuracy.point import AccuracyPoint
 from advisor.evidence.accuracy.scoring import PeerScore, Score
 from advisor.evidence.peers import PEERS
 
@@ -116,7 +116,7 @@ def record(ledger: Ledger) -> dict[str, Any]:
     }
 
 
-def _point(one: Point) -> dict[str, Any]:
+def _point(one: AccuracyPoint) -> dict[str, Any]:
     names = ("id", "regime", "gpu", "cpu", "model", "format", "runtime", "date", "source")
     return {
         **{name: getattr(one, name) for name in names},

@@ -51,7 +51,7 @@ engine that is another one where it offloads nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run:
+class FrameworkRun:
     """One published run of a framework.
 
     Attributes:
@@ -73,18 +73,18 @@ class Run:
     tokens: float
 
 
-def runs(rows: Iterable[Mapping[str, str]]) -> tuple[Run, ...]:
+def runs(rows: Iterable[Mapping[str, str]]) -> tuple[FrameworkRun, ...]:
     """Rows of frameworks whose figure is known well enough and that the advisor understands."""
     return tuple(found for row in rows if (found := _run(row)) is not None)
 
 
-def papers() -> tuple[Run, ...]:
+def papers() -> tuple[FrameworkRun, ...]:
     """Those of data/measurements/offload_papers.csv."""
     with PAPERS.open(encoding="utf-8", newline="") as file:
         return runs(csv.DictReader(file))
 
 
-def _run(row: Mapping[str, str]) -> Run | None:
+def _run(row: Mapping[str, str]) -> FrameworkRun | None:
     said = f"{row['runtime']} {row['source_note']}"
     rate = _tokens_per_second(row)
     if rate is None or any(word in said for word in UNSURE):
@@ -104,7 +104,7 @@ def _run(row: Mapping[str, str]) -> Run | None:
     whole = counts_prompt(row)
     steps = float(case.steps) if whole else 1.0
     tokens = float(work.users) * (float(work.output) if whole else 1.0)
-    return Run(
+    return FrameworkRun(
         row=row,
         case=case,
         phases=phases,
@@ -133,13 +133,13 @@ def counts_prompt(row: Mapping[str, str]) -> bool:
     return all(lengths(row)) and not alone
 
 
-def teaches(run: Run) -> bool:
+def teaches(run: FrameworkRun) -> bool:
     """The row says enough to learn rates from: its batch, unless a server filled itself."""
     alone = bool(run.row["batch"] or run.row["seconds_per_token"])
     return alone or run.case.runtime.key == SERVER
 
 
-def regime(run: Run) -> str:
+def regime(run: FrameworkRun) -> str:
     """What kind of run it is."""
     category = run.row["category"]
     if category == "moe_offload" or run.case.runtime.place is EXPERT_STREAMING.place:
@@ -180,7 +180,7 @@ class Fitted(ConstantColumns):
 class Streams:
     """Runs side by side; arrays have shape (runs,)."""
 
-    runs: tuple[Run, ...]
+    runs: tuple[FrameworkRun, ...]
 
     @cached_property
     def seconds(self) -> Floats:

@@ -18,7 +18,7 @@ from advisor.evidence.fitting.framework_runs import (
     RESIDENT,
     STAGED,
     STREAMED,
-    Run,
+    FrameworkRun,
     Streams,
     papers,
     regime,
@@ -136,7 +136,7 @@ def _row(
     )
 
 
-def half_width(run: Run) -> float:
+def half_width(run: FrameworkRun) -> float:
     """Half width of a run's range by what most of its time goes to, as a logarithm."""
     table = constants().bound(Scope(runtime=run.case.runtime.key))
     own = _stated(run, table)
@@ -145,7 +145,7 @@ def half_width(run: Run) -> float:
     return float(np.hypot(own, guessed_batch(run.case.model)))
 
 
-def _stated(run: Run, table: Constants) -> float:
+def _stated(run: FrameworkRun, table: Constants) -> float:
     """Half width where the batch is stated."""
     kind = regime(run)
     if kind in (BATCHED, RESIDENT) or run.case.runtime.place is EXPERT_STREAMING.place:

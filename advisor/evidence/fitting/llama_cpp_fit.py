@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from advisor.evidence.fitting.gauss_newton import Prior, cauchy, counts, covariance, newton
 from advisor.evidence.fitting.llama_cpp_parameters import PARAMETERS, Parameter
-from advisor.evidence.fitting.llama_cpp_rows import Stack, seconds
+from advisor.evidence.fitting.llama_cpp_rows import StackedRows, seconds
 from advisor.model.model import Floats
 
 NOISE = 0.07
@@ -63,7 +63,7 @@ class Fit:
 class Problem:
     """Terms of a stack: which apply to which row, and constants that are taken as known."""
 
-    stack: Stack
+    stack: StackedRows
     names: tuple[str, ...]
     terms: tuple[Term, ...]
     applies: Floats
@@ -102,7 +102,7 @@ class Problem:
         return here, slopes
 
 
-def problem(stack: Stack, names: tuple[str, ...], before: Fit | None = None) -> Problem:
+def problem(stack: StackedRows, names: tuple[str, ...], before: Fit | None = None) -> Problem:
     """The terms of some constants that bear on a stack.
 
     Args:
@@ -141,7 +141,7 @@ def _expected(term: Term) -> float:
     return sum(float(np.log(PARAMETERS[name].expected.get(value, 1.0))) for _, value in scope)
 
 
-def _known(name: str, stack: Stack, before: Fit | None) -> Floats:
+def _known(name: str, stack: StackedRows, before: Fit | None) -> Floats:
     """A constant as a fit found it, for each row; where it did not, as expected."""
     logs = np.full(len(stack.ids), np.log(PARAMETERS[name].start))
     if before is None or (name, ()) not in before.terms:
@@ -161,7 +161,9 @@ def _hardware(name: str, said: Mapping[str, str]) -> dict[str, str]:
     return {**said, "family": said[HARDWARE.get(name, "gpu")]}
 
 
-def _factors(name: str, parameter: Parameter, stack: Stack) -> dict[Term, npt.NDArray[np.bool_]]:
+def _factors(
+    name: str, parameter: Parameter, stack: StackedRows
+) -> dict[Term, npt.NDArray[np.bool_]]:
     found: dict[Term, npt.NDArray[np.bool_]] = {}
     for scope in parameter.factors:
         for row, said in enumerate(stack.scopes):

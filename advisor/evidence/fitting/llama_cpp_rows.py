@@ -33,7 +33,7 @@ DECODED = ("resident", "cpu", "moe_offload", "partial")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stack:
+class StackedRows:
     """Rows side by side; arrays have shape (rows,).
 
     Attributes:
@@ -86,7 +86,7 @@ class ConstantColumns:
         return self._values[constant]
 
 
-def seconds(stack: Stack, values: Mapping[str, Floats]) -> Floats:
+def seconds(stack: StackedRows, values: Mapping[str, Floats]) -> Floats:
     """What the cost model says of each row, shape (rows,) [s].
 
     Args:
@@ -122,12 +122,12 @@ def measured() -> tuple[Mapping[str, str], ...]:
         return tuple(csv.DictReader(file))
 
 
-def decoded(rows: Iterable[Mapping[str, str]]) -> Stack:
+def decoded(rows: Iterable[Mapping[str, str]]) -> StackedRows:
     """Rows whose generation was timed, one token each."""
     return _stack(rows, DECODED, "tg_tps")
 
 
-def prompted(rows: Iterable[Mapping[str, str]]) -> Stack:
+def prompted(rows: Iterable[Mapping[str, str]]) -> StackedRows:
     """Rows whose prompt was timed.
 
     Sweeps over the threads of the generation time their prompt with another number of threads.
@@ -136,7 +136,9 @@ def prompted(rows: Iterable[Mapping[str, str]]) -> Stack:
     return _stack(fixed, DECODED, "pp_tps")
 
 
-def _stack(rows: Iterable[Mapping[str, str]], categories: tuple[str, ...], speed: str) -> Stack:
+def _stack(
+    rows: Iterable[Mapping[str, str]], categories: tuple[str, ...], speed: str
+) -> StackedRows:
     parts = []
     for row in rows:
         if row["category"] not in categories or row["doubtful"] == "True" or not row[speed]:
@@ -253,9 +255,9 @@ def _scopes(case: Case, segment: str) -> dict[str, str]:
     }
 
 
-def _joined(parts: list[dict[str, object]]) -> Stack:
+def _joined(parts: list[dict[str, object]]) -> StackedRows:
     values: dict[str, object] = {}
-    for name in (one.name for one in fields(Stack)):
+    for name in (one.name for one in fields(StackedRows)):
         column = [part[name] for part in parts]
         if name in ("ids", "groups", "scopes"):
             values[name] = tuple(column)
@@ -268,4 +270,4 @@ def _joined(parts: list[dict[str, object]]) -> Stack:
             )
         else:
             values[name] = np.array(column)
-    return Stack(**values)  # type: ignore[arg-type]
+    return StackedRows(**values)  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ import numpy as np
 from advisor.cost_model.uncertainty import ENOUGH, ON_GPU
 from advisor.evidence.fitting.llama_cpp_fit import Fit
 from advisor.evidence.fitting.llama_cpp_parameters import PARAMETERS
-from advisor.evidence.fitting.llama_cpp_rows import Stack
+from advisor.evidence.fitting.llama_cpp_rows import StackedRows
 from advisor.model.model import Floats
 
 COVERED = 0.8
@@ -26,7 +26,11 @@ Spreads = dict[tuple[str, str], tuple[float, int]]
 
 
 def spreads(
-    rows: Sequence[Mapping[str, str]], decode: Stack, found: Fit, prompt: Stack, prompts: Fit
+    rows: Sequence[Mapping[str, str]],
+    decode: StackedRows,
+    found: Fit,
+    prompt: StackedRows,
+    prompts: Fit,
 ) -> Spreads:
     """Half widths as logarithms, with the rows behind each, by constant and part of the time.
 
@@ -70,7 +74,7 @@ def _most(off: Floats) -> float:
     return float(np.quantile(off, COVERED))
 
 
-def sources(stack: Stack) -> Mapping[str, int]:
+def sources(stack: StackedRows) -> Mapping[str, int]:
     """Groups with a GPU of each family."""
     groups = defaultdict(set)
     for scope, group in zip(stack.scopes, stack.groups, strict=True):
@@ -78,14 +82,14 @@ def sources(stack: Stack) -> Mapping[str, int]:
     return {family: len(found) for family, found in groups.items()}
 
 
-def others(stack: Stack) -> Floats:
+def others(stack: StackedRows) -> Floats:
     """Groups with a GPU of the same family beside each row's own, shape (rows,)."""
     found = sources(stack)
     return np.array([found[scope["gpu"]] - 1.0 for scope in stack.scopes])
 
 
 def half_widths(
-    stack: Stack, predicted: Floats, *, gpu: float, thin: float, cpu: float, more: float
+    stack: StackedRows, predicted: Floats, *, gpu: float, thin: float, cpu: float, more: float
 ) -> Floats:
     """Half width of each row's 80 % range, as a logarithm, shape (rows,).
 
@@ -103,11 +107,11 @@ def half_widths(
     return np.asarray((1 - share) * here + share * own)
 
 
-def _cpu_share(stack: Stack, predicted: Floats) -> Floats:
+def _cpu_share(stack: StackedRows, predicted: Floats) -> Floats:
     return np.asarray(np.clip(1.0 - _gpu_part(stack) / predicted, 0.0, 1.0))
 
 
-def _gpu_part(stack: Stack) -> Floats:
+def _gpu_part(stack: StackedRows) -> Floats:
     """Time on the GPU by the constants' start values, close enough to divide the ranges [s]."""
     reading = stack.on_gpu.weights / (PARAMETERS["gpu_read_share"].start * stack.bandwidth)
     return np.asarray(reading + stack.on_gpu.layers * PARAMETERS["gpu_layer"].start)

@@ -20,7 +20,7 @@ from advisor.model.gguf.header import Header, Part, TensorInfo, prefix, read_hea
 from advisor.model.gguf.kv_cache import memory
 from advisor.model.gguf.metadata import Keys
 from advisor.model.gguf.shards import cut_short, joined, opened, part_paths
-from advisor.model.gguf.tensors import Named, named, storage_type, stored_bytes, tensor
+from advisor.model.gguf.tensors import TensorName, named, storage_type, stored_bytes, tensor
 from advisor.model.gguf.text import brief
 from advisor.model.model import from_tensors
 from advisor.model.quantization import StorageType
@@ -140,7 +140,7 @@ class _Contents:
     """
 
     layers: int
-    used: list[tuple[TensorInfo, Named]]
+    used: list[tuple[TensorInfo, TensorName]]
     predicting: list[TensorInfo]
     foreign: list[TensorInfo]
 

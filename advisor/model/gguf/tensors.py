@@ -64,7 +64,7 @@ RULES = tuple(
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Named:
+class TensorName:
     """What a tensor's name says.
 
     Attributes:
@@ -80,24 +80,26 @@ class Named:
     known: bool = True
 
 
-def named(name: str) -> Named:
+def named(name: str) -> TensorName:
     """What a tensor is for, by its name."""
     inside = LAYER.fullmatch(name)
     if inside:
         layer, rest = int(inside[1]), inside[2]
         base, role = _base_and_role(rest)
         group = next((one for pattern, one in RULES if pattern.fullmatch(base)), None)
-        return Named(role=role, group=group or _nearest(base), layer=layer, known=group is not None)
+        return TensorName(
+            role=role, group=group or _nearest(base), layer=layer, known=group is not None
+        )
     base, role = _base_and_role(name)
     if base in EMBEDDINGS:
-        return Named(role=role, group=Group.EMBEDDING, layer=None)
+        return TensorName(role=role, group=Group.EMBEDDING, layer=None)
     if name.startswith(OTHER_NETWORKS):
-        return Named(role=role, group=None, layer=None)
+        return TensorName(role=role, group=None, layer=None)
     group = Group.NORMS if base.endswith("_norm") else Group.OUTPUT
-    return Named(role=role, group=group, layer=None, known=base in OUTSIDE)
+    return TensorName(role=role, group=group, layer=None, known=base in OUTSIDE)
 
 
-def tensor(info: TensorInfo, name: Named) -> Tensor:
+def tensor(info: TensorInfo, name: TensorName) -> Tensor:
     """The tensor, its dimensions behind the first as rows.
 
     Raises:

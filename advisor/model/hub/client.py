@@ -42,7 +42,7 @@ class Limits:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Answer:
+class HubResponse:
     """What came back: `body` holds at most the bytes that were allowed."""
 
     status: int
@@ -72,7 +72,7 @@ def offline() -> bool:
 
 def fetch(
     url: str, *, cap: int, limits: Limits, headers: Mapping[str, str] | None = None
-) -> Answer:
+) -> HubResponse:
     """The answer to a GET, asked again while the server is busy and time is left.
 
     Args:
@@ -100,7 +100,7 @@ def fetch(
     return answer
 
 
-def _ask(url: str, cap: int, deadline: float, headers: dict[str, str]) -> Answer:
+def _ask(url: str, cap: int, deadline: float, headers: dict[str, str]) -> HubResponse:
     # huggingface_hub takes a second to import, and most commands never need it.
     import httpx2
     from huggingface_hub import get_session
@@ -140,7 +140,7 @@ def _headers(url: str) -> dict[str, str]:
     return built
 
 
-def _read(response: "Response", cap: int, deadline: float) -> Answer:
+def _read(response: "Response", cap: int, deadline: float) -> HubResponse:
     host = response.url.host
     body = bytearray()
     for chunk in response.iter_bytes():
@@ -150,7 +150,7 @@ def _read(response: "Response", cap: int, deadline: float) -> Answer:
                 f"{host} sends more than the {cap:,} bytes that are allowed for this answer."
             )
         _left(deadline, host)
-    return Answer(
+    return HubResponse(
         status=response.status_code,
         headers={name.casefold(): value for name, value in response.headers.items()},
         body=bytes(body),

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from advisor.errors import InputError, NetworkError, Refusal, UnknownName
 from advisor.model.hub import cache
-from advisor.model.hub.client import Answer, Limits, endpoint, fetch
+from advisor.model.hub.client import HubResponse, Limits, endpoint, fetch
 
 IDENTITY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 REVISION = re.compile(r"[\w.-]+(/[\w.-]+){0,3}", re.ASCII)
@@ -177,7 +177,7 @@ def json_object(body: bytes, what: str) -> Mapping[str, object]:
     return value
 
 
-def refuse_status(answer: Answer, what: str, expected: tuple[int, ...]) -> None:
+def refuse_status(answer: HubResponse, what: str, expected: tuple[int, ...]) -> None:
     """Nothing where the status is expected; else the sentence for it."""
     if answer.status in expected:
         return

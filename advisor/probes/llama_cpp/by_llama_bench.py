@@ -4,7 +4,7 @@ import json
 import shutil
 
 from advisor.errors import InputError, ProbeError
-from advisor.probes.llama_cpp.job import Job, Stop, Timings, output_of
+from advisor.probes.llama_cpp.job import EngineJob, Stop, Timings, output_of
 from advisor.probes.llama_cpp.result_files import EngineRun, read
 
 PROGRAM = "llama-bench"
@@ -16,7 +16,7 @@ def available() -> bool:
     return shutil.which(PROGRAM) is not None
 
 
-def run(job: Job, stop: Stop) -> Timings:
+def run(job: EngineJob, stop: Stop) -> Timings:
     """Time a model; nothing where it was stopped.
 
     Prompts of a build for GPUs are left out: it computes them on the GPU even with no layer there.
@@ -30,7 +30,7 @@ def run(job: Job, stop: Stop) -> Timings:
     return timings(printed, job)
 
 
-def command(job: Job) -> tuple[str, ...]:
+def command(job: EngineJob) -> tuple[str, ...]:
     """The call; a single shallow depth needs no `-d`, which builds before May 2025 do not know."""
     depths = ",".join(str(depth) for depth in job.depths)
     return (
@@ -40,7 +40,7 @@ def command(job: Job) -> tuple[str, ...]:
     )
 
 
-def timings(printed: str, job: Job) -> Timings:
+def timings(printed: str, job: EngineJob) -> Timings:
     """What the program printed, if it came to its end."""
     if not printed.rstrip().endswith("]"):
         return Timings()

@@ -8,7 +8,7 @@ from typing import Any
 
 from advisor.errors import ProbeError
 from advisor.probes.llama_cpp import child
-from advisor.probes.llama_cpp.job import Job, Stop, Timings, output_of
+from advisor.probes.llama_cpp.job import EngineJob, Stop, Timings, output_of
 
 
 def available() -> bool:
@@ -16,7 +16,7 @@ def available() -> bool:
     return find_spec("xllamacpp") is not None
 
 
-def run(job: Job, stop: Stop) -> Timings:
+def run(job: EngineJob, stop: Stop) -> Timings:
     """Time a model; what was stopped has the parts that were finished.
 
     Raises:
@@ -28,13 +28,13 @@ def run(job: Job, stop: Stop) -> Timings:
     return timings(printed)
 
 
-def command(job: Job) -> tuple[str, ...]:
+def command(job: EngineJob) -> tuple[str, ...]:
     """The call of the process."""
     # Without -P the folder of the script would come first, and with it this package's modules.
     return (sys.executable, "-P", str(Path(child.__file__)), json.dumps(asked(job)))
 
 
-def asked(job: Job) -> dict[str, Any]:
+def asked(job: EngineJob) -> dict[str, Any]:
     """A job as the process understands it."""
     return {
         "path": str(job.path), "threads": job.threads, "vocab": job.vocab, "depths": job.depths,

@@ -19,7 +19,7 @@ from advisor.probes.host import inventory
 from advisor.probes.host.other_load import Neighbours
 from advisor.probes.llama_cpp import by_llama_bench, by_xllamacpp, synthetic_model
 from advisor.probes.llama_cpp.costs import Timed, costs
-from advisor.probes.llama_cpp.job import Job, Timings
+from advisor.probes.llama_cpp.job import EngineJob, Timings
 from advisor.probes.llama_cpp.samples import PLAIN, Sample, samples, samples_with
 from advisor.probes.measurement import Measurement
 from advisor.probes.progress import Cancelled, Progress, Watch, now
@@ -142,8 +142,10 @@ def _together(one: Timings, other: Timings) -> Timings:
     )
 
 
-def _job(sample: Sample, path: Path, descriptor: int | None, threads: int, seconds: float) -> Job:
-    return Job(
+def _job(
+    sample: Sample, path: Path, descriptor: int | None, threads: int, seconds: float
+) -> EngineJob:
+    return EngineJob(
         path=path,
         descriptor=descriptor,
         threads=threads,

@@ -22,7 +22,7 @@ LAST_WORDS = 400
 
 
 @dataclass(frozen=True, kw_only=True)
-class Job:
+class EngineJob:
     """One model, and what is timed of it.
 
     Attributes:

@@ -5,17 +5,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from advisor.cost_model.loads import Step, micro_batches, step_load, token_step
+from advisor.cost_model.loads import ForwardPass, micro_batches, step_load, token_step
 from advisor.cost_model.placement import DISK, RAM, Placement, PlacementStrategy, last_layers, vram
 from advisor.cost_model.schedule import (
     Exchange,
+    ExchangePath,
     Flow,
     Phases,
     Route,
     Schedule,
     Stage,
     Transfer,
-    Way,
     alone,
 )
 from advisor.cost_model.workload import Workload
@@ -64,7 +64,7 @@ def _pass(
     model: Model,
     placement: Placement,
     machine: Machine,
-    step: Step,
+    step: ForwardPass,
     repeats: Array,
     copies_experts: bool,
 ) -> Schedule:
@@ -95,11 +95,11 @@ def _pass(
     )
 
 
-def _between_machines(model: Model, machine: Machine, step: Step) -> Iterable[Exchange]:
+def _between_machines(model: Model, machine: Machine, step: ForwardPass) -> Iterable[Exchange]:
     """Activations on their way through the machines and back to the first one (`--rpc`)."""
     if machine.nodes > 1:
         moved = FLOAT * model.architecture.hidden * np.asarray(step.tokens, dtype=float)
-        yield Exchange(way=Way.NETWORK, times=float(machine.nodes), moved=moved)
+        yield Exchange(way=ExchangePath.NETWORK, times=float(machine.nodes), moved=moved)
 
 
 def cache_apart(model: Model, placement: Placement) -> tuple[Placement, list[Placement]]:
@@ -123,7 +123,7 @@ def copies(placement: Placement) -> Transfer:
 
 
 def _outside(
-    model: Model, placement: Placement, machine: Machine, step: Step, copies_experts: bool
+    model: Model, placement: Placement, machine: Machine, step: ForwardPass, copies_experts: bool
 ) -> tuple[Stage, ...]:
     """Layers off the GPU: computed where they lie, or copied and computed on the first GPU."""
     load = step_load(model, placement, RAM, step)

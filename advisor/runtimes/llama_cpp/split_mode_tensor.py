@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from advisor.cost_model.loads import Step, micro_batches, step_load, token_step
+from advisor.cost_model.loads import ForwardPass, micro_batches, step_load, token_step
 from advisor.cost_model.placement import Placement, PlacementStrategy, Settings, all_of, vram
-from advisor.cost_model.schedule import Exchange, Flow, Phases, Route, Schedule, Stage, Way
+from advisor.cost_model.schedule import Exchange, ExchangePath, Flow, Phases, Route, Schedule, Stage
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
@@ -84,7 +84,7 @@ def schedule(model: Model, placement: Placement, machine: Machine, work: Workloa
 
 
 def _pass(
-    model: Model, placement: Placement, machine: Machine, step: Step, repeats: Array
+    model: Model, placement: Placement, machine: Machine, step: ForwardPass, repeats: Array
 ) -> Schedule:
     flows = []
     for device, share in enumerate(parts(machine)):
@@ -98,7 +98,7 @@ def _pass(
     vector = FLOAT * model.architecture.hidden * np.asarray(step.tokens, dtype=float)
     count = len(flows)
     ring = Exchange(
-        way=Way.PEER,
+        way=ExchangePath.PEER,
         times=REDUCES * model.layers,
         moved=2.0 * (count - 1) / count * vector,
         reduces=True,

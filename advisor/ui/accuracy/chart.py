@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup, escape
 
-from advisor.evidence.accuracy.point import Point
+from advisor.evidence.accuracy.point import AccuracyPoint
 from advisor.evidence.accuracy.regimes import REGIMES
 from advisor.evidence.accuracy.text import percent
 from advisor.formatting import number, range_of, tokens_per_second
@@ -27,7 +27,7 @@ BAND = 1.25
 """Edge of the band about the line of equals: 25 % too fast, or as many times too slow."""
 
 
-def scatter(points: Sequence[Point], places: Sequence[int]) -> Figure:
+def scatter(points: Sequence[AccuracyPoint], places: Sequence[int]) -> Figure:
     """The chart of some points; each carries its place in the ledger.
 
     Args:
@@ -49,7 +49,7 @@ def scatter(points: Sequence[Point], places: Sequence[int]) -> Figure:
     return {"data": data, "layout": _layout(look, low, high)}
 
 
-def _ends(points: Sequence[Point]) -> tuple[float, float]:
+def _ends(points: Sequence[AccuracyPoint]) -> tuple[float, float]:
     speeds = [speed for one in points for speed in (one.measured, one.predicted)]
     return min(speeds) / 1.6, max(speeds) * 1.6
 
@@ -73,7 +73,7 @@ def _rgb(colour: str) -> tuple[int, int, int]:
     return red, green, blue
 
 
-def _trace(look: Palette, name: str, shown: Sequence[tuple[Point, int]]) -> Figure:
+def _trace(look: Palette, name: str, shown: Sequence[tuple[AccuracyPoint, int]]) -> Figure:
     place = _place(name)
     return {
         "type": "scatter",
@@ -102,7 +102,7 @@ def _place(name: str) -> int:
     return known.index(name) if name in known else len(known)
 
 
-def hover(point: Point) -> str:
+def hover(point: AccuracyPoint) -> str:
     """What a point says of itself, in lines; every name escaped."""
     where = point.gpu or point.cpu or "no GPU"
     lines = (
@@ -116,7 +116,7 @@ def hover(point: Point) -> str:
     return str(Markup("<br>").join(lines))
 
 
-def off(point: Point) -> str:
+def off(point: AccuracyPoint) -> str:
     """How far off a prediction is, in words."""
     if abs(point.error) < 0.005:
         return "right within half a percent"
@@ -139,7 +139,7 @@ def _layout(look: Palette, low: float, high: float) -> Figure:
     return layout
 
 
-def keys(points: Iterable[Point]) -> Markup:
+def keys(points: Iterable[AccuracyPoint]) -> Markup:
     """What colours and shapes mean, of the kinds that are shown."""
     look = palette()
     shown = sorted({point.regime for point in points}, key=_place)

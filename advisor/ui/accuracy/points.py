@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from advisor.evidence.accuracy.point import Point
+from advisor.evidence.accuracy.point import AccuracyPoint
 from advisor.evidence.accuracy.scoring import scores
 from advisor.evidence.accuracy.text import percent
 from advisor.evidence.peers import PEERS
@@ -15,7 +15,7 @@ from advisor.ui.accuracy import chart
 from advisor.ui.parts.markup import block, joined, notice, show, table
 
 NO_GPU = "no GPU"
-FILTERS: Mapping[str, Callable[[Point], str]] = {
+FILTERS: Mapping[str, Callable[[AccuracyPoint], str]] = {
     "GPU": lambda one: one.gpu or NO_GPU,
     "Model": lambda one: one.model,
     "Kind of run": lambda one: one.regime,
@@ -23,7 +23,7 @@ FILTERS: Mapping[str, Callable[[Point], str]] = {
 """What figures can be narrowed by."""
 
 
-def figures(points: Sequence[Point]) -> None:
+def figures(points: Sequence[AccuracyPoint]) -> None:
     """Everything about single figures."""
     st.subheader("Predicted beside measured", anchor="figures")
     places = narrowed(points, _wanted(points))
@@ -40,7 +40,7 @@ def figures(points: Sequence[Point]) -> None:
         _table(shown)
 
 
-def _wanted(points: Sequence[Point]) -> dict[str, list[str]]:
+def _wanted(points: Sequence[AccuracyPoint]) -> dict[str, list[str]]:
     """What each filter asks for; nothing for everything."""
     wanted = {}
     for column, (name, of) in zip(st.columns(len(FILTERS)), FILTERS.items(), strict=True):
@@ -55,7 +55,7 @@ def _wanted(points: Sequence[Point]) -> dict[str, list[str]]:
     return wanted
 
 
-def narrowed(points: Sequence[Point], wanted: Mapping[str, Sequence[str]]) -> list[int]:
+def narrowed(points: Sequence[AccuracyPoint], wanted: Mapping[str, Sequence[str]]) -> list[int]:
     """Places of the points that every filter lets through."""
     return [
         at
@@ -64,7 +64,7 @@ def narrowed(points: Sequence[Point], wanted: Mapping[str, Sequence[str]]) -> li
     ]
 
 
-def _summary(shown: Sequence[Point], total: int) -> str:
+def _summary(shown: Sequence[AccuracyPoint], total: int) -> str:
     every = scores(shown)[-1]
     return (
         f"{len(shown)} of {total} figures. Half are within {percent(every.median, 1)}; "
@@ -72,7 +72,7 @@ def _summary(shown: Sequence[Point], total: int) -> str:
     )
 
 
-def _chart(shown: Sequence[Point], places: Sequence[int]) -> int | None:
+def _chart(shown: Sequence[AccuracyPoint], places: Sequence[int]) -> int | None:
     """The chart; returns the place of the point that was clicked."""
     event = st.plotly_chart(
         chart.scatter(shown, places),
@@ -97,7 +97,7 @@ def selected(event: Any, places: Sequence[int]) -> int | None:
     return None
 
 
-def _details(point: Point | None) -> None:
+def _details(point: AccuracyPoint | None) -> None:
     """The point that was clicked, and the way to its source."""
     with st.container(border=True, key="ledger_details"):
         if point is None:
@@ -119,7 +119,7 @@ def _details(point: Point | None) -> None:
             show(_said(point))
 
 
-def _facts(point: Point) -> tuple[tuple[str, str], ...]:
+def _facts(point: AccuracyPoint) -> tuple[tuple[str, str], ...]:
     return (
         ("measured", tokens_per_second(point.measured)),
         ("predicted", tokens_per_second(point.predicted)),
@@ -131,7 +131,7 @@ def _facts(point: Point) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _said(point: Point) -> Any:
+def _said(point: AccuracyPoint) -> Any:
     rows = [
         (peer.name, number(said), percent(said / point.measured - 1.0))
         for peer in PEERS
@@ -143,7 +143,7 @@ def _said(point: Point) -> Any:
     return table(headings, rows, label="What public formulas say", numeric=(1, 2))
 
 
-def _table(shown: Sequence[Point]) -> None:
+def _table(shown: Sequence[AccuracyPoint]) -> None:
     """All of them, sorted as the person likes."""
     st.dataframe(
         frame(shown),
@@ -163,7 +163,7 @@ def _table(shown: Sequence[Point]) -> None:
     )
 
 
-def frame(shown: Sequence[Point]) -> pd.DataFrame:
+def frame(shown: Sequence[AccuracyPoint]) -> pd.DataFrame:
     """The points as a table."""
     return pd.DataFrame(
         {

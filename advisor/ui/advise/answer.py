@@ -13,7 +13,7 @@ from advisor.calibration.local_machine import this_machine
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
-from advisor.model.resolve import Found
+from advisor.model.resolve import ResolvedModel
 from advisor.reports.document import ReportDocument
 from advisor.reports.from_advice import document
 from advisor.ui.sidebar.choices import Choices
@@ -21,7 +21,7 @@ from advisor.ui.sidebar.model_choice import Picked
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class AdviseAnswer:
     """Everything a page needs to show one comparison.
 
     Attributes:
@@ -35,7 +35,7 @@ class Answer:
     """
 
     choices: Choices
-    found: Found
+    found: ResolvedModel
     machine: Machine
     work: Workload
     money: MoneyInputs
@@ -60,7 +60,7 @@ def answer(
     choices: Choices,
     picked: Picked,
     calibrated: int,  # noqa: ARG001 - a part of the key
-) -> Answer:
+) -> AdviseAnswer:
     """The answer; `calibrated` changes when this machine was measured again.
 
     Raises:
@@ -73,7 +73,7 @@ def answer(
     advice = advise(
         found.model, here, work, money=money, settings=choices.settings(), chosen=choices.chosen()
     )
-    return Answer(
+    return AdviseAnswer(
         choices=choices,
         found=found,
         machine=here,

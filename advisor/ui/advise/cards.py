@@ -14,7 +14,7 @@ from advisor.cost_model.placement import PlacementStrategy, Tier
 from advisor.cost_model.schedule import Route
 from advisor.formatting import UNKNOWN, memory, range_of, seconds, tokens_per_second
 from advisor.ui.advise import explanation
-from advisor.ui.advise.answer import Answer
+from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.advise.typing_preview import typing
 from advisor.ui.parts.markup import block, joined, show
 
@@ -23,7 +23,7 @@ PROMISED = 0.5
 PART_CLASSES = {"weights": "oa-weights", "KV cache": "oa-cache", "buffers": "oa-buffers"}
 
 
-def cards(answer: Answer) -> None:
+def cards(answer: AdviseAnswer) -> None:
     """All three, always in the same order."""
     before = _speeds_before(answer)
     for column, strategy in zip(st.columns(3), PlacementStrategy, strict=True):
@@ -37,7 +37,7 @@ def cards(answer: Answer) -> None:
                 explanation.button(one)
 
 
-def _speeds_before(answer: Answer) -> dict[PlacementStrategy, str]:
+def _speeds_before(answer: AdviseAnswer) -> dict[PlacementStrategy, str]:
     """Speeds under the choices before these, so that a change can be seen."""
     state = st.session_state
     now = {
@@ -53,7 +53,9 @@ def _speeds_before(answer: Answer) -> dict[PlacementStrategy, str]:
     return {key: text for key, text in before.items() if now.get(key) != text}
 
 
-def _card(answer: Answer, strategy: PlacementStrategy, one: Estimate | None, before: str) -> Markup:
+def _card(
+    answer: AdviseAnswer, strategy: PlacementStrategy, one: Estimate | None, before: str
+) -> Markup:
     if one is None:
         return joined((_head(strategy, "not possible", "bad"), *_refused(answer, strategy)))
     if not bool(one.fits):
@@ -66,7 +68,7 @@ def _head(strategy: PlacementStrategy, badge: str, tone: str) -> Markup:
     return block("oa-head", title.format(TITLES[strategy], tone, badge))
 
 
-def _refused(answer: Answer, strategy: PlacementStrategy) -> Iterable[Markup]:
+def _refused(answer: AdviseAnswer, strategy: PlacementStrategy) -> Iterable[Markup]:
     reason = answer.advice.why_not(strategy) or UNKNOWN
     yield block("oa-speed oa-none", "not possible" if answer.machine.gpus else "no GPU")
     yield block("oa-why", reason, "p")
@@ -74,7 +76,7 @@ def _refused(answer: Answer, strategy: PlacementStrategy) -> Iterable[Markup]:
         yield from _would_hold(answer)
 
 
-def _short(answer: Answer, one: Estimate, before: str) -> Iterable[Markup]:
+def _short(answer: AdviseAnswer, one: Estimate, before: str) -> Iterable[Markup]:
     yield block("oa-speed oa-none", f"{memory(float(one.missing))} short")
     yield _was(before)
     yield block("oa-range", f"with {one.runtime}, {one.model.format}")
@@ -85,7 +87,7 @@ def _short(answer: Answer, one: Estimate, before: str) -> Iterable[Markup]:
     yield from _tiers(answer, one)
 
 
-def _would_hold(answer: Answer) -> Iterable[Markup]:
+def _would_hold(answer: AdviseAnswer) -> Iterable[Markup]:
     """The cheapest GPU that holds the whole model."""
     found = next((one for one in answer.advice.upgrades if one.holds_all), None)
     if found is not None and found.estimate.decode is not None:
@@ -100,7 +102,7 @@ def _reach(found: Upgrade) -> Markup:
     )
 
 
-def _running(answer: Answer, one: Estimate, before: str) -> Iterable[Markup]:
+def _running(answer: AdviseAnswer, one: Estimate, before: str) -> Iterable[Markup]:
     speed, decode = decode_tps(one), one.decode
     amount, _, unit = tokens_per_second(speed).partition(" ")
     yield block("oa-speed", Markup("{}<span>{}</span>").format(amount, unit))
@@ -119,7 +121,7 @@ def _was(before: str) -> Markup:
     return block("oa-was", f"was {before}") if before else Markup()
 
 
-def _facts(answer: Answer, one: Estimate) -> Markup:
+def _facts(answer: AdviseAnswer, one: Estimate) -> Markup:
     first = one.first_token
     facts = [
         ("First token", seconds(float(first.value)) if first else UNKNOWN),
@@ -133,7 +135,7 @@ def _facts(answer: Answer, one: Estimate) -> Markup:
     return block("oa-facts", joined(rows))
 
 
-def _tiers(answer: Answer, one: Estimate) -> Iterable[Markup]:
+def _tiers(answer: AdviseAnswer, one: Estimate) -> Iterable[Markup]:
     if one.placement is None:
         return
     room = {
@@ -165,7 +167,7 @@ def _tier(tier: Tier, parts: dict[str, float], room: float | None) -> Markup:
     return html.format(name, memory(held), limit, over, said, bars)
 
 
-def _remarks(answer: Answer, one: Estimate) -> Iterable[Markup]:
+def _remarks(answer: AdviseAnswer, one: Estimate) -> Iterable[Markup]:
     """What a person should know before comparing this card with its neighbours."""
     resident = card_of(answer.advice, PlacementStrategy.GPU_RESIDENT)
     whole_fits = resident is not None and bool(resident.fits)
@@ -203,7 +205,7 @@ def _what_half_a_token_takes(one: Estimate) -> Iterable[str]:
         )
 
 
-def _other_ways(answer: Answer, shown: Estimate) -> Iterable[Markup]:
+def _other_ways(answer: AdviseAnswer, shown: Estimate) -> Iterable[Markup]:
     """The other way to read what RAM holds, and why it differs."""
     in_place = Route.STREAMED not in shown.routes
     others = usable(answer.advice.placed(PlacementStrategy.CPU_OFFLOAD))

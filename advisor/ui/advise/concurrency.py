@@ -16,14 +16,14 @@ from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import memory, number, tokens_per_second
 from advisor.model.model import Floats
-from advisor.ui.advise.answer import Answer
+from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.advise.estimate_choice import choose
-from advisor.ui.parts.log_curves import Curve, Mark, curves
+from advisor.ui.parts.log_curves import Curve, CurveMark, curves
 from advisor.ui.parts.markup import block, show
 from advisor.ui.parts.plot import draw
 
 
-def users_together(answer: Answer) -> None:
+def users_together(answer: AdviseAnswer) -> None:
     """Total speed and that of each user, over their number."""
     ready = sorted(
         (one for one in answer.advice.estimates if bool(one.fits)), key=decode_tps, reverse=True
@@ -36,7 +36,7 @@ def users_together(answer: Answer) -> None:
             _together(answer, ready)
 
 
-def _together(answer: Answer, ready: list[Estimate]) -> None:
+def _together(answer: AdviseAnswer, ready: list[Estimate]) -> None:
     left, right = st.columns([2, 1])
     with left:
         chosen = choose("Served by", ready, answer.advice.best, key="users_of")
@@ -80,15 +80,19 @@ def _users_chart(found: Together) -> dict[str, object]:
         Curve(name="all together", x=found.users, y=found.total),
         Curve(name="each", x=found.users, y=found.each),
     )
-    marks = [Mark(text=f"{found.target:g} tokens/s for each", y=found.target)]
+    marks = [CurveMark(text=f"{found.target:g} tokens/s for each", y=found.target)]
     if found.memory_ends is not None and found.memory_ends > 1:
-        marks.append(Mark(text=f"memory ends at {found.memory_ends}", x=float(found.memory_ends)))
+        marks.append(
+            CurveMark(text=f"memory ends at {found.memory_ends}", x=float(found.memory_ends))
+        )
     if found.target_ends:
-        marks.append(Mark(text=f"{found.target_ends} at that speed", x=float(found.target_ends)))
+        marks.append(
+            CurveMark(text=f"{found.target_ends} at that speed", x=float(found.target_ends))
+        )
     return curves(lines, marks, x_label="users", y_label="tokens/s")
 
 
-def in_place_or_streamed(answer: Answer) -> None:
+def in_place_or_streamed(answer: AdviseAnswer) -> None:
     """Weights in RAM: read by the processor or carried to the GPU, by users and by prompt."""
     estimates = answer.advice.estimates
     whole = any(
@@ -102,7 +106,7 @@ def in_place_or_streamed(answer: Answer) -> None:
             _crossovers(answer)
 
 
-def _crossovers(answer: Answer) -> None:
+def _crossovers(answer: AdviseAnswer) -> None:
     users, prompt = answer.crossovers
     if users is None or prompt is None:
         show(block("oa-why", "Only one of the two ways works here.", "p"))
@@ -130,7 +134,7 @@ def _crossover(found: Crossover, x_label: str, y_label: str, words: str) -> None
     )
     at = found.overtakes
     between = at is not None and at > found.at[0]
-    marks = [Mark(text=f"from {np.ceil(at):,.0f}", x=at)] if at is not None and between else []
+    marks = [CurveMark(text=f"from {np.ceil(at):,.0f}", x=at)] if at is not None and between else []
     figure = curves(lines, marks, x_label=x_label, y_label=y_label)
     draw(figure, key=f"crossover_{x_label}", alt=words)
 

@@ -23,7 +23,7 @@ from advisor.advice.diagnosis.text import cause_words, needed_words, sentence, s
 from advisor.cost_model.estimate import Estimate
 from advisor.errors import AdvisorError
 from advisor.formatting import tokens_per_second
-from advisor.ui.advise.answer import Answer
+from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.parts.markup import block, joined, notice, show, two_lines
 
 HOW = (
@@ -33,7 +33,7 @@ HOW = (
 
 
 @st.fragment
-def panel(answer: Answer) -> None:
+def panel(answer: AdviseAnswer) -> None:
     """The expander under the cards."""
     named = {_label(one): one for one in measurable(answer.advice.estimates)}
     if not named:

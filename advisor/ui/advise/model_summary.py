@@ -12,8 +12,8 @@ from advisor.cost_model.workload import Workload
 from advisor.formatting import memory, number, short
 from advisor.model.architecture import Architecture, Group, LayerCache
 from advisor.model.model import LAYERED, Model
-from advisor.model.resolve import Found
-from advisor.ui.advise.answer import Answer
+from advisor.model.resolve import ResolvedModel
+from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.parts.markup import block, joined, show, table
 
 Row = tuple[Markup, str]
@@ -45,7 +45,7 @@ HEADINGS = {
 LONGEST_FACT = 300
 
 
-def expander(answer: Answer) -> None:
+def expander(answer: AdviseAnswer) -> None:
     """The expander under the title."""
     with st.expander("What was understood of the model", key="understood"):
         model = answer.found.model
@@ -182,7 +182,7 @@ def _cache_rows(model: Model, work: Workload) -> Iterable[Row]:
         yield _term("of that fixed", "States that are there from the first token."), memory(fixed)
 
 
-def _origin(found: Found) -> Iterable[Markup]:
+def _origin(found: ResolvedModel) -> Iterable[Markup]:
     yield _head("Where this comes from")
     rows: list[tuple[str, object]] = [("source", _source(found.source))]
     rows.append(("sizes", _sizes(found)))
@@ -199,7 +199,7 @@ def _source(text: str) -> object:
     )
 
 
-def _sizes(found: Found) -> str:
+def _sizes(found: ResolvedModel) -> str:
     """Whether sizes were read or worked out."""
     form = found.model.format
     if found.stored == form and found.source.startswith("GGUF"):

@@ -22,7 +22,7 @@ from advisor.ui.advise import (
     save,
     tables,
 )
-from advisor.ui.advise.answer import Answer
+from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.advise.cards import cards
 from advisor.ui.parts import comparison_charts, markup
 from advisor.ui.parts.markup import block, notice
@@ -41,7 +41,7 @@ def impossible(picked: Picked, chosen: Choices, error: AdvisorError) -> None:
         markup.show(block("oa-soft", "Choose another model or format in the sidebar.", "p"))
 
 
-def show(answer: Answer, problems: Iterable[str]) -> None:
+def show(answer: AdviseAnswer, problems: Iterable[str]) -> None:
     """Everything about one comparison.
 
     Args:
@@ -66,7 +66,7 @@ def show(answer: Answer, problems: Iterable[str]) -> None:
     _how_sure(answer)
 
 
-def _head(answer: Answer) -> None:
+def _head(answer: AdviseAnswer) -> None:
     words, actions = st.columns([2, 1], vertical_alignment="top")
     with words:
         markup.show(block("oa-title", answer.advice.title, "h1"))
@@ -76,7 +76,7 @@ def _head(answer: Answer) -> None:
     markup.show(block("oa-verdict", answer.advice.verdict, "p"))
 
 
-def _unknown(answer: Answer) -> None:
+def _unknown(answer: AdviseAnswer) -> None:
     """A speed that decides the answer and that nobody measured."""
     figure = answer.machine.host.bandwidth
     if figure.kind is not Provenance.ASSUMED:
@@ -92,7 +92,7 @@ def _unknown(answer: Answer) -> None:
             machine_panel.measure("main")
 
 
-def _charts(answer: Answer) -> None:
+def _charts(answer: AdviseAnswer) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         _memory(answer.document)
@@ -169,7 +169,7 @@ def _cost(document: ReportDocument) -> None:
         draw(comparison_charts.costs(lines), key="costs", alt=alt)
 
 
-def _how_sure(answer: Answer) -> None:
+def _how_sure(answer: AdviseAnswer) -> None:
     st.subheader("How sure", anchor="sure")
     best = answer.advice.best
     kinds = Counter(str(one.figure.kind.value) for one in best.assumptions) if best else Counter()
@@ -183,7 +183,7 @@ def _how_sure(answer: Answer) -> None:
     markup.show(block("oa-why", " ".join(filter(None, sentences)), "p"))
 
 
-def _fared(answer: Answer) -> Iterable[str]:
+def _fared(answer: AdviseAnswer) -> Iterable[str]:
     """How earlier predictions like those on the cards did, one sentence for each kind of run."""
     shown = (card_of(answer.advice, strategy) for strategy in PlacementStrategy)
     able = [one for one in shown if one is not None and bool(one.fits)]

@@ -5,11 +5,11 @@ import streamlit as st
 from advisor.advice import skypilot
 from advisor.advice.upgrades import Upgrade, first_choice
 from advisor.errors import Refusal
-from advisor.ui.advise.answer import Answer
+from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.parts.markup import block, notice, show
 
 
-def task_file(answer: Answer) -> None:
+def task_file(answer: AdviseAnswer) -> None:
     """A choice of the rented GPUs and the file for it; nothing where none is rented."""
     rented = {
         one.name: one
@@ -24,7 +24,7 @@ def task_file(answer: Answer) -> None:
             _task(answer, rented)
 
 
-def _task(answer: Answer, rented: dict[str, Upgrade]) -> None:
+def _task(answer: AdviseAnswer, rented: dict[str, Upgrade]) -> None:
     if st.session_state.get("rented") not in rented:
         first = first_choice(answer.advice.upgrades)
         known = first is not None and first.name in rented

@@ -11,14 +11,14 @@ from advisor.advice.runtime_notes import remarks
 from advisor.cost_model.estimate import Estimate
 from advisor.formatting import memory, range_of, seconds, tokens_per_second
 from advisor.runtimes.setup_effort import setup_efforts
-from advisor.ui.advise.answer import Answer
+from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.advise.estimate_choice import choose
 from advisor.ui.parts.markup import block, show, table, two_lines
 
 HEADINGS = ("Runtime", "Placement", "Speed", "First token", "Bound by", "Setup")
 
 
-def runtimes(answer: Answer) -> None:
+def runtimes(answer: AdviseAnswer) -> None:
     """Every runtime and placement that works here, fastest first; the others folded below."""
     estimates = answer.advice.estimates
     ready = sorted((one for one in estimates if bool(one.fits)), key=decode_tps, reverse=True)
@@ -51,7 +51,7 @@ def effort(runtime: str) -> Markup | str:
     return Markup("<abbr title='{}' tabindex='0'>{}</abbr>").format(row.why, row.effort)
 
 
-def _command(answer: Answer, ready: Sequence[Estimate]) -> None:
+def _command(answer: AdviseAnswer, ready: Sequence[Estimate]) -> None:
     """The command of the one that is chosen, and what is to be known of it."""
     one = choose("Command for", ready, answer.advice.best, key="command_of")
     st.code(one.command, language=one.how.language, wrap_lines=True)

@@ -8,7 +8,7 @@ import streamlit as st
 from advisor.errors import AdvisorError
 from advisor.reports.document import ReportDocument
 from advisor.reports.store import LONGEST_NAME, LONGEST_NOTES
-from advisor.ui.advise.answer import Answer
+from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.parts.markup import notice
 from advisor.ui.parts.session import base, store
 from advisor.ui.sidebar import uploads
@@ -16,7 +16,7 @@ from advisor.ui.sidebar import uploads
 NO_LINK = "A link cannot carry what was pasted or uploaded."
 
 
-def save_button(answer: Answer) -> None:
+def save_button(answer: AdviseAnswer) -> None:
     """A name, notes, and the button that keeps them with the comparison."""
     title = answer.advice.title[:LONGEST_NAME]
     with st.popover("Save report", icon=":material/bookmark:", key="save_report"):
@@ -30,7 +30,7 @@ def save_button(answer: Answer) -> None:
             _save(answer, name or title, notes)
 
 
-def _save(answer: Answer, name: str, notes: str) -> None:
+def _save(answer: AdviseAnswer, name: str, notes: str) -> None:
     try:
         store().save(_document(answer), name, notes)
     except AdvisorError as error:
@@ -39,13 +39,13 @@ def _save(answer: Answer, name: str, notes: str) -> None:
     notice("Saved. You find it under Reports.")
 
 
-def _document(answer: Answer) -> ReportDocument:
+def _document(answer: AdviseAnswer) -> ReportDocument:
     link = "" if uploads.is_given(answer.choices.model) else answer.choices.permalink(base())
     now = datetime.now(UTC).isoformat(timespec="seconds")
     return replace(answer.document, created_at=now, link=link, command=answer.choices.command())
 
 
-def link_button(answer: Answer) -> None:
+def link_button(answer: AdviseAnswer) -> None:
     """The address that reopens this comparison, with a button to copy it."""
     no_link = uploads.is_given(answer.choices.model)
     with st.popover(

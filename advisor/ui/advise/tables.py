@@ -12,7 +12,7 @@ from advisor.advice.compare import decode_tps
 from advisor.advice.upgrades import Upgrade
 from advisor.formatting import hours, money, money_per_hour, number, range_of, tokens_per_second
 from advisor.formatting import short as shortened
-from advisor.ui.advise.answer import Answer
+from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.parts.markup import block, joined, show, table, two_lines
 
 OLD = 90  # days after which a price is called old
@@ -22,7 +22,7 @@ UPGRADE_HEADINGS = (
 )  # fmt: skip
 
 
-def upgrades(answer: Answer) -> None:
+def upgrades(answer: AdviseAnswer) -> None:
     """GPUs that are faster, cheapest month first."""
     found = answer.advice.upgrades
     if not found:
@@ -80,7 +80,7 @@ def price_note(note: str, today: date | None = None) -> str:
     return f"old price: {note}" if age.days > OLD else note
 
 
-def what_ifs(answer: Answer) -> None:
+def what_ifs(answer: AdviseAnswer) -> None:
     """Changes short of a bigger GPU, largest gain first."""
     found = answer.advice.what_ifs
     if not found:

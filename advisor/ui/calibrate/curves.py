@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from markupsafe import Markup
 
 from advisor.calibration.measurement_file import moment
-from advisor.probes.measurement import Measurement, Point
+from advisor.probes.measurement import CurvePoint, Measurement
 from advisor.probes.repeats import size
 from advisor.ui.parts.markup import block, joined
 from advisor.ui.parts.plot import Figure, Palette, line_layout, palette
@@ -42,7 +42,7 @@ def threads(one: Measurement) -> Figure:
 
 def depths(one: Measurement) -> Figure:
     """Drive read rate against queue depth, a line for each size of block."""
-    by_block: dict[int, list[Point]] = {}
+    by_block: dict[int, list[CurvePoint]] = {}
     for point in one.curve:
         by_block.setdefault(point.block, []).append(point)
     lines = [

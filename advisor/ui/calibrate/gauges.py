@@ -35,7 +35,7 @@ BEST = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mark:
+class GaugeMark:
     """What a figure is set against.
 
     Attributes:
@@ -47,7 +47,7 @@ class Mark:
     words: str
 
 
-def marks(latest: Mapping[str, Measurement], seen: Fingerprint | None) -> dict[str, Mark]:
+def marks(latest: Mapping[str, Measurement], seen: Fingerprint | None) -> dict[str, GaugeMark]:
     """Marks by name of the figure; none where nobody publishes one.
 
     Args:
@@ -56,7 +56,7 @@ def marks(latest: Mapping[str, Measurement], seen: Fingerprint | None) -> dict[s
     """
     typical = from_catalog.disk(TYPICAL_DISK).sequential
     found = {
-        "disk_read_direct": Mark(
+        "disk_read_direct": GaugeMark(
             value=float(typical.value), words="a typical PCIe 4 drive reads (yours is not known)"
         ),
         **_of_others(latest),
@@ -68,18 +68,18 @@ def marks(latest: Mapping[str, Measurement], seen: Fingerprint | None) -> dict[s
     return found
 
 
-def _of_others(latest: Mapping[str, Measurement]) -> dict[str, Mark]:
+def _of_others(latest: Mapping[str, Measurement]) -> dict[str, GaugeMark]:
     """Measured figures that others could reach at best."""
     engine = [name for name in latest if name.startswith(ENGINE)]
     return {
-        name: Mark(value=latest[best].value, words=words)
+        name: GaugeMark(value=latest[best].value, words=words)
         for best, words, names in (*BEST, ("ram_read", "RAM gives", engine))
         if best in latest
         for name in names
     }
 
 
-def _of_host(cpu: str) -> dict[str, Mark]:
+def _of_host(cpu: str) -> dict[str, GaugeMark]:
     try:
         row = find_host(cpu)
     except UnknownName:
@@ -87,10 +87,10 @@ def _of_host(cpu: str) -> dict[str, Mark]:
     if row.bandwidth_gbs is None:
         return {}
     words = f"the datasheet of {row.name} says"
-    return {"ram_read": Mark(value=row.bandwidth_gbs * GB, words=words)}
+    return {"ram_read": GaugeMark(value=row.bandwidth_gbs * GB, words=words)}
 
 
-def _of_gpu(name: str, place: int, latest: Mapping[str, Measurement]) -> dict[str, Mark]:
+def _of_gpu(name: str, place: int, latest: Mapping[str, Measurement]) -> dict[str, GaugeMark]:
     try:
         card = from_catalog.gpu(name)
     except UnknownName:
@@ -101,18 +101,18 @@ def _of_gpu(name: str, place: int, latest: Mapping[str, Measurement]) -> dict[st
     )
     if generation and lanes and link.name.startswith("PCIe"):
         link = from_catalog.pcie(round(generation.value), round(lanes.value))
-    usual = Mark(value=float(link.pinned.value), words=f"{link.name} usually copies")
+    usual = GaugeMark(value=float(link.pinned.value), words=f"{link.name} usually copies")
     return {
         figure_name("h2d_pinned", place): usual,
         figure_name("d2h_pinned", place): usual,
-        figure_name("device_read", place): Mark(
+        figure_name("device_read", place): GaugeMark(
             value=float(card.bandwidth.value), words=f"the datasheet of {card.name} says"
         ),
     }
 
 
 def gauges(
-    shown: Iterable[Measurement], known: Mapping[str, Mark], now: datetime | None = None
+    shown: Iterable[Measurement], known: Mapping[str, GaugeMark], now: datetime | None = None
 ) -> Markup:
     """One bar for each figure, with its words.
 
@@ -126,7 +126,7 @@ def gauges(
     return block("oa-gauges", joined(cards))
 
 
-def _gauge(one: Measurement, mark: Mark | None, now: datetime) -> Markup:
+def _gauge(one: Measurement, mark: GaugeMark | None, now: datetime) -> Markup:
     head = Markup("<div class='oa-head'><span class='oa-name'>{}</span><b>{}</b></div>")
     parts = [head.format(title(one.name), quantity(one.value, one.unit))]
     if mark is None:

@@ -91,7 +91,9 @@ def _measured(who: str, known: Calibration, seen: Fingerprint | None) -> None:
     _curves(latest)
 
 
-def _verdict(who: str, latest: Mapping[str, Measurement], marks: Mapping[str, gauges.Mark]) -> str:
+def _verdict(
+    who: str, latest: Mapping[str, Measurement], marks: Mapping[str, gauges.GaugeMark]
+) -> str:
     said = {
         "ram_read": "reads its RAM at {}",
         "disk_read_direct": "its drive at {}",

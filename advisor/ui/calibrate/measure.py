@@ -10,10 +10,10 @@ from markupsafe import Markup
 from advisor.formatting import memory
 from advisor.paths import data_folder
 from advisor.probes import suite
-from advisor.probes.progress import Step
+from advisor.probes.progress import ProbeStep
 from advisor.ui.parts import probe_job
 from advisor.ui.parts.markup import block, notice, show
-from advisor.ui.parts.probe_job import HEADS, LABELS, Job
+from advisor.ui.parts.probe_job import HEADS, LABELS, ProbeJob
 from advisor.ui.sidebar import machine_panel
 from advisor.units import GB
 
@@ -46,14 +46,14 @@ def section() -> None:
         _watch()
         return
     _start()
-    mine: Job | None = st.session_state.get(MINE)
+    mine: ProbeJob | None = st.session_state.get(MINE)
     if mine is not None:
         _ended(mine)
 
 
-def unsaved() -> Job | None:
+def unsaved() -> ProbeJob | None:
     """What this session measured and could not be kept; None where there is nothing such."""
-    mine: Job | None = st.session_state.get(MINE)
+    mine: ProbeJob | None = st.session_state.get(MINE)
     lost = mine is not None and mine.found and not (mine.running or mine.cancelled or mine.saved)
     return mine if lost else None
 
@@ -127,7 +127,7 @@ def _watch() -> None:
         st.button("Stop", key="calibrate_stop", on_click=job.cancel, icon=":material/stop:")
 
 
-def _told(job: Job, part: str, step: Step | None) -> str:
+def _told(job: ProbeJob, part: str, step: ProbeStep | None) -> str:
     """How far a part is, in words; fixed by the program, so Markdown can do no harm."""
     label = HEADS.get(part, part)
     if part in job.troubles:
@@ -141,7 +141,7 @@ def _told(job: Job, part: str, step: Step | None) -> str:
     return f"{label}: {doing}{step.seconds_left:.0f} s left"
 
 
-def _ended(job: Job) -> None:
+def _ended(job: ProbeJob) -> None:
     if job.cancelled:
         notice("Stopped. Nothing was changed, and nothing is left behind.")
         return
@@ -160,11 +160,11 @@ def _ended(job: Job) -> None:
         show(sentence)
 
 
-def _parts_left(job: Job) -> str:
+def _parts_left(job: ProbeJob) -> str:
     left = [LABELS.get(part, part) for part in job.parts if part in job.troubles]
     return f"Not measured: {' and '.join(left)}; the reason is below." if left else ""
 
 
-def _troubles(job: Job) -> Iterable[Markup]:
+def _troubles(job: ProbeJob) -> Iterable[Markup]:
     for part, why in job.troubles.items():
         yield block("oa-soft", f"{HEADS.get(part, part)}: {why}", "p")

@@ -26,7 +26,7 @@ class Curve:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mark:
+class CurveMark:
     """A dotted line across the chart, upright at `x` or level at `y`, with words at its end."""
 
     text: str
@@ -34,7 +34,9 @@ class Mark:
     y: float | None = None
 
 
-def curves(lines: Sequence[Curve], marks: Sequence[Mark], *, x_label: str, y_label: str) -> Figure:
+def curves(
+    lines: Sequence[Curve], marks: Sequence[CurveMark], *, x_label: str, y_label: str
+) -> Figure:
     """The chart.
 
     Args:
@@ -66,7 +68,7 @@ def _left(lines: Sequence[Curve]) -> float:
     return float(np.log10(min(float(line.x[0]) for line in lines))) - 0.05
 
 
-def _ends(lines: Sequence[Curve], marks: Sequence[Mark]) -> tuple[float, float, float]:
+def _ends(lines: Sequence[Curve], marks: Sequence[CurveMark]) -> tuple[float, float, float]:
     """The last place with a speed, and the lowest and highest speed with some room."""
     shown = [(line.x[np.isfinite(line.y)], line.y[np.isfinite(line.y)]) for line in lines]
     speeds = np.concatenate([y for _, y in shown] + [np.array([one.y]) for one in marks if one.y])
@@ -115,7 +117,7 @@ def _line(look: Palette, line: Curve, place: int, *, above: bool) -> Figure:
     }
 
 
-def _mark(look: Palette, mark: Mark, right: float, low: float, high: float) -> Figure:
+def _mark(look: Palette, mark: CurveMark, right: float, low: float, high: float) -> Figure:
     upright = mark.x is not None
     x = [mark.x, mark.x] if upright else [1.0, right * 1.15]
     y = [low, high / 1.15] if upright else [mark.y, mark.y]

@@ -16,7 +16,7 @@ from advisor.errors import AdvisorError
 from advisor.formatting import quantity
 from advisor.probes import suite
 from advisor.probes.measurement import UNSTEADY, Measurement
-from advisor.probes.progress import Step
+from advisor.probes.progress import ProbeStep
 
 SWITCH = "ADVISOR_PROBES"
 LABELS = {"ram": "RAM", "disk": "drive", "gpu": "GPU", "engine": "llama.cpp"}
@@ -77,7 +77,7 @@ def _engine(name: str) -> str:
 
 
 @dataclass
-class Job:
+class ProbeJob:
     """A measurement under way, or its result.
 
     Attributes:
@@ -95,7 +95,7 @@ class Job:
 
     parts: tuple[str, ...] = SHORT
     full: bool = False
-    steps: dict[str, Step] = field(default_factory=dict)
+    steps: dict[str, ProbeStep] = field(default_factory=dict)
     doing: str = ""
     found: tuple[Measurement, ...] = ()
     troubles: dict[str, str] = field(default_factory=dict)
@@ -175,9 +175,9 @@ class Prober:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self.job: Job | None = None
+        self.job: ProbeJob | None = None
 
-    def start(self, chosen: Sequence[str] = SHORT, *, full: bool = False) -> Job:
+    def start(self, chosen: Sequence[str] = SHORT, *, full: bool = False) -> ProbeJob:
         """A new job, or the one that runs.
 
         Args:
@@ -186,12 +186,12 @@ class Prober:
         """
         with self._lock:
             if self.job is None or not self.job.running:
-                self.job = Job(parts=tuple(chosen), full=full)
+                self.job = ProbeJob(parts=tuple(chosen), full=full)
                 threading.Thread(target=_work, args=(self.job,), daemon=True).start()
             return self.job
 
 
-def _work(job: Job) -> None:
+def _work(job: ProbeJob) -> None:
     try:
         for part in job.parts:
             job.doing = LABELS.get(part, part)
@@ -207,15 +207,15 @@ def _work(job: Job) -> None:
         job.running = False
 
 
-def _measure(job: Job, part: str) -> None:
+def _measure(job: ProbeJob, part: str) -> None:
     """One probe; what it cannot do is noted, so that the others still count."""
 
-    def progress(step: Step) -> None:
+    def progress(step: ProbeStep) -> None:
         job.steps[part] = step
 
     if job.cancelled:
         return
-    progress(Step(share=0.0, seconds_left=job.planned(part)))
+    progress(ProbeStep(share=0.0, seconds_left=job.planned(part)))
     try:
         found = suite.measure(part, job.planned(part), progress, job.stopping)
         job.found = (*job.found, *found)
@@ -225,4 +225,4 @@ def _measure(job: Job, part: str) -> None:
         job.troubles[part] = f"Measuring failed ({type(error).__name__})."
     if part in job.troubles:
         job.failures = (*job.failures, job.troubles[part])
-    progress(Step(share=1.0, seconds_left=0.0))
+    progress(ProbeStep(share=1.0, seconds_left=0.0))

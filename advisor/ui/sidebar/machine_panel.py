@@ -92,7 +92,7 @@ def measure(where: str) -> None:
         _watch(where)
         return
     if st.button(
-        f"Measure RAM and drive (about {math.ceil(probe_job.Job().whole)} s)",
+        f"Measure RAM and drive (about {math.ceil(probe_job.ProbeJob().whole)} s)",
         key=f"measure_{where}",
         icon=":material/speed:",
         width="stretch",

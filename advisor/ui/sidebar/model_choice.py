@@ -9,7 +9,7 @@ import streamlit as st
 
 from advisor.errors import AdvisorError, InputError
 from advisor.model import catalog, resolve
-from advisor.model.resolve import Found, Way
+from advisor.model.resolve import ReferenceKind, ResolvedModel
 from advisor.ui.sidebar import uploads
 
 SWITCH = "ADVISOR_LOCAL_FILES"
@@ -32,16 +32,16 @@ class Picked:
     """
 
     text: str
-    found: Found
-    way: Way
+    found: ResolvedModel
+    way: ReferenceKind
     stamp: str = ""
 
     @property
     def own_format(self) -> bool:
         """It comes with a format, so that others are what-ifs."""
-        return self.way is not Way.NAME
+        return self.way is not ReferenceKind.NAME
 
-    def in_format(self, form: str | None) -> Found:
+    def in_format(self, form: str | None) -> ResolvedModel:
         """The same in another format.
 
         Raises:
@@ -74,16 +74,16 @@ def pick(text: str) -> Picked:
     text = text.strip()
     if uploads.is_given(text):
         kept = uploads.look_up(text)
-        return Picked(text=text, found=kept.found, way=Way.CONFIG, stamp=kept.digest)
+        return Picked(text=text, found=kept.found, way=ReferenceKind.CONFIG, stamp=kept.digest)
     if len(text) > LONGEST or text.startswith("{"):
         raise InputError("That is too long for a name. Paste a config.json under Other ways.")
     match resolve.way(text):
-        case Way.PATH:
+        case ReferenceKind.PATH:
             return _of_path(text)
-        case Way.REPOSITORY:
+        case ReferenceKind.REPOSITORY:
             return _of_repository(text)
     name = catalog.find_model(text).name
-    return Picked(text=name, found=resolve.find(text), way=Way.NAME, stamp=text)
+    return Picked(text=name, found=resolve.find(text), way=ReferenceKind.NAME, stamp=text)
 
 
 def _of_path(text: str) -> Picked:
@@ -96,7 +96,7 @@ def _of_path(text: str) -> Picked:
     if NETWORK_PATH.match(text):
         raise InputError("Paths that begin with two slashes lead to other machines; not read.")
     stamp = _changed(text)
-    return Picked(text=text, found=_told(_read(text, stamp)), way=Way.PATH, stamp=stamp)
+    return Picked(text=text, found=_told(_read(text, stamp)), way=ReferenceKind.PATH, stamp=stamp)
 
 
 def _changed(text: str) -> str:
@@ -111,7 +111,9 @@ def _of_repository(text: str) -> Picked:
     # The words beside the wheel are read as Markdown, so the repository is not named there.
     with st.spinner("Asking Hugging Face for its config.json and the list of its files"):
         found = _told(_fetched(text))
-    return Picked(text=text, found=found, way=Way.REPOSITORY, stamp=found.facts.get("commit", ""))
+    return Picked(
+        text=text, found=found, way=ReferenceKind.REPOSITORY, stamp=found.facts.get("commit", "")
+    )
 
 
 def ask_again(text: str) -> None:
@@ -120,16 +122,16 @@ def ask_again(text: str) -> None:
 
 
 @st.cache_resource(max_entries=32, ttl=REMEMBERED, show_spinner=False)
-def _read(text: str, stamp: str) -> Found | AdvisorError:  # noqa: ARG001 - a part of the key
+def _read(text: str, stamp: str) -> ResolvedModel | AdvisorError:  # noqa: ARG001 - a part of the key
     return _tried(text)
 
 
 @st.cache_resource(max_entries=32, ttl=REMEMBERED, show_spinner=False)
-def _fetched(text: str) -> Found | AdvisorError:
+def _fetched(text: str) -> ResolvedModel | AdvisorError:
     return _tried(text)
 
 
-def _tried(text: str) -> Found | AdvisorError:
+def _tried(text: str) -> ResolvedModel | AdvisorError:
     """The model or why not: an exception would not be remembered, and every change ask again."""
     try:
         return resolve.find(text)
@@ -137,7 +139,7 @@ def _tried(text: str) -> Found | AdvisorError:
         return error
 
 
-def _told(answer: Found | AdvisorError) -> Found:
+def _told(answer: ResolvedModel | AdvisorError) -> ResolvedModel:
     if isinstance(answer, AdvisorError):
         raise answer.with_traceback(None)
     return answer

@@ -7,7 +7,7 @@ import streamlit as st
 
 from advisor.errors import InputError
 from advisor.model import resolve
-from advisor.model.resolve import Found
+from advisor.model.resolve import ResolvedModel
 
 PASTED, UPLOADED = "pasted: ", "uploaded: "
 """How the names of such models begin, in the model control and in the address."""
@@ -26,7 +26,7 @@ class Given:
         digest: of the bytes it was read from.
     """
 
-    found: Found
+    found: ResolvedModel
     digest: str
 
 
@@ -90,7 +90,7 @@ def look_up(text: str) -> Given:
     )
 
 
-def _keep(name: str, found: Found, data: bytes) -> str:
+def _keep(name: str, found: ResolvedModel, data: bytes) -> str:
     kept: dict[str, Given] = st.session_state.setdefault(_KEY, {})
     kept.pop(name, None)
     kept[name] = Given(found=found, digest=hashlib.sha256(data).hexdigest())
