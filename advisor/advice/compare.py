@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from advisor.catalog.constants import constants
+from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate, whole_bytes
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
@@ -57,7 +57,7 @@ def _in_runtime(
         ]
     own = own_settings(runtime, settings)
     return [
-        estimate(model, machine, work, runtime, strategy, constants(), own, becomes.reason)
+        estimate(model, machine, work, runtime, strategy, fitted_constants(), own, becomes.reason)
         for strategy in runtime.strategies
     ]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from advisor.advice.compare import decode_tps, own_settings
-from advisor.catalog.constants import constants
+from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate, parts_held
 from advisor.cost_model.placement import Settings
 from advisor.cost_model.workload import Workload
@@ -70,7 +70,7 @@ def again(one: Estimate, work: Workload, settings: Settings | None = None) -> Es
         return one
     own = own_settings(one.how, settings)
     return estimate(
-        one.model, one.machine, work, one.how, one.strategy, constants(), own, one.becomes
+        one.model, one.machine, work, one.how, one.strategy, fitted_constants(), own, one.becomes
     )
 
 

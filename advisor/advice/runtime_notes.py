@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from advisor.catalog.constants import constants
+from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import RAM, PlacementStrategy, Settings, weight_bytes
 from advisor.formatting import number, range_of, seconds, tokens_per_second
@@ -44,7 +44,9 @@ def _again(one: Estimate, settings: Settings) -> Estimate | None:
     """The same pair with other settings; None where it cannot be or does not fit."""
     if one.machine is None:
         return None
-    found = estimate(one.model, one.machine, one.work, one.how, one.strategy, constants(), settings)
+    found = estimate(
+        one.model, one.machine, one.work, one.how, one.strategy, fitted_constants(), settings
+    )
     return found if found.decode is not None and bool(np.all(found.fits)) else None
 
 

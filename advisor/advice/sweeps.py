@@ -10,7 +10,7 @@ from advisor.advice.compare import as_run, decode_tps
 from advisor.advice.money import monthly_cost_of_use
 from advisor.advice.offers import MoneyInputs
 from advisor.advice.upgrades import first_choice
-from advisor.catalog.constants import constants
+from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import DISK, PlacementStrategy, Settings, weight_bytes
 from advisor.cost_model.workload import Workload
@@ -55,7 +55,7 @@ def speed_by_layers(
         work,
         runtime,
         PlacementStrategy.CPU_OFFLOAD,
-        constants(),
+        fitted_constants(),
         Settings(gpu_layers=layers),
     )
     if found.decode is None:
@@ -120,7 +120,9 @@ def page_cache_for(one: Estimate, speed: float, points: int = 65) -> float | Non
     split = Settings(
         gpu_layers=one.placement.gpu_layers, cpu_moe=one.placement.cpu_moe, page_cache=sizes
     )
-    found = estimate(one.model, one.machine, one.work, LLAMA_CPP, one.strategy, constants(), split)
+    found = estimate(
+        one.model, one.machine, one.work, LLAMA_CPP, one.strategy, fitted_constants(), split
+    )
     if found.decode is None:
         return None
     enough = np.flatnonzero(np.broadcast_to(found.decode.value, sizes.shape) >= speed)

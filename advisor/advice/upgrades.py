@@ -8,7 +8,7 @@ from advisor.advice.compare import as_run, decode_tps
 from advisor.advice.money import break_even_tokens, busy_share, monthly_hours, worth_per_hour
 from advisor.advice.offers import MoneyInputs, Offer, offers
 from advisor.advice.price_rows import price_rows
-from advisor.catalog.constants import constants
+from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
@@ -153,7 +153,7 @@ def _smallest_holder(
 
     def tried(count: int, strategy: PlacementStrategy) -> Estimate | None:
         where = replace(single, gpus=(card,) * count)
-        one = estimate(model, where, work, runtime, strategy, constants())
+        one = estimate(model, where, work, runtime, strategy, fitted_constants())
         return one if bool(one.fits) else None
 
     resident = PlacementStrategy.GPU_RESIDENT in runtime.strategies

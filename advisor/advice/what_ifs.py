@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from advisor.advice.compare import as_run, decode_tps, own_settings
-from advisor.catalog.constants import constants
+from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import BOUND_BY, Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.schedule import Route
@@ -95,7 +95,7 @@ def _fastest(
     except Refusal:
         return 0.0
     for strategy in runtime.strategies:
-        one = estimate(model, machine, work, runtime, strategy, constants(), settings)
+        one = estimate(model, machine, work, runtime, strategy, fitted_constants(), settings)
         if bool(one.fits):
             return decode_tps(one)
     return 0.0

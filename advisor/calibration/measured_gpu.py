@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from advisor.calibration.local_store import Calibration
-from advisor.catalog.constants import constants
+from advisor.catalog.constants import fitted_constants
 from advisor.machine import from_catalog
 from advisor.machine.machine import Gpu, Link
 from advisor.machine.quantity import Quantity
@@ -40,7 +40,7 @@ def peak(sheet: Quantity, read: Quantity) -> Quantity:
         sheet: datasheet peak [B/s].
         read: what a kernel that only reads reached [B/s].
     """
-    share = constants().value("device_read_share")
+    share = fitted_constants().value("device_read_share")
     reached = replace(read, value=read.value / share, source=f"{read.source}, read / {share:g}")
     return reached if reached.value < sheet.value else sheet
 

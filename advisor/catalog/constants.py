@@ -120,7 +120,7 @@ class Constants:
         self._used: dict[tuple[str, str], None] = {}
         self._measured: Mapping[tuple[str, str], ConstantRow] = {}
 
-    def with_measured(self, rows: Iterable[ConstantRow]) -> "Efficiency":
+    def with_measured(self, rows: Iterable[ConstantRow]) -> "Constants":
         """The same, but for constants that were measured: those hold as they are, without factors.
 
         Args:
@@ -131,7 +131,7 @@ class Constants:
         other._measured = {(row.constant, row.family or ""): row for row in rows}
         return other
 
-    def bound(self, scope: Scope) -> "Efficiency":
+    def bound(self, scope: Scope) -> "Constants":
         """The same table for another scope, nothing asked for yet."""
         other = Constants((), scope)
         other._by_constant = self._by_constant
@@ -145,7 +145,7 @@ class Constants:
         """Whose constants these are."""
         return self._scope
 
-    def scaled(self, factors: Mapping[str, float], source: str) -> "Efficiency":
+    def scaled(self, factors: Mapping[str, float], source: str) -> "Constants":
         """Constants of the same scope, some of them multiplied; nothing asked for yet.
 
         Args:
@@ -161,7 +161,7 @@ class Constants:
         }
         return other
 
-    def _look_up(self, constant: str, family: str) -> "Found":
+    def _look_up(self, constant: str, family: str) -> "ScopedConstant":
         key = (constant, family)
         found = self._found.get(key)
         if found is None:
@@ -169,7 +169,7 @@ class Constants:
         self._used[key] = None
         return found
 
-    def _search(self, constant: str, family: str) -> "Found":
+    def _search(self, constant: str, family: str) -> "ScopedConstant":
         own = self._measured.get((constant, family)) or self._measured.get((constant, ""))
         if own is not None:
             return ScopedConstant(rows=(own,), value=own.value)
@@ -210,6 +210,6 @@ def _factor(constant: str, value: float, source: str) -> ConstantRow:
 
 
 @cache
-def constants() -> Constants:
+def fitted_constants() -> Constants:
     """Shares of peak and fixed costs."""
     return Constants(read(DATA / "efficiency.csv", ConstantRow))

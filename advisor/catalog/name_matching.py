@@ -20,7 +20,7 @@ class NamedRow(Protocol):
         """Other spellings, separated by semicolons."""
 
 
-NamedRow = TypeVar("NamedRow", bound=NamedRow)
+Row = TypeVar("Row", bound=NamedRow)
 
 NOISE = re.compile(
     r"\b(nvidia|geforce|amd|radeon|intel|apple|tesla|quadro|graphics|processor|cpu|gpu|"
@@ -35,7 +35,7 @@ def loose(name: str) -> str:
     return re.sub(r"[^a-z0-9.+]", "", NOISE.sub(" ", plain.split("/")[-1]))
 
 
-def find(kind: str, name: str, rows: Mapping[str, NamedRow], hint: str = "") -> NamedRow:
+def find(kind: str, name: str, rows: Mapping[str, Row], hint: str = "") -> Row:
     """The row of a name: exactly, by alias, or loosely where only one row is meant.
 
     Raises:
@@ -54,11 +54,11 @@ def find(kind: str, name: str, rows: Mapping[str, NamedRow], hint: str = "") -> 
 _SPELLED: dict[tuple[str, int], dict[str, Any]] = {}
 
 
-def _spelled(kind: str, rows: Mapping[str, NamedRow]) -> dict[str, NamedRow]:
+def _spelled(kind: str, rows: Mapping[str, Row]) -> dict[str, Row]:
     """Rows by each of their spellings; names win over aliases, earlier rows over later ones."""
     key = (kind, id(rows))
     if key not in _SPELLED:
-        index: dict[str, NamedRow] = {row.name.casefold(): row for row in rows.values()}
+        index: dict[str, Row] = {row.name.casefold(): row for row in rows.values()}
         for row in rows.values():
             for spelling in spellings(row):
                 index.setdefault(spelling, row)
@@ -72,6 +72,6 @@ def spellings(row: NamedRow) -> list[str]:
     return [one.strip().casefold() for one in spelled if one.strip()]
 
 
-def by_name(rows: Iterable[NamedRow]) -> dict[str, NamedRow]:
+def by_name(rows: Iterable[Row]) -> dict[str, Row]:
     """Rows under their names, in their order."""
     return {row.name: row for row in rows}

@@ -190,7 +190,7 @@ def estimate(
     work: Workload,
     runtime: Runtime,
     strategy: PlacementStrategy,
-    efficiency: Constants,
+    constants: Constants,
     settings: Settings | None = None,
     becomes: str = "",
     *,
@@ -205,7 +205,7 @@ def estimate(
         work: what is asked; its numbers may be arrays.
         runtime: which.
         strategy: which of the three placements.
-        efficiency: the constants.
+        constants: shares of peak and fixed costs.
         settings: layers and cache that the person fixed.
         becomes: why the format is not the one asked for.
         backend: the runtime's way to the GPU; empty for the usual one of its vendor.
@@ -229,7 +229,7 @@ def estimate(
         fits=np.asarray(missing) <= 0,
         missing=missing,
         machine=machine,
-        constants=constants_on(machine.host, model, efficiency.bound(scope)),
+        constants=constants_on(machine.host, model, constants.bound(scope)),
     )
 
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from functools import cache
 
-from advisor.catalog.constants import constants
+from advisor.catalog.constants import fitted_constants
 from advisor.errors import InputError
 from advisor.machine.catalog import find_disk, find_gpu, find_host, gpu_bridges, gpu_links
 from advisor.machine.machine import Disk, Gpu, Host, Link
@@ -71,7 +71,7 @@ def bridged(gpu: Gpu) -> Gpu:
 def _peer(own: GpuLinkRow | None) -> Quantity | None:
     if own is None:
         return None
-    reached = constants().row("peer_link_share")
+    reached = fitted_constants().row("peer_link_share")
     return Quantity(
         value=own.peer_gbs * GB * reached.value,
         kind=Provenance.DERIVED,
@@ -90,7 +90,7 @@ def _link(row: GpuRow) -> Link:
 
 def pcie(generation: int, lanes: int) -> Link:
     """A PCI Express link, by what copies over 16 lanes of its generation reach."""
-    row = constants().row("pcie_x16", f"PCIe {generation}")
+    row = fitted_constants().row("pcie_x16", f"PCIe {generation}")
     return _link_from(
         f"PCIe {generation} x{lanes}",
         Quantity(
@@ -104,7 +104,7 @@ def pcie(generation: int, lanes: int) -> Link:
 
 def direct_link(name: str, peak: float) -> Link:
     """A link of a given peak that is not PCI Express [B/s]."""
-    row = constants().row("direct_link_share")
+    row = fitted_constants().row("direct_link_share")
     return _link_from(
         name,
         Quantity(value=peak * row.value, kind=Provenance.DERIVED, source=row.source, date=row.date),
@@ -126,7 +126,7 @@ def shared_memory(bandwidth: float) -> Link:
 
 def _link_from(name: str, pinned: Quantity) -> Link:
     def share(constant: str) -> Quantity:
-        row = constants().row(constant)
+        row = fitted_constants().row(constant)
         return Quantity(
             value=pinned.value * row.value,
             kind=Provenance.DERIVED,
@@ -172,8 +172,8 @@ def host(name: str, memory: Quantity, bandwidth: Quantity | None = None) -> Host
 
 def sustained(peak: float, segment: str, source: str, date: str) -> Quantity:
     """What all cores together read of a datasheet's RAM bandwidth [B/s]."""
-    row = constants().row("ram_sustained_share", segment)
-    share = min(constants().value("ram_sustained_share", segment), MOST_SUSTAINED)
+    row = fitted_constants().row("ram_sustained_share", segment)
+    share = min(fitted_constants().value("ram_sustained_share", segment), MOST_SUSTAINED)
     return Quantity(
         value=peak * share,
         kind=Provenance.ASSUMED,

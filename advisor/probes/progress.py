@@ -1,7 +1,7 @@
 """How far a probe is: told to whoever watches, who may stop it.
 
-Every probe is called as `measure(seconds, progress, cancelled)`. It reports a `ProbeStep` between its
-repeats, and asks there whether to stop; what was not finished is not returned.
+Every probe is called as `measure(seconds, progress, cancelled)`. It reports a `ProbeStep` between
+its repeats, and asks there whether to stop; what was not finished is not returned.
 """
 
 import time

@@ -11,7 +11,7 @@ from advisor.advice.cards import TITLES, card_of
 from advisor.advice.offers import MoneyInputs
 from advisor.advice.sweeps import CostLine, cost_by_tokens, speed_by_layers
 from advisor.advice.upgrades import Upgrade
-from advisor.cost_model.assumptions import AssumptionRow as Input
+from advisor.cost_model.assumptions import Assumption as Input
 from advisor.cost_model.estimate import Estimate, parts_held
 from advisor.cost_model.placement import PlacementStrategy, Tier
 from advisor.cost_model.uncertainty import Range

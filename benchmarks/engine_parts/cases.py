@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from advisor.catalog.constants import constants
+from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
@@ -106,7 +106,7 @@ def work(depth: int) -> Workload:
 def predicted(case: Case, machine: Machine, depth: int) -> Estimate:
     """What the program says of it."""
     return estimate(
-        case.model, machine, work(depth), case.runtime, case.strategy, constants(),
+        case.model, machine, work(depth), case.runtime, case.strategy, fitted_constants(),
         case.settings,
     )  # fmt: skip
 

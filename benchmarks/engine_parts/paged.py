@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from advisor.catalog.constants import constants
+from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import RAM, PlacementStrategy, Settings, needed_bytes
 from advisor.cost_model.workload import Workload
@@ -168,5 +168,5 @@ def predicted(model: Larger, machine: Machine, cache: float) -> Estimate:
     """A model of which so much lies in the page cache."""
     return estimate(
         model.synthetic.model, machine, _work(), LLAMA_CPP, PlacementStrategy.NVME_OFFLOAD,
-        constants(), Settings(page_cache=cache),
+        fitted_constants(), Settings(page_cache=cache),
     )  # fmt: skip

@@ -11,7 +11,7 @@ import numpy as np
 
 from advisor.calibration import local_store
 from advisor.calibration.local_machine import this_machine
-from advisor.catalog.constants import constants
+from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
@@ -97,7 +97,7 @@ def calibrated(found: Readings) -> Machine:
 def predicted(model: Model, machine: Machine, depth: int) -> Estimate:
     """A model with all its weights in RAM, after a prompt of so many tokens."""
     work = Workload(prompt=depth, output=TOKENS, context=depth + TOKENS)
-    table = constants()
+    table = fitted_constants()
     return estimate(model, machine, work, LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD, table)
 
 

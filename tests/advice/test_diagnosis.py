@@ -22,7 +22,7 @@ from advisor.advice.diagnosis.diagnose import (
     distance,
 )
 from advisor.advice.diagnosis.text import diagnosis_text, sentence
-from advisor.catalog.constants import constants
+from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings, Tier
 from advisor.cost_model.schedule import Route
@@ -80,7 +80,7 @@ def predicted(name: str) -> Estimate:
         Workload(**work),
         runtime,
         strategy,
-        constants(),
+        fitted_constants(),
         SPLITS.get(name),
     )
 
@@ -228,7 +228,9 @@ class TestByHand:
         empty = Workload(prompt=0, output=1)
         model, form, strategy, runtime, _, _ = SITUATIONS["full RAM"]
         here = machine(MachineSpec(cpu="Ryzen 9 7950X", ram_gb=48, ram_gbs=60, cores=200))
-        one = estimate(catalog.model(model, form), here, empty, runtime, strategy, constants())
+        one = estimate(
+            catalog.model(model, form), here, empty, runtime, strategy, fitted_constants()
+        )
         assert one.step is not None
         total, in_ram = float(one.step.total), float(one.step.parts[Route.IN_PLACE])
         assert in_ram > 0.5 * total
@@ -290,7 +292,7 @@ class TestByHand:
         model, form, _, runtime, work, _ = SITUATIONS["split"]
         alone = machine(MachineSpec(ram_gb=64))
         expected = estimate(
-            catalog.model(model, form), alone, Workload(**work), runtime, RAM, constants()
+            catalog.model(model, form), alone, Workload(**work), runtime, RAM, fitted_constants()
         )
         assert speed(tried("split", "cpu_alone").decode) == pytest.approx(decode(expected))
 
@@ -298,7 +300,7 @@ class TestByHand:
         model, form, _, runtime, work, said = SITUATIONS["resident"]
         expected = estimate(
             catalog.model(model, form), machine(MachineSpec(**said)), Workload(**work), runtime,
-            RAM, constants(), Settings(gpu_layers=16, cpu_moe=0),
+            RAM, fitted_constants(), Settings(gpu_layers=16, cpu_moe=0),
         )  # fmt: skip
         found = tried("resident", "fewer_layers", "16 of 32")
         assert speed(found.decode) == pytest.approx(decode(expected))
@@ -589,7 +591,7 @@ def test_speeds_that_nobody_measures_are_refused(value: float) -> None:
 def test_a_pair_that_was_refused_cannot_be_diagnosed() -> None:
     one = estimate(
         catalog.model("Llama-3.1-8B", "Q4_K_M"), machine(MachineSpec(ram_gb=64)), Workload(),
-        LLAMA_CPP, RESIDENT, constants(),
+        LLAMA_CPP, RESIDENT, fitted_constants(),
     )  # fmt: skip
     with pytest.raises(InputError, match=r"has no GPU.*no prediction to compare with"):
         diagnose(one, Measured(decode=1.0))

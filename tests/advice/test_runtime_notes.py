@@ -6,7 +6,7 @@ import pytest
 
 from advisor.advice.compare import as_run
 from advisor.advice.runtime_notes import remarks
-from advisor.catalog.constants import constants
+from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
@@ -26,7 +26,9 @@ def run(
 ) -> Estimate:
     where = machine(MachineSpec(**{"gpu": "RTX 3090", "ram_gb": 64, **inputs}))
     model = as_run(catalog.model(name, "Q4_K_M"), runtime, where)
-    return estimate(model, where, work or Workload(), runtime, strategy, constants(), settings)
+    return estimate(
+        model, where, work or Workload(), runtime, strategy, fitted_constants(), settings
+    )
 
 
 def said(one: Estimate) -> str:

@@ -13,7 +13,7 @@ import pytest
 from advisor.advice import skypilot
 from advisor.advice.advise import advise
 from advisor.advice.upgrades import Upgrade
-from advisor.catalog.constants import constants
+from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
@@ -154,7 +154,7 @@ def test_a_part_in_ram_asks_for_that_ram() -> None:
     part = estimate(
         catalog.model("Llama-3.1-70B", "Q4_K_M"),
         machine(MachineSpec(gpu="RTX 4090", ram_gb=64)),
-        Workload(), LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD, constants(),
+        Workload(), LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD, fitted_constants(),
     )  # fmt: skip
     read = yaml.safe_load(skypilot.task(upgrade(estimate=part, holds_all=False)))
     wanted = read["resources"]["memory"]

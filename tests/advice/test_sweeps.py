@@ -10,7 +10,7 @@ from advisor.advice.compare import compare, decode_tps
 from advisor.advice.offers import MoneyInputs
 from advisor.advice.sweeps import cost_by_tokens, page_cache_for, speed_by_layers
 from advisor.advice.upgrades import first_choice
-from advisor.catalog.constants import constants
+from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
@@ -126,7 +126,7 @@ def from_drive(**said: object) -> Estimate:
         Workload(),
         LLAMA_CPP,
         PlacementStrategy.NVME_OFFLOAD,
-        constants(),
+        fitted_constants(),
         Settings(gpu_layers=40.0, page_cache=0.0),
     )
 

@@ -13,7 +13,7 @@ import own_rows
 import pytest
 from gpu_server import FIGURES, PAGEABLE, PINNED, SERVER, measurements, read_rows, run, session
 
-from advisor.catalog.constants import constants
+from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import estimate
 from advisor.errors import InputError, ProbeError
 from advisor.machine.machine import Machine
@@ -154,7 +154,7 @@ def test_predicted_stands_beside_measured(
         for row in (one for one in found if one.category == case.category):
             own = estimate(
                 case.model, server, cases.work(row.context_depth), case.runtime, case.strategy,
-                constants(), case.settings,
+                fitted_constants(), case.settings,
             )  # fmt: skip
             assert own.decode is not None
             assert row.predicted_tps == pytest.approx(float(own.decode.value), rel=1e-3)

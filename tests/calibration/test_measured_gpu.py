@@ -6,7 +6,7 @@ import pytest
 
 from advisor.calibration import local_machine, measured_gpu
 from advisor.calibration.local_store import SOURCE, Calibration
-from advisor.catalog.constants import constants
+from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.loads import Load
 from advisor.cost_model.processors import gpu_seconds
 from advisor.cost_model.schedule import Transfer
@@ -67,13 +67,13 @@ def test_measured_copies_replace_the_catalogues(this_machine):
 
 def test_they_reach_the_prediction(this_machine):
     (gpu,) = this_machine(MEASURED)
-    seconds = link_seconds(13.1e9, gpu.link, Transfer.PINNED, constants())
+    seconds = link_seconds(13.1e9, gpu.link, Transfer.PINNED, fitted_constants())
     assert seconds == pytest.approx(1.0, rel=1e-4)  # 13.1 GB at 13.1 GB/s
 
 
 def test_what_was_not_measured_follows_from_pinned_copies(this_machine):
     (gpu,) = this_machine({"h2d_pinned": 20e9})
-    share = constants().value("pageable_share")
+    share = fitted_constants().value("pageable_share")
     assert gpu.link.pageable.value == pytest.approx(20e9 * share)
     assert gpu.link.pageable.kind is Provenance.DERIVED
     assert gpu.link.name == "PCIe 4 x16"
@@ -106,7 +106,7 @@ def test_its_losses_count_once(this_machine):
         this_machine({"device_read": rate}) for rate in (0.9 * 1008e9, 0.45 * 1008e9)
     )
     load = Load(**{field.name: 0.0 for field in fields(Load)} | {"weights": 10e9})
-    one, other = (gpu_seconds(load, gpu, constants()) for gpu in (healthy, slowed))
+    one, other = (gpu_seconds(load, gpu, fitted_constants()) for gpu in (healthy, slowed))
     assert other.moving == pytest.approx(2 * one.moving)
 
 

@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from advisor.catalog.constants import Constants, Scope, constants
+from advisor.catalog.constants import Constants, Scope, fitted_constants
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.loads import Load
 from advisor.cost_model.measured_constants import attending, constants_on, mixed
@@ -51,7 +51,7 @@ def host(engine: EngineSpeed | None = ENGINE, **changes: object) -> Host:
 
 def bound(model: Model, runtime: str = "llama.cpp", build: str = "") -> Constants:
     scope = Scope(runtime=runtime, decode_class=model.decode_class, backend="cpu", build=build)
-    return constants().bound(scope)
+    return fitted_constants().bound(scope)
 
 
 def load(**amounts: float) -> Load:
@@ -178,7 +178,7 @@ def test_the_range_is_narrower_where_llama_cpp_was_timed() -> None:
     def width(engine: EngineSpeed | None) -> float:
         where = replace(here, host=replace(here.host, engine=engine))
         one = estimate(
-            model, where, Workload(), LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD, constants()
+            model, where, Workload(), LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD, fitted_constants()
         )
         assert one.decode is not None
         return float(one.decode.high / one.decode.low)
@@ -190,7 +190,9 @@ def test_assumptions_name_what_was_timed() -> None:
     model = catalog.model("Llama-3.1-8B", "Q8_0")
     here = machine(MachineSpec(gpu="none", cpu="Ryzen 7 5800X", ram_gb=64))
     where = replace(here, host=replace(here.host, engine=ENGINE))
-    one = estimate(model, where, Workload(), LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD, constants())
+    one = estimate(
+        model, where, Workload(), LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD, fitted_constants()
+    )
     kinds = {each.what: each.figure.kind for each in one.assumptions}
     assert kinds["weight bytes that one core decodes"] is Provenance.MEASURED
     assert (
@@ -211,7 +213,7 @@ def test_samples_come_out_as_they_were_timed() -> None:
             continue
         work = Workload(prompt=16, output=1, context=64)
         one = estimate(
-            sample.model, where, work, LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD, constants()
+            sample.model, where, work, LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD, fitted_constants()
         )
         read = sample.model.read_bytes_per_token / float(ENGINE.read[sample.kind].value)
         layers = sample.model.layers * 200e-6

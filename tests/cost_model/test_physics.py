@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from advisor.catalog.constants import constants
+from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.schedule import Route
@@ -35,7 +35,7 @@ def run(
     settings: Settings | None = None,
     work: Workload = SHORT,
 ) -> Estimate:
-    return estimate(model, where, work, runtime, strategy, constants(), settings)
+    return estimate(model, where, work, runtime, strategy, fitted_constants(), settings)
 
 
 def speed(one: Estimate) -> float:
@@ -163,7 +163,9 @@ def test_readme_shows_these_figures(llama_70b: Model) -> None:
                                        for rate in (80, 100)],
         "half streamed": [(server(90), awq, VLLM, in_ram, half)],
         "20 of 80 layers": [(desktop, llama_70b, LLAMA_CPP, in_ram, Settings(gpu_layers=20.0))],
-        "read from one NVMe": [(server(90), llama_70b, LLAMA_CPP, PlacementStrategy.NVME_OFFLOAD, paged)],
+        "read from one NVMe": [
+            (server(90), llama_70b, LLAMA_CPP, PlacementStrategy.NVME_OFFLOAD, paged)
+        ],
     }  # fmt: skip
     lines = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8").splitlines()
     for words, cases in shown.items():

@@ -68,7 +68,7 @@ CONSTANTS = {
 
 
 @pytest.fixture
-def constants() -> Constants:
+def fitted_constants() -> Constants:
     return Constants(
         ConstantRow(constant=name, value=value, unit="", kind="assumed", source="made up")
         for name, value in CONSTANTS.items()

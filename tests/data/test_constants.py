@@ -7,7 +7,7 @@ import pytest
 from provenance import is_past
 
 import advisor
-from advisor.catalog.constants import FACTOR, ConstantRow, Scope, constants
+from advisor.catalog.constants import FACTOR, ConstantRow, Scope, fitted_constants
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.processors import matrices
 from advisor.cost_model.schedule import Route
@@ -125,7 +125,7 @@ def test_it_covers_every_case(constant: str) -> None:
     classes = {one.decode_class for one in catalog.storage_types().values()}
     for runtime in RUNTIMES:
         for decode_class in classes:
-            table = constants().bound(Scope(runtime=runtime.key, decode_class=decode_class))
+            table = fitted_constants().bound(Scope(runtime=runtime.key, decode_class=decode_class))
             for family in set(SCOPED.get(constant, [""])):
                 assert table.value(constant, family) >= 0
 
@@ -133,7 +133,7 @@ def test_it_covers_every_case(constant: str) -> None:
 def test_two_and_three_bit_formats_decode_at_a_quarter_of_four_bit_ones() -> None:
     # Published sweeps of IQ2 and IQ3 beside Q4_K on the same cores; DESIGN: "a quarter".
     iq, k = (
-        constants().bound(Scope(decode_class=one)).value("core_decode_rate", "avx2")
+        fitted_constants().bound(Scope(decode_class=one)).value("core_decode_rate", "avx2")
         for one in ("iq", "k")
     )
     assert 0.2 <= iq / k <= 0.45
@@ -143,7 +143,7 @@ def test_two_and_three_bit_formats_decode_at_a_quarter_of_four_bit_ones() -> Non
 def test_no_link_passes_its_line_rate(generation: int) -> None:
     # 16 lanes x 2.5, 5 GT/s x 8b/10b, then 8, 16, 32 GT/s x 128b/130b, then 64 GT/s [GB/s]
     line = {1: 4.0, 2: 8.0, 3: 15.75, 4: 31.5, 5: 63.0, 6: 121.0}[generation]
-    reached = constants().value("pcie_x16", f"PCIe {generation}") / 1e9
+    reached = fitted_constants().value("pcie_x16", f"PCIe {generation}") / 1e9
     assert 0.6 * line <= reached <= 0.9 * line
 
 

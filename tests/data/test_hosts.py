@@ -3,7 +3,7 @@
 import pytest
 from provenance import is_past, is_public
 
-from advisor.catalog.constants import constants
+from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.processors import vectors
 from advisor.machine import from_catalog
 from advisor.machine.catalog import host_rows
@@ -79,7 +79,7 @@ def test_its_arithmetic_and_its_segment_are_known() -> None:
         memory = given(64 * GIB)
         found = from_catalog.host(row.name, memory, bandwidth=given(50e9))
         assert vectors(found)
-        assert 0 < constants().value("ram_sustained_share", row.segment) < 1
+        assert 0 < fitted_constants().value("ram_sustained_share", row.segment) < 1
 
 
 def test_names_and_aliases_mean_one_host() -> None:

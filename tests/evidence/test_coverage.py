@@ -2,7 +2,7 @@
 
 import pytest
 
-from advisor.catalog.constants import constants
+from advisor.catalog.constants import fitted_constants
 from advisor.catalog.csv_tables import read
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
@@ -30,7 +30,7 @@ def regime(
     asked = Workload(**{"prompt": 512, "output": 256, **work})
     here = machine(MachineSpec(gpu=gpu, ram_gb=512, ram_gbs=ram_gbs))
     found = coverage_like(
-        estimate(catalog.model(model, form), here, asked, runtime, strategy, constants(),
+        estimate(catalog.model(model, form), here, asked, runtime, strategy, fitted_constants(),
                  settings)
     )  # fmt: skip
     return found and found.regime
@@ -73,7 +73,7 @@ def test_what_was_not_published_has_no_record() -> None:
 def test_what_was_refused_has_no_record() -> None:
     refused = estimate(
         catalog.model("Llama-3.1-8B", "Q4_K_M"), machine(MachineSpec(gpu="none", ram_gb=64)),
-        Workload(), VLLM, GPU, constants(),
+        Workload(), VLLM, GPU, fitted_constants(),
     )  # fmt: skip
     assert refused.refusal
     assert coverage_like(refused) is None

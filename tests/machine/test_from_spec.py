@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from advisor.catalog.constants import constants
+from advisor.catalog.constants import fitted_constants
 from advisor.errors import InputError, UnknownName
 from advisor.machine import from_catalog, from_spec
 from advisor.machine.from_spec import TYPICAL_DISK, TYPICAL_HOST
@@ -98,7 +98,7 @@ class TestDescribed:
     def test_ram_from_channels_and_rate(self) -> None:
         # 4 channels x 8 B x 5200 MT/s = 166.4 GB/s in theory, of which a share is sustained
         host = described(cpu="Ryzen 9 7950X", ram_channels=4, ram_mts=5200).host
-        share = constants().value("ram_sustained_share", "desktop")
+        share = fitted_constants().value("ram_sustained_share", "desktop")
         assert host.bandwidth.value == pytest.approx(166.4e9 * share)
         assert host.bandwidth.kind is Provenance.ASSUMED
         assert "4 channels x 8 B x 5200 MT/s" in host.bandwidth.source

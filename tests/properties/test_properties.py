@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.advice.compare import as_run
-from advisor.catalog.constants import constants
+from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings, Tier, needed_bytes
 from advisor.cost_model.workload import Workload
@@ -43,7 +43,7 @@ def answer(
 ) -> Estimate:
     where = machine(inputs or MachineSpec(gpu="RTX 3090", ram_gb=256))
     model = as_run(catalog.model(name, "Q4_K_M"), runtime, where)
-    return estimate(model, where, work or Workload(), runtime, strategy, constants(), chosen)
+    return estimate(model, where, work or Workload(), runtime, strategy, fitted_constants(), chosen)
 
 
 def tps(one: Estimate) -> float:

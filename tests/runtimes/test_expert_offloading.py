@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from advisor.catalog.constants import Scope, constants
+from advisor.catalog.constants import Scope, fitted_constants
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.schedule import Flow, Route, Schedule
@@ -100,7 +100,7 @@ def test_more_ram_is_never_slower(model: Model) -> None:
             np.ravel(
                 estimate(
                     model, rig(ram_gb=size), WORK, how, PlacementStrategy.NVME_OFFLOAD,
-                    constants(), Settings(),
+                    fitted_constants(), Settings(),
                 ).decode.value  # type: ignore[union-attr]
             )[0]
         )
@@ -112,7 +112,7 @@ def test_more_ram_is_never_slower(model: Model) -> None:
 
 def test_cores_read_at_their_own_rate_or_at_that_of_ram(model: Model) -> None:
     # 16 cores at the engine's rate each, and never more than the RAM gives.
-    constants = constants().bound(Scope(runtime="colibri"))
+    constants = fitted_constants().bound(Scope(runtime="colibri"))
     where = rig(ram_gb=1024)
     time = schedule_seconds(decode(model, where, PlacementStrategy.NVME_OFFLOAD), where, constants)
     found = flows(decode(model, where, PlacementStrategy.NVME_OFFLOAD))[Route.IN_PLACE].load

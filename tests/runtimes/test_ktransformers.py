@@ -10,7 +10,7 @@ from flags import flags, listed
 from measurements import measured
 
 from advisor.advice.compare import compare
-from advisor.catalog.constants import constants
+from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import RAM, PlacementStrategy, Settings, vram
 from advisor.cost_model.schedule import Route
@@ -27,7 +27,7 @@ def run(name: str, form: str, work: Workload | None = None, **inputs: Any) -> Es
     where = machine(MachineSpec(ram_gb=1024, **inputs))
     return estimate(
         catalog.model(name, form), where, work or Workload(), KTRANSFORMERS,
-        PlacementStrategy.CPU_OFFLOAD, constants(), Settings(),
+        PlacementStrategy.CPU_OFFLOAD, fitted_constants(), Settings(),
     )  # fmt: skip
 
 
@@ -181,7 +181,7 @@ def test_the_most_asked_experts_answer_more_than_their_share() -> None:
         chosen = Settings(gpu_experts=0.2, most_asked=most_asked)
         one = estimate(
             catalog.model("Qwen3-30B-A3B", "FP8"), where, Workload(), KTRANSFORMERS,
-            PlacementStrategy.CPU_OFFLOAD, constants(), chosen,
+            PlacementStrategy.CPU_OFFLOAD, fitted_constants(), chosen,
         )  # fmt: skip
         assert one.placement is not None
         assert one.decode is not None

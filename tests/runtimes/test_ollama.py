@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from flags import flags, listed
 
-from advisor.catalog.constants import constants
+from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import Placement, PlacementStrategy, Settings, kv_bytes, vram
 from advisor.cost_model.workload import Workload
@@ -46,7 +46,7 @@ def place(
 
 def run(runtime: Runtime, name: str = "Llama-3.1-70B", **work: Any) -> Estimate:
     model = catalog.model(name, "Q4_K_M")
-    return estimate(model, RIG, Workload(**work), runtime, OFFLOAD, constants())
+    return estimate(model, RIG, Workload(**work), runtime, OFFLOAD, fitted_constants())
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_lm_studio_takes_whole_layers() -> None:
 
 def test_experts_left_in_ram_are_faster_than_whole_layers() -> None:
     small = machine(MachineSpec(gpu="RTX 4070", ram_gb=64))
-    model, constants = catalog.model("Qwen3-30B-A3B", "Q4_K_M"), constants()
+    model, constants = catalog.model("Qwen3-30B-A3B", "Q4_K_M"), fitted_constants()
     speeds = []
     for runtime in (OLLAMA, LM_STUDIO):
         one = estimate(model, small, Workload(), runtime, OFFLOAD, constants)

@@ -7,7 +7,7 @@ import pytest
 from flags import flags, listed
 
 from advisor.advice.compare import as_run
-from advisor.catalog.constants import Scope, constants
+from advisor.catalog.constants import Scope, fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import (
     RAM,
@@ -53,7 +53,7 @@ def run(
     form: str = "Q4_K_M",
 ) -> Estimate:
     model = as_run(catalog.model(name, form), runtime, where)
-    return estimate(model, where, work, runtime, strategy, constants(), settings)
+    return estimate(model, where, work, runtime, strategy, fitted_constants(), settings)
 
 
 def placement(one: Estimate) -> Placement:
@@ -185,7 +185,7 @@ def test_zero_copy_by_hand() -> None:
     one = run(VLLM, rig(pcie_gbs=24), settings=Settings(gpu_layers=0, zero_copy=True))
     held = float(weight_bytes(one.model, placement(one), RAM))
     assert one.step is not None
-    reached = constants().bound(Scope(runtime="vllm")).value("link_share")
+    reached = fitted_constants().bound(Scope(runtime="vllm")).value("link_share")
     seconds = held / (24e9 * 0.68 * reached)
     assert float(one.step.parts[Route.STREAMED]) == pytest.approx(seconds, rel=1e-4)
 

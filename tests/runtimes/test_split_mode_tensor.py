@@ -9,7 +9,7 @@ from flags import flags, listed
 
 from advisor.advice.advise import advise
 from advisor.advice.diagnosis.diagnose import Measured, diagnose, measurable
-from advisor.catalog.constants import constants
+from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import Placement, PlacementStrategy, Settings, vram
 from advisor.cost_model.workload import Workload
@@ -38,7 +38,7 @@ def run(
     where: Machine, how: Runtime, name: str = "Llama-3.1-70B", form: str = "Q4_K_M"
 ) -> Estimate:
     model = catalog.model(name, form)
-    return estimate(model, where, WORK, how, RESIDENT, constants())
+    return estimate(model, where, WORK, how, RESIDENT, fitted_constants())
 
 
 def speed(one: Estimate) -> float:

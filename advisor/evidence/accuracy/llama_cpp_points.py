@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from advisor.catalog.constants import constants
+from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT
 from advisor.evidence.accuracy.peer_facts import answers, facts_of
 from advisor.evidence.accuracy.point import AccuracyPoint, point_of
@@ -103,7 +103,7 @@ def _points(published: Published, stack: StackedRows, timed: str) -> Iterable[Ac
 
 
 def _half_widths(stack: StackedRows, predicted: Floats, timed: str) -> Floats:
-    table = constants()
+    table = fitted_constants()
     if timed == READ:
         on_gpu = np.asarray(stack.on_gpu.layers) > 0
         ends = (table.value(IN_PROMPT, part) for part in ("resident", "in_place"))

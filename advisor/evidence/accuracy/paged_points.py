@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from advisor.catalog.constants import Constants, constants
+from advisor.catalog.constants import Constants, fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.loads import ForwardPass, Load, step_load
 from advisor.cost_model.placement import DISK, PlacementStrategy, Settings
@@ -90,7 +90,7 @@ def _estimated(row: OwnRow) -> Estimate:
     settings = Settings(page_cache=(row.cache_gib or 0.0) * GIB)
     return estimate(
         model_of(row), machine_of(row), work_of(row), LLAMA_CPP, PlacementStrategy.NVME_OFFLOAD,
-        constants(), settings,
+        fitted_constants(), settings,
     )  # fmt: skip
 
 
@@ -178,7 +178,7 @@ def _point(one: Watched, constants: Rereading) -> AccuracyPoint:
 
 def seconds(one: Watched, constants: Rereading) -> Array:
     """A token's time, what comes from the drive worked out anew [s]."""
-    disk, constants = one.drive
+    disk, engine = one.drive
     again = predicted(one, constants)
-    paged = again.total, disk, constants, again.pieces, again.renewal
+    paged = again.total, disk, engine, again.pieces, again.renewal
     return one.other + page_fault_seconds(*paged)

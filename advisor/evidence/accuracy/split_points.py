@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from advisor.catalog.constants import constants
+from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import InputError
@@ -92,7 +92,7 @@ def _decode(run: LlamaCppRun, rate: Array) -> Range:
     host = replace(case.machine.host, bandwidth=given(rate))
     found = estimate(
         case.model, replace(case.machine, host=host), case.work, LLAMA_CPP, case.strategy,
-        constants(), case.settings, backend=case.backend, build=case.build,
+        fitted_constants(), case.settings, backend=case.backend, build=case.build,
     )  # fmt: skip
     if found.decode is None:
         raise InputError(found.refusal)

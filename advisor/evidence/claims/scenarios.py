@@ -12,7 +12,7 @@ from typing import Any
 from advisor import runtimes
 from advisor.advice.compare import as_run
 from advisor.advice.offers import MoneyInputs
-from advisor.catalog.constants import constants
+from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.schedule import Route
@@ -131,7 +131,7 @@ class Scenario:
             self.work,
             self.runtime,
             PlacementStrategy(self.text("placement", PlacementStrategy.CPU_OFFLOAD)),
-            constants(),
+            fitted_constants(),
             self.settings,
         )
 

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from advisor.catalog.constants import constants
+from advisor.catalog.constants import fitted_constants
 from advisor.catalog.csv_tables import DATA
 from advisor.cost_model.schedule import Phases
 from advisor.cost_model.timing import schedule_seconds
@@ -167,7 +167,7 @@ class Fitted(ConstantColumns):
 
     def __init__(self, values: Mapping[str, Floats]) -> None:
         super().__init__(values)
-        self._others = constants()
+        self._others = fitted_constants()
 
     def value(self, constant: str, family: str = "") -> Floats:
         """The constant of each run, shape (runs,); or one for all of them."""

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from advisor.catalog.constants import ConstantRow, Constants, Scope, constants
+from advisor.catalog.constants import ConstantRow, Constants, Scope, fitted_constants
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import LAYERS, TOKEN
 from advisor.cost_model.uncertainty import IN_DECODE
@@ -62,7 +62,7 @@ def _spreads(streams: Streams, fit: StreamFit) -> Iterator[ConstantRow]:
     """Half widths by part of the time and by engine, from what was left out."""
     note = "80 % range, as the logarithm of a factor"
     off = _off(streams, fit, stated=True)
-    behind = constants().value("spread_unmeasured", Route.STREAMED)  # links are derived
+    behind = fitted_constants().value("spread_unmeasured", Route.STREAMED)  # links are derived
     streamed = float(np.sqrt(max(_most(off, STREAMED) ** 2 - behind**2, 0.01)))
     halves: tuple[tuple[str, float, str], ...] = (
         (Route.STREAMED, streamed, STREAMED),
@@ -138,7 +138,7 @@ def _row(
 
 def half_width(run: FrameworkRun) -> float:
     """Half width of a run's range by what most of its time goes to, as a logarithm."""
-    table = constants().bound(Scope(runtime=run.case.runtime.key))
+    table = fitted_constants().bound(Scope(runtime=run.case.runtime.key))
     own = _stated(run, table)
     if teaches(run):
         return own

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from advisor.catalog.constants import Scope, constants
+from advisor.catalog.constants import Scope, fitted_constants
 from advisor.cost_model.placement import (
     RAM,
     PlacementStrategy,
@@ -76,7 +76,7 @@ def batch(
         return _fits(model, machine, replace(work, users=users), runtime, strategy, chosen)
 
     found = largest(fits)
-    reached = constants().bound(Scope(runtime=runtime.key)).value("batch_share")
+    reached = fitted_constants().bound(Scope(runtime=runtime.key)).value("batch_share")
     found = max(float(np.floor(found * reached)), 1.0)
     notes.append(f"the batch is not stated: {found:g}, as many as memory allows, stand in")
     return found
@@ -84,7 +84,7 @@ def batch(
 
 def guessed_batch(model: Model) -> float:
     """What a range is wider by where nobody stated the batch, as the logarithm of a factor."""
-    table = constants()
+    table = fitted_constants()
     if model.has_experts:
         return table.value("spread_guessed_experts")
     return table.value("spread_guessed")

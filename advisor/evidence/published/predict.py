@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from advisor.catalog.constants import constants
+from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.uncertainty import Range
@@ -135,7 +135,7 @@ def _range(case: Case, found: Range) -> tuple[Array, Array]:
 def _estimated(case: Case, work: Workload) -> Estimate:
     return estimate(
         case.model, case.machine, work, case.runtime, case.strategy,
-        constants(), case.settings, backend=case.backend, build=case.build,
+        fitted_constants(), case.settings, backend=case.backend, build=case.build,
     )  # fmt: skip
 
 

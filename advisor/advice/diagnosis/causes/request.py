@@ -25,7 +25,7 @@ from advisor.model.model import Model
 from advisor.units import Array
 
 OLD_BUILD = "2024"
-"""Builds from before October 2024, as `efficiency.Scope` names them."""
+"""Builds from before October 2024, as `catalog.constants.Scope` names them."""
 FORMATS = ("IQ2_XXS", "Q2_K", "Q3_K_M", "IQ4_XS", "Q4_K_M", "Q5_K_M", "Q6_K", "Q8_0", "BF16")
 """Files that repositories offer beside each other, smallest first."""
 BENCH_TOKENS = 128
