@@ -87,6 +87,10 @@ def alone(flow: Flow) -> Stage:
     return Stage(flows=(flow,))
 
 
+REDUCES_PER_LAYER = 2.0
+"""All-reduces in a layer that GPUs share: behind attention and behind the feed-forward part."""
+
+
 class ExchangePath(StrEnum):
     """What activations cross between GPUs."""
 

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from advisor.cost_model.schedule import Exchange, ExchangePath
+from advisor.cost_model.schedule import REDUCES_PER_LAYER, Exchange, ExchangePath
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Architecture
 from advisor.model.model import Floats, Model
@@ -22,8 +22,6 @@ from advisor.units import Array
 
 ACTIVATION = 2.0
 """Bytes of a value that GPUs send each other: 16 bits [B]."""
-REDUCES = 2.0
-"""All-reduces in a layer: behind attention and behind the feed-forward part."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +108,7 @@ def exchanges(model: Model, machine: Machine, how: Parallel, tokens: Array) -> I
     vector = model.architecture.hidden * ACTIVATION * np.asarray(tokens, dtype=float)
     if how.tensor > 1:
         ring = 2.0 * (how.tensor - 1) / how.tensor
-        times = REDUCES * model.layers
+        times = REDUCES_PER_LAYER * model.layers
         yield Exchange(way=ExchangePath.PEER, times=times, moved=ring * vector, reduces=True)
     between = machine.nodes - 1
     if how.pipeline - 1 > between:

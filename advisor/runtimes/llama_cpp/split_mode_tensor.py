@@ -15,14 +15,22 @@ import numpy as np
 
 from advisor.cost_model.loads import ForwardPass, micro_batches, step_load, token_step
 from advisor.cost_model.placement import Placement, PlacementStrategy, Settings, all_of, vram
-from advisor.cost_model.schedule import Exchange, ExchangePath, Flow, Phases, Route, Schedule, Stage
+from advisor.cost_model.schedule import (
+    REDUCES_PER_LAYER,
+    Exchange,
+    ExchangePath,
+    Flow,
+    Phases,
+    Route,
+    Schedule,
+    Stage,
+)
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.runtimes.llama_cpp import layer_split
 from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
-from advisor.runtimes.parallelism import REDUCES
 from advisor.units import FLOAT, Array
 
 CACHES = ("f32", "f16", "bf16", "q8_0", "q4_0")
@@ -99,7 +107,7 @@ def _pass(
     count = len(flows)
     ring = Exchange(
         way=ExchangePath.PEER,
-        times=REDUCES * model.layers,
+        times=REDUCES_PER_LAYER * model.layers,
         moved=2.0 * (count - 1) / count * vector,
         reduces=True,
     )
