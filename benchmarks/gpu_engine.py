@@ -158,7 +158,7 @@ def report(found: Readings, arguments: argparse.Namespace, asked: Sequence[str])
     machine = gpu_machine.measured(found, arguments.ram_gb)
     bare = gpu_machine.as_found(found, arguments.ram_gb)
     if not machine.gpus:
-        raise InputError("data/gpus.csv has no row of the GPU that was measured; add one.")
+        raise InputError("data/hardware/gpus.csv has no row of the GPU that was measured; add one.")
     compared: list[Compared] = []
     for name in asked:
         for case in chosen(name, arguments.model):

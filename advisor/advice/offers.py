@@ -1,4 +1,4 @@
-"""What a GPU costs by the month, from data/prices.csv or from what a person typed."""
+"""What a GPU costs by the month, from data/prices/prices.csv or from what a person typed."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

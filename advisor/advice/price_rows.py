@@ -9,8 +9,8 @@ from advisor.catalog.csv_tables import DATA, read
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PriceRow:
-    """One row of data/prices.csv: `usd` for `gpu_count` GPUs, per hour or once; `memory_gib` where
-    a chip is sold with several sizes of memory and the price is for one of them.
+    """One row of data/prices/prices.csv: `usd` for `gpu_count` GPUs, per hour or once; `memory_gib`
+    where a chip is sold with several sizes of memory and the price is for one of them.
     """
 
     gpu: str
@@ -29,8 +29,8 @@ class PriceRow:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AcceleratorRow:
-    """One row of data/skypilot_gpus.csv: a GPU's names among SkyPilot's accelerators, a semicolon
-    between those that clouds use for the same card.
+    """One row of data/prices/skypilot_gpus.csv: a GPU's names among SkyPilot's accelerators, a
+    semicolon between those that clouds use for the same card.
     """
 
     gpu: str
@@ -42,10 +42,10 @@ class AcceleratorRow:
 @cache
 def price_rows() -> tuple[PriceRow, ...]:
     """Rents and purchase prices."""
-    return read(DATA / "prices.csv", PriceRow)
+    return read(DATA / "prices/prices.csv", PriceRow)
 
 
 @cache
 def accelerator_rows() -> Mapping[str, AcceleratorRow]:
     """What SkyPilot calls a GPU, by its name in the catalogue."""
-    return {row.gpu: row for row in read(DATA / "skypilot_gpus.csv", AcceleratorRow)}
+    return {row.gpu: row for row in read(DATA / "prices/skypilot_gpus.csv", AcceleratorRow)}

@@ -1,7 +1,7 @@
 """What share of a datasheet's speed is reached, and what each layer and token costs besides.
 
-The numbers stand in data/efficiency.csv, never beside datasheet values. A row holds for the scope
-it names; an empty field stands for all.
+The numbers stand in data/generated/efficiency.csv, never beside datasheet values. A row holds for
+the scope it names; an empty field stands for all.
 """
 
 import math
@@ -18,7 +18,7 @@ FACTOR = "factor"
 
 @dataclass(frozen=True, kw_only=True)
 class ConstantRow:
-    """One constant in one scope; fields as the columns of data/efficiency.csv.
+    """One constant in one scope; fields as the columns of data/generated/efficiency.csv.
 
     Attributes:
         constant: what it is ("gpu_read_share").
@@ -177,7 +177,7 @@ class Constants:
         fitting = [row for row in rows if row.fits(self._scope, family)]
         whole = [row for row in fitting if row.unit != FACTOR]
         if not whole:
-            raise DataError(f"data/efficiency.csv has no {constant!r} for {family!r}.")
+            raise DataError(f"data/generated/efficiency.csv has no {constant!r} for {family!r}.")
         first = max(whole, key=lambda row: row.precision)
         alike = (row for row in fitting if row.unit == FACTOR and row.runtime == first.runtime)
         found = (first, *alike)
@@ -212,4 +212,4 @@ def _factor(constant: str, value: float, source: str) -> ConstantRow:
 @cache
 def fitted_constants() -> Constants:
     """Shares of peak and fixed costs."""
-    return Constants(read(DATA / "efficiency.csv", ConstantRow))
+    return Constants(read(DATA / "generated/efficiency.csv", ConstantRow))

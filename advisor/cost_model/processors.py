@@ -1,6 +1,7 @@
 """Seconds that a processor takes for what lies in its own memory.
 
-Shares of the datasheet and fixed costs come from data/efficiency.csv; numbers may be arrays.
+Shares of the datasheet and fixed costs come from data/generated/efficiency.csv; numbers may be
+arrays.
 """
 
 from dataclasses import dataclass
@@ -121,7 +122,7 @@ def cores_alone(reached: Array, ram: Array) -> Array:
 
 
 def matrices(host: Host) -> str:
-    """The widest arithmetic for whole matrices, as data/efficiency.csv names it."""
+    """The widest arithmetic for whole matrices, as data/generated/efficiency.csv names it."""
     return "amx" if {"amx_int8", "amx_bf16"} & host.instruction_sets else vectors(host)
 
 

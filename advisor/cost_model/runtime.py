@@ -29,7 +29,7 @@ class Runtime:
 
     Attributes:
         name: as people call it.
-        key: as data/efficiency.csv names it.
+        key: as data/generated/efficiency.csv names it.
         build: of which fork it is, as `catalog.constants.Scope` names builds; empty for none.
         version: what its command was written for, with the date it was checked.
         strategies: placements it can do.

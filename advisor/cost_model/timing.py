@@ -5,7 +5,8 @@
     t_step  = sum of stages + crossings t_cross + t_token
 
 W weight bytes, K cache bytes, F FLOPs; S sustained bandwidth, C sustained FLOP/s; tau seconds per
-layer. Shares and fixed costs come from data/efficiency.csv. Every function takes numbers or arrays.
+layer. Shares and fixed costs come from data/generated/efficiency.csv. Every function takes numbers
+or arrays.
 """
 
 from collections.abc import Mapping

@@ -13,31 +13,31 @@ from advisor.units import GIB
 @cache
 def gpu_rows() -> Mapping[str, GpuRow]:
     """GPUs by name."""
-    return by_name(read(DATA / "gpus.csv", GpuRow))
+    return by_name(read(DATA / "hardware/gpus.csv", GpuRow))
 
 
 @cache
 def gpu_links() -> Mapping[str, GpuLinkRow]:
     """Links that GPUs have to others of their kind, by GPU."""
-    return {row.gpu: row for row in read(DATA / "gpu_links.csv", GpuLinkRow)}
+    return {row.gpu: row for row in read(DATA / "hardware/gpu_links.csv", GpuLinkRow)}
 
 
 @cache
 def gpu_bridges() -> Mapping[str, GpuLinkRow]:
     """What a bridge between two cards of a kind carries, by the name of the GPU."""
-    return {row.gpu: row for row in read(DATA / "gpu_bridges.csv", GpuLinkRow)}
+    return {row.gpu: row for row in read(DATA / "hardware/gpu_bridges.csv", GpuLinkRow)}
 
 
 @cache
 def host_rows() -> Mapping[str, HostRow]:
     """CPUs and platforms by name."""
-    return by_name(read(DATA / "hosts.csv", HostRow))
+    return by_name(read(DATA / "hardware/hosts.csv", HostRow))
 
 
 @cache
 def disk_rows() -> Mapping[str, DiskRow]:
     """Drives by name."""
-    return by_name(read(DATA / "disks.csv", DiskRow))
+    return by_name(read(DATA / "hardware/disks.csv", DiskRow))
 
 
 STATED_SIZE = re.compile(r"\b(\d+(?:\.\d+)?) ?gi?b\b", re.IGNORECASE)
@@ -53,7 +53,7 @@ def find_gpu(name: str, memory: float | None = None) -> GpuRow:
     Raises:
         UnknownName: with close names.
     """
-    found = find("GPU", name, gpu_rows(), "`data/gpus.csv` lists those it knows.")
+    found = find("GPU", name, gpu_rows(), "`data/hardware/gpus.csv` lists those it knows.")
     stated = STATED_SIZE.search(name)
     if memory is None and stated and name.strip().casefold() not in spellings(found):
         memory = float(stated[1]) * GIB
@@ -69,7 +69,7 @@ def find_host(name: str) -> HostRow:
     Raises:
         UnknownName: with close names.
     """
-    return find("CPU", name, host_rows(), "`data/hosts.csv` lists those it knows.")
+    return find("CPU", name, host_rows(), "`data/hardware/hosts.csv` lists those it knows.")
 
 
 def find_disk(name: str) -> DiskRow:
@@ -78,4 +78,4 @@ def find_disk(name: str) -> DiskRow:
     Raises:
         UnknownName: with close names.
     """
-    return find("drive", name, disk_rows(), "`data/disks.csv` lists those it knows.")
+    return find("drive", name, disk_rows(), "`data/hardware/disks.csv` lists those it knows.")

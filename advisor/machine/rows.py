@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GpuRow:
-    """One row of data/gpus.csv; columns name their units."""
+    """One row of data/hardware/gpus.csv; columns name their units."""
 
     name: str
     aliases: str
@@ -35,8 +35,8 @@ class GpuRow:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GpuLinkRow:
-    """One row of data/gpu_links.csv, a GPU and its own link to others of its kind, one way, or of
-    data/gpu_bridges.csv, a GPU and the bridge that can be put on two of them.
+    """One row of data/hardware/gpu_links.csv, a GPU and its own link to others of its kind, one
+    way, or of data/hardware/gpu_bridges.csv, a GPU and the bridge that can be put on two of them.
     """
 
     gpu: str
@@ -48,7 +48,9 @@ class GpuLinkRow:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HostRow:
-    """One row of data/hosts.csv; `memory_channels` counts 64-bit channels of all sockets."""
+    """One row of data/hardware/hosts.csv; `memory_channels` counts 64-bit channels of all
+    sockets.
+    """
 
     name: str
     aliases: str
@@ -77,7 +79,7 @@ class HostRow:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DiskRow:
-    """One row of data/disks.csv."""
+    """One row of data/hardware/disks.csv."""
 
     name: str
     aliases: str

@@ -16,19 +16,19 @@ from advisor.model.spec import ArchitectureSpec
 @cache
 def model_rows() -> Mapping[str, ArchitectureSpec]:
     """Architectures' numbers by name."""
-    return by_name(read(DATA / "models.csv", ArchitectureSpec))
+    return by_name(read(DATA / "models/models.csv", ArchitectureSpec))
 
 
 @cache
 def storage_types() -> Mapping[str, StorageType]:
     """Types that tensors are stored in."""
-    return {row.name: row for row in read(DATA / "quants.csv", StorageType)}
+    return {row.name: row for row in read(DATA / "models/quants.csv", StorageType)}
 
 
 @cache
 def model_formats() -> Mapping[str, Format]:
     """Formats that people choose."""
-    return formats(read(DATA / "recipes.csv", RecipeRow))
+    return formats(read(DATA / "models/recipes.csv", RecipeRow))
 
 
 def find_model(name: str) -> ArchitectureSpec:
@@ -37,7 +37,7 @@ def find_model(name: str) -> ArchitectureSpec:
     Raises:
         UnknownName: with close names.
     """
-    return find("model", name, model_rows(), "`data/models.csv` lists those it knows.")
+    return find("model", name, model_rows(), "`data/models/models.csv` lists those it knows.")
 
 
 def repository(name: str) -> str:

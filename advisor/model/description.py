@@ -15,7 +15,8 @@ class Described:
         architecture: tensors, cache and attention work.
         model: the same with each tensor's stored bytes, where a file told them; None where only
             the format's name is known and a recipe must say.
-        format: as data/recipes.csv names it; empty where it has no recipe, `notes` says which.
+        format: as data/models/recipes.csv names it; empty where it has no recipe; `notes` then
+            says which.
         source: the file or repository, as a person can find it.
         notes: sentences a person should read.
         facts: further findings by name, as text (`commit`, `weight_bytes`, `model_type`).

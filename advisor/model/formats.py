@@ -1,7 +1,7 @@
 """Formats as recipes: which storage type each kind of tensor gets, and under which condition.
 
 A *format* is what people choose and download (`Q4_K_M`): a recipe that gives every tensor its type.
-Recipes are rows of `data/recipes.csv`, read from top to bottom; the first row whose role and
+Recipes are rows of `data/models/recipes.csv`, read from top to bottom; the first row whose role and
 condition fit a tensor decides. `role` is a tensor's role, its `category`, or a pattern such as
 `*_exps`; `when` is a condition of `CONDITIONS`, several joined by `&`.
 
@@ -20,7 +20,7 @@ from advisor.errors import DataError, UnknownName
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RecipeRow:
-    """One rule of one format: a row of `data/recipes.csv`.
+    """One rule of one format: a row of `data/models/recipes.csv`.
 
     Attributes:
         format: name of the format the rule belongs to.
@@ -149,5 +149,5 @@ def format_named(name: str, known: Mapping[str, Format]) -> Format:
     by_folded = {one.casefold(): form for one, form in known.items()}
     form = by_folded.get(name.strip().casefold())
     if form is None:
-        raise UnknownName("format", name, known, "See data/recipes.csv for all of them.")
+        raise UnknownName("format", name, known, "See data/models/recipes.csv for all of them.")
     return form

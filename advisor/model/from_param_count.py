@@ -12,7 +12,7 @@ EXPERTS = 1024
 """Experts of a stand-in: many, so that the share a token uses can be close to the published one."""
 DENSE_SHARE = 0.35
 """Part of the active weights of a mixture of experts that every token uses; between 0.2 (Mixtral)
-and 0.6 (Qwen3-Next) in data/models.csv; assumed."""
+and 0.6 (Qwen3-Next) in data/models/models.csv; assumed."""
 WIDTH = 256
 """Row length, a whole quantization block."""
 

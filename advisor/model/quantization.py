@@ -42,7 +42,7 @@ FALLBACKS: Mapping[str, str] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StorageType:
-    """How the weights of one tensor are packed: a row of `data/quants.csv`.
+    """How the weights of one tensor are packed: a row of `data/models/quants.csv`.
 
     Attributes:
         name: as GGUF or the checkpoint's tool calls it.
@@ -187,5 +187,7 @@ def _fitting(wanted: StorageType, tensor: Tensor, types: Mapping[str, StorageTyp
 
 def _known(name: str, types: Mapping[str, StorageType]) -> StorageType:
     if name not in types:
-        raise UnknownName("storage type", name, types, "See data/quants.csv for all of them.")
+        raise UnknownName(
+            "storage type", name, types, "See data/models/quants.csv for all of them."
+        )
     return types[name]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 class ArchitectureSpec:
     """The numbers a model is published with; `tensors.build` derives everything else.
 
-    Field names are the columns of data/models.csv. Most are those of the model's config.json with
-    the prefix `num_` and the suffix `_size` dropped. Zero or empty means that the model has no such
-    part, so a row names only what it has.
+    Field names are the columns of data/models/models.csv. Most are those of the model's config.json
+    with the prefix `num_` and the suffix `_size` dropped. Zero or empty means that the model has no
+    such part, so a row names only what it has.
 
     Attributes:
         name: as people call it.

@@ -1,8 +1,8 @@
 """Which file formats a runtime takes on which processors, and what a model becomes elsewhere.
 
-Pairs that run are rows of data/runtime_formats.csv, each with its source; a pair without a row does
-not run. A model in a format that a runtime does not take becomes the nearest one that it does;
-where there is none, the pair is refused and says why.
+Pairs that run are rows of data/runtimes/runtime_formats.csv, each with its source; a pair without a
+row does not run. A model in a format that a runtime does not take becomes the nearest one that it
+does; where there is none, the pair is refused and says why.
 """
 
 import re
@@ -71,7 +71,8 @@ GGUF_LIKE = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RuntimeFormatRow:
-    """One row of data/runtime_formats.csv: a kind of file that a runtime takes on a vendor's GPUs.
+    """One row of data/runtimes/runtime_formats.csv: a kind of file that a runtime takes on a
+    vendor's GPUs.
 
     Attributes:
         runtime: its key.
@@ -110,7 +111,7 @@ class RuntimeFormatRow:
 @cache
 def rows() -> tuple[RuntimeFormatRow, ...]:
     """Every pair that runs."""
-    return read(DATA / "runtime_formats.csv", RuntimeFormatRow)
+    return read(DATA / "runtimes/runtime_formats.csv", RuntimeFormatRow)
 
 
 def kinds(form: str) -> frozenset[str]:

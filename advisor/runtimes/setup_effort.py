@@ -9,8 +9,8 @@ from advisor.catalog.csv_tables import DATA, read
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EffortRow:
-    """One row of data/setup_effort.csv: what it takes to get a runtime going, in a few words, and
-    the reason in a sentence or two.
+    """One row of data/runtimes/setup_effort.csv: what it takes to get a runtime going, in a few
+    words, and the reason in a sentence or two.
     """
 
     runtime: str
@@ -23,4 +23,4 @@ class EffortRow:
 @cache
 def setup_efforts() -> Mapping[str, EffortRow]:
     """What it takes to get a runtime going, by its name."""
-    return {row.runtime: row for row in read(DATA / "setup_effort.csv", EffortRow)}
+    return {row.runtime: row for row in read(DATA / "runtimes/setup_effort.csv", EffortRow)}

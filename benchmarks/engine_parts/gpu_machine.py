@@ -42,7 +42,8 @@ def missing() -> str:
     here = Readings(Path(), fingerprint())
     if as_found(here).gpus:
         return ""
-    return f"data/gpus.csv has no row of {here.machine and ', '.join(here.machine.gpus)}; add one."
+    names = here.machine and ", ".join(here.machine.gpus)
+    return f"data/hardware/gpus.csv has no row of {names}; add one."
 
 
 def probe(found: Readings, names: Sequence[str] = tuple(PROBES)) -> None:

@@ -278,7 +278,7 @@ def test_a_gpu_that_the_catalogue_lacks_is_told(
     unknown = replace(SERVER, gpus=("NVIDIA Z9999",), gpu_memory=(0,))
     monkeypatch.setattr(gpu_machine, "fingerprint", lambda: unknown)
     run()
-    said = "gpu_engine: skipped, data/gpus.csv has no row of NVIDIA Z9999; add one.\n"
+    said = "gpu_engine: skipped, data/hardware/gpus.csv has no row of NVIDIA Z9999; add one.\n"
     assert capsys.readouterr().out == said
     monkeypatch.setattr(gpu_machine, "fingerprint", lambda: SERVER)
     assert gpu_machine.missing() == ""

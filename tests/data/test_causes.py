@@ -1,4 +1,5 @@
-"""data/causes.csv: a row for each cause, each with a test, a remedy and a public source."""
+"""data/diagnosis/causes.csv: a row for each cause, each with a test, a remedy and a public
+source."""
 
 import re
 

@@ -1,4 +1,5 @@
-"""data/claims.csv and data/claim_cases.csv: every claim sourced, every case can be computed."""
+"""data/claims/claims.csv and data/claims/claim_cases.csv: every claim sourced, every case can be
+computed."""
 
 import pytest
 from provenance import is_past, is_public

@@ -1,4 +1,5 @@
-"""data/efficiency.csv: every constant explained, plausible, and there for whoever asks."""
+"""data/generated/efficiency.csv: every constant explained, plausible, and there for whoever
+asks."""
 
 import ast
 from pathlib import Path
@@ -22,7 +23,7 @@ from advisor.model.architecture import Group
 from advisor.runtimes import RUNTIMES
 from advisor.units import GIB
 
-ROWS = read(DATA / "efficiency.csv", ConstantRow)
+ROWS = read(DATA / "generated/efficiency.csv", ConstantRow)
 OTHER_ENGINES = {one.key for _, one in ENGINES}
 RANGES = {
     "share": (0, 1.5),

@@ -1,4 +1,5 @@
-"""data/disks.csv: from a hard disk to RAID 0 of PCIe 5 drives, none faster than its link."""
+"""data/hardware/disks.csv: from a hard disk to RAID 0 of PCIe 5 drives, none faster than its
+link."""
 
 import pytest
 from provenance import is_past, is_public

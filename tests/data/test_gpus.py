@@ -1,4 +1,4 @@
-"""data/gpus.csv: every row sourced, within physics, and as its maker's page has it."""
+"""data/hardware/gpus.csv: every row sourced, within physics, and as its maker's page has it."""
 
 import pytest
 from provenance import is_past, is_public

@@ -1,4 +1,5 @@
-"""data/hosts.csv: every row sourced, its bandwidth from its channels, its cores countable."""
+"""data/hardware/hosts.csv: every row sourced, its bandwidth from its channels, its cores
+countable."""
 
 import pytest
 from provenance import is_past, is_public

@@ -1,4 +1,5 @@
-"""data/models.csv: enough models, every one asked for by its usual names, shapes that can be.
+"""data/models/models.csv: enough models, every one asked for by its usual names, shapes that can
+be.
 
 Parameters and caches are held against published totals in test_architecture.py.
 """

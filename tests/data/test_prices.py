@@ -1,4 +1,4 @@
-"""data/prices.csv: whose price, of which day, for which GPU; nothing a market never saw."""
+"""data/prices/prices.csv: whose price, of which day, for which GPU; nothing a market never saw."""
 
 import pytest
 from provenance import is_past, is_public

@@ -1,4 +1,5 @@
-"""data/setup_effort.csv and data/skypilot_gpus.csv: every runtime, every rented GPU, sourced."""
+"""data/runtimes/setup_effort.csv and data/prices/skypilot_gpus.csv: every runtime, every rented
+GPU, sourced."""
 
 import pytest
 from provenance import is_past, is_public

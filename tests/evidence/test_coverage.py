@@ -1,4 +1,5 @@
-"""How predictions like one fared: data/coverage.csv, and the regime that an estimate is of."""
+"""How predictions like one fared: data/generated/coverage.csv, and the regime that an estimate is
+of."""
 
 import pytest
 

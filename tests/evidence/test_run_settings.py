@@ -56,7 +56,7 @@ def test_a_batch_that_is_not_stated_is_what_memory_allows(key: str, rows: int) -
 
 
 def test_flexgen_left_a_part_of_it_free() -> None:
-    # Rows that no other policy decided: the share is their median, as data/efficiency.csv says.
+    # Rows that no other policy decided: the share is their median, as the table says.
     found = [one for one in batches("flexgen").values() if one < 10]
     assert 0.9 <= median(found) <= 1.1
 

@@ -155,7 +155,7 @@ def test_there_are_enough_samples() -> None:
 
 @pytest.mark.parametrize("path", sorted(SAMPLES.glob("*.json")), ids=lambda path: path.stem)
 def test_samples_say_where_they_come_from(path: Path) -> None:
-    assert "http" in sample(path)["source"] or "data/models.csv" in sample(path)["source"]
+    assert "http" in sample(path)["source"] or "data/models/models.csv" in sample(path)["source"]
 
 
 def test_every_family_row_is_whole() -> None:

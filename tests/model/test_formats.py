@@ -1,4 +1,4 @@
-"""Formats as data/recipes.csv has them, and tables that are broken."""
+"""Formats as data/models/recipes.csv has them, and tables that are broken."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import DataError, UnknownName
 from advisor.model.formats import Place, RecipeRow, format_named, formats, more_bits
 
-RECIPES = read(DATA / "recipes.csv", RecipeRow)
+RECIPES = read(DATA / "models/recipes.csv", RecipeRow)
 
 
 def test_more_bits_of_32_layers_worked_by_hand() -> None:

@@ -44,8 +44,8 @@ def storage(row: dict[str, str]) -> StorageType:
     return StorageType(**{**row, **numbers})
 
 
-TYPES = {row["name"]: storage(row) for row in read_rows("quants.csv")}
-RECIPES = [RecipeRow(**row) for row in read_rows("recipes.csv")]
+TYPES = {row["name"]: storage(row) for row in read_rows("models/quants.csv")}
+RECIPES = [RecipeRow(**row) for row in read_rows("models/recipes.csv")]
 FORMATS = formats(RECIPES)
 
 
@@ -232,8 +232,8 @@ def test_rates_of_other_runtimes_worked_by_hand() -> None:
 
 
 def test_columns_are_the_fields_of_the_dataclasses() -> None:
-    assert list(read_rows("quants.csv")[0]) == [one.name for one in fields(StorageType)]
-    assert list(read_rows("recipes.csv")[0]) == [one.name for one in fields(RecipeRow)]
+    assert list(read_rows("models/quants.csv")[0]) == [one.name for one in fields(StorageType)]
+    assert list(read_rows("models/recipes.csv")[0]) == [one.name for one in fields(RecipeRow)]
 
 
 def test_every_recipe_names_known_types_and_sources() -> None:

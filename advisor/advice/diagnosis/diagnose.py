@@ -8,8 +8,9 @@ estimate, as a logarithm, and z = ln(measured / explained) / w,
     density = exp( - (1.2816 z)^2 / 2 ) / w ,  averaged over the degrees that the cause may have,
 
 times the same for the prompt where its speed was measured too, times how often the cause is met
-before anything is measured (`prior` in data/causes.csv, our judgement). A cause that could explain
-anything thus counts less than one that says just this. A speed within its range is as predicted.
+before anything is measured (`prior` in data/diagnosis/causes.csv, our judgement). A cause that
+could explain anything thus counts less than one that says just this. A speed within its range is as
+predicted.
 """
 
 import math

@@ -1,4 +1,6 @@
-"""`python -m advisor.evidence.accuracy`: write data/coverage.csv anew from what the ledger says."""
+"""`python -m advisor.evidence.accuracy`: write data/generated/coverage.csv anew from what the
+ledger says.
+"""
 
 import sys
 from collections.abc import Iterable

@@ -1,4 +1,5 @@
-"""How predictions fared for runs like one that is asked: a line of data/coverage.csv by regime.
+"""How predictions fared for runs like one that is asked: a line of data/generated/coverage.csv by
+regime.
 
 The file is what the ledger says, kept so that a page need not fit the model anew; it is written by
 `python -m advisor.evidence.accuracy`.
@@ -25,12 +26,12 @@ from advisor.evidence.fitting.framework_runs import BATCHED, RESIDENT, STAGED, S
 from advisor.evidence.published.engines import computes_in_place
 from advisor.machine.quantity import Provenance
 
-COVERAGE = DATA / "coverage.csv"
+COVERAGE = DATA / "generated/coverage.csv"
 
 
 @dataclass(frozen=True, kw_only=True)
 class CoverageRow:
-    """One regime; fields as the columns of data/coverage.csv.
+    """One regime; fields as the columns of data/generated/coverage.csv.
 
     Attributes:
         regime: its name in `regimes.REGIMES`.

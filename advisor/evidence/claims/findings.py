@@ -141,7 +141,9 @@ def measured(name: str, against: str) -> Measure:
         DataError: no such measure.
     """
     if name not in MEASURES:
-        raise DataError(f"data/claims.csv: no measure is called {name!r}; {', '.join(MEASURES)}.")
+        raise DataError(
+            f"data/claims/claims.csv: no measure is called {name!r}; {', '.join(MEASURES)}."
+        )
     measure = MEASURES[name]
     if not against:
         return measure

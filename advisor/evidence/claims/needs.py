@@ -101,7 +101,9 @@ def needs(scenario: Scenario, measure: Measure, claimed: Claimed, vary: str) -> 
     """
     names = [name.strip() for name in vary.split(";") if name.strip()]
     if not set(names) <= VARIED.keys():
-        raise DataError(f"data/claims.csv: {vary!r} cannot be varied; {', '.join(VARIED)} can.")
+        raise DataError(
+            f"data/claims/claims.csv: {vary!r} cannot be varied; {', '.join(VARIED)} can."
+        )
     return tuple(_need(scenario, measure, claimed, VARIED[name]) for name in names)
 
 

@@ -24,7 +24,7 @@ TO_SPARE = 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class Unit:
-    """A unit of data/claims.csv.
+    """A unit of data/claims/claims.csv.
 
     Attributes:
         size: one of it in SI units.
@@ -92,7 +92,7 @@ class Claimed:
     def __post_init__(self) -> None:
         if self.unit not in UNITS:
             raise DataError(
-                f"data/claims.csv: no unit is called {self.unit!r}; {', '.join(UNITS)}."
+                f"data/claims/claims.csv: no unit is called {self.unit!r}; {', '.join(UNITS)}."
             )
 
     @property

@@ -1,7 +1,7 @@
 """Claims of articles and the cases that decide them, as data/ holds them.
 
-A claim has one row in data/claims.csv, each machine or placement it is tried on one in
-data/claim_cases.csv. A case takes from its claim what it leaves empty.
+A claim has one row in data/claims/claims.csv, each machine or placement it is tried on one in
+data/claims/claim_cases.csv. A case takes from its claim what it leaves empty.
 """
 
 import json
@@ -17,7 +17,7 @@ Inputs = Mapping[str, object]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClaimRow:
-    """One row of data/claims.csv.
+    """One row of data/claims/claims.csv.
 
     Attributes:
         number: as articles are counted here, from 1.
@@ -56,7 +56,7 @@ class ClaimRow:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CaseRow:
-    """One row of data/claim_cases.csv.
+    """One row of data/claims/claim_cases.csv.
 
     Attributes:
         claim: number of the claim.
@@ -92,13 +92,13 @@ class CaseRow:
 @cache
 def claim_rows() -> tuple[ClaimRow, ...]:
     """Claims in their order."""
-    return read(DATA / "claims.csv", ClaimRow)
+    return read(DATA / "claims/claims.csv", ClaimRow)
 
 
 @cache
 def case_rows() -> tuple[CaseRow, ...]:
     """Cases in their order."""
-    return read(DATA / "claim_cases.csv", CaseRow)
+    return read(DATA / "claims/claim_cases.csv", CaseRow)
 
 
 def inputs(text: str) -> dict[str, object]:
@@ -107,7 +107,7 @@ def inputs(text: str) -> dict[str, object]:
     Raises:
         DataError: a part that is not key=value.
     """
-    return {key: _value(value) for key, value in assignments(text, "claims.csv")}
+    return {key: _value(value) for key, value in assignments(text, "claims/claims.csv")}
 
 
 def changed(before: Inputs, text: str) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""A scenario of data/claim_cases.csv as model, machine, workload and placement.
+"""A scenario of data/claims/claim_cases.csv as model, machine, workload and placement.
 
 Keys are the fields of the nouns they go to, so that a row can say whatever the package can compute:
 `gpu=RTX 4090; gpu_layers=40; context=4096`. Numbers may be arrays along one sweep.
@@ -78,7 +78,9 @@ class Scenario:
     def __post_init__(self) -> None:
         unknown = set(self.said) - KEYS
         if unknown:
-            raise DataError(f"data/claims.csv: no input is called {', '.join(sorted(unknown))}.")
+            raise DataError(
+                f"data/claims/claims.csv: no input is called {', '.join(sorted(unknown))}."
+            )
 
     def text(self, key: str, default: str = "") -> str:
         """A name that was said."""

@@ -33,7 +33,7 @@ class Claim:
     """A claim and our answer.
 
     Attributes:
-        row: the claim as data/claims.csv has it.
+        row: the claim as data/claims/claims.csv has it.
         findings: its cases, those that decide first.
     """
 

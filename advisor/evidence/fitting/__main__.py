@@ -1,7 +1,8 @@
-"""`python -m advisor.evidence.fitting`: refit data/efficiency.csv from data/measurements/.
+"""`python -m advisor.evidence.fitting`: refit data/generated/efficiency.csv from
+data/measurements/.
 
 Rows of constants that are not fitted stay as they are. What fits without each group say of it goes
-to data/left_out.csv. The result depends on these files alone.
+to data/generated/left_out.csv. The result depends on these files alone.
 """
 
 import csv
@@ -23,7 +24,7 @@ from advisor.evidence.fitting.llama_cpp_rows import decoded, measured, prompted
 from advisor.evidence.fitting.spreads import COVERED, sources, spreads
 
 OWN = DATA / "measurements" / "own.csv"
-TABLE = DATA / "efficiency.csv"
+TABLE = DATA / "generated/efficiency.csv"
 IN_PROMPTS = (
     "gpu_flop_share", "gpu_expert_flop_share", "core_flops", "core_batch_attention_flops",
     "socket_flop_share", "link_share",

@@ -1,4 +1,6 @@
-"""What was fitted on runs of frameworks: rows of data/efficiency.csv, entries of a ledger."""
+"""What was fitted on runs of frameworks: rows of data/generated/efficiency.csv, entries of a
+ledger.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -42,7 +44,7 @@ def fitted() -> tuple[Streams, StreamFit]:
 
 
 def stream_rows() -> list[ConstantRow]:
-    """Constants and spreads of frameworks for data/efficiency.csv."""
+    """Constants and spreads of frameworks for data/generated/efficiency.csv."""
     streams, fit = fitted()
     return [*_constants(streams, fit), *_spreads(streams, fit)]
 

@@ -1,4 +1,4 @@
-"""What a fit without a figure's group says of it: rows of data/left_out.csv.
+"""What a fit without a figure's group says of it: rows of data/generated/left_out.csv.
 
 `python -m advisor.evidence.fitting` writes them, so that the ledger need not fit again.
 """
@@ -13,14 +13,14 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import DataError
 from advisor.model.model import Floats
 
-LEFT_OUT = DATA / "left_out.csv"
+LEFT_OUT = DATA / "generated/left_out.csv"
 GENERATED, READ, WHOLE = "generation", "prompt", "run"
 """What of a row is timed: a token, a prompt, or what its source timed of a framework."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LeftOutRow:
-    """One figure; fields as the columns of data/left_out.csv.
+    """One figure; fields as the columns of data/generated/left_out.csv.
 
     Attributes:
         id: of the row in data/measurements/.

@@ -1,6 +1,6 @@
 """Engines that published runs name, each as the runtime whose way of reading it shares.
 
-One that is not offered to people has the key of its own constants in data/efficiency.csv.
+One that is not offered to people has the key of its own constants in data/generated/efficiency.csv.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""What a config.json leaves to its model family, from data/families.csv.
+"""What a config.json leaves to its model family, from data/models/families.csv.
 
 A config.json gives sizes. Whether queries are normalized, projections have biases or a layer has
 four norms is written in the family's code, and so are the values of keys that a file leaves out.
@@ -17,12 +17,12 @@ from advisor.catalog.csv_tables import DATA, assignments, read
 from advisor.errors import Refusal, close_names
 from advisor.model.config.values import Config, language_model
 
-FILE = "families.csv"
+FILE = "models/families.csv"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FamilyRow:
-    """One row of data/families.csv.
+    """One row of data/models/families.csv.
 
     Attributes:
         model_types: values of `model_type` that mean this family, separated by spaces.

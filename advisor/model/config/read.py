@@ -5,7 +5,7 @@ way not covered here is refused in a sentence that names it.
 
 References:
     [1] huggingface/transformers 5.23.0, src/transformers/models/*/configuration_*.py (names and
-        defaults of the keys) and modeling_*.py (what they build); see data/families.csv.
+        defaults of the keys) and modeling_*.py (what they build); see data/models/families.csv.
     [2] The model cards and config.json files that the tests quote.
 """
 
@@ -49,7 +49,8 @@ NOT_COVERED = {
     "mamba_proj_bias": "biases in its state-space projections",
     "pruned_heads": "attention heads that were removed",
 }
-"""Keys that change the layers in ways that no formula of this package has; see data/models.csv."""
+"""Keys that change the layers in ways that no formula of this package has; see
+data/models/models.csv."""
 
 
 def facts_from_config(config: Mapping[str, object], name: str) -> ArchitectureSpec:

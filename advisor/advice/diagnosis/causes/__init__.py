@@ -44,6 +44,6 @@ CAUSES: Mapping[str, Callable[[Situation], Trials]] = {
         request.kept_prompt,
     )
 }
-"""By the key of data/causes.csv."""
+"""By the key of data/diagnosis/causes.csv."""
 
 __all__ = ["CAUSES"]

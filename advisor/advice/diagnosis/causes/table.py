@@ -7,7 +7,7 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.probes.system import operating_system
 
 SYSTEMS = {"linux": "Linux", "win32": "Windows", "darwin": "macOS"}
-"""Operating systems as data/causes.csv names them, by `sys.platform`."""
+"""Operating systems as data/diagnosis/causes.csv names them, by `sys.platform`."""
 
 
 def this_system() -> str:
@@ -17,7 +17,7 @@ def this_system() -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CauseRow:
-    """One row of data/causes.csv.
+    """One row of data/diagnosis/causes.csv.
 
     Attributes:
         key: name of the function that works out what follows from it.
@@ -50,7 +50,7 @@ class CauseRow:
 @cache
 def cause_rows() -> tuple[CauseRow, ...]:
     """All rows, as the file has them."""
-    return read(DATA / "causes.csv", CauseRow)
+    return read(DATA / "diagnosis/causes.csv", CauseRow)
 
 
 def row_for(key: str, vendor: str, system: str) -> CauseRow | None:
