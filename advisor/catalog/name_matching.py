@@ -41,7 +41,7 @@ def find(kind: str, name: str, rows: Mapping[str, Row], hint: str = "") -> Row:
     Raises:
         UnknownName: no row, with close names.
     """
-    exact = _spelled(kind, rows).get(name.strip().casefold())
+    exact = spelled(kind, rows).get(name.strip().casefold())
     if exact is not None:
         return exact
     wanted = loose(name)
@@ -54,7 +54,7 @@ def find(kind: str, name: str, rows: Mapping[str, Row], hint: str = "") -> Row:
 _SPELLED: dict[tuple[str, int], dict[str, Any]] = {}
 
 
-def _spelled(kind: str, rows: Mapping[str, Row]) -> dict[str, Row]:
+def spelled(kind: str, rows: Mapping[str, Row]) -> dict[str, Row]:
     """Rows by each of their spellings; names win over aliases, earlier rows over later ones."""
     key = (kind, id(rows))
     if key not in _SPELLED:

@@ -1,12 +1,22 @@
 """Hardware of the catalogue, by name."""
 
-import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 
 from advisor.catalog.csv_tables import DATA, read
-from advisor.catalog.name_matching import by_name, find, loose, spellings
-from advisor.machine.rows import DiskRow, GpuLinkRow, GpuRow, HostRow
+from advisor.catalog.name_matching import by_name, find, spelled
+from advisor.machine.cpu_names import CpuName, CpuNames
+from advisor.machine.gpu_names import GpuName, GpuNames
+from advisor.machine.machine_names import MachineName, MachineNames
+from advisor.machine.rows import (
+    CpuGenerationRow,
+    CpuModelRow,
+    DiskRow,
+    GpuLinkRow,
+    GpuRow,
+    HostRow,
+    MachineRow,
+)
 from advisor.units import GIB
 
 
@@ -40,36 +50,93 @@ def disk_rows() -> Mapping[str, DiskRow]:
     return by_name(read(DATA / "hardware/disks.csv", DiskRow))
 
 
-STATED_SIZE = re.compile(r"\b(\d+(?:\.\d+)?) ?gi?b\b", re.IGNORECASE)
+@cache
+def cpu_models() -> tuple[CpuModelRow, ...]:
+    """Cores of processors that have no row of their own."""
+    return read(DATA / "hardware/cpu_models.csv", CpuModelRow)
+
+
+@cache
+def cpu_generations() -> tuple[CpuGenerationRow, ...]:
+    """What each generation of processors has."""
+    return read(DATA / "hardware/cpu_generations.csv", CpuGenerationRow)
+
+
+@cache
+def machine_rows() -> Mapping[str, MachineRow]:
+    """Machines that people own or rent, by name."""
+    return by_name(read(DATA / "hardware/machines.csv", MachineRow))
+
+
+@cache
+def gpu_names() -> GpuNames:
+    """Names of GPUs, ready to be matched."""
+    return GpuNames(gpu_rows())
+
+
+@cache
+def cpu_names() -> CpuNames:
+    """Names of processors, ready to be matched."""
+    return CpuNames(host_rows(), cpu_models(), cpu_generations())
+
+
+@cache
+def machine_names() -> MachineNames:
+    """Names of machines, ready to be matched."""
+    return MachineNames(machine_rows(), gpu_names(), cpu_names())
+
+
+@lru_cache(maxsize=4096)
+def gpu_named(name: str, memory: float | None = None) -> GpuName:
+    """What a GPU's name means: its row, how many of it, and what was assumed.
+
+    Args:
+        name: as people, drivers and shops write it.
+        memory: its size as the driver shows it, to tell cards apart that it calls alike [B].
+
+    Raises:
+        UnknownName: with close names.
+    """
+    row = spelled("GPU", gpu_rows()).get(name.strip().casefold())
+    if row is not None and memory is None:
+        return GpuName(row=row)
+    return gpu_names().match(name, None if memory is None else memory / GIB)
 
 
 def find_gpu(name: str, memory: float | None = None) -> GpuRow:
-    """The catalogue's row of a GPU.
+    """The catalogue's row of a GPU, as `gpu_named` reads it."""
+    return gpu_named(name, memory).row
 
-    Args:
-        name: as people call it; a size in it ("RTX 3080 12 GB") tells cards apart.
-        memory: its size, to tell cards apart that drivers call alike [B].
+
+@lru_cache(maxsize=4096)
+def cpu_named(name: str) -> CpuName:
+    """What a processor's name means: its row, its graphics, and what was assumed.
 
     Raises:
         UnknownName: with close names.
     """
-    found = find("GPU", name, gpu_rows(), "`data/hardware/gpus.csv` lists those it knows.")
-    stated = STATED_SIZE.search(name)
-    if memory is None and stated and name.strip().casefold() not in spellings(found):
-        memory = float(stated[1]) * GIB
-    if memory is None:
-        return found
-    alike = [row for row in gpu_rows().values() if loose(row.name) == loose(found.name)]
-    return min(alike, key=lambda row: abs(row.memory_gib * GIB - memory))
+    return cpu_names().match(name)
 
 
+@lru_cache(maxsize=4096)
 def find_host(name: str) -> HostRow:
-    """The catalogue's row of a CPU or platform.
+    """The catalogue's row of a CPU or platform, or one made from its generation.
 
     Raises:
         UnknownName: with close names.
     """
-    return find("CPU", name, host_rows(), "`data/hardware/hosts.csv` lists those it knows.")
+    row = spelled("CPU", host_rows()).get(name.strip().casefold())
+    return row if row is not None else cpu_named(name).row
+
+
+@lru_cache(maxsize=4096)
+def machine_named(name: str) -> MachineName:
+    """What a machine's name means: a preset, or the parts that it names.
+
+    Raises:
+        UnknownName: with close names.
+    """
+    return machine_names().match(name)
 
 
 def find_disk(name: str) -> DiskRow:

@@ -9,7 +9,7 @@ from advisor.machine.catalog import find_disk, find_gpu, find_host, gpu_bridges,
 from advisor.machine.machine import Disk, Gpu, Host, Link
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.rows import GpuLinkRow, GpuRow
-from advisor.units import GB, GIB, TERA
+from advisor.units import GB, GIB, MIB, TERA
 
 MOST_SUSTAINED = 0.93
 """Largest share of theory that published RAM probes reach: 95 of 102 GB/s, DDR5-6400 (AIDA64)."""
@@ -45,7 +45,7 @@ def gpu_of(row: GpuRow) -> Gpu:
         name=row.name,
         vendor=row.vendor,
         family=row.family,
-        memory=sheet(row.memory_gib * GIB * row.usable_share),
+        memory=sheet(shown(row)),
         bandwidth=sheet(row.bandwidth_gbs * GB),
         tensor_flops={kind: peak * TERA for kind, peak in peaks.items() if peak},
         link=_link(row),
@@ -53,6 +53,12 @@ def gpu_of(row: GpuRow) -> Gpu:
         unified=row.unified,
         peer=_peer(gpu_links().get(row.name)),
     )
+
+
+def shown(row: GpuRow) -> float:
+    """What programs can fill: of a card what its driver shows, of shared memory its part [B]."""
+    sold = row.memory_gib * GIB if row.driver_mib is None else row.driver_mib * MIB
+    return sold * row.usable_share
 
 
 def bridged(gpu: Gpu) -> Gpu:

@@ -9,14 +9,19 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
 
+import numpy as np
+
 from advisor.errors import InputError, UnknownName
 from advisor.machine import from_catalog
-from advisor.machine.catalog import find_gpu, find_host
+from advisor.machine.catalog import cpu_named, find_gpu, find_host, gpu_named
+from advisor.machine.gpu_names import GpuName
 from advisor.machine.machine import Disk, Gpu, Host, Link, Machine
 from advisor.machine.quantity import Provenance, Quantity, given
-from advisor.machine.spec import LIMITS, MIXED, NO_GPU, MachineSpec
-from advisor.units import GB, GIB
+from advisor.machine.spec import LIMITS, NO_GPU, MachineSpec
+from advisor.units import GB, GIB, Array
 
+BETWEEN_KINDS = re.compile(r"\s*(?:\+|,|&|;|\band\b)\s*", re.IGNORECASE)
+"""What stands between cards of different kinds."""
 TYPICAL_HOST = "Desktop DDR5 dual-channel (typical)"
 TYPICAL_DISK = "NVMe PCIe 4.0 x4 (typical)"
 TYPICAL_RAM_GIB = 64.0
@@ -30,8 +35,10 @@ def machine(inputs: MachineSpec) -> Machine:
     Raises:
         UnknownName: a GPU, CPU or drive that the catalogue does not hold.
     """
+    inputs = _with_own_graphics(inputs)
     gpus = () if (inputs.gpu or NO_GPU).casefold() == NO_GPU else _gpus(inputs)
     host = _host(inputs, gpus[0] if gpus else None)
+    gpus = tuple(_sharing(gpu, host, inputs) for gpu in gpus)
     name = name_of(gpus, host)
     return Machine(
         name=f"{inputs.machines} machines of {name}" if inputs.machines > 1 else name,
@@ -61,6 +68,33 @@ def name_of(gpus: tuple[Gpu, ...], host: Host) -> str:
     return ", ".join(part for part in (" + ".join(cards), host.name) if part)
 
 
+def _with_own_graphics(inputs: MachineSpec) -> MachineSpec:
+    """A chip with unified memory that is named as a processor brings its GPU with it."""
+    if inputs.gpu is not None or inputs.cpu is None:
+        return inputs
+    with suppress(UnknownName):
+        cpu = cpu_named(inputs.cpu)
+        if cpu.row.segment == "unified":
+            gpu = gpu_named(cpu.gpu or inputs.cpu)
+            return replace(inputs, gpu=gpu.row.name, ram_gb=inputs.ram_gb or cpu.memory_gib)
+    return inputs
+
+
+def cards_of(text: str) -> tuple[GpuName, ...]:
+    """GPUs of a text, kind by kind: "RTX 4090", "2x 3090", "RTX 3090 + 2*P40".
+
+    Raises:
+        UnknownName: a kind that the catalogue does not hold.
+    """
+    try:
+        return (gpu_named(text),)
+    except UnknownName:
+        kinds = [kind for kind in BETWEEN_KINDS.split(text) if kind.strip()]
+        if len(kinds) < 2:
+            raise
+    return tuple(gpu_named(kind.strip()) for kind in kinds)
+
+
 def _gpus(inputs: MachineSpec) -> tuple[Gpu, ...]:
     """All GPUs of a machine, kind by kind.
 
@@ -68,15 +102,13 @@ def _gpus(inputs: MachineSpec) -> tuple[Gpu, ...]:
         InputError: more than `LIMITS` allow.
         UnknownName: one that the catalogue does not hold.
     """
-    found: list[Gpu] = []
-    for kind in str(inputs.gpu).split(MIXED):
-        counted = re.match(r"\s*(\d{1,3})x\s+", kind)
-        count = int(counted[1]) if counted else 1
-        found += [_gpu(inputs, kind[counted.end() if counted else 0 :].strip())] * count
+    gpus: list[Gpu] = []
+    for kind in cards_of(str(inputs.gpu)):
+        gpus += [_gpu(inputs, kind.row.name)] * kind.count
     most = LIMITS["gpu_count"][1]
-    if not 1 <= len(found) * inputs.gpu_count <= most:
-        raise InputError(f"{inputs.gpu} is {len(found)} GPUs; a machine may have 1 to {most}.")
-    cards = tuple(found) * inputs.gpu_count
+    if not 1 <= len(gpus) * inputs.gpu_count <= most:
+        raise InputError(f"{inputs.gpu} is {len(gpus)} GPUs; a machine may have 1 to {most}.")
+    cards = tuple(gpus) * inputs.gpu_count
     return _bridged(cards) if inputs.bridge else cards
 
 
@@ -97,6 +129,36 @@ def _gpu(inputs: MachineSpec, name: str) -> Gpu:
     if inputs.vram_gb is not None:
         found = replace(found, memory=given(inputs.vram_gb * GIB))
     return replace(found, link=link(inputs, found))
+
+
+def _sharing(gpu: Gpu, host: Host, inputs: MachineSpec) -> Gpu:
+    """A GPU that shares the host's memory: its part of that memory, and of its rate."""
+    if not gpu.unified:
+        return gpu
+    row = find_gpu(gpu.name)
+    if inputs.vram_gb is None and host.memory.kind is Provenance.GIVEN:
+        part = f"{row.usable_share:.0%} of {host.memory.source}"
+        size = Quantity(
+            value=host.memory.value * row.usable_share, kind=Provenance.DERIVED, source=part
+        )
+        gpu = replace(gpu, memory=size)
+    peak = _ram_peak(inputs)
+    if row.of_ram and peak is not None:
+        figure = Quantity(
+            value=peak, kind=Provenance.DERIVED, source="the rate of the machine's RAM"
+        )
+        gpu = replace(gpu, bandwidth=figure, link=from_catalog.shared_memory(float(np.max(peak))))
+    return gpu
+
+
+def _ram_peak(inputs: MachineSpec) -> Array | None:
+    """RAM bandwidth in theory, as stated or of the processor that is named [B/s]."""
+    if inputs.ram_gbs is not None:
+        return inputs.ram_gbs * GB
+    row = find_host(inputs.cpu) if inputs.cpu else None
+    channels = inputs.ram_channels or (row.memory_channels if row else None)
+    rate = inputs.ram_mts or (row.memory_mts if row else None)
+    return channels * 8 * rate * 1e6 if channels and rate else None
 
 
 def link(inputs: MachineSpec, gpu: Gpu) -> Link:
@@ -138,6 +200,9 @@ def _unified_host(inputs: MachineSpec, gpu: Gpu) -> Host:
     """The processor beside a unified chip's GPU, by its own row where the catalogue has one."""
     chip = re.sub(r"^.*\((.*)\)$|\s\d+c$", r"\1", gpu.name)
     row = find_gpu(gpu.name)
+    named = gpu_named(str(inputs.gpu)).memory_gib
+    if inputs.ram_gb is None and named is not None:
+        inputs = replace(inputs, ram_gb=named)
     memory = _memory(inputs, row.memory_gib)
     with suppress(UnknownName):
         return from_catalog.host(chip, memory, _bandwidth(inputs, chip))

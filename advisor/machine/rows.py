@@ -5,7 +5,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GpuRow:
-    """One row of data/hardware/gpus.csv; columns name their units."""
+    """One row of data/hardware/gpus.csv; columns name their units.
+
+    `memory_options_gib` are the sizes that a chip with unified memory is sold with; `of_ram` marks
+    graphics whose memory and bandwidth are those of the PC's RAM; `driver_mib` is the memory that
+    the driver shows, where that is less than was sold.
+    """
 
     name: str
     aliases: str
@@ -27,6 +32,9 @@ class GpuRow:
     board_power_w: float | None
     unified: bool
     usable_share: float
+    memory_options_gib: str
+    of_ram: bool
+    driver_mib: float | None
     released: str
     source: str
     source_date: str
@@ -71,6 +79,73 @@ class HostRow:
     pcie_gen: int | None
     pcie_lanes: int | None
     released: str
+    source: str
+    source_date: str
+    retrieved: str
+    note: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CpuModelRow:
+    """One row of data/hardware/cpu_models.csv: a processor's cores, all of them and the fast ones
+    where it has two kinds.
+    """
+
+    name: str
+    cores: int
+    performance_cores: int | None
+    source: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CpuGenerationRow:
+    """One row of data/hardware/cpu_generations.csv: what every model of a generation has.
+
+    `pattern` matches the whole name of a model, without vendor and in lower case; `memory_channels`
+    counts 64-bit channels of a socket; `cores` are assumed for a model that is not listed; `gpu` is
+    the graphics on the chip, by its name in data/hardware/gpus.csv.
+    """
+
+    name: str
+    vendor: str
+    pattern: str
+    segment: str
+    memory_type: str
+    memory_channels: float
+    memory_mts: float
+    instruction_sets: str
+    cores: int
+    max_sockets: int
+    gpu: str
+    source: str
+    source_date: str
+    retrieved: str
+    note: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MachineRow:
+    """One row of data/hardware/machines.csv: a machine that people own or rent.
+
+    `gpu`, `cpu` and `disk` are names of the catalogue; `cores` and `ram_channels` are those of a
+    part of a host, where a cloud rents one; `ram_options_gib` are the sizes it is sold with;
+    `usd` is paid `per` hour or once. What its page does not say is empty.
+    """
+
+    name: str
+    aliases: str
+    kind: str
+    gpu: str
+    gpu_count: int
+    cpu: str
+    cores: int | None
+    ram_channels: float | None
+    ram_gib: float | None
+    ram_options_gib: str
+    disk: str
+    usd: float | None
+    per: str
+    price_source: str
     source: str
     source_date: str
     retrieved: str

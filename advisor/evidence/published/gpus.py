@@ -5,17 +5,15 @@ from collections.abc import Mapping
 
 from advisor.errors import UnknownName
 from advisor.evidence.published.cells import text, whole
-from advisor.machine.catalog import find_gpu
+from advisor.machine.catalog import gpu_named
 from advisor.machine.spec import MIXED, NO_GPU
 
 BETWEEN = re.compile(r"\s*(?:\+|,|&|;|\band\b)\s*")
 """What stands between cards of different kinds."""
-COUNTED = re.compile(r"(?:(\d{1,2})\s*x\s*)?(.*)", re.IGNORECASE)
-"""A number of cards, where there is one, and their name."""
 
 
 def stated_gpus(row: Mapping[str, str], notes: list[str]) -> tuple[str, int]:
-    """GPUs and how many of them, as `MachineInputs` takes them.
+    """GPUs and how many of them, as `MachineSpec` takes them.
 
     A cell that is one card's name is as many of it as `gpu_count` says. Else it names card by card,
     in their order: "2x A + B" are three. Brackets and what is no card are left out, the first
@@ -33,9 +31,13 @@ def stated_gpus(row: Mapping[str, str], notes: list[str]) -> tuple[str, int]:
     if not stated or stated.casefold() == NO_GPU:
         return NO_GPU, alike
     try:
-        return find_gpu(stated).name, alike
+        card = gpu_named(stated)
     except UnknownName:
         cards = _cards(stated, notes)
+    else:
+        if card.count == 1:
+            return card.row.name, alike
+        cards = [(card.count, card.row.name)]
     words = MIXED.join(f"{count}x {name}" if count > 1 else name for count, name in cards)
     total = sum(count for count, _ in cards)
     if total == 1:
@@ -55,10 +57,9 @@ def _cards(stated: str, notes: list[str]) -> list[tuple[int, str]]:
     cards: list[tuple[int, str]] = []
     unknown: list[str] = []
     for part in filter(None, BETWEEN.split(re.sub(r"\(.*?\)", "", stated))):
-        counted = COUNTED.fullmatch(part.strip())
-        count, name = (int(counted[1] or 1), counted[2]) if counted else (1, part)
         try:
-            cards.append((count, find_gpu(name.strip()).name))
+            card = gpu_named(part.strip())
+            cards.append((card.count, card.row.name))
         except UnknownName:
             unknown.append(part.strip())
             if not cards:

@@ -1,0 +1,267 @@
+"""GPUs by the names that people, drivers and shops give them.
+
+A name is read as words (`gpu_words`): brand and board maker are left out, a size and a number of
+cards are taken from it, and what remains must be the words of a row of the catalogue, each digit.
+"""
+
+import re
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import dataclass
+
+from advisor.errors import UnknownName
+from advisor.machine.apple_names import apple_chip, memory_options, names_apple
+from advisor.machine.gpu_words import GpuWords, taken_apart, words_of_kind
+from advisor.machine.rows import GpuRow
+from advisor.machine.spelling import counted, plain, size_gib
+
+HINT = "`data/hardware/gpus.csv` lists those it knows."
+NEAR = 0.09
+"""How far a driver's or seller's figure may be from the catalogue's memory size: cards with error
+correction show 6.25 % less than was sold."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GpuName:
+    """What a name was read as.
+
+    Attributes:
+        row: of the catalogue.
+        count: cards of that kind.
+        memory_gib: memory size in the name [GiB]; None where it has none.
+        notes: what was assumed, one sentence each.
+        alternatives: other rows that the name may mean.
+    """
+
+    row: GpuRow
+    count: int = 1
+    memory_gib: float | None = None
+    notes: tuple[str, ...] = ()
+    alternatives: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Spelling:
+    """A row by one of its spellings: one without a size is what a bare name means, its own name
+    goes before an alias.
+    """
+
+    row: GpuRow
+    brands: frozenset[str]
+    bare: bool
+    own: bool
+
+
+class GpuNames:
+    """Names of a catalogue's GPUs, ready to be matched.
+
+    Args:
+        rows: by name.
+    """
+
+    def __init__(self, rows: Mapping[str, GpuRow]) -> None:
+        self.rows = rows
+        self._exact = {plain(row.name): row for row in rows.values()}
+        self._spellings: dict[frozenset[str], list[_Spelling]] = {}
+        for row in rows.values():
+            for spelling in (row.name, *filter(None, map(str.strip, row.aliases.split(";")))):
+                self._exact.setdefault(plain(spelling), row)
+                taken = taken_apart(spelling)
+                if taken.words:
+                    entry = _Spelling(
+                        row, taken.brands, bare=taken.size_gib is None, own=spelling == row.name
+                    )
+                    self._spellings.setdefault(taken.words, []).append(entry)
+        self._known_words = frozenset(
+            word
+            for words, spellings in self._spellings.items()
+            for word in words
+            if any(spelling.row.vendor != "Apple" for spelling in spellings)
+        )
+
+    def match(self, name: str, memory_gib: float | None = None) -> GpuName:
+        """The GPU that a name means.
+
+        Args:
+            name: as typed or printed.
+            memory_gib: its memory as a driver shows it, to tell cards apart [GiB].
+
+        Raises:
+            UnknownName: none, or several that nothing tells apart; close names first.
+        """
+        text = plain(name)
+        exact = self._exact.get(text)
+        if exact is not None and memory_gib is None:
+            size = size_gib(text)
+            return GpuName(row=exact, memory_gib=size, alternatives=self._siblings(exact))
+        if names_apple(text):
+            return self._apple(name)
+        taken = taken_apart(name)
+        for words, note in self._fewer_words(taken):
+            spellings = [
+                spelling
+                for spelling in self._spellings.get(words, [])
+                if not taken.vendors or spelling.row.vendor in taken.vendors
+            ]
+            if spellings:
+                return self._chosen(name, spellings, taken, memory_gib or taken.size_gib, note)
+        raise UnknownName("GPU", name, self._offers(taken), HINT)
+
+    def _apple(self, name: str) -> GpuName:
+        chip = apple_chip(name, self.rows)
+        if chip is None:
+            apple = [row.name for row in self.rows.values() if row.vendor == "Apple"]
+            raise UnknownName("GPU", name, apple, HINT)
+        _, count = counted(plain(name))
+        return GpuName(
+            row=chip.row,
+            count=count,
+            memory_gib=chip.memory_gib,
+            notes=chip.notes,
+            alternatives=chip.alternatives,
+        )
+
+    def _fewer_words(self, taken: GpuWords) -> Iterator[tuple[frozenset[str], str]]:
+        """The words, then with fewer of them; no step changes a digit."""
+        words = taken.words
+        if not words:
+            yield from ((frozenset({word}), "") for word in sorted(taken.code))
+            return
+        yield words, ""
+        families = words & words_of_kind("family").keys()
+        stray = frozenset(word for word in words - self._known_words - families if word.isalpha())
+        if stray:
+            words -= stray
+            listed = ", ".join(repr(word) for word in sorted(stray))
+            yield words, f"{listed} in the name is no part of it and was left out."
+        yield words - families, ""
+        words = yield from _written_out(words)
+        for optional in _optional(taken):
+            if optional in words:
+                words -= {optional}
+                yield words, ""
+                yield words - families, ""
+
+    def _chosen(
+        self,
+        name: str,
+        spellings: list[_Spelling],
+        taken: GpuWords,
+        size: float | None,
+        note: str,
+    ) -> GpuName:
+        """Of cards that are called alike, the one whose memory is stated, else the usual one."""
+        notes = [note] if note else []
+        rows = list({spelling.row.name: spelling.row for spelling in spellings}.values())
+        newer = [] if taken.brands & {"quadro", "tesla"} else self._of_same_number(taken.words)
+        sized = _of_size([*rows, *newer], size)
+        if newer and not sized:
+            offers = [row.name for row in (*newer, *rows)]
+            raise UnknownName("GPU", name, offers, f"Several cards have this number; {HINT}")
+        if sized and sized[0] in newer:
+            row = sized[0]
+        else:
+            among = [spelling for spelling in spellings if spelling.row in sized] or spellings
+            row = _usual(name, among, taken)
+        if size and not sized:
+            own = f"its own {row.memory_gib:g} GiB count."
+            notes.append(f"{row.name} is not sold with {size:g} GB: {own}")
+        others = (*(other.name for other in rows), *self._siblings(row))
+        return GpuName(
+            row=row,
+            count=taken.count,
+            memory_gib=size,
+            notes=tuple(notes),
+            alternatives=tuple(other for other in dict.fromkeys(others) if other != row.name),
+        )
+
+    def _of_same_number(self, words: frozenset[str]) -> list[GpuRow]:
+        """Later workstation cards with the same number: "RTX 6000" is three of them."""
+        if not any(re.fullmatch(r"[2-6]000", word) for word in words):
+            return []
+        rows = [
+            spelling.row
+            for more in ({"ada"}, {"pro", "blackwell"}, {"pro"})
+            if not words & more
+            for spelling in self._spellings.get(words | more, [])
+        ]
+        return list({row.name: row for row in rows}.values())
+
+    def _siblings(self, row: GpuRow) -> tuple[str, ...]:
+        """The same card with other memory or in another socket."""
+        socket = {"sxm", "pcie", "nvl"}
+        core = taken_apart(row.name).words - socket
+        names = (
+            spelling.row.name
+            for words, spellings in self._spellings.items()
+            if core and words - socket == core
+            for spelling in spellings
+        )
+        return tuple(name for name in dict.fromkeys(names) if name != row.name)
+
+    def _offers(self, taken: GpuWords) -> tuple[str, ...]:
+        """Names that share the number; all where none does."""
+        digits = {word for word in taken.words if any(letter.isdigit() for letter in word)}
+        near = (name for name in self.rows if digits & taken_apart(name).words)
+        return tuple(near) or tuple(self.rows)
+
+
+def _written_out(
+    words: frozenset[str],
+) -> Generator[tuple[frozenset[str], str], None, frozenset[str]]:
+    """As people shorten them: a 4070s is a Super, a 3060m and a Max-Q are laptop parts."""
+    short = _replaced(words, r"\d{4}s", "super")
+    if short != words:
+        yield short, ""
+    laptop = _replaced(words, r"\d{4}m", "laptop")
+    if laptop != words:
+        yield laptop, ""
+    if "maxq" in words:
+        note = "Max-Q: taken as the laptop part; its clocks are lower."
+        yield (words - {"maxq"}) | {"laptop"}, note
+    return short
+
+
+def _replaced(words: frozenset[str], pattern: str, meant: str) -> frozenset[str]:
+    """Words whose last letter stands for another word."""
+    return frozenset(
+        part
+        for word in words
+        for part in ((word[:-1], meant) if re.fullmatch(pattern, word) else (word,))
+    )
+
+
+OPTIONAL = ("pcie", "hbm2", "hbm2e", "hbm3", "hbm3e", "sxm")
+OPTIONAL_OF_OTHERS = ("pro", "ai")
+
+
+def _optional(taken: GpuWords) -> tuple[str, ...]:
+    """Words left out, one after the other, where the name is not known with them."""
+    return OPTIONAL if "NVIDIA" in taken.vendors else OPTIONAL + OPTIONAL_OF_OTHERS
+
+
+def _of_size(rows: list[GpuRow], size: float | None) -> list[GpuRow]:
+    """Cards with a memory size, as near to it as any; none where no card is near [GiB]."""
+    if size is None:
+        return []
+    off = {
+        row.name: 0.0 if size in memory_options(row) else abs(row.memory_gib - size) for row in rows
+    }
+    least = min(off.values())
+    return [row for row in rows if off[row.name] == least <= NEAR * size]
+
+
+def _usual(name: str, spellings: list[_Spelling], taken: GpuWords) -> GpuRow:
+    """Of several sizes or sockets of a card, the one that its bare name means.
+
+    Raises:
+        UnknownName: nothing tells them apart.
+    """
+    bare = [spelling for spelling in spellings if spelling.bare] or spellings
+    bare = [spelling for spelling in bare if spelling.own] or bare
+    telling = taken.brands - {"nvidia", "amd", "intel"}
+    branded = [spelling for spelling in bare if telling & spelling.brands] or bare
+    rows = list({spelling.row.name: spelling.row for spelling in branded}.values())
+    if len(rows) > 1:
+        offers = [row.name for row in rows]
+        raise UnknownName("GPU", name, offers, "Several cards are called so; say which.")
+    return rows[0]

@@ -1,0 +1,69 @@
+"""What names of hardware have in common: marks to leave out, sizes and counts to read."""
+
+import re
+
+MARKS = re.compile(r"\((?:r|tm|c)\)|[®™©\u200b]")
+DASHES = re.compile(r"[\u2010-\u2015\u2212]")
+TIMES = "\N{MULTIPLICATION SIGN}"
+SIZE = re.compile(
+    r"(?<![\w.])(?:(\d+(?:\.\d+)?)\s*-?(tib|tb|gib|gb|gigs?|go|mib|mb)|(\d{1,3}) ?(g))\b"
+    r"(?!\s*/\s*s|ps)"
+)
+FACTORS = {"m": 1 / 1024, "t": 1024.0}
+SMALLEST_GIB, LARGEST_GIB = 1.0, 100_000.0
+
+
+def plain(text: str) -> str:
+    """Without case, marks and unusual spaces and dashes."""
+    folded = DASHES.sub("-", MARKS.sub(" ", text.casefold())).replace(TIMES, "x")
+    return re.sub(r"\s+", " ", folded).strip()
+
+
+def sizes_gib(text: str) -> list[float]:
+    """All memory sizes in a plain text, in their order [GiB]."""
+    found = (
+        float(number or short) * FACTORS.get((unit or letter)[0], 1.0)
+        for number, unit, short, letter in SIZE.findall(text)
+    )
+    return [size for size in found if SMALLEST_GIB <= size <= LARGEST_GIB]
+
+
+def size_gib(text: str) -> float | None:
+    """The first memory size in a plain text [GiB]."""
+    return next(iter(sizes_gib(text)), None)
+
+
+def without_sizes(text: str) -> str:
+    """A plain text without memory sizes."""
+    return SIZE.sub(" ", text)
+
+
+NUMBERS = {
+    "single": 1, "one": 1, "dual": 2, "double": 2, "twin": 2, "two": 2, "pair": 2, "triple": 3,
+    "three": 3, "quad": 4, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "ten": 10,
+}  # fmt: skip
+MAKERS = r"nvidia|amd|geforce|rtx|gtx|rx|radeon|tesla|instinct|arc"
+COUNTS = (
+    re.compile(r"(?<![\w.-])(\d{1,3})\s*[x*]\s*(?=[a-z0-9(])"),
+    re.compile(r"(?<=[\w)\]])\s*[x*]\s*(\d{1,2})(?=\s*(?:$|[,;+&)]|gpus?\b|cards?\b))"),
+    re.compile(r"\(\s*[x*]?\s*(\d{1,2})\s*[x*]?(?:\s*(?:gpus?|cards?))?\s*\)"),
+    re.compile(rf"^(\d{{1,2}})\s+(?=(?:{MAKERS}|h\d00|a\d|v100|p40|mi\d|\d{{4}}))"),
+    re.compile(r"\b(\d{1,2})[\s-]+(?:gpus?|cards?|way)\b"),
+)
+"""How many of something: "2x A", "A x2", "A (x2)", "2 A", "A, 2 GPUs"."""
+MOST = 128
+
+
+def counted(text: str) -> tuple[str, int]:
+    """A plain text without its count, and the count; 1 where it has none."""
+    for word, number in NUMBERS.items():
+        match = re.search(
+            rf"\b{word}\b(?![- ](?:slot|fan|channel|rank|die)\b)(?: of)?\s+(?=\w)", text
+        )
+        if match:
+            return text[: match.start()] + text[match.end() :], number
+    for pattern in COUNTS:
+        match = pattern.search(text)
+        if match and int(match[1]) <= MOST:
+            return f"{text[: match.start()]} {text[match.end() :]}", int(match[1])
+    return text, 1

@@ -1,0 +1,96 @@
+"""Processors by the strings of their systems and by what people call them."""
+
+import re
+
+import pytest
+from hardware_names import sample
+
+from advisor.errors import UnknownName
+from advisor.machine.catalog import cpu_generations, cpu_models, cpu_named, gpu_rows, host_rows
+
+CASES = sample("processors.csv")
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case["name"]], ids=lambda c: c["typed"])
+def test_a_name_means_the_processor_that_a_person_means(case: dict[str, str]) -> None:
+    row = cpu_named(case["typed"]).row
+    assert row.name == case["name"]
+    assert (row.memory_channels, row.memory_mts) == (float(case["channels"]), float(case["mts"]))
+    assert not case["cores"] or row.cores == int(case["cores"])
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if not case["name"]], ids=lambda c: c["typed"]
+)
+def test_a_model_that_no_generation_has_is_refused(case: dict[str, str]) -> None:
+    with pytest.raises(UnknownName):
+        cpu_named(case["typed"])
+
+
+@pytest.mark.parametrize("row", host_rows().values(), ids=lambda row: row.name)
+def test_every_row_is_found_by_its_own_name(row) -> None:
+    assert cpu_named(row.name).row == row
+    assert cpu_named(row.name.upper()).row == row
+
+
+def test_every_listed_model_belongs_to_a_generation_and_resolves() -> None:
+    for model in cpu_models():
+        row = cpu_named(model.name).row
+        assert row.name == model.name
+        assert row.cores == model.cores
+
+
+def test_a_generation_agrees_with_the_rows_of_its_models() -> None:
+    """Rows of data/hosts.csv were read from their makers' pages one by one."""
+    for row in host_rows().values():
+        generation = next(
+            (g for g in cpu_generations() if re.fullmatch(g.pattern, row.name.casefold())), None
+        )
+        if generation is None or row.memory_mts is None:
+            continue
+        assert row.memory_channels == generation.memory_channels, row.name
+        assert row.memory_mts == pytest.approx(generation.memory_mts, rel=0.4), row.name
+        assert row.vendor == generation.vendor
+
+
+@pytest.mark.parametrize(
+    "typed", ["2x EPYC 7402", "dual EPYC 7402", "EPYC 7402 x2", "2P EPYC 7402"]
+)
+def test_two_sockets_double_cores_channels_and_rate(typed: str) -> None:
+    one, two = cpu_named("EPYC 7402").row, cpu_named(typed).row
+    assert two.name == "2x EPYC 7402"
+    assert two.sockets == 2
+    assert two.cores == 2 * one.cores == 48
+    assert two.bandwidth_gbs == 2 * 204.8  # eight channels of DDR4-3200 each
+
+
+def test_what_a_rule_assumes_is_said() -> None:
+    unlisted = cpu_named("EPYC 9365")
+    assert "Turin" in unlisted.notes[0]
+    assert any("assumed" in note for note in unlisted.notes)
+    assert unlisted.row.bandwidth_gbs == 614.4  # twelve channels of DDR5-6400
+
+
+def test_cores_in_the_name_count_for_a_model_that_is_not_listed() -> None:
+    assert cpu_named("EPYC 9365 36c").row.cores == 36
+
+
+def test_performance_and_efficiency_cores_as_a_system_counts_them() -> None:
+    row = cpu_named("Apple M4 Pro 8P+4E").row
+    assert (row.cores, row.performance_cores) == (12, 8)
+
+
+@pytest.mark.parametrize(
+    ("typed", "gpu"),
+    [
+        ("AMD Ryzen AI Max+ 395 w/ Radeon 8060S", "Radeon 8060S (Ryzen AI Max+ 395)"),
+        ("Core Ultra 7 258V", "Arc 140V"),
+        ("Ryzen 7 7840U", "Radeon 780M"),
+    ],
+)
+def test_a_chip_brings_its_graphics(typed: str, gpu: str) -> None:
+    assert cpu_named(typed).gpu == gpu
+
+
+def test_graphics_of_generations_are_rows_of_the_catalogue() -> None:
+    assert {row.gpu for row in cpu_generations()} - {""} <= set(gpu_rows())
