@@ -14,7 +14,7 @@ from advisor.machine.cpu_words import packages, without_remarks, written_out
 from advisor.machine.rows import CpuGenerationRow, CpuModelRow, HostRow
 from advisor.machine.spelling import plain, size_gib
 
-HINT = "`data/hardware/hosts.csv` lists those it knows, `cpu_generations.csv` beside it the generations."
+HINT = "`data/hardware/hosts.csv` lists those it knows, `cpu_generations.csv` their generations."
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,8 +3,8 @@
 import pytest
 
 from advisor.errors import InputError
+from advisor.machine import from_catalog
 from advisor.machine.catalog import disk_rows, gpu_rows, host_rows
-from advisor.machine.machine import from_catalog
 from advisor.machine.quantity import Provenance, given
 from advisor.units import GB, GIB
 

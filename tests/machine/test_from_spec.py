@@ -5,8 +5,9 @@ import pytest
 
 from advisor.catalog.constants import fitted_constants
 from advisor.errors import InputError, UnknownName
+from advisor.machine import from_catalog, from_spec
 from advisor.machine.from_spec import TYPICAL_DISK, TYPICAL_HOST
-from advisor.machine.machine import Machine, from_catalog, from_spec
+from advisor.machine.machine import Machine
 from advisor.machine.quantity import Provenance
 from advisor.machine.spec import LIMITS, MachineSpec
 from advisor.units import GB, GIB

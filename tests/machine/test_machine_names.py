@@ -4,8 +4,8 @@ import pytest
 from hardware_names import sample
 
 from advisor.errors import UnknownName
+from advisor.machine import from_spec
 from advisor.machine.catalog import machine_named, machine_rows
-from advisor.machine.machine import from_spec
 
 CASES = sample("machines.csv")
 
