@@ -5,7 +5,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-Command = Callable[[argparse.Namespace], None]
+Command = Callable[[argparse.Namespace], int | None]
+"""Returns the exit code; None for 0."""
 
 
 def added(commands: Any, name: str, run: Command, text: str) -> argparse.ArgumentParser:

@@ -1,6 +1,7 @@
 """The same answers on the command line; `--json` for other programs.
 
-Exit codes: 0 answered, 2 an input that cannot be used (said on standard error), 130 interrupted.
+Exit codes: 0 answered, 1 a condition of `report run` does not hold, 2 an input that cannot be used
+(said on standard error), 130 interrupted.
 """
 
 import argparse
@@ -10,11 +11,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import advisor
-from advisor.advice.advise import advise
 from advisor.advice.compare import compare
 from advisor.advice.diagnosis.diagnose import diagnose, measurable
 from advisor.advice.diagnosis.text import diagnosis_text
-from advisor.cli import calibration, evidence, json_records, options, probe, report
+from advisor.cli import calibration, evidence, json_records, options, probe, recompute, report
 from advisor.cli.command import Command, added, show
 from advisor.cost_model.estimate import Estimate
 from advisor.errors import AdvisorError, InputError
@@ -26,9 +26,10 @@ from advisor.runtimes import RUNTIMES, runtime
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     args = parser().parse_args(arguments)
+    args.typed = sys.argv[1:] if arguments is None else list(arguments)
     command: Command = args.command
     try:
-        command(args)
+        code = command(args)
         if sys.stdout:  # None where it was closed before the start
             sys.stdout.flush()
     except AdvisorError as error:
@@ -38,7 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
     except BrokenPipeError:
         _discard_output()
-    return 0
+        return 0
+    return code or 0
 
 
 def _discard_output() -> None:
@@ -60,9 +62,9 @@ def parser() -> argparse.ArgumentParser:
     _describe(one)
 
     one = added(commands, "advise", advise_, "the estimates, bigger GPUs, money")
-    _describe(one)
-    options.add_money(one)
+    recompute.add_options(one)
     one.add_argument("--save", metavar="NAME", help="keep it as a report")
+    one.add_argument("--author", default="", metavar="NAME", help="who made the report")
 
     one = added(commands, "diagnose", diagnose_, "why a measured speed is not the predicted one")
     _describe(one)
@@ -140,27 +142,14 @@ def estimate_line(one: Estimate) -> str:
 
 def advise_(args: argparse.Namespace) -> None:
     """`advise --model NAME`."""
-    machine, work, spent = options.machine_of(args), options.work_of(args), options.money_of(args)
-    advice = advise(
-        resolve.find(args.model, args.quant).model,
-        machine,
-        work,
-        money=spent,
-        settings=options.settings_of(args),
-        chosen=runtime(args.runtime) if args.runtime else None,
-    )
-    if args.save:
-        from advisor.reports.from_advice import document
+    answered = recompute.answer(args)
+    advice = answered.advice
+    if args.save is not None:
         from advisor.reports.store import open_store
 
-        kept = document(advice, machine, work, spent, inputs={}, command=_typed())
-        saved = open_store().save(kept, args.save)
-        print(f"Saved as report {saved.id}.", file=sys.stderr)
+        saved = open_store().save(answered.document(args.typed), args.save, author=args.author)
+        print(f"Kept as report {saved.id}.", file=sys.stderr)
     show(args, json_records.advice_answer(advice), lambda: _advice_text(advice))
-
-
-def _typed() -> str:
-    return "python -m advisor " + " ".join(sys.argv[1:])
 
 
 def _advice_text(advice: Any) -> str:

@@ -1,64 +1,117 @@
-"""`report`: saved comparisons, listed, shown, carried and deleted."""
+"""`report`: saved comparisons, listed, shown, annotated, carried, deleted and restored."""
 
 import argparse
 import json
-from collections.abc import Callable
+import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from advisor.cli import report_compare, report_results
 from advisor.cli.command import added, show
 from advisor.cli.json_records import Json
 from advisor.errors import InputError, StoreError
+
+FORMS = ("html", "pdf", "csv", "md", "json")
+LARGEST_REPORT = 16_000_000
+"""JSON file that is imported [B]."""
 
 
 def add(commands: Any) -> None:
     """Put the actions among the commands."""
     report = commands.add_parser("report", help="saved comparisons")
     actions = report.add_subparsers(required=True, metavar="ACTION")
-    added(actions, "list", _list, "all of them, newest first")
+    _add_list(added(actions, "list", _list, "those that are kept, newest first"))
     for name, run, text in (
         ("show", _show, "one of them"),
-        ("delete", _delete, "remove one"),
+        ("delete", _delete, "take one out of the list; it can be restored for 30 days"),
+        ("restore", _restore, "undo a delete"),
         ("export", _export, "write one as a file"),
+        ("annotate", _annotate, "change its name, notes or tags"),
     ):
-        one = added(actions, name, run, text)
-        one.add_argument("id", type=int)
+        action = added(actions, name, run, text)
+        action.add_argument("id", type=int)
         if name == "export":
-            one.add_argument("--format", default="html", choices=("html", "csv", "md", "json"))
-            one.add_argument("-o", "--output", type=Path, help="else standard output")
-    one = added(actions, "import", _import, "read one that was exported as JSON")
-    one.add_argument("file", type=Path)
+            action.add_argument("--format", default="html", choices=FORMS)
+            action.add_argument("-o", "--output", type=Path, help="else standard output")
+        if name == "annotate":
+            _add_annotate(action)
+    action = added(actions, "import", _import, "read one that was exported as JSON")
+    action.add_argument("file", type=Path)
+    action.add_argument("--name", help="in place of its own")
+    report_compare.add(actions)
+    report_results.add(actions)
+
+
+def _add_list(action: argparse.ArgumentParser) -> None:
+    action.add_argument("--search", default="", metavar="WORDS", help="words that have to occur")
+    for name in ("model", "gpu", "tag"):
+        action.add_argument(f"--{name}", default="", metavar="NAME", help=f"of this {name}")
+    for name, text in (("since", "saved on this day or later"), ("until", "saved before this day")):
+        action.add_argument(f"--{name}", type=_day, metavar="YYYY-MM-DD", help=text)
+    action.add_argument("--limit", type=int, metavar="N", help="at most so many (all)")
+    action.add_argument("--deleted", action="store_true", help="those that can be restored")
+
+
+def _add_annotate(action: argparse.ArgumentParser) -> None:
+    action.add_argument("--name", help="new name")
+    action.add_argument("--notes", help="new notes")
+    action.add_argument("--tag", action="append", default=[], metavar="TAG", help="add a tag")
+    action.add_argument("--untag", action="append", default=[], metavar="TAG", help="remove one")
+
+
+def _day(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text).replace(tzinfo=UTC)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a day such as 2026-11-22") from None
 
 
 def _list(args: argparse.Namespace) -> None:
     """`report list`."""
+    from advisor.reports.queries import ReportQuery
     from advisor.reports.store import open_store
 
-    heads = open_store().list()
+    if args.limit is not None and args.limit < 1:
+        raise InputError(f"--limit is {args.limit}; give 1 or more.")
+    query = ReportQuery(
+        words=args.search,
+        model=args.model,
+        gpu=args.gpu,
+        tag=args.tag,
+        since=args.since,
+        until=args.until,
+        deleted=args.deleted,
+    )
+    heads = open_store().page(query, limit=args.limit).heads
     records: list[Json] = [
         {
-            "id": one.id,
-            "name": one.name,
-            "created_at": one.created_at.isoformat(),
-            "summary": one.summary,
+            "id": head.id,
+            "name": head.name,
+            "created_at": head.created_at.isoformat(),
+            "summary": head.summary,
+            "model": head.model,
+            "gpu": head.gpu,
+            "tags": list(head.tags),
+            "author": head.author,
         }
-        for one in heads
+        for head in heads
     ]
     lines = [
-        f"{one['id']:>4}  {one['created_at'][:10]}  {one['name']}: {one['summary']}"
-        for one in records
+        f"{row['id']:>4}  {row['created_at'][:10]}  {row['name']}: {row['summary']}"
+        for row in records
     ]
-    show(args, records, lambda: "\n".join(lines) or "No report is saved yet.")
+    show(args, records, lambda: "\n".join(lines) or "No such report is saved.")
 
 
 def _show(args: argparse.Namespace) -> None:
     """`report show ID`."""
-    from advisor.reports import export
-    from advisor.reports.document import to_json
+    from advisor.reports.markdown import markdown
+    from advisor.reports.saved import report_json
     from advisor.reports.store import open_store
 
     saved = open_store().load(args.id)
-    show(args, to_json(saved.document), lambda: export.markdown(saved.document))
+    show(args, report_json(saved), lambda: markdown(saved))
 
 
 def _delete(args: argparse.Namespace) -> None:
@@ -66,40 +119,68 @@ def _delete(args: argparse.Namespace) -> None:
     from advisor.reports.store import open_store
 
     open_store().delete(args.id)
-    show(args, {"deleted": args.id}, lambda: f"Report {args.id} is deleted.")
+    undo = f"report restore {args.id}"
+    show(args, {"deleted": args.id}, lambda: f"Report {args.id} is deleted; {undo} undoes it.")
+
+
+def _restore(args: argparse.Namespace) -> None:
+    """`report restore ID`."""
+    from advisor.reports.store import open_store
+
+    head = open_store().restore(args.id)
+    show(args, {"restored": head.id}, lambda: f"Report {head.id} is back: {head.name}.")
+
+
+def _annotate(args: argparse.Namespace) -> None:
+    """`report annotate ID --notes TEXT`."""
+    from advisor.reports.store import open_store
+
+    if args.name is None and args.notes is None and not (args.tag or args.untag):
+        raise InputError("Nothing to change; give --name, --notes, --tag or --untag.")
+    store = open_store()
+    tags = None
+    if args.tag or args.untag:
+        tags = (set(store.load(args.id).tags) | set(args.tag)) - set(args.untag)
+    head = store.annotate(args.id, name=args.name, notes=args.notes, tags=tags).head
+    record = {"id": head.id, "name": head.name, "notes": head.notes, "tags": list(head.tags)}
+    show(args, record, lambda: f"Report {head.id} is changed: {head.name}.")
 
 
 def _export(args: argparse.Namespace) -> None:
     """`report export ID --format html`."""
-    from advisor.reports import export
-    from advisor.reports.document import ReportDocument, to_json
+    from advisor.reports.export import FORMS as FILE_FORMS
     from advisor.reports.store import open_store
 
-    document = open_store().load(args.id).document
-    writers: dict[str, Callable[[ReportDocument], str]] = {
-        "html": export.html,
-        "csv": export.csv,
-        "md": export.markdown,
-        "json": lambda one: json.dumps(to_json(one), indent=2),
-    }
-    text = writers[args.format](document)
+    content = FILE_FORMS[args.format].make(open_store().load(args.id))
     if args.output is None:
-        print(text)
+        sys.stdout.flush()
+        sys.stdout.buffer.write(content)
         return
     try:
-        args.output.write_text(text, encoding="utf-8", newline="")
+        args.output.write_bytes(content)
     except OSError as error:
         raise InputError(f"{args.output} cannot be written: {error.strerror}.") from error
 
 
 def _import(args: argparse.Namespace) -> None:
     """`report import FILE`."""
-    from advisor.reports.document import from_json
+    from advisor.reports.saved import read_report
     from advisor.reports.store import open_store
 
     try:
-        document = from_json(json.loads(args.file.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        if args.file.stat().st_size > LARGEST_REPORT:
+            raise InputError(f"{args.file} has more than {LARGEST_REPORT:,} bytes; no report has.")
+        file = read_report(json.loads(args.file.read_text(encoding="utf-8-sig")))
+    except OSError as error:
+        raise StoreError(f"{args.file} cannot be read: {error.strerror}.") from error
+    except (ValueError, RecursionError) as error:
         raise StoreError(f"{args.file} is not a report exported as JSON: {error}.") from error
-    saved = open_store().save(document, document.title)
-    show(args, {"id": saved.id}, lambda: f"Saved as report {saved.id}.")
+    saved = open_store().save(
+        file.document,
+        args.name or file.name or file.document.title,
+        file.notes,
+        tags=file.tags,
+        author=file.author,
+        results=file.results,
+    )
+    show(args, {"id": saved.id}, lambda: f"Kept as report {saved.id}.")

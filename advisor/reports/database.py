@@ -1,4 +1,4 @@
-"""Where reports lie: the place, the connection, the tables and their versions.
+"""Where reports lie: the place, the connection and the version of the tables.
 
 SQLite in the user's data folder unless the environment says otherwise:
 
@@ -6,95 +6,38 @@ SQLite in the user's data folder unless the environment says otherwise:
     ADVISOR_DATABASE_URL   another database altogether, as SQLAlchemy writes addresses
 """
 
-import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import (
-    JSON,
     URL,
     Connection,
-    DateTime,
-    Dialect,
     Engine,
-    String,
+    NullPool,
     Table,
-    Text,
-    TypeDecorator,
     create_engine,
     event,
     inspect,
     make_url,
     select,
+    text,
 )
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from advisor.errors import StoreError
 from advisor.paths import data_folder
+from advisor.reports import migrations
+from advisor.reports.tables import Base, ReportRow, SchemaRow
 
 BUSY_SECONDS = 5.0
 """How long one program waits for another that is writing [s]."""
-
-STEPS: tuple[Callable[[Connection], None], ...] = ()
-"""STEPS[n] takes tables of version n + 1 to version n + 2; add one with every change of a table."""
-
-
-class UtcDateTime(TypeDecorator[datetime]):
-    """A time in UTC, in databases that know no zones."""
-
-    impl = DateTime
-    cache_ok = True
-
-    def process_bind_param(
-        self,
-        value: datetime | None,
-        dialect: Dialect,  # noqa: ARG002  SQLAlchemy's signature
-    ) -> datetime | None:
-        """To the database: in UTC, without the zone."""
-        return None if value is None else value.astimezone(UTC).replace(tzinfo=None)
-
-    def process_result_value(
-        self,
-        value: Any | None,
-        dialect: Dialect,  # noqa: ARG002  SQLAlchemy's signature
-    ) -> datetime | None:
-        """From the database: with the zone."""
-        return None if value is None else value.replace(tzinfo=UTC)
-
-
-class Base(DeclarativeBase):
-    """Tables of the store."""
-
-
-class SchemaRow(Base):
-    """The one row that says which version the tables have."""
-
-    __tablename__ = "report_schema"
-
-    version: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-
-
-class ReportRow(Base):
-    """A saved report."""
-
-    __tablename__ = "reports"
-    # Without this SQLite gives the number of a deleted report to the next one.
-    __table_args__ = ({"sqlite_autoincrement": True},)
-
-    id: Mapped[int] = mapped_column(primary_key=True)
-    name: Mapped[str] = mapped_column(String(200))
-    created_at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)
-    notes: Mapped[str] = mapped_column(Text)
-    app_version: Mapped[str] = mapped_column(Text)
-    inputs: Mapped[dict[str, str]] = mapped_column(JSON)
-    summary: Mapped[str] = mapped_column(Text)
-    content: Mapped[dict[str, Any]] = mapped_column(JSON)
+MIGRATION_LOCK = 0x0FF_10AD
+"""Number of PostgreSQL's lock under which tables are made; of this program alone."""
 
 
 def database_url(url: str | None = None) -> URL:
@@ -103,11 +46,11 @@ def database_url(url: str | None = None) -> URL:
     Raises:
         StoreError: not an address of a database that keeps what is written.
     """
-    text = url or os.environ.get("ADVISOR_DATABASE_URL", "").strip()
-    if not text:
+    given = url or os.environ.get("ADVISOR_DATABASE_URL", "").strip()
+    if not given:
         return URL.create("sqlite", database=str(data_folder() / "reports.sqlite"))
     try:
-        address = make_url(text)
+        address = make_url(given)
     except ArgumentError as error:
         # The text may hold a password, so the message does not repeat it.
         raise StoreError(
@@ -117,35 +60,89 @@ def database_url(url: str | None = None) -> URL:
         ) from error
     if address.get_backend_name() == "sqlite" and address.database in (None, "", ":memory:"):
         raise StoreError(f"{place(address)} forgets what is saved; name a file in it.")
-    return address
+    # The driver of the extra `postgres`, whichever of them SQLAlchemy would take.
+    return address.set(drivername="postgresql+psycopg") if _is_bare(address) else address
+
+
+def _is_bare(address: URL) -> bool:
+    return address.drivername in ("postgresql", "postgres")
 
 
 def place(url: URL) -> str:
-    """Where the database is, as a person would say it, without its password."""
-    is_file = url.get_backend_name() == "sqlite" and url.database not in (None, "", ":memory:")
-    return str(url.database) if is_file else url.render_as_string(hide_password=True)
+    """Where the database is, as a person would say it, without any password."""
+    if url.get_backend_name() == "sqlite" and url.database not in (None, "", ":memory:"):
+        return str(url.database)
+    return url.set(query={}, password=None).render_as_string()
+
+
+def file_of(url: URL) -> Path | None:
+    """The file of a SQLite database; None for one on a server or behind an URI of its own."""
+    database = url.database or ""
+    is_file = url.get_backend_name() == "sqlite" and not database.startswith("file:")
+    return Path(database) if is_file else None
 
 
 def connect(url: URL) -> Engine:
     """An engine whose tables exist and have this version.
 
+    A SQLite file where nobody may write is opened for reading.
+
     Raises:
         StoreError: the place cannot be made, opened or understood.
     """
-    if url.get_backend_name() == "sqlite":
-        _make_folder(url)
+    file = file_of(url)
+    if file is not None:
+        _make_folder(file)
+        if file.exists() and not _may_write(file):
+            return _open_to_read(url, file)
+    engine = _engine(url)
+    with explained(url):
+        bring_up_to_date(engine)
+    return engine
+
+
+def _may_write(file: Path) -> bool:
+    # SQLite writes its journal beside the file, so the folder counts too.
+    return os.access(file, os.W_OK) and os.access(file.parent, os.W_OK)
+
+
+def _open_to_read(url: URL, file: Path) -> Engine:
+    """An engine that never writes, for a file or folder without leave to."""
+    engine = _engine(url, creator=partial(_open_unchanged, file))
+    with explained(url), engine.connect() as connection:
+        version = _version(connection)
+    if version != newest_version():
+        raise StoreError(
+            f"{file} has tables of version {version}; they cannot be brought to version "
+            f"{newest_version()} where nothing may be written. Allow writing in {file.parent}, or "
+            "copy the file elsewhere and set ADVISOR_DATA_DIR."
+        )
+    return engine
+
+
+def _open_unchanged(file: Path) -> sqlite3.Connection:
+    # Without a journal beside it SQLite would have to make the files that it shares with writers.
+    journal = file.with_name(f"{file.name}-wal").exists()
+    address = f"{file.absolute().as_uri()}?mode=ro{'' if journal else '&immutable=1'}"
+    return sqlite3.connect(address, uri=True, check_same_thread=False)
+
+
+def _engine(url: URL, **options: Any) -> Engine:
+    sqlite = url.get_backend_name() == "sqlite"
+    # A kept connection to a file would go on writing to it after it was deleted; one to a server
+    # is tried first, since the server may have been restarted.
+    pool: dict[str, Any] = {"poolclass": NullPool} if sqlite else {"pool_pre_ping": True}
     try:
-        engine = create_engine(url)
+        engine = create_engine(url, **pool, **options)
     except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
         raise StoreError(
-            f"No driver for {place(url)} is installed ({error}). Install it, or unset "
+            f"No driver for {place(url)} is installed ({_without_secrets(str(error), url)}). "
+            "PostgreSQL's comes with pip install 'offload-advisor[postgres]'; or unset "
             "ADVISOR_DATABASE_URL to use a file."
         ) from error
-    if url.get_backend_name() == "sqlite":
+    if sqlite:
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
-    with explained(url):
-        _bring_up_to_date(engine)
     return engine
 
 
@@ -160,9 +157,22 @@ def explained(url: URL) -> Iterator[None]:
         yield
     except (SQLAlchemyError, sqlite3.Error) as error:
         cause = str(error.orig if isinstance(error, DBAPIError) else error)
-        raise StoreError(_sentence(cause, place(url))) from error
-    except json.JSONDecodeError as error:
-        raise StoreError(_sentence(f"malformed JSON: {error}", place(url))) from error
+        raise StoreError(_sentence(_without_secrets(cause, url), place(url))) from error
+    except (ValueError, TypeError) as error:
+        # Bytes that are no text, JSON or time of day: SQLite hands them over unchecked.
+        raise StoreError(_sentence(f"malformed: {error}", place(url))) from error
+
+
+def _without_secrets(message: str, url: URL) -> str:
+    values = [url.password, *url.query.values()]
+    secrets = [part for value in values if value for part in _texts(value)]
+    for secret in sorted(secrets, key=len, reverse=True):
+        message = message.replace(secret, "***")
+    return " ".join(message.split())
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, tuple) else (str(value),)
 
 
 def _sentence(cause: str, where: str) -> str:
@@ -172,7 +182,7 @@ def _sentence(cause: str, where: str) -> str:
             f"Another program is writing to {where} and did not finish within "
             f"{BUSY_SECONDS:.0f} s. Try again, or close it; nothing was changed."
         )
-    if "not a database" in folded or "malformed" in folded:
+    if "not a database" in folded or "malformed" in folded or "could not decode" in folded:
         return (
             f"{where} is damaged or not a report database ({cause}). Nothing was changed. Move the "
             "file elsewhere and keep it; a new one is made at the next start."
@@ -182,20 +192,22 @@ def _sentence(cause: str, where: str) -> str:
             f"{where} cannot be opened for writing ({cause}). Allow writing there, or set "
             "ADVISOR_DATA_DIR to another folder; nothing was changed."
         )
-    if "full" in folded:
+    if "full" in folded or "no space" in folded:
         return f"There is no room left for {where}. Free some and save again; nothing was changed."
+    if "connection" in folded or "could not connect" in folded:
+        return (
+            f"The report database {where} does not answer ({cause}). Nothing was changed; start it "
+            "or mend ADVISOR_DATABASE_URL, and try again."
+        )
     return f"The reports in {where} could not be used: {cause}"
 
 
-def _make_folder(url: URL) -> None:
-    if not url.database or url.database.startswith("file:"):
-        return
-    folder = Path(url.database).parent
+def _make_folder(file: Path) -> None:
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(
-            f"The folder {folder} for reports cannot be made ({error.strerror}). Set "
+            f"The folder {file.parent} for reports cannot be made ({error.strerror}). Set "
             "ADVISOR_DATA_DIR to a folder that you can write to."
         ) from error
 
@@ -206,6 +218,8 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:
     # First of all, because setting the journal mode may already have to wait.
     connection.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000:.0f}")
     connection.execute("PRAGMA journal_mode = WAL")
+    # A save that was confirmed outlives a loss of power, not only the end of the program.
+    connection.execute("PRAGMA synchronous = FULL")
 
 
 def _begin_sqlite(connection: Connection) -> None:
@@ -215,15 +229,22 @@ def _begin_sqlite(connection: Connection) -> None:
 
 def newest_version() -> int:
     """Version of the tables that this program writes."""
-    return 1 + len(STEPS)
+    return 1 + len(migrations.STEPS)
 
 
-def _bring_up_to_date(engine: Engine) -> None:
+def bring_up_to_date(engine: Engine) -> None:
+    """Makes the tables, or brings older ones forward.
+
+    Raises:
+        StoreError: tables of another program, or of a newer version of this one.
+    """
     with engine.begin() as connection:
         if _version(connection) == newest_version():
             return
     # Looked at again under the lock: another program may have been quicker.
     with engine.connect().execution_options(advisor_writes=True) as writer, writer.begin():
+        if writer.dialect.name == "postgresql":
+            writer.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATION_LOCK})
         _migrate(writer, _version(writer))
 
 
@@ -250,7 +271,7 @@ def _migrate(connection: Connection, version: int | None) -> None:
             "changed."
         )
     else:
-        for step in STEPS[version - 1 :]:
+        for step in migrations.STEPS[version - 1 :]:
             step(connection)
     schema = _table(SchemaRow)
     connection.execute(schema.delete())

@@ -1,5 +1,6 @@
 """A report document from an answer: what the page shows, as plain data."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
@@ -11,21 +12,24 @@ from advisor.advice.cards import TITLES, card_of
 from advisor.advice.offers import MoneyInputs
 from advisor.advice.sweeps import CostLine, cost_by_tokens, speed_by_layers
 from advisor.advice.upgrades import Upgrade
-from advisor.cost_model.assumptions import Assumption as Input
+from advisor.advice.what_ifs import WhatIf
+from advisor.cost_model.assumptions import Assumption
 from advisor.cost_model.estimate import Estimate, parts_held
 from advisor.cost_model.placement import PlacementStrategy, Tier
 from advisor.cost_model.uncertainty import Range
 from advisor.cost_model.workload import Workload
-from advisor.formatting import number, rate, seconds
-from advisor.machine.machine import Machine
-from advisor.reports.document import (
+from advisor.formatting import memory, number, rate, seconds
+from advisor.machine.machine import Disk, Machine
+from advisor.model.model import Model
+from advisor.reports.document import ReportDocument
+from advisor.reports.parts import (
     AssumptionRow,
+    OptionKind,
+    OptionRow,
     PlacementCard,
-    ReportDocument,
     SweepSeries,
     TierUse,
     TimePart,
-    UpgradeRow,
 )
 from advisor.runtimes import LLAMA_CPP
 
@@ -36,6 +40,7 @@ def document(
     work: Workload,
     money: MoneyInputs,
     *,
+    asked: Model,
     inputs: Mapping[str, str],
     command: str = "",
     link: str = "",
@@ -47,6 +52,7 @@ def document(
         machine: where.
         work: what was asked.
         money: time and prices.
+        asked: the model in the format asked for.
         inputs: query parameters that reopen it.
         command: the same on the command line.
         link: its address.
@@ -58,8 +64,10 @@ def document(
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         version=advisor.__version__,
         inputs=dict(inputs),
-        placements=tuple(_card(one) for one in advice.estimates),
-        upgrades=tuple(_upgrade(one) for one in advice.upgrades),
+        placements=tuple(
+            _card(one, shown=any(one is card for card in shown)) for one in advice.estimates
+        ),
+        options=tuple(_options(advice)),
         memory=tuple(use for one in shown if one for use in _memory(one, machine, work)),
         token_time=tuple(part for one in shown if one for part in _times(one)),
         layer_sweep=_layers(advice, machine, work),
@@ -68,10 +76,49 @@ def document(
         command=command,
         link=link,
         runtime=advice.chosen.name if advice.chosen else "",
+        model=asked.name,
+        gpu=gpu_names(machine),
+        request=_request(asked, advice, machine, work, money),
     )
 
 
-def _card(one: Estimate) -> PlacementCard:
+def gpu_names(machine: Machine) -> str:
+    """The GPUs of a machine: "2x RTX 3090", "no GPU"."""
+    counts = Counter(gpu.name for gpu in machine.gpus)
+    names = (name if count == 1 else f"{count}x {name}" for name, count in counts.items())
+    return " + ".join(names) or "no GPU"
+
+
+def _request(
+    asked: Model, advice: Advice, machine: Machine, work: Workload, money: MoneyInputs
+) -> dict[str, str]:
+    """What was asked for, in words."""
+    return {
+        "model": asked.name,
+        "format": asked.format,
+        "machine": machine.name,
+        "GPU": gpu_names(machine),
+        "RAM": memory(float(machine.host.memory.value)),
+        "RAM speed": rate(float(machine.host.bandwidth.value)),
+        "drive": _drive(machine.disk),
+        "runtime": advice.chosen.name if advice.chosen else "any",
+        "context": f"{float(work.context):,.0f} tokens",
+        "prompt": f"{float(work.prompt):,.0f} tokens",
+        "reply": f"{float(work.output):,.0f} tokens",
+        "users": f"{float(work.users):,.0f}",
+        "cache type": work.kv_type,
+        "replies a day": f"{money.replies_per_day:,.0f}",
+        "worth of an hour": f"${money.usd_per_hour_of_time:,.2f}",
+    }
+
+
+def _drive(drive: Disk | None) -> str:
+    if drive is None:
+        return "unknown"
+    return ", ".join(filter(None, (drive.name, rate(float(drive.sequential.value)))))
+
+
+def _card(one: Estimate, *, shown: bool) -> PlacementCard:
     fits = bool(one.fits)
     speed, first = (one.decode, one.first_token) if fits else (None, None)
     return PlacementCard(
@@ -89,6 +136,7 @@ def _card(one: Estimate) -> PlacementCard:
         bottleneck=one.bottleneck if fits else "",
         explanation=one.refusal or one.becomes,
         command=one.command,
+        shown=shown,
     )
 
 
@@ -96,19 +144,47 @@ def _end(figure: Range | None, end: str) -> float | None:
     return None if figure is None else float(getattr(figure, end))
 
 
-def _upgrade(one: Upgrade) -> UpgradeRow:
-    speed = one.estimate.decode
-    pays = {True: "pays", False: "does not pay", None: "no price known"}[one.pays]
-    return UpgradeRow(
-        gpu=one.gpu,
-        count=one.count,
+def _options(advice: Advice) -> Iterable[OptionRow]:
+    """What is there now, then changes, then bigger GPUs."""
+    if advice.best is not None:
+        yield _kept(advice.best)
+    yield from map(_change, advice.what_ifs)
+    yield from map(_upgrade, advice.upgrades)
+
+
+def _kept(best: Estimate) -> OptionRow:
+    return OptionRow(
+        kind="keep",
+        name=f"{TITLES[best.strategy]}, {best.runtime}",
+        decode_tps=_end(best.decode, "value"),
+        decode_tps_low=_end(best.decode, "low"),
+        decode_tps_high=_end(best.decode, "high"),
+        upfront_usd=0.0,
+        monthly_usd=0.0,
+    )
+
+
+def _change(change: WhatIf) -> OptionRow:
+    return OptionRow(
+        kind="change", name=change.change, decode_tps=change.decode, verdict=change.cost
+    )
+
+
+def _upgrade(upgrade: Upgrade) -> OptionRow:
+    speed, offer = upgrade.estimate.decode, upgrade.offer
+    kind: OptionKind = "rent" if offer is not None and offer.kind == "rent" else "replace"
+    pays = {True: "pays", False: "does not pay", None: "no price known"}[upgrade.pays]
+    return OptionRow(
+        kind=kind,
+        name=upgrade.name,
         decode_tps=_end(speed, "value"),
-        low=_end(speed, "low"),
-        high=_end(speed, "high"),
-        monthly_usd=one.offer.monthly if one.offer else None,
-        price_note=one.offer.note if one.offer else "",
-        saves_hours=one.hours_saved,
-        verdict=pays if one.holds_all else f"{pays}; holds only a part",
+        decode_tps_low=_end(speed, "low"),
+        decode_tps_high=_end(speed, "high"),
+        monthly_usd=offer.monthly if offer else None,
+        price_note=offer.note if offer else "",
+        saves_hours=upgrade.hours_saved,
+        pays=upgrade.pays,
+        verdict=pays if upgrade.holds_all else f"{pays}; holds only a part",
     )
 
 
@@ -179,7 +255,7 @@ def _assumptions(advice: Advice) -> tuple[AssumptionRow, ...]:
     return tuple(found)
 
 
-def figure_text(one: Input) -> str:
+def figure_text(one: Assumption) -> str:
     """An input's value with its unit, as people say it."""
     value = float(np.ravel(one.figure.value)[0])
     if one.unit == "B/s":

@@ -93,9 +93,11 @@ def _field(field: Field[Any], record: Mapping[str, object], where: str) -> Any:
     path = f"{where}.{field.name}"
     if field.name in record:
         return checked(field.type, record[field.name], path)
-    if field.default is MISSING:
-        raise InputError(f"{path} is missing; this is not a whole report.")
-    return field.default
+    if field.default is not MISSING:
+        return field.default
+    if field.default_factory is not MISSING:
+        return field.default_factory()
+    raise InputError(f"{path} is missing; this is not a whole report.")
 
 
 def _text(value: object, where: str) -> str:

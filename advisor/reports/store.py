@@ -1,4 +1,4 @@
-"""Saved reports: save, list, load, rename, annotate, delete.
+"""Saved reports: save, list, load, annotate, attach results, share, delete and restore.
 
     store = open_store()
     saved = store.save(document, "3090 against a rented A6000")
@@ -7,109 +7,158 @@
 Several tabs and programs may use one store at the same time.
 """
 
-import unicodedata
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Any
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import URL, Engine, select
-from sqlalchemy.orm import Session, load_only
+from sqlalchemy import ColumnElement, func, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
 
 from advisor.errors import InputError, StoreError
-from advisor.reports.database import ReportRow, connect, database_url, explained, place
+from advisor.reports import rows
+from advisor.reports.annotations import (
+    FIELDS,
+    AnnotatedReport,
+    Value,
+    clean,
+    clean_author,
+    clean_name,
+    clean_notes,
+    clean_tags,
+    conflicts_of,
+)
+from advisor.reports.database import database_url, place
 from advisor.reports.document import ReportDocument, from_json, to_json
+from advisor.reports.measured import MeasuredResult
+from advisor.reports.queries import PAGE, FilterChoices, ReportPage, ReportQuery
+from advisor.reports.saved import ReportHead, SavedReport
+from advisor.reports.schema import checked
+from advisor.reports.sessions import Sessions
+from advisor.reports.tables import ContentRow, ReportRow, TagRow
 
-LONGEST_NAME = 200
-LONGEST_NOTES = 20_000
+KEPT_DELETED = timedelta(days=30)
+"""How long a deleted report can be restored."""
+MOST_RESULTS = 100
+"""Measured results of a report."""
 _LARGEST_ID = 2**63 - 1  # of an integer column
-_OVERRIDES = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReportHead:
-    """A saved report without its contents.
-
-    Attributes:
-        id: its number in this store; never used again after it is deleted.
-        name: as the person called it.
-        created_at: when it was saved, in UTC.
-        notes: the person's own.
-        app_version: of the program that saved it.
-        inputs: query parameters that reopen the comparison.
-        summary: the verdict.
-    """
-
-    id: int
-    name: str
-    created_at: datetime
-    notes: str
-    app_version: str
-    inputs: dict[str, str]
-    summary: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class SavedReport(ReportHead):
-    """A saved report with its contents.
-
-    Attributes:
-        document: the comparison.
-    """
-
-    document: ReportDocument
+_NEWEST = (ReportRow.created_at.desc(), ReportRow.id.desc())
 
 
 class ReportStore:
     """The reports of one database. Made by `open_store`.
 
     Every method raises StoreError when the database cannot do what was asked.
+
+    Args:
+        sessions: of the database.
+        owner: whose reports; None for everybody's.
     """
 
-    def __init__(self, engine: Engine, url: URL) -> None:
-        self._engine = engine
-        self._writer = engine.execution_options(advisor_writes=True)
-        self._url = url
+    def __init__(self, sessions: Sessions, owner: str | None = None) -> None:
+        self._sessions = sessions
+        self._owner = owner
 
     @property
     def place(self) -> str:
         """File or address of the database, without a password."""
-        return place(self._url)
+        return place(self._sessions.url)
 
-    def save(self, document: ReportDocument, name: str, notes: str = "") -> SavedReport:
-        """Keeps a report under a new number.
+    def of(self, owner: str) -> "ReportStore":
+        """The same store as a person sees it who is logged in: their own reports alone."""
+        return ReportStore(self._sessions, owner)
+
+    def save(
+        self,
+        document: ReportDocument,
+        name: str,
+        notes: str = "",
+        *,
+        tags: Iterable[str] = (),
+        author: str = "",
+        results: Iterable[MeasuredResult] = (),
+    ) -> SavedReport:
+        """Keeps a report under a new number; the same one under the same name is kept once.
 
         Raises:
-            InputError: a name or notes that cannot be used.
+            InputError: a name, notes, tags or an author that cannot be used.
             StoreError: the database cannot keep it.
         """
+        own = tuple(results)
         row = ReportRow(
             name=clean_name(name),
             created_at=datetime.now(UTC),
             notes=clean_notes(notes),
             app_version=document.version,
-            inputs=document.inputs,
             summary=document.verdict,
-            content=to_json(document),
+            author=clean_author(author),
+            model=document.model,
+            gpu=document.gpu,
+            document_text=rows.document_text(document),
+            owner=self._owner or "",
+            share="",
+            tags=[TagRow(tag=tag) for tag in clean_tags(tags)],
+            content=ContentRow(
+                document=to_json(document), results=[asdict(result) for result in own]
+            ),
         )
-        with explained(self._url), Session(self._writer, expire_on_commit=False) as session:
-            session.add(row)
-            session.commit()
-        return _saved(row, document)
+        row.digest = rows.digest(row, document)
+        row.annotation_text = rows.annotation_text(row)
+        try:
+            with self._sessions.writing() as session:
+                same = self._same(session, row.digest)
+                if same is not None:
+                    return self._saved(same)
+                session.add(row)
+        except StoreError as error:
+            # Another program saved the same one between the look and the commit.
+            if isinstance(error.__cause__, IntegrityError):
+                with self._sessions.reading() as session:
+                    same = self._same(session, row.digest)
+                    if same is not None:
+                        return self._saved(same)
+            raise
+        return SavedReport(**rows.head(row), document=document, results=own)
 
     def list(self, search: str = "") -> tuple[ReportHead, ...]:
-        """Heads of the reports, newest first.
+        """Heads of all reports with some words, newest first."""
+        return self.page(ReportQuery(words=search), limit=None).heads
+
+    def page(
+        self, query: ReportQuery | None = None, *, offset: int = 0, limit: int | None = PAGE
+    ) -> ReportPage:
+        """A page of the heads that a query means, newest first.
 
         Args:
-            search: words that all have to occur in name, notes, summary or inputs, in any case;
-                empty for every report.
+            query: which; None for every report that is kept.
+            offset: heads left out before the first.
+            limit: heads of the page; None for all of them.
         """
-        newest = (ReportRow.created_at.desc(), ReportRow.id.desc())
-        heads = load_only(*(getattr(ReportRow, name) for name in ReportHead.__dataclass_fields__))
-        with explained(self._url), Session(self._engine) as session:
-            rows = session.scalars(select(ReportRow).options(heads).order_by(*newest))
-            found = tuple(ReportHead(**_head(row)) for row in rows)
-        words = search.casefold().split()
-        return tuple(head for head in found if all(word in _haystack(head) for word in words))
+        with self._sessions.reading() as session:
+            conditions = self._visible(
+                (query or ReportQuery()).conditions(session.get_bind().dialect.name)
+            )
+            total = session.scalar(select(func.count()).select_from(ReportRow).where(*conditions))
+            chosen = select(ReportRow).where(*conditions).order_by(*_NEWEST)
+            chosen = chosen.offset(offset).limit(limit)
+            heads = tuple(ReportHead(**rows.head(row)) for row in session.scalars(chosen))
+            return ReportPage(heads=heads, total=total or 0)
+
+    def choices(self) -> FilterChoices:
+        """What the filters of a list can offer."""
+        with self._sessions.reading() as session:
+            kept = self._visible([ReportRow.deleted_at.is_(None)])
+            models, gpus = (
+                session.scalars(select(column).distinct().where(*kept, column != ""))
+                for column in (ReportRow.model, ReportRow.gpu)
+            )
+            tagged = select(TagRow.tag).distinct().join(ReportRow).where(*kept)
+            return FilterChoices(
+                models=tuple(sorted(models)),
+                gpus=tuple(sorted(gpus)),
+                tags=tuple(sorted(session.scalars(tagged))),
+            )
 
     def load(self, number: int) -> SavedReport:
         """One report with its contents.
@@ -117,59 +166,156 @@ class ReportStore:
         Raises:
             StoreError: no report has this number, or its contents are damaged.
         """
-        with explained(self._url), Session(self._engine) as session:
-            row = self._row(session, number)
-            try:
-                return _saved(row, from_json(row.content))
-            except InputError as error:
-                raise StoreError(
-                    f"Report {number} in {self.place} cannot be read: {error}"
-                ) from error
+        with self._sessions.reading() as session:
+            return self._saved(self._row(session, number))
 
-    def rename(self, number: int, name: str) -> ReportHead:
-        """Gives a report another name.
+    def load_shared(self, secret: str) -> SavedReport:
+        """The report that a link shows, whoever opens it.
 
         Raises:
-            InputError: a name that cannot be used.
-            StoreError: no report has this number.
+            StoreError: the link shows none, or none any more.
         """
-        return self.annotate(number, name=name)
+        with self._sessions.reading() as session:
+            shown = select(ReportRow).where(
+                ReportRow.share == secret, ReportRow.share != "", ReportRow.deleted_at.is_(None)
+            )
+            row = session.scalars(rows.whole(shown)).one_or_none()
+            if row is None:
+                raise StoreError(
+                    "This link shows no report, or not any more. Ask whoever sent it for a new one."
+                )
+            return self._saved(row)
 
     def annotate(
-        self, number: int, name: str | None = None, notes: str | None = None
-    ) -> ReportHead:
-        """Changes name, notes or both; None leaves one as it is.
+        self,
+        number: int,
+        *,
+        name: str | None = None,
+        notes: str | None = None,
+        tags: Iterable[str] | None = None,
+        seen: ReportHead | None = None,
+    ) -> AnnotatedReport:
+        """Changes name, notes, tags or some of them; None leaves one as it is.
+
+        A field that somebody else changed since `seen` stays as they left it, and is told.
+
+        Args:
+            number: of the report.
+            name: new one.
+            notes: likewise.
+            tags: likewise.
+            seen: the report as the person saw it who edits; None to change it whatever it is now.
 
         Raises:
-            InputError: a name or notes that cannot be used.
+            InputError: a name, notes or tags that cannot be used.
             StoreError: no report has this number.
         """
-        with explained(self._url), Session(self._writer, expire_on_commit=False) as session:
-            row = self._row(session, number)
-            row.name = row.name if name is None else clean_name(name)
-            row.notes = row.notes if notes is None else clean_notes(notes)
-            session.commit()
-            return ReportHead(**_head(row))
+        edits: dict[str, Value | None] = {
+            "name": name, "notes": notes, "tags": None if tags is None else tuple(tags),
+        }  # fmt: skip
+        wanted = {
+            field: clean(field, value) for field in FIELDS if (value := edits[field]) is not None
+        }
+        with self._sessions.writing() as session:
+            row = self._row(session, number, lock=True)
+            now = ReportHead(**rows.head(row))
+            conflicts = conflicts_of(wanted, now, seen)
+            kept = {conflict.field for conflict in conflicts}
+            for field, value in wanted.items():
+                same = seen is not None and value == getattr(seen, field)
+                if field not in kept and not same:
+                    rows.change(row, field, value)
+            row.annotation_text = rows.annotation_text(row)
+            return AnnotatedReport(head=ReportHead(**rows.head(row)), conflicts=conflicts)
+
+    def attach(self, number: int, result: MeasuredResult) -> SavedReport:
+        """Adds a measured result to a report; the same result twice is one.
+
+        Raises:
+            InputError: the report has too many.
+            StoreError: no report has this number.
+        """
+        with self._sessions.writing() as session:
+            row = self._row(session, number, lock=True)
+            results = list(row.content.results)
+            if asdict(result) not in results:
+                results.append(asdict(result))
+            if len(results) > MOST_RESULTS:
+                raise InputError(f"Report {number} has {MOST_RESULTS} results; that is the most.")
+            row.content.results = results
+            return self._saved(row)
+
+    def share(self, number: int, *, public: bool) -> ReportHead:
+        """Makes a report's link work for everybody who has it, or for nobody any more.
+
+        Raises:
+            StoreError: no report has this number.
+        """
+        with self._sessions.writing() as session:
+            row = self._row(session, number, lock=True)
+            row.share = (row.share or secrets.token_urlsafe(24)) if public else ""
+            return ReportHead(**rows.head(row))
 
     def delete(self, number: int) -> None:
-        """Forgets a report for good.
+        """Takes a report out of every list; it can be restored for 30 days.
 
         Raises:
             StoreError: no report has this number.
         """
-        with explained(self._url), Session(self._writer) as session:
-            session.delete(self._row(session, number))
-            session.commit()
+        with self._sessions.writing() as session:
+            self._row(session, number, lock=True).deleted_at = datetime.now(UTC)
+            rows.forget(session, datetime.now(UTC) - KEPT_DELETED)
+
+    def restore(self, number: int) -> ReportHead:
+        """Undoes a delete.
+
+        Raises:
+            StoreError: no deleted report has this number.
+        """
+        with self._sessions.writing() as session:
+            row = self._row(session, number, lock=True, deleted=True)
+            if row.digest is not None and self._same(session, row.digest) is not None:
+                row.digest = None  # the same was saved again meanwhile; both are kept
+            row.deleted_at = None
+            return ReportHead(**rows.head(row))
 
     def close(self) -> None:
         """Closes every connection; the store opens new ones when it is used again."""
-        self._engine.dispose()
+        self._sessions.close()
 
-    def _row(self, session: Session, number: int) -> ReportRow:
-        row = session.get(ReportRow, number) if 0 < number <= _LARGEST_ID else None
+    def _visible(self, conditions: Iterable[ColumnElement[bool]]) -> Sequence[ColumnElement[bool]]:
+        own = () if self._owner is None else (ReportRow.owner == self._owner,)
+        return [*conditions, *own]
+
+    def _same(self, session: Session, digest: str) -> ReportRow | None:
+        kept = (ReportRow.digest == digest, ReportRow.deleted_at.is_(None))
+        return session.scalars(rows.whole(select(ReportRow).where(*kept))).one_or_none()
+
+    def _row(
+        self, session: Session, number: int, *, lock: bool = False, deleted: bool = False
+    ) -> ReportRow:
+        state = ReportRow.deleted_at.is_not(None) if deleted else ReportRow.deleted_at.is_(None)
+        conditions = self._visible([state])
+        chosen = rows.whole(select(ReportRow).where(ReportRow.id == number, *conditions))
+        if lock:
+            chosen = chosen.with_for_update()
+        known = 0 < number <= _LARGEST_ID
+        row = session.scalars(chosen).one_or_none() if known else None
         if row is None:
-            raise StoreError(f"No report has the number {number}; {_numbers(session)}")
+            which = "deleted report" if deleted else "report"
+            numbers = rows.numbers(session, conditions)
+            raise StoreError(f"No {which} has the number {number}; {numbers}")
         return row
+
+    def _saved(self, row: ReportRow) -> SavedReport:
+        try:
+            return SavedReport(
+                **rows.head(row),
+                document=from_json(row.content.document),
+                results=checked(tuple[MeasuredResult, ...], row.content.results, "results"),
+            )
+        except InputError as error:
+            raise StoreError(f"Report {row.id} in {self.place} cannot be read: {error}") from error
 
 
 def open_store(url: str | None = None) -> ReportStore:
@@ -182,59 +328,4 @@ def open_store(url: str | None = None) -> ReportStore:
     Raises:
         StoreError: the place cannot be made, opened or understood. Nothing in it was changed.
     """
-    address = database_url(url)
-    return ReportStore(connect(address), address)
-
-
-def clean_name(name: str) -> str:
-    """A name as it is kept: one line without spaces around it.
-
-    Raises:
-        InputError: empty, longer than 200 characters, or with control characters.
-    """
-    text = name.strip()
-    if not text:
-        raise InputError("The report has no name; give it one, such as the model and the GPU.")
-    if len(text) > LONGEST_NAME:
-        raise InputError(f"The name has {len(text)} characters; at most {LONGEST_NAME} fit.")
-    if any(_is_control(letter) for letter in text):
-        raise InputError(f"The name {text!r} holds line breaks or control characters; use letters.")
-    return text
-
-
-def clean_notes(notes: str) -> str:
-    """Notes as they are kept: several lines, no spaces around them.
-
-    Raises:
-        InputError: longer than 20,000 characters, or with control characters.
-    """
-    text = notes.strip()
-    if len(text) > LONGEST_NOTES:
-        raise InputError(f"The notes have {len(text):,} characters; at most {LONGEST_NOTES:,} fit.")
-    if any(_is_control(letter) and letter not in "\r\n\t" for letter in text):
-        raise InputError("The notes hold control characters; use letters and line breaks.")
-    return text
-
-
-def _is_control(letter: str) -> bool:
-    # Bidirectional overrides make a name read as another one.
-    return unicodedata.category(letter) in {"Cc", "Cs", "Zl", "Zp"} or letter in _OVERRIDES
-
-
-def _head(row: ReportRow) -> dict[str, Any]:
-    return {name: getattr(row, name) for name in ReportHead.__dataclass_fields__}
-
-
-def _saved(row: ReportRow, document: ReportDocument) -> SavedReport:
-    return SavedReport(**_head(row), document=document)
-
-
-def _haystack(head: ReportHead) -> str:
-    return "\n".join((head.name, head.notes, head.summary, *head.inputs.values())).casefold()
-
-
-def _numbers(session: Session) -> str:
-    newest = session.scalars(select(ReportRow.id).order_by(ReportRow.id.desc()).limit(10)).all()
-    if not newest:
-        return "none is saved yet."
-    return f"the newest are {', '.join(str(one) for one in newest)}."
+    return ReportStore(Sessions(database_url(url)))

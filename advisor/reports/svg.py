@@ -1,78 +1,85 @@
-"""A Matplotlib drawing as SVG that belongs to the page around it.
+"""A chart as SVG that belongs to the page around it, or as a PNG for a file without one.
 
-Text stays text, colours follow the page's light or dark theme, the same numbers give the same
-characters, and nothing is fetched. Matplotlib's settings are global, so one drawing is made at a
-time.
+In SVG text stays text, colours follow the page's light or dark theme, the same numbers give the
+same characters, and nothing is fetched. Matplotlib's settings are global, so one drawing is made at
+a time.
 """
 
 import re
 import warnings
-from collections.abc import Callable
-from io import StringIO
+from io import BytesIO
 from threading import Lock
 from typing import Any
 
 import matplotlib as mpl
 from markupsafe import Markup, escape
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-WIDTH = 4.4  # inches; a column of the page shows it half as large again, a phone as it is
-INK, SOFT, LINE, PAPER = "#010203", "#010204", "#010205", "#010206"
-"""Stand-ins for colours of the page: text, lesser text, rules and background."""
+from advisor.reports.chart_parts import BarChart, LineChart
+from advisor.reports.painting import WIDTH, Inks, height, paint
 
-_THEME = {INK: "var(--ink)", SOFT: "var(--soft)", LINE: "var(--line)", PAPER: "var(--card)"}
-_SETTINGS: dict[Any, Any] = {
-    "svg.fonttype": "none",
-    # A "$" in a name is a dollar, not the start of a formula.
-    "text.parse_math": False,
-    "font.family": ["DejaVu Sans"],
-    "font.size": 9.0,
-    "text.color": INK,
-    "axes.labelcolor": SOFT,
-    "axes.edgecolor": LINE,
-    "axes.facecolor": "none",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "xtick.color": LINE,
-    "ytick.color": LINE,
-    "xtick.labelcolor": SOFT,
-    "ytick.labelcolor": INK,
-    "grid.color": LINE,
-    "grid.linewidth": 0.6,
-    "legend.frameon": False,
-    "legend.fontsize": 8.5,
-    "legend.labelcolor": INK,
-    "hatch.linewidth": 0.7,
+STAND_INS = Inks(ink="#010203", soft="#010204", line="#010205", paper="#010206")
+"""For colours of the page."""
+ON_PAPER = Inks(ink="#000000", soft="#444444", line="#bbbbbb", paper="#ffffff")
+DOTS_PER_INCH = 220
+
+_THEME = {
+    STAND_INS.ink: "var(--ink)",
+    STAND_INS.soft: "var(--soft)",
+    STAND_INS.line: "var(--line)",
+    STAND_INS.paper: "var(--card)",
 }
 _NO_METADATA = {"Date": None, "Creator": None, "Format": None, "Type": None}
 _DRAWING = Lock()
 
 
-def drawn(name: str, label: str, height: float, paint: Callable[[Axes], None]) -> Markup:
-    """The SVG element of what `paint` draws.
+def svg(chart: BarChart | LineChart) -> Markup:
+    """The chart as one SVG element."""
+    picture = _picture(chart, STAND_INS, format="svg", transparent=True, metadata=_NO_METADATA)
+    return Markup(_for_page(picture.decode(), chart.alt))  # noqa: S704  Matplotlib escapes all text
 
-    Args:
-        name: of the chart, different for each on a page, so that their parts do not mix.
-        label: what the chart shows, for those who cannot see it.
-        height: of the chart [inch].
-        paint: draws on the axes it is given.
-    """
-    settings = {**_SETTINGS, "svg.hashsalt": name}
+
+def png(chart: BarChart | LineChart) -> bytes:
+    """The chart as a picture on white, fine enough to print."""
+    return _picture(chart, ON_PAPER, format="png", dpi=DOTS_PER_INCH)
+
+
+def _picture(chart: BarChart | LineChart, inks: Inks, **form: Any) -> bytes:
+    settings = {**_settings(inks), "svg.hashsalt": chart.name}
     with _DRAWING, warnings.catch_warnings(), mpl.rc_context(settings):
         # The reader's browser has the letters that Matplotlib's own font lacks.
         warnings.filterwarnings("ignore", message="Glyph .* missing")
-        figure = Figure(figsize=(WIDTH, height), layout="constrained")
-        paint(figure.subplots())
-        text = StringIO()
-        figure.savefig(text, format="svg", transparent=True, metadata=_NO_METADATA)
-    return Markup(_for_page(text.getvalue(), label))  # noqa: S704  Matplotlib escapes all text
+        figure = Figure(figsize=(WIDTH, height(chart)))
+        paint(figure, chart, inks)
+        picture = BytesIO()
+        figure.savefig(picture, **form)
+    return picture.getvalue()
 
 
-def shortened(text: str, longest: int = 26) -> str:
-    """One line of at most `longest` characters, fit for a label."""
-    line = " ".join("".join(one if one.isprintable() else " " for one in text).split())
-    return line if len(line) <= longest else f"{line[: longest - 1]}…"
+def _settings(inks: Inks) -> dict[Any, Any]:
+    return {
+        "svg.fonttype": "none",
+        # A "$" in a name is a dollar, not the start of a formula.
+        "text.parse_math": False,
+        "font.family": ["DejaVu Sans"],
+        "font.size": 9.0,
+        "text.color": inks.ink,
+        "axes.labelcolor": inks.soft,
+        "axes.edgecolor": inks.line,
+        "axes.facecolor": "none",
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "xtick.color": inks.line,
+        "ytick.color": inks.line,
+        "xtick.labelcolor": inks.soft,
+        "ytick.labelcolor": inks.ink,
+        "grid.color": inks.line,
+        "grid.linewidth": 0.6,
+        "legend.frameon": False,
+        "legend.fontsize": 8.5,
+        "legend.labelcolor": inks.ink,
+        "hatch.linewidth": 0.6,
+    }
 
 
 def _for_page(svg: str, label: str) -> str:

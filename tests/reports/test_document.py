@@ -5,28 +5,25 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from saved_reports import SAMPLE
 
 from advisor.errors import InputError
-from advisor.reports.document import (
+from advisor.reports.document import FORMAT, ReportDocument, from_json, to_json
+from advisor.reports.parts import (
     AssumptionRow,
+    OptionRow,
     PlacementCard,
-    ReportDocument,
     SweepSeries,
     TierUse,
     TimePart,
-    UpgradeRow,
-    from_json,
-    to_json,
 )
-
-SAMPLE = Path(__file__).parents[1] / "samples" / "report-format-1.json"
+from advisor.reports.words import OPTIONS
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
 sizes = st.floats(min_value=0, max_value=1e24)
@@ -51,14 +48,15 @@ cards = st.builds(
     **dict.fromkeys(["runtime", "title", "bottleneck", "explanation", "command"], texts),
     **dict.fromkeys(PlacementCard.not_negative, maybe_sizes),
     placement=placements,
-    fits=st.booleans(),
+    **dict.fromkeys(["fits", "shown"], st.booleans()),
 )
-upgrades = st.builds(
-    UpgradeRow,
-    **dict.fromkeys(["gpu", "price_note", "verdict"], texts),
-    **dict.fromkeys(["decode_tps", "low", "high", "monthly_usd"], maybe_sizes),
-    count=st.integers(0, 64),
+options = st.builds(
+    OptionRow,
+    **dict.fromkeys(["name", "price_note", "price_date", "verdict"], texts),
+    **dict.fromkeys(OptionRow.not_negative, maybe_sizes),
+    kind=st.sampled_from(list(OPTIONS)),
     saves_hours=st.none() | st.floats(-1e24, 1e24),
+    pays=st.none() | st.booleans(),
 )
 uses = st.builds(
     TierUse,
@@ -70,11 +68,11 @@ uses = st.builds(
 )
 documents = st.builds(
     ReportDocument,
-    **dict.fromkeys(["title", "verdict", "version", "command", "link"], texts),
+    **dict.fromkeys(["title", "verdict", "version", "command", "link", "model", "gpu"], texts),
     created_at=st.datetimes(timezones=st.just(UTC)).map(str),
-    inputs=st.dictionaries(texts, texts, max_size=3),
+    **dict.fromkeys(["inputs", "request"], st.dictionaries(texts, texts, max_size=3)),
     placements=st.lists(cards, max_size=3).map(tuple),
-    upgrades=st.lists(upgrades, max_size=2).map(tuple),
+    options=st.lists(options, max_size=2).map(tuple),
     memory=st.lists(uses, max_size=3).map(tuple),
     token_time=st.lists(
         st.builds(TimePart, placement=placements, part=texts, seconds=sizes), max_size=3
@@ -107,8 +105,31 @@ def test_reports_of_the_first_format_stay_readable(data: dict[str, Any]) -> None
     assert document.placements[0].missing_bytes == 19 * 2**30
     assert document.placements[1].decode_tps == 2.93
     assert document.cost_curves[1].y[-1] == 290.2
-    later = {"runtime": ""}  # fields that reports had not yet
-    assert json.loads(json.dumps(to_json(document))) == data | later
+    assert document.cost_curves[0].y == tuple(data["cost_curves"][0]["y"])
+
+
+def test_upgrades_of_the_first_format_are_options(data: dict[str, Any]) -> None:
+    rows = from_json(data).options
+    assert [row.name for row in rows] == [
+        "RTX A6000 48 GB", "2x RTX 3090 24 GB", "RTX 4060 Ti 16 GB",
+    ]  # fmt: skip
+    assert {row.kind for row in rows} == {"upgrade"}
+    for row, old in zip(rows, data["upgrades"], strict=True):
+        assert (row.decode_tps_low, row.decode_tps_high) == (old["low"], old["high"])
+        for name in ("decode_tps", "monthly_usd", "saves_hours", "price_note", "verdict"):
+            assert getattr(row, name) == old[name]
+
+
+def test_model_and_gpu_of_the_first_format_come_from_its_inputs(data: dict[str, Any]) -> None:
+    document = from_json(data)
+    assert (document.model, document.gpu) == ("llama-3.1-70b", "rtx-3090")
+
+
+def test_the_first_format_is_written_in_the_newest(data: dict[str, Any]) -> None:
+    document = from_json(data)
+    written = json.loads(json.dumps(to_json(document)))
+    assert written["format"] == FORMAT
+    assert from_json(written) == document
 
 
 def test_keys_of_a_later_version_are_left_out(data: dict[str, Any]) -> None:
@@ -123,7 +144,7 @@ def test_keys_with_a_default_may_be_missing(data: dict[str, Any]) -> None:
         del data[key]
     del data["placements"][0]["ttft_s"]
     document = from_json(data)
-    assert (document.upgrades, document.layer_sweep, document.link) == ((), None, "")
+    assert (document.options, document.layer_sweep, document.link) == ((), None, "")
 
 
 def _set(*path: str | int, to: object) -> Callable[[dict[str, Any]], None]:
@@ -156,7 +177,9 @@ def _set(*path: str | int, to: object) -> Callable[[dict[str, Any]], None]:
         (_set("placements", 1, "decode_tps", to=10**400), "report.placements[1].decode_tps"),
         (_set("placements", 1, "decode_tps", to=True), "report.placements[1].decode_tps"),
         (_set("placements", 1, "ttft_s", to=-1), "report.placements[1]: PlacementCard.ttft_s"),
-        (_set("upgrades", 0, "count", to=1.5), "report.upgrades[0].count is 1.5"),
+        (_set("upgrades", to="none"), "report.options is 'none'"),
+        (_set("upgrades", 0, "gpu", to=7), "report.options[0].name is 7"),
+        (_set("upgrades", 0, "low", to="fast"), "report.options[0].decode_tps_low is 'fast'"),
         (_set("memory", 0, "tier", to="tape"), "report.memory[0].tier"),
         (_set("memory", 0, "bytes", to=None), "report.memory[0].bytes is None"),
         (_set("layer_sweep", "x", to=[1]), "report.layer_sweep: SweepSeries"),
@@ -166,7 +189,7 @@ def _set(*path: str | int, to: object) -> Callable[[dict[str, Any]], None]:
         (_set("created_at", to="2026-11-12"), "created_at"),
         (_set("created_at", to="0001-01-01T00:00:00+23:00"), "created_at"),
         (_set("format", to="1"), "report.format is '1'"),
-        (_set("format", to=2), "format 2; this version of Offload Advisor reads up to 1"),
+        (_set("format", to=99), "format 99; this version of Offload Advisor reads up to 2"),
     ],
 )
 def test_a_wrong_shape_is_refused_by_name(
@@ -189,9 +212,9 @@ def test_numbers_of_numpy_become_plain() -> None:
     size: Any = np.float32(1.5)
     use = TierUse(placement="cpu-offload", tier="RAM", part="weights", bytes=size)
     assert type(use.bytes) is float
-    count: Any = np.int64(2)
-    row = UpgradeRow(gpu="L40S", count=count)
-    assert type(row.count) is int
+    speed: Any = np.float64(2.0)
+    row = OptionRow(kind="rent", name="L40S", decode_tps=speed)
+    assert type(row.decode_tps) is float
 
 
 def test_a_document_with_a_bad_number_cannot_be_made(data: dict[str, Any]) -> None:

@@ -1,41 +1,33 @@
 """Exported reports: whole, alone, inert, and with every number in them."""
 
 import csv as csv_files
-import json
+import io
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from io import StringIO
-from pathlib import Path
 
 import pytest
+from pypdf import PdfReader
+from saved_reports import HOSTILE, hostile, sample, saved
 
-from advisor.reports import export
-from advisor.reports.document import (
-    PlacementCard,
-    ReportDocument,
-    SweepSeries,
-    TierUse,
-    TimePart,
-    from_json,
-)
+from advisor.reports.csv_table import csv, inert
+from advisor.reports.document import ReportDocument
+from advisor.reports.export import FORMS
+from advisor.reports.html import html
+from advisor.reports.markdown import markdown
+from advisor.reports.parts import PlacementCard, SweepSeries, TierUse, TimePart
+from advisor.reports.pdf import pdf
+from advisor.reports.saved import SavedReport
+from advisor.reports.words import TIME_PARTS
 
-SAMPLE = Path(__file__).parents[1] / "samples" / "report-format-1.json"
 VOID = {"meta", "br", "hr", "img", "link", "input"}
-HOSTILE = (
-    "<script>alert(1)</script>",
-    '"><img src=http://evil.example/x onerror=alert(1)>',
-    "![x](http://evil.example/beacon)",
-    "=HYPERLINK(1)",
-    "--> ]]> </svg></style> {{ 7 * 7 }}",
-    "$x_{ 漢字 \x07\n| a |",
-)
 
 
 @pytest.fixture
-def document() -> ReportDocument:
+def report() -> SavedReport:
     """A whole report."""
-    return from_json(json.loads(SAMPLE.read_text(encoding="utf-8")))
+    return saved()
 
 
 @pytest.fixture(params=HOSTILE)
@@ -76,78 +68,101 @@ class Page(HTMLParser):
         return " ".join(" ".join(self.words).split())
 
 
-def hostile(document: ReportDocument, bad: str) -> ReportDocument:
-    """The document with `bad` wherever text goes."""
-    series = replace(document.cost_curves[0], name=bad, x_label=bad, y_label=bad)
-    return replace(
-        document,
-        title=bad,
-        verdict=bad,
-        version=bad,
-        inputs={bad: bad},
-        placements=tuple(
-            replace(
-                one, title=bad, runtime=bad, bottleneck=bad, explanation=bad, command=f"{bad}\n```"
-            )
-            for one in document.placements
-        ),
-        upgrades=tuple(
-            replace(one, gpu=bad, price_note=bad, verdict=bad) for one in document.upgrades
-        ),
-        memory=tuple(replace(one, part=bad) for one in document.memory),
-        token_time=tuple(replace(one, part=bad) for one in document.token_time),
-        layer_sweep=series,
-        cost_curves=(series, series),
-        assumptions=tuple(
-            replace(one, what=bad, value=bad, kind=bad, source=bad, date=bad)
-            for one in document.assumptions
-        ),
-        command=bad,
-        link=bad,
-    )
-
-
 def table(text: str) -> list[dict[str, str]]:
     """The rows of a CSV."""
     return list(csv_files.DictReader(StringIO(text, newline="")))
 
 
+def changed(report: SavedReport, **fields: object) -> SavedReport:
+    """The report with another document."""
+    document = replace(report.document, **fields)  # type: ignore[arg-type]
+    return replace(report, document=document)
+
+
 # HTML
 
 
-def test_the_page_is_whole(document: ReportDocument) -> None:
-    page = Page(export.html(document))
+def test_the_page_is_whole(report: SavedReport) -> None:
+    page = Page(html(report))
     assert page.open == []
-    assert [tag for tag, _ in page.tags].count("svg") == 5
-    assert page.text.index(document.verdict) < page.text.index("does not fit")
-    for said in (
+    assert [tag for tag, _ in page.tags].count("svg") == 4
+    assert page.text.index(report.name) < page.text.index(report.document.verdict)
+    assert page.text.index(report.document.verdict) < page.text.index("does not fit")
+    for words in (
         "19.0 GiB short",
         "2.9 tokens/s",
         "2.4 to 3.4 tokens/s",
         "first token after 2.3 s (1.8 to 2.9 s)",
         "bound by RAM bandwidth",
         "0.25 tokens/s",
-        "$290",
-        "27 hours",
-        "-3.6 hours",
-        "no price",
+        "$290 a month",
+        "saves 27 hours",
+        "costs 3.6 hours",
+        "no price known",
         "22.6 GiB",
         "of 24.0 GiB",
         "341 ms",
         "922 MiB",
-        "12 November 2026, 14:03 UTC",
-        "Offload Advisor 0.1.0",
-        document.command,
-        document.link,
+        "Measured with llama.cpp: 3.1 tokens/s; predicted 2.9 tokens/s (2.4 to 3.4): inside",
+        "ask Kim about power",
+        "Tags: lab, 70B.",
+        "Made by Robin Lee, 12 November 2026, 14:03 UTC, with Offload Advisor 0.1.0.",
+        report.document.command,
     ):
-        assert said in page.text, said
-    for one in document.assumptions:
-        for said in (one.what, one.value, one.kind, one.source, one.date):
-            assert said in page.text
+        assert words in page.text, words
+    for figure in report.document.assumptions:
+        for words in (figure.what, figure.value, figure.kind, figure.source, figure.date):
+            assert words in page.text
 
 
-def test_the_page_asks_for_nothing(document: ReportDocument) -> None:
-    text = export.html(document)
+def test_the_first_page_comes_first(report: SavedReport) -> None:
+    front, behind = html(report).split('<section class="behind">')
+    for words in ("3090 against A6000", "Offload to NVMe", "What it would cost", "Robin Lee"):
+        assert words in front
+    for words in ("Every runtime and placement", "What this rests on", "Run it"):
+        assert words in behind
+        assert words not in front
+
+
+@pytest.mark.parametrize("form", ["html", "md", "csv"])
+def test_readers_see_words_in_place_of_keys(report: SavedReport, form: str) -> None:
+    parts = tuple(TimePart(placement="cpu-offload", part=part, seconds=0.1) for part in TIME_PARTS)
+    text = FORMS[form].make(changed(report, token_time=parts)).decode()
+    for words in TIME_PARTS.values():
+        assert words in text
+    for key in ("in_place", "in\\_place", "crossings", "resident<", "decode_tps"):
+        assert key not in text
+
+
+def test_runtimes_that_cannot_run_it_are_one_line(report: SavedReport) -> None:
+    card = replace(report.document.placements[0], runtime="vLLM", missing_bytes=1.0)
+    page = html(changed(report, placements=(*report.document.placements, card)))
+    front, _ = page.split('<section class="behind">')
+    assert "Cannot run it here: vLLM." in front
+    assert front.count("<article") == 3
+
+
+def test_what_does_not_fit_has_no_colour_of_its_own(report: SavedReport) -> None:
+    classes = re.findall(r'<article class="([^"]+)"', html(report))
+    assert classes == ["card gpu-resident", "card cpu-offload fits", "card nvme-offload fits"]
+
+
+def test_a_large_report_stays_small(report: SavedReport) -> None:
+    cards = report.document.placements * 12
+    figures = report.document.assumptions * 12
+    large = changed(report, placements=cards, assumptions=figures)
+    assert len(html(large).encode()) < 1_000_000
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:8501", "localhost:8501", "[::1]:8501", "0.0.0.0:80"])
+def test_no_link_leads_to_the_machine_of_whoever_made_it(report: SavedReport, host: str) -> None:
+    own = changed(report, link=f"http://{host}/?model=x", assumptions=())
+    assert host not in html(own)
+    assert host not in markdown(own)
+
+
+def test_the_page_asks_for_nothing(report: SavedReport) -> None:
+    text = html(report)
     page = Page(text)
     for tag, attributes in page.tags:
         assert tag not in {"script", "iframe", "object", "embed", "img", "link", "form", "base"}
@@ -160,65 +175,72 @@ def test_the_page_asks_for_nothing(document: ReportDocument) -> None:
     assert "@import" not in styles
     assert "url(" not in styles
     policy = next(
-        one["content"] for _, one in page.tags if one.get("http-equiv") == "Content-Security-Policy"
+        tag["content"] for _, tag in page.tags if tag.get("http-equiv") == "Content-Security-Policy"
     )
     assert policy is not None
     assert "default-src 'none'" in policy
 
 
-def test_the_page_is_the_same_each_time(document: ReportDocument) -> None:
-    assert export.html(document) == export.html(document)
+@pytest.mark.parametrize("form", FORMS)
+def test_the_file_is_the_same_each_time(report: SavedReport, form: str) -> None:
+    assert FORMS[form].make(report) == FORMS[form].make(report)
 
 
-def test_parts_of_different_charts_do_not_mix(document: ReportDocument) -> None:
-    ids = re.findall(r'\sid="([^"]+)"', export.html(document))
+def test_parts_of_different_charts_do_not_mix(report: SavedReport) -> None:
+    ids = re.findall(r'\sid="([^"]+)"', html(report))
     assert len(ids) == len(set(ids))
 
 
-def test_charts_follow_the_theme_of_the_page(document: ReportDocument) -> None:
-    text = export.html(document)
+def test_charts_follow_the_theme_of_the_page(report: SavedReport) -> None:
+    text = html(report)
     assert "prefers-color-scheme: dark" in text
     assert "fill: var(--ink)" in text
     assert "#01020" not in text
 
 
-def test_hostile_text_is_only_text(document: ReportDocument, bad: str) -> None:
-    plain = Page(export.html(document))
-    page = Page(export.html(hostile(document, bad)))
+def test_hostile_text_is_only_text(report: SavedReport, bad: str) -> None:
+    plain = Page(html(report))
+    page = Page(html(hostile(bad)))
     assert page.open == []
     assert {tag for tag, _ in page.tags} <= {tag for tag, _ in plain.tags}
     assert " ".join(bad.split()) in page.text
     assert "evil.example" not in "".join(
-        str(one.get("href", "")) + str(one.get("src", "")) for _, one in page.tags
+        str(tag.get("href", "")) + str(tag.get("src", "")) for _, tag in page.tags
     )
 
 
 @pytest.mark.parametrize("link", ["javascript:alert(1)", "data:text/html,x", "?model=x", "http:x"])
-def test_only_web_addresses_become_links(document: ReportDocument, link: str) -> None:
-    plain = replace(document, link=link, assumptions=())
-    assert all(tag != "a" for tag, _ in Page(export.html(plain)).tags)
-    assert f"<{link}>" not in export.markdown(plain)
+def test_only_web_addresses_become_links(report: SavedReport, link: str) -> None:
+    plain = changed(report, link=link, assumptions=())
+    assert all(tag != "a" for tag, _ in Page(html(plain)).tags)
+    assert f"<{link}>" not in markdown(plain)
 
 
-def test_a_report_with_nothing_but_a_verdict_is_a_page(document: ReportDocument) -> None:
-    bare = ReportDocument(
+def bare() -> SavedReport:
+    """A report with nothing but a verdict."""
+    document = ReportDocument(
         title="t",
         verdict="v",
-        created_at=document.created_at,
+        created_at=sample().created_at,
         version="1",
         inputs={},
         placements=(),
     )
-    assert Page(export.html(bare)).open == []
-    assert "# t" in export.markdown(bare)
-    assert table(export.csv(bare))[0]["value"] == "t"
+    return saved(document, name="n", notes="", tags=(), author="", results=())
+
+
+def test_a_report_with_nothing_but_a_verdict_is_a_page() -> None:
+    assert Page(html(bare())).open == []
+    assert "# n" in markdown(bare())
+    assert table(csv(bare()))[0]["value"] == "n"
+    assert "v" in text_of(pdf(bare()))[0]
 
 
 @pytest.mark.parametrize("size", [0.0, 5e-324, 1e-30, 1e24])
-def test_charts_take_any_number(document: ReportDocument, size: float) -> None:
+def test_charts_take_any_number(report: SavedReport, size: float) -> None:
     series = SweepSeries(name="s", x_label="x", y_label="y", x=(0.0, size), y=(size, 1.0))
-    extreme = replace(
-        document,
+    extreme = changed(
+        report,
         placements=tuple(
             PlacementCard(
                 runtime="r",
@@ -227,73 +249,114 @@ def test_charts_take_any_number(document: ReportDocument, size: float) -> None:
                 fits=True,
                 decode_tps=size,
                 decode_tps_low=size,
-                decode_tps_high=one,
+                decode_tps_high=high,
             )
-            for one in (None, size)
+            for high in (None, size)
         ),
+        options=tuple(replace(row, decode_tps=size) for row in report.document.options),
         memory=(TierUse(placement="cpu-offload", tier="RAM", part="p", bytes=size),),
         token_time=(TimePart(placement="cpu-offload", part="p", seconds=size),),
         layer_sweep=series,
         cost_curves=(series, replace(series, x=(size, 1.0)), replace(series, x=(), y=())),
     )
-    assert Page(export.html(extreme)).open == []
+    assert Page(html(extreme)).open == []
+
+
+# PDF
+
+
+def text_of(content: bytes) -> list[str]:
+    """The text of each page of a PDF, in one line."""
+    pages = PdfReader(io.BytesIO(content)).pages
+    return [" ".join(page.extract_text().split()) for page in pages]
+
+
+def test_the_pdf_says_the_same(report: SavedReport) -> None:
+    pages = text_of(pdf(report))
+    for words in ("3090 against A6000", "2.9 tokens/s", "$290 a month", "Robin Lee", "ask Kim"):
+        assert words in pages[0]
+    assert "in_place" not in " ".join(pages)
+    assert report.document.assumptions[0].what in " ".join(pages[1:])
+
+
+def test_the_pdf_runs_nothing_and_asks_for_nothing(bad: str) -> None:
+    content = pdf(hostile(bad))
+    for mark in (b"/JavaScript", b"/JS", b"/Launch", b"/EmbeddedFile"):
+        assert mark not in content
+    reader = PdfReader(io.BytesIO(content))
+    links = [
+        str(note.get_object()["/A"]) for page in reader.pages for note in page.get("/Annots", [])
+    ]
+    assert not any("evil" in link for link in links)
 
 
 # CSV
 
 
-def test_numbers_of_the_table_stay_numbers(document: ReportDocument) -> None:
-    rows = table(export.csv(document))
+def test_numbers_of_the_table_stay_numbers(report: SavedReport) -> None:
+    rows = table(csv(report))
     found = {(one["section"], one["item"], one["part"], one["quantity"]): one for one in rows}
-    speed = found["placements", "Offload to RAM", "llama.cpp", "decode_tps"]
+    speed = found["placements", "Offload to RAM", "llama.cpp", "speed"]
     assert (float(speed["value"]), speed["unit"]) == (2.93, "tokens/s")
-    saved = found["upgrades", "RTX 4060 Ti 16 GB", "", "saves_hours"]
+    saved = found["options", "RTX 4060 Ti 16 GB", "bigger GPU", "waiting saved"]
     assert float(saved["value"]) == -3.6  # begins with "-", and is a number all the same
-    assert found["placements", "In the GPU", "llama.cpp", "decode_tps"]["value"] == ""
+    assert found["placements", "In the GPU", "llama.cpp", "speed"]["value"] == ""
 
 
-def test_every_number_is_in_the_table(document: ReportDocument) -> None:
-    values = {one["value"] for one in table(export.csv(document))}
-    parts = {one["part"] for one in table(export.csv(document))}
-    wanted = [one.bytes for one in document.memory]
-    wanted += [one.seconds for one in document.token_time]
-    wanted += [one.monthly_usd for one in document.upgrades if one.monthly_usd is not None]
-    for series in (document.layer_sweep, *document.cost_curves):
+def test_every_number_is_in_the_table(report: SavedReport) -> None:
+    values = {one["value"] for one in table(csv(report))}
+    parts = {one["part"] for one in table(csv(report))}
+    wanted = [one.bytes for one in report.document.memory]
+    wanted += [one.seconds for one in report.document.token_time]
+    wanted += [one.monthly_usd for one in report.document.options if one.monthly_usd is not None]
+    for series in (report.document.layer_sweep, *report.document.cost_curves):
         assert series is not None
         wanted += series.y
         assert {str(x) for x in series.x} <= parts
     assert {str(one) for one in wanted} <= values
 
 
-@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t=", " =", "\r"])
-def test_no_cell_of_text_is_a_formula(document: ReportDocument, start: str) -> None:
+@pytest.mark.parametrize(
+    "start",
+    ["=", "+", "-", "@", "\t=", " =", "\r", "\uff1d", "\ufeff=", "\u200b=", "\u200b\ufeff+",
+     "\u00a0=", "\u3000\uff20", "\uff0d", "\ufe66", "\u2060="],
+)  # fmt: skip
+def test_no_cell_of_text_is_a_formula(start: str) -> None:
     bad = f"{start}cmd|' /C calc'!A0"
-    rows = csv_files.reader(StringIO(export.csv(hostile(document, bad)), newline=""))
+    rows = csv_files.reader(StringIO(csv(hostile(bad)), newline=""))
     cells = [cell for row in rows for cell in row]
     assert f"'{bad}" in cells
-    for cell in cells:
-        if cell.strip()[:1] in set("=+-@"):
-            float(cell)
+    assert bad not in cells
+
+
+@pytest.mark.parametrize("text", ["a=b", "RTX 3090", "", "20-inch", "漢字", "µ-arch"])
+def test_other_text_of_the_table_stays_as_it_is(text: str) -> None:
+    assert inert(text) == text
 
 
 # Markdown
 
 
-def test_markdown_says_the_same(document: ReportDocument) -> None:
-    text = export.markdown(document)
-    for said in (
-        "does not fit: 19.0 GiB short",
-        "| Offload to RAM | llama.cpp | 2.9 tokens/s | 2.4 to 3.4 | 2.3 s | RAM bandwidth |",
-        "| 2 x RTX 3090 24 GB | 16 tokens/s | 13 to 18 | $8.75 | 28 hours |",
+def test_markdown_says_the_same(report: SavedReport) -> None:
+    text = markdown(report)
+    for words in (
+        "# 3090 against A6000",
+        "| llama.cpp | In the GPU | does not fit | 19.0 GiB short | - | - |",
+        "| llama.cpp | Offload to RAM | 2.9 tokens/s | 2.4 to 3.4 | 2.3 s | RAM bandwidth |",
+        "| 2x RTX 3090 24 GB | 16 tokens/s (13 to 18) | $8.75 a month | saves 28 hours a month |",
         "| RAM bandwidth | 65 GB/s | measured |",
-        f"```sh\n{document.command}\n```",
-        f"<{document.link}>",
+        f"```sh\n{report.document.command}\n```",
     ):
-        assert said in text, said
+        assert words in text, words
 
 
-def test_markdown_shows_hostile_text_as_it_is(document: ReportDocument, bad: str) -> None:
-    lines = export.markdown(hostile(document, bad)).splitlines()
+def test_a_public_link_is_in_the_text(report: SavedReport) -> None:
+    link = "https://advisor.example/?model=x"
+    assert f"<{link}>" in markdown(changed(report, link=link))
+
+
+def test_markdown_shows_hostile_text_as_it_is(report: SavedReport, bad: str) -> None:
+    lines = markdown(hostile(bad)).splitlines()
     fence = ""
     for line in lines:
         if fence:

@@ -5,9 +5,10 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
+from saved_reports import saved
 
 from advisor.advice.advise import Advice, advise
-from advisor.advice.cards import card_of
+from advisor.advice.cards import TITLES, card_of
 from advisor.advice.compare import decode_tps
 from advisor.advice.offers import MoneyInputs
 from advisor.cost_model.placement import PlacementStrategy
@@ -15,9 +16,12 @@ from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.reports import export
+from advisor.reports.csv_table import csv
 from advisor.reports.document import ReportDocument, from_json, to_json
 from advisor.reports.from_advice import document
+from advisor.reports.html import html
+from advisor.reports.markdown import markdown
+from advisor.reports.words import PLACEMENTS
 from advisor.runtimes import KTRANSFORMERS, VLLM, Runtime
 
 HOSTILE = '<script>alert("1")</script> =cmd|"/C calc"!A0 | `rm` \u202e'
@@ -39,8 +43,9 @@ def answer(situation: str, name: str = "") -> tuple[Advice, ReportDocument]:
     here, work, money = machine(MachineSpec(**said)), Workload(), MoneyInputs()
     advice = advise(asked, here, work, money=money)
     report = document(
-        advice, here, work, money, inputs={"model": model}, command="python -m advisor", link="x"
-    )
+        advice, here, work, money, asked=asked, inputs={"model": model},
+        command="python -m advisor", link="x",
+    )  # fmt: skip
     return advice, report
 
 
@@ -55,7 +60,8 @@ def test_it_says_what_the_advice_says(situation: str) -> None:
     advice, report = answer(situation)
     assert (report.title, report.verdict) == (advice.title, advice.verdict)
     assert len(report.placements) == len(advice.estimates)
-    assert len(report.upgrades) == len(advice.upgrades)
+    best = int(advice.best is not None)
+    assert len(report.options) == best + len(advice.what_ifs) + len(advice.upgrades)
     assert report.inputs == {"model": SITUATIONS[situation][0]}
     for card, one in zip(report.placements, advice.estimates, strict=True):
         assert (card.runtime, card.placement, card.fits) == (
@@ -116,11 +122,11 @@ def test_a_hostile_model_name_is_only_text(situation: str) -> None:
     _, report = answer(situation, HOSTILE)
     assert HOSTILE in report.title
     assert from_json(json.loads(json.dumps(to_json(report)))) == report
-    assert "<script>alert" not in export.html(report)
-    prose = export.markdown(report).split("```")[::2]  # between fences a command is code
+    assert "<script>alert" not in html(saved(report))
+    prose = markdown(saved(report)).split("```")[::2]  # between fences a command is code
     assert not any("<script>alert" in text for text in prose)
     assert not any(
-        line.startswith(("=", "+", "-", "@")) for line in export.csv(report).splitlines()
+        line.startswith(("=", "+", "-", "@")) for line in csv(saved(report)).splitlines()
     )
 
 
@@ -136,4 +142,26 @@ def test_a_report_is_of_the_runtime_that_was_asked_about(runtime: Runtime) -> No
     assert bool(made.memory) == bool(made.token_time) == (runtime is VLLM)
     assert len({card.runtime for card in made.placements}) > 5, "the others stay to compare with"
     assert from_json(json.loads(json.dumps(to_json(made)))) == made
-    assert runtime.name in export.html(made)
+    assert runtime.name in html(saved(made))
+
+
+def test_a_placement_has_the_same_words_everywhere() -> None:
+    assert {strategy.value: words for strategy, words in TITLES.items()} == PLACEMENTS
+
+
+@IN_EACH
+def test_one_card_of_each_placement_is_marked(situation: str) -> None:
+    advice, report = answer(situation)
+    marked = [(card.runtime, card.placement) for card in report.placements if card.shown]
+    shown = [
+        card for strategy in PlacementStrategy if (card := card_of(advice, strategy)) is not None
+    ]
+    assert sorted(marked) == sorted((card.runtime, card.strategy.value) for card in shown)
+
+
+def test_the_request_is_in_words() -> None:
+    _, report = answer("offloads")
+    assert (report.model, report.gpu) == ("Llama-3.1-70B", "RTX 4090")
+    assert report.request["RAM"] == "64.0 GiB"
+    assert report.request["context"] == "8,192 tokens"
+    assert answer("has no GPU")[1].gpu == "no GPU"

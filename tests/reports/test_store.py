@@ -1,27 +1,33 @@
 """The store: what is saved comes back, and what goes wrong is said and loses nothing."""
 
 import json
+import shutil
 import sqlite3
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from saved_reports import FIRST_TABLES, RESULT, SAMPLE, sample
 from sqlalchemy import Connection, text
 
 from advisor.errors import InputError, StoreError
-from advisor.reports import database
-from advisor.reports.document import ReportDocument, from_json
-from advisor.reports.store import ReportStore, open_store
-
-SAMPLE = Path(__file__).parents[1] / "samples" / "report-format-1.json"
+from advisor.reports import database, migrations
+from advisor.reports.document import ReportDocument
+from advisor.reports.export import FORMS
+from advisor.reports.queries import ReportQuery
+from advisor.reports.saved import read_report
+from advisor.reports.store import KEPT_DELETED, ReportStore, open_store
 
 
 @pytest.fixture
 def document() -> ReportDocument:
     """A whole report."""
-    return from_json(json.loads(SAMPLE.read_text(encoding="utf-8")))
+    return sample()
 
 
 @pytest.fixture
@@ -44,7 +50,7 @@ def test_what_is_saved_comes_back(store: ReportStore, document: ReportDocument) 
     assert saved.document == document
     assert (saved.name, saved.notes) == ("3090 against A6000", "ask Kim\nabout power")
     assert (saved.app_version, saved.summary) == (document.version, document.verdict)
-    assert saved.inputs == document.inputs
+    assert (saved.model, saved.gpu) == (document.model, document.gpu)
     assert timedelta(0) <= datetime.now(UTC) - saved.created_at < timedelta(minutes=1)
 
 
@@ -76,9 +82,9 @@ def test_search_finds_every_word_in_any_case(store: ReportStore, document: Repor
 
 def test_names_and_notes_can_change(store: ReportStore, document: ReportDocument) -> None:
     number = store.save(document, "old", notes="keep").id
-    assert store.rename(number, "new").name == "new"
+    assert store.annotate(number, name="new").head.name == "new"
     assert store.load(number).notes == "keep"
-    assert store.annotate(number, notes="").notes == ""
+    assert store.annotate(number, notes="").head.notes == ""
     assert store.load(number).name == "new"
     assert store.load(number).document == document
 
@@ -97,7 +103,7 @@ def test_a_missing_number_says_which_exist(
 ) -> None:
     for name in ("a", "b"):
         store.save(document, name)
-    for act in (store.load, store.delete, lambda one: store.rename(one, "c")):
+    for act in (store.load, store.delete, lambda missing: store.annotate(missing, name="c")):
         with pytest.raises(StoreError, match=rf"No report has the number {number}; .* 2, 1\."):
             act(number)
 
@@ -110,7 +116,7 @@ def test_names_that_cannot_be_shown_are_refused(
         store.save(document, name)
     number = store.save(document, "x" * 200).id
     with pytest.raises(InputError, match="name"):
-        store.rename(number, name)
+        store.annotate(number, name=name)
     assert store.load(number).name == "x" * 200
 
 
@@ -128,6 +134,197 @@ def test_text_that_looks_like_sql_is_text(store: ReportStore, document: ReportDo
     assert store.list("drop table")[0].id == number
 
 
+# The same save, filters, tags
+
+
+def test_the_same_save_twice_is_one_report(store: ReportStore, document: ReportDocument) -> None:
+    first = store.save(document, "name", notes="n", tags=["a"])
+    later = replace(document, created_at="2027-01-01T00:00:00+00:00", link="https://x.example/")
+    assert store.save(later, " name ", notes="n", tags=["a"]).id == first.id
+    others = [
+        store.save(document, "another name", notes="n", tags=["a"]),
+        store.save(document, "name", notes="other notes", tags=["a"]),
+        store.save(document, "name", notes="n"),
+        store.save(replace(document, verdict="another"), "name", notes="n", tags=["a"]),
+    ]
+    assert len({first.id, *(other.id for other in others)}) == 5
+
+
+def test_a_deleted_report_can_be_saved_again(store: ReportStore, document: ReportDocument) -> None:
+    first = store.save(document, "name")
+    store.delete(first.id)
+    second = store.save(document, "name")
+    assert second.id != first.id
+    store.restore(first.id)
+    assert [head.id for head in store.list()] == [second.id, first.id]
+
+
+def test_filters_narrow_and_pages_follow(store: ReportStore, document: ReportDocument) -> None:
+    for place in range(5):
+        own = replace(document, model=f"model {place % 2}", gpu="A" if place else "B")
+        store.save(own, f"report {place}", tags=["even"] if place % 2 == 0 else ["odd", "lab"])
+    page = store.page(ReportQuery(tag="even"), limit=2)
+    assert (page.total, [head.name for head in page.heads]) == (3, ["report 4", "report 2"])
+    rest = store.page(ReportQuery(tag="even"), offset=2, limit=2)
+    assert [head.name for head in rest.heads] == ["report 0"]
+    assert store.page(ReportQuery(model="model 1", gpu="A")).total == 2
+    assert store.page(ReportQuery(words="LAB report")).total == 2
+    choices = store.choices()
+    assert choices.models == ("model 0", "model 1")
+    assert (choices.gpus, choices.tags) == (("A", "B"), ("even", "lab", "odd"))
+
+
+def test_a_time_of_saving_narrows(store: ReportStore, document: ReportDocument) -> None:
+    when = store.save(document, "now").created_at
+    assert store.page(ReportQuery(since=when)).total == 1
+    assert store.page(ReportQuery(until=when)).total == 0
+    assert store.page(ReportQuery(since=when + timedelta(seconds=1))).total == 0
+
+
+@pytest.mark.parametrize("words", ["%", "_x_", "'", "100%", "\\"])
+def test_signs_of_patterns_are_letters(
+    store: ReportStore, document: ReportDocument, words: str
+) -> None:
+    store.save(document, "plain")
+    assert store.list(words) == ()
+    number = store.save(document, f"with {words} in it").id
+    assert [head.id for head in store.list(words)] == [number]
+
+
+@pytest.mark.parametrize("tags", [["x" * 41], ["a,b"], ["a\0"], [str(n) for n in range(21)]])
+def test_tags_that_cannot_be_shown_are_refused(
+    store: ReportStore, document: ReportDocument, tags: list[str]
+) -> None:
+    with pytest.raises(InputError, match="tag"):
+        store.save(document, "name", tags=tags)
+    assert store.list() == ()
+
+
+def test_tags_are_kept_once_in_order(store: ReportStore, document: ReportDocument) -> None:
+    number = store.save(document, "name", tags=["b", " a ", "b", ""]).id
+    assert store.load(number).tags == ("a", "b")
+    assert store.annotate(number, tags=["c", "b"]).head.tags == ("b", "c")
+    assert store.load(number).tags == ("b", "c")
+
+
+# Deleting and restoring
+
+
+def test_a_delete_can_be_undone(store: ReportStore, document: ReportDocument) -> None:
+    saved = store.save(document, "name", tags=["t"], results=[RESULT])
+    store.delete(saved.id)
+    assert store.list() == ()
+    gone = store.page(ReportQuery(deleted=True)).heads
+    assert [head.id for head in gone] == [saved.id]
+    store.restore(saved.id)
+    assert store.load(saved.id) == saved
+    with pytest.raises(StoreError, match="No deleted report has the number"):
+        store.restore(saved.id)
+
+
+def test_what_was_deleted_long_ago_is_forgotten(
+    store: ReportStore, document: ReportDocument, file: Path
+) -> None:
+    old, recent, last = (store.save(document, name, tags=["t"]).id for name in "abc")
+    for number in (old, recent):
+        store.delete(number)
+    before = datetime.now(UTC) - KEPT_DELETED - timedelta(hours=1)
+    with sqlite3.connect(file) as other:
+        other.execute(
+            "UPDATE reports SET deleted_at = ? WHERE id = ?",
+            (before.strftime("%Y-%m-%d %H:%M:%S.%f"), old),
+        )
+    store.delete(last)
+    heads = store.page(ReportQuery(deleted=True)).heads
+    assert {head.id for head in heads} == {recent, last}
+    with sqlite3.connect(file) as other:
+        for table in ("report_contents", "report_tags"):
+            rows = other.execute(f"SELECT count(*) FROM {table} WHERE report_id = {old}")
+            assert rows.fetchone() == (0,)
+
+
+# Results, sharing, owners
+
+
+def test_a_result_is_attached_once(store: ReportStore, document: ReportDocument) -> None:
+    number = store.save(document, "name").id
+    store.attach(number, RESULT)
+    store.attach(number, RESULT)
+    store.attach(number, replace(RESULT, decode_tps=2.0))
+    results = store.load(number).results
+    assert [result.decode_tps for result in results] == [3.1, 2.0]
+    assert [judged.outcome for judged in store.load(number).judged] == ["inside", "below"]
+
+
+def test_a_shared_link_shows_one_report_until_it_is_withdrawn(
+    store: ReportStore, document: ReportDocument
+) -> None:
+    mine = store.of("me").save(document, "mine")
+    secret = store.of("me").share(mine.id, public=True).share
+    assert store.of("me").share(mine.id, public=True).share == secret
+    assert store.of("someone").load_shared(secret).id == mine.id
+    store.of("me").share(mine.id, public=False)
+    for wrong in (secret, "", "x"):
+        with pytest.raises(StoreError, match="This link shows no report"):
+            store.load_shared(wrong)
+
+
+def test_each_sees_their_own_reports(store: ReportStore, document: ReportDocument) -> None:
+    mine, yours = store.of("me"), store.of("you")
+    number = mine.save(document, "same", tags=["m"]).id
+    assert yours.save(document, "same").id != number
+    assert [head.id for head in mine.list()] == [number]
+    assert yours.choices().tags == ()
+    for act in (yours.load, yours.delete, lambda own: yours.annotate(own, name="x")):
+        with pytest.raises(StoreError, match=f"No report has the number {number}"):
+            act(number)
+    assert len(store.list()) == 2
+
+
+# JSON
+
+
+def test_json_imports_without_loss(
+    store: ReportStore, document: ReportDocument, tmp_path: Path
+) -> None:
+    saved = store.save(
+        document, "name", "notes\nof two lines", tags=["a"], author="Kim", results=[RESULT]
+    )
+    exported = json.loads(FORMS["json"].make(saved))
+    file = read_report(exported)
+    empty = open_store(f"sqlite:///{tmp_path / 'empty.sqlite'}")
+    again = empty.save(
+        file.document, file.name, file.notes, tags=file.tags, author=file.author,
+        results=file.results,
+    )  # fmt: skip
+    second = json.loads(FORMS["json"].make(again))
+    assert second.pop("saved") != exported.pop("saved")
+    assert second == exported
+
+
+# Two people edit one report
+
+
+def test_a_field_that_another_tab_changed_stays_and_is_told(
+    store: ReportStore, document: ReportDocument
+) -> None:
+    seen = store.save(document, "name", notes="before", tags=["a"])
+    first = store.annotate(seen.id, name="mine", notes="theirs", tags=["a"], seen=seen)
+    assert first.conflicts == ()
+    second = store.annotate(seen.id, name="yours", notes="before", tags=["b"], seen=seen)
+    assert (second.head.name, second.head.notes, second.head.tags) == ("mine", "theirs", ("b",))
+    (conflict,) = second.conflicts
+    assert (conflict.field, conflict.kept, conflict.refused) == ("name", "mine", "yours")
+    for words in ("name", "'mine'", "'yours'"):
+        assert words in str(conflict)
+
+
+def test_the_same_change_twice_is_no_conflict(store: ReportStore, document: ReportDocument) -> None:
+    seen = store.save(document, "name")
+    for _ in range(2):
+        assert store.annotate(seen.id, notes="same", seen=seen).conflicts == ()
+
+
 # Two programs
 
 
@@ -136,7 +333,7 @@ def test_two_stores_see_each_other(
 ) -> None:
     other = open_store(f"sqlite:///{file}")
     number = store.save(document, "from one tab").id
-    assert other.rename(number, "from the other").id == number
+    assert other.annotate(number, name="from the other").head.id == number
     assert store.load(number).name == "from the other"
 
 
@@ -144,16 +341,16 @@ def test_programs_that_start_together_share_a_new_store(
     document: ReportDocument, file: Path
 ) -> None:
     code = (
-        "import json, sys; from advisor.reports.store import open_store;"
+        "import json, os, sys; from advisor.reports.store import open_store;"
         "from advisor.reports.document import from_json;"
         "d = from_json(json.load(open(sys.argv[1]))); s = open_store();"
-        "[s.save(d, str(i)) for i in range(5)]"
+        "[s.save(d, f'{os.getpid()} {i}') for i in range(5)]; s.save(d, 'of all')"
     )
     command = [sys.executable, "-c", code, str(SAMPLE)]
     root = Path(__file__).parents[2]
     programs = [subprocess.Popen(command, cwd=root) for _ in range(3)]
-    assert [one.wait(60) for one in programs] == [0, 0, 0]
-    assert len(open_store().list()) == 15
+    assert [program.wait(60) for program in programs] == [0, 0, 0]
+    assert len(open_store().list()) == 16  # the one that all saved is one
 
 
 def test_a_busy_store_says_so(
@@ -235,6 +432,100 @@ def test_a_read_only_store_can_be_read_but_not_changed(
     assert store.load(number).name == "kept"
 
 
+# Places that go away
+
+
+def test_a_deleted_file_is_no_place_to_save(
+    store: ReportStore, document: ReportDocument, file: Path
+) -> None:
+    number = store.save(document, "kept").id
+    hidden = file.with_name("hidden")
+    file.rename(hidden)
+    for act in (lambda: store.save(document, "lost"), store.list, lambda: store.load(number)):
+        with pytest.raises(StoreError, match="is gone: it was moved or deleted"):
+            act()
+    assert not file.exists()
+    hidden.rename(file)
+    assert store.load(number).name == "kept"
+    assert store.save(document, "after").id > number
+
+
+def test_a_file_put_in_its_place_is_opened(
+    store: ReportStore, document: ReportDocument, file: Path
+) -> None:
+    store.save(document, "one")
+    file.unlink()
+    shutil.copy(FIRST_TABLES, file)
+    assert [head.name for head in store.list()] == ["Große Karte", "3090 against A6000"]
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that every user may enter, which those of pytest are not."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders have other rights there")
+@pytest.mark.parametrize("opened", [False, True], ids=["closed", "open elsewhere"])
+def test_a_read_only_folder_shows_its_reports(
+    document: ReportDocument, open_folder: Path, *, opened: bool
+) -> None:
+    place = open_folder / "reports.sqlite"
+    writer = open_store(f"sqlite:///{place}")
+    writer.save(document, "kept")
+    held = sqlite3.connect(place) if opened else None
+    if held is not None:
+        held.execute("BEGIN")
+        held.execute("SELECT * FROM reports")
+        writer.save(document, "in the journal")
+    place.chmod(0o444)
+    open_folder.chmod(0o555)
+    code = (
+        "import json, os, sys; import sqlalchemy.dialects.sqlite.pysqlite, sqlite3\n"
+        "from advisor.reports.store import open_store\n"
+        "from advisor.reports.document import from_json; from advisor.errors import StoreError\n"
+        "if os.geteuid() == 0: os.setgroups([]), os.setgid(65534), os.setuid(65534)\n"
+        "store = open_store(sys.argv[1]); print([head.name for head in store.list()])\n"
+        "try: store.save(from_json(json.load(sys.stdin)), 'x')\n"
+        "except StoreError as error: print(error)"
+    )  # nothing is forbidden to root, who becomes nobody
+    run = subprocess.run(
+        [sys.executable, "-c", code, f"sqlite:///{place}"],
+        cwd=Path(__file__).parents[2],
+        input=SAMPLE.read_text(encoding="utf-8"),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    open_folder.chmod(0o755)
+    if held is not None:
+        held.close()
+    assert run.returncode == 0, run.stderr
+    assert "'kept'" in run.stdout
+    assert ("'in the journal'" in run.stdout) == opened
+    assert "cannot be opened for writing" in run.stdout
+
+
+def test_every_damaged_byte_is_a_sentence_or_harmless(file: Path) -> None:
+    file.parent.mkdir(parents=True)
+    whole = FIRST_TABLES.read_bytes()
+    said = set()
+    places = (*range(0, 4096, 127), *range(4096, len(whole), 1021))  # the first page has the tables
+    for place in places:
+        file.write_bytes(whole[:place] + bytes([whole[place] ^ 0xA5]) + whole[place + 1 :])
+        try:
+            store = open_store()
+            for head in store.list("karte"):
+                store.load(head.id)
+        except (StoreError, InputError) as error:
+            said.add(str(error)[:40])
+        for rest in file.parent.iterdir():
+            rest.unlink()
+    assert said
+
+
 @pytest.mark.parametrize(
     "junk", [b"this is not a database, " * 50, b"SQLite format 3\0" + b"x" * 2000]
 )
@@ -253,7 +544,9 @@ def test_a_damaged_report_does_not_hide_the_others(
 ) -> None:
     broken, whole = store.save(document, "broken").id, store.save(document, "whole").id
     with sqlite3.connect(file) as other:
-        other.execute("UPDATE reports SET content = ? WHERE id = ?", (content, broken))
+        other.execute(
+            "UPDATE report_contents SET document = ? WHERE report_id = ?", (content, broken)
+        )
     with pytest.raises(StoreError):
         store.load(broken)
     assert [head.id for head in store.list()] == [whole, broken]
@@ -279,7 +572,8 @@ def test_tables_of_a_newer_version_are_refused(
         other.execute("UPDATE report_schema SET version = 99")
     with pytest.raises(StoreError, match=r"newer Offload Advisor .*version 99.*Update"):
         open_store()
-    assert len(store.list()) == 1
+    with sqlite3.connect(file) as other:
+        assert other.execute("SELECT count(*) FROM reports").fetchone() == (1,)
 
 
 def _add_rating(connection: Connection) -> None:
@@ -295,10 +589,10 @@ def test_older_tables_are_brought_forward(
     store: ReportStore, document: ReportDocument, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     number = store.save(document, "old").id
-    monkeypatch.setattr(database, "STEPS", (_add_rating,))
+    monkeypatch.setattr(migrations, "STEPS", (*migrations.STEPS, _add_rating))
     assert open_store().load(number).document == document
     with sqlite3.connect(file) as other:
-        assert other.execute("SELECT version FROM report_schema").fetchall() == [(2,)]
+        assert other.execute("SELECT version FROM report_schema").fetchall() == [(3,)]
         assert other.execute("SELECT rating FROM reports").fetchall() == [(None,)]
     open_store()  # a second start finds nothing left to do
 
@@ -307,10 +601,46 @@ def test_a_step_that_fails_changes_nothing(
     store: ReportStore, document: ReportDocument, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.save(document, "old")
-    monkeypatch.setattr(database, "STEPS", (_fail,))
+    monkeypatch.setattr(migrations, "STEPS", (*migrations.STEPS, _fail))
     with pytest.raises(StoreError):
         open_store()
     with sqlite3.connect(file) as other:
-        assert other.execute("SELECT version FROM report_schema").fetchall() == [(1,)]
+        assert other.execute("SELECT version FROM report_schema").fetchall() == [(2,)]
         columns = [row[1] for row in other.execute("PRAGMA table_info(reports)")]
     assert "rating" not in columns
+
+
+def test_the_first_tables_come_forward_whole(document: ReportDocument, file: Path) -> None:
+    file.parent.mkdir(parents=True)
+    shutil.copy(FIRST_TABLES, file)
+    store = open_store()
+    assert [head.id for head in store.list()] == [2, 1]
+    report = store.load(1)
+    assert (report.name, report.notes) == ("3090 against A6000", "ask Kim\nabout power")
+    assert (report.document, report.tags, report.results) == (document, (), ())
+    assert (report.model, report.gpu) == ("llama-3.1-70b", "rtx-3090")
+    assert [head.id for head in store.list("grosse RTX-3090")] == [2]
+    # The third was deleted, and its number is not used again.
+    assert store.save(document, "next").id == 4
+    store.delete(1)
+    store.restore(1)
+
+
+def test_tables_brought_forward_are_those_of_a_new_store(tmp_path: Path) -> None:
+    old, new = tmp_path / "old.sqlite", tmp_path / "new.sqlite"
+    shutil.copy(FIRST_TABLES, old)
+    shapes = []
+    for place in (old, new):
+        open_store(f"sqlite:///{place}").close()
+        with sqlite3.connect(place) as tables:
+            names = [row[0] for row in tables.execute("SELECT name FROM sqlite_master")]
+            shapes.append(
+                {
+                    name: sorted(
+                        (row[1], row[3]) for row in tables.execute(f"PRAGMA table_info({name})")
+                    )
+                    for name in names
+                    if not name.startswith("sqlite_")
+                }
+            )
+    assert shapes[0] == shapes[1]

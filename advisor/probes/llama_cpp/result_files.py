@@ -2,7 +2,9 @@
 
 Known are `llama-bench -o json` and `-o jsonl` [1], the answers of Ollama's `/api/generate` and
 `/api/chat` [2], those of LM Studio's REST API in both versions [3], and the files of
-`vllm bench serve --save-result` [4] and `vllm bench throughput --output-json` [5].
+`vllm bench serve --save-result` [4] and `vllm bench throughput --output-json` [5]. Known too are
+answers of OpenAI-compatible endpoints that tell their own timing: llama-server's `timings` [6] and
+vLLM's `metrics` (`--enable-per-request-metrics`) [7].
 
 References:
     [1] ggml-org/llama.cpp, tools/llama-bench/README.md at 5a32f10, read 2026-11-21.
@@ -10,6 +12,9 @@ References:
     [3] lmstudio-ai/docs, 1_developer/2_rest/endpoints.mdx and chat.md at c6854fb, read 2026-11-21.
     [4] vllm-project/vllm, vllm/benchmarks/serve.py at def9ce8, read 2026-11-21.
     [5] vllm-project/vllm, vllm/benchmarks/throughput.py, read 2026-11-21.
+    [6] An answer of llama-server as clients record it: prompt_n, prompt_per_second, predicted_n,
+        predicted_per_second, cache_n; read 2026-11-22.
+    [7] vllm-project/vllm, docs/features/per_request_metrics.md, read 2026-11-22.
 """
 
 import json
@@ -24,7 +29,8 @@ from advisor.errors import InputError
 NANOSECONDS, MILLISECONDS = 1e-9, 1e-3
 KNOWN = (
     "llama-bench (-o json), Ollama (/api/generate), LM Studio (/api/v1/chat), vLLM (bench serve "
-    "--save-result, bench throughput --output-json)"
+    "--save-result, bench throughput --output-json), an answer of llama-server or vLLM with "
+    "its own timing"
 )
 Row: TypeAlias = Mapping[str, Any]
 
@@ -230,11 +236,42 @@ def _vllm_throughput(row: Row) -> Iterator[EngineRun]:
     yield EngineRun(tool="vLLM bench throughput", model="", handled=rate)
 
 
+def _llama_server(row: Row) -> Iterator[EngineRun]:
+    """`prompt_n` counts what was read, `cache_n` what lay in the cache before."""
+    timings = _inner(row, "timings")
+    yield EngineRun(
+        tool="llama-server",
+        model=_text(row, "model"),
+        decode=_rate(timings, "predicted_per_second"),
+        prompt=_optional(timings, "prompt_per_second"),
+        prompt_tokens=_optional(timings, "prompt_n"),
+        output_tokens=_optional(timings, "predicted_n"),
+        depth=_optional(timings, "cache_n") or 0.0,
+    )
+
+
+def _vllm_request(row: Row) -> Iterator[EngineRun]:
+    """The time of the first token is counted from when the request was scheduled."""
+    metrics = _inner(row, "metrics")
+    usage = _inner(row, "usage") if isinstance(row.get("usage"), dict) else {}
+    first = _optional(metrics, "time_to_first_token_ms")
+    yield EngineRun(
+        tool="vLLM",
+        model=_text(row, "model"),
+        decode=_rate(metrics, "tokens_per_second"),
+        first_token=first and first * MILLISECONDS,
+        prompt_tokens=_optional(usage, "prompt_tokens"),
+        output_tokens=_optional(usage, "completion_tokens"),
+    )
+
+
 READERS: tuple[tuple[tuple[str, ...], Callable[[Row], Iterator[EngineRun]]], ...] = (
     (("n_prompt", "n_gen", "avg_ts"), _llama_bench),
     (("eval_count", "eval_duration"), _ollama),
     (("done", "created_at"), _no_timings),
     (("stats",), _lm_studio),
+    (("timings",), _llama_server),
+    (("metrics", "model"), _vllm_request),
     (("model_id", "output_throughput", "completed"), _vllm_serve),
     (("elapsed_time", "num_requests", "tokens_per_second"), _vllm_throughput),
 )

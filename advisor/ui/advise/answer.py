@@ -80,5 +80,7 @@ def answer(
         work=work,
         money=money,
         advice=advice,
-        document=document(advice, here, work, money, inputs=choices.parameters()),
+        document=document(
+            advice, here, work, money, asked=found.model, inputs=choices.parameters()
+        ),
     )

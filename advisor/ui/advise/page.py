@@ -12,7 +12,9 @@ from advisor.errors import AdvisorError, Refusal
 from advisor.evidence.accuracy.coverage import coverage_like
 from advisor.evidence.accuracy.text import percent
 from advisor.machine.quantity import Provenance
+from advisor.reports import charts
 from advisor.reports.document import ReportDocument
+from advisor.reports.front_page import shown_cards
 from advisor.ui.advise import (
     concurrency,
     diagnosis,
@@ -26,7 +28,6 @@ from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.advise.cards import cards
 from advisor.ui.parts import comparison_charts, markup
 from advisor.ui.parts.markup import block, notice
-from advisor.ui.parts.plot import draw
 from advisor.ui.sidebar import machine_panel
 from advisor.ui.sidebar.choices import Choices
 from advisor.ui.sidebar.model_choice import Picked
@@ -107,66 +108,30 @@ def _charts(answer: AdviseAnswer) -> None:
 
 
 def _memory(document: ReportDocument) -> None:
-    if not document.memory:
-        return
-    st.subheader("Where the bytes are", anchor="bytes")
-    draw(comparison_charts.memory_use(document.memory), key="memory", alt=_memory_alt(document))
-    markup.show(comparison_charts.memory_keys())
+    if document.memory:
+        comparison_charts.headed(charts.memory_use(document.memory), key="memory", anchor="bytes")
 
 
 def _time(document: ReportDocument) -> None:
-    if not document.token_time:
-        return
-    st.subheader("Where each token's time goes", anchor="time")
-    alt = "Share of a token's time by route; each card's explanation has the numbers."
-    draw(comparison_charts.token_time(document.token_time), key="time", alt=alt)
-    markup.show(comparison_charts.time_keys(document.token_time))
+    if document.token_time:
+        comparison_charts.headed(charts.token_time(document.token_time), key="time", anchor="time")
 
 
 def _speed(document: ReportDocument) -> None:
-    best = comparison_charts.best_cards(document)
-    if any(card.fits for card in best):
-        st.subheader("Speed of each placement", anchor="speed")
-        draw(comparison_charts.speed(best), key="speed", alt=_speed_alt(document))
-
-
-def _memory_alt(document: ReportDocument) -> str:
-    held: Counter[tuple[str, str]] = Counter()
-    for use in document.memory:
-        held[comparison_charts.PLACEMENT_NAMES[use.placement], use.tier] += use.bytes  # type: ignore[assignment]
-    return "; ".join(
-        f"{place}, {tier}: {formatting.memory(size)}" for (place, tier), size in held.items()
-    )
-
-
-def _speed_alt(document: ReportDocument) -> str:
-    return "; ".join(
-        f"{comparison_charts.PLACEMENT_NAMES[card.placement]}: "
-        + (comparison_charts.speed_words(card) if card.fits else "does not fit")
-        for card in comparison_charts.best_cards(document)
-    )
+    cards = shown_cards(document)
+    if any(card.fits for card in cards):
+        comparison_charts.headed(charts.speed(cards), key="speed", anchor="speed")
 
 
 def _layers(document: ReportDocument) -> None:
     sweep = document.layer_sweep
     if sweep is not None and len(sweep.x) > 1:
-        st.subheader("Speed against layers on the GPU", anchor="layers")
-        ends = (formatting.tokens_per_second(sweep.y[at]) for at in (0, -1))
-        alt = "From {} without the GPU to {} at {:.0f} layers.".format(*ends, sweep.x[-1])
-        draw(comparison_charts.layers(sweep), key="layers_chart", alt=alt)
+        comparison_charts.headed(charts.layers(sweep), key="layers_chart", anchor="layers")
 
 
 def _cost(document: ReportDocument) -> None:
-    lines = document.cost_curves
-    if lines:
-        st.subheader("Cost of a month, waiting included", anchor="cost")
-        point = comparison_charts.crossing(lines)
-        alt = (
-            f"The lines cross at {comparison_charts.money_at(point)}."
-            if point
-            else "They never cross."
-        )
-        draw(comparison_charts.costs(lines), key="costs", alt=alt)
+    if document.cost_curves:
+        comparison_charts.headed(charts.costs(document.cost_curves), key="costs", anchor="cost")
 
 
 def _how_sure(answer: AdviseAnswer) -> None:

@@ -6,11 +6,12 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from advisor.errors import AdvisorError
+from advisor.reports.annotations import LONGEST_NOTES
 from advisor.reports.document import ReportDocument
-from advisor.reports.store import LONGEST_NAME, LONGEST_NOTES
+from advisor.reports.tables import LONGEST_NAME
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.parts.markup import notice
-from advisor.ui.parts.session import base, store
+from advisor.ui.parts.session import author, base, own_store
 from advisor.ui.sidebar import uploads
 
 NO_LINK = "A link cannot carry what was pasted or uploaded."
@@ -25,14 +26,23 @@ def save_button(answer: AdviseAnswer) -> None:
                 "Name", max_chars=LONGEST_NAME, placeholder=title, key="report_name"
             )
             notes = st.text_area("Notes", max_chars=LONGEST_NOTES, key="report_notes")
+            tags = st.text_input("Tags, with commas between", key="report_tags")
+            made_by = st.text_input(
+                "Made by", author(), max_chars=LONGEST_NAME, key="report_author",
+                help="Stands in the report; leave it empty to say nothing.",
+            )  # fmt: skip
             pressed = st.form_submit_button("Save", type="primary", key="save_now")
         if pressed:
-            _save(answer, name or title, notes)
+            _save(answer, name or title, notes, tags.split(","), made_by)
 
 
-def _save(answer: AdviseAnswer, name: str, notes: str) -> None:
+def _save(answer: AdviseAnswer, name: str, notes: str, tags: list[str], made_by: str) -> None:
     try:
-        store().save(_document(answer), name, notes)
+        store = own_store()
+        if store is None:
+            notice("Log in on the Reports page first; reports belong to whoever saves them.")
+            return
+        store.save(_document(answer), name, notes, tags=tags, author=made_by)
     except AdvisorError as error:
         notice(str(error), "error")
         return

@@ -1,16 +1,23 @@
-"""The Reports page: find, open, annotate, export and delete what was saved."""
+"""The Reports page: find, open, compare, annotate, share, export and delete what was saved."""
 
 import streamlit as st
 
 from advisor.errors import AdvisorError
 from advisor.ui.parts.markup import notice
-from advisor.ui.parts.session import store
-from advisor.ui.reports import listing, view
+from advisor.ui.parts.session import own_store, store
+from advisor.ui.reports import compare, listing, view
 
 try:
-    if "report" in st.query_params:
-        view.view(store(), st.query_params["report"])
+    if "shared" in st.query_params:
+        view.shared(store(), st.query_params["shared"])
+    elif (own := own_store()) is None:
+        notice("Log in to see your reports; a shared link opens without.")
+        st.button("Log in", on_click=st.login, key="log_in")
+    elif "compare" in st.query_params:
+        compare.view(own, st.query_params["compare"])
+    elif "report" in st.query_params:
+        view.view(own, st.query_params["report"])
     else:
-        listing.listing(store())
+        listing.listing(own)
 except AdvisorError as error:
     notice(str(error), "error")

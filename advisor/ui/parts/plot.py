@@ -9,6 +9,8 @@ from typing import Any
 
 import streamlit as st
 
+from advisor.reports.chart_parts import COLOURS
+
 Figure = dict[str, Any]
 
 
@@ -24,7 +26,7 @@ class Palette:
 
 LIGHT = Palette(
     ink="#1b1f24", soft="#5b6470", line="#dfe2e7",
-    series=("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#8a9099", "#4d5560"),
+    series=COLOURS,
 )  # fmt: skip
 DARK = Palette(
     ink="#e8eaed", soft="#a7b0bb", line="#343a42",

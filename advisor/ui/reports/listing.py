@@ -1,68 +1,158 @@
-"""Saved reports as a list one can search."""
+"""Saved reports as a list one can search, filter and page through."""
+
+from datetime import UTC, date, datetime, time, timedelta
 
 import streamlit as st
 from markupsafe import Markup
 
 from advisor import formatting
 from advisor.errors import AdvisorError
-from advisor.reports.store import ReportHead, ReportStore
-from advisor.ui.parts.markup import block, notice, show
+from advisor.reports.comparison import FEWEST, MOST
+from advisor.reports.queries import PAGE, ReportQuery
+from advisor.reports.saved import ReportHead
+from advisor.reports.store import ReportStore
+from advisor.ui.parts.markup import block, joined, notice, show
 
 EMPTY = Markup(
     "<div class='oa-empty'><b>No reports yet</b><br>Make a comparison on the Advise page and "
     "choose Save report.<br>It keeps the numbers, their sources and a link that reopens it.</div>"
 )
+ANY = "any"
+MESSAGE = "report_message"
+DELETED = "report_deleted"
+CHOSEN = "report_chosen"
 
 
 def listing(store: ReportStore) -> None:
-    """Search field and rows, newest first."""
+    """Search field, filters and rows, newest first."""
     show(block("oa-title", "Reports", "h1"))
-    if message := st.session_state.pop("report_message", ""):
-        notice(message)
-    total = store.list()
-    if not total:
+    _messages(store)
+    total = store.page(limit=1).total
+    if not total and not store.page(ReportQuery(deleted=True), limit=1).total:
         show(EMPTY)
         return
+    query = _query(store)
+    place = st.session_state.get("report_page", 1)
+    page = store.page(query, offset=(place - 1) * PAGE)
+    if place > 1 and not page.heads:  # another search has fewer pages
+        page = store.page(query)
+    show(block("oa-soft", f"{page.total} of {total} reports", "p"))
+    _compare_button()
+    for head in page.heads:
+        _row(store, head, deleted=query.deleted)
+    if page.total > PAGE:
+        st.pagination(-(-page.total // PAGE), key="report_page")
+
+
+def _messages(store: ReportStore) -> None:
+    if message := st.session_state.pop(MESSAGE, ""):
+        notice(message)
+    number = st.session_state.get(DELETED)
+    if number is not None:
+        st.button("Undo delete", key="undo_delete", on_click=_restore, args=(store, number))
+
+
+def _query(store: ReportStore) -> ReportQuery:
+    """What the search field and the filters say."""
     words = st.text_input(
-        "Search", type="search", placeholder="Name, notes, model or GPU", key="report_search"
+        "Search", type="search", placeholder="Name, notes, tags, model or GPU", key="report_search"
     )
-    found = store.list(words or "")
-    show(block("oa-soft", f"{len(found)} of {len(total)} reports", "p"))
-    for head in found:
-        _row(store, head)
+    choices = store.choices()
+    with st.expander("Filters", key="report_filters"), st.container(horizontal=True):
+        model, gpu, tag = (
+            st.selectbox(label, (ANY, *values), key=f"report_{label.lower()}")
+            for label, values in (
+                ("Model", choices.models),
+                ("GPU", choices.gpus),
+                ("Tag", choices.tags),
+            )
+        )
+        since = st.date_input("Saved since", None, key="report_since")
+        until = st.date_input("Saved until", None, key="report_until")
+        deleted = st.toggle("Deleted ones", key="report_deleted_ones")
+    return ReportQuery(
+        words=words or "",
+        model="" if model in (None, ANY) else model,
+        gpu="" if gpu in (None, ANY) else gpu,
+        tag="" if tag in (None, ANY) else tag,
+        since=_start(since),
+        until=_start(until + timedelta(days=1)) if isinstance(until, date) else None,
+        deleted=deleted,
+    )
 
 
-def _row(store: ReportStore, head: ReportHead) -> None:
+def _start(day: object) -> datetime | None:
+    return datetime.combine(day, time(), UTC) if isinstance(day, date) else None
+
+
+def _compare_button() -> None:
+    chosen = sorted(st.session_state.get(CHOSEN, ()))
+    if not chosen:
+        return
+    right = FEWEST <= len(chosen) <= MOST
+    st.button(
+        f"Compare {len(chosen)} reports", key="compare_chosen", disabled=not right,
+        help=None if right else f"{FEWEST} to {MOST} reports can stand side by side.",
+        on_click=_open, args=("compare", ",".join(map(str, chosen))),
+    )  # fmt: skip
+
+
+def _row(store: ReportStore, head: ReportHead, *, deleted: bool) -> None:
     with st.container(border=True, key=f"report_{head.id}"):
-        words, actions = st.columns([4, 1.2], vertical_alignment="center")
+        words, actions = st.columns([4, 1.6], vertical_alignment="center")
         with words:
             show(block("oa-name", head.name))
-            show(block("oa-soft", formatting.moment(head.created_at.isoformat())))
+            by = f"{head.author}, " if head.author else ""
+            show(block("oa-soft", by + formatting.moment(head.created_at.isoformat())))
             show(block("oa-why", head.summary, "p"))
+            if head.tags:
+                show(joined(block("oa-badge", tag, "span") for tag in head.tags))
         with actions, st.container(horizontal=True, horizontal_alignment="right"):
-            st.button("Open", key=f"open_{head.id}", on_click=_open, args=(head.id,))
+            if deleted:
+                st.button(
+                    "Restore", key=f"restore_{head.id}", on_click=_restore, args=(store, head.id)
+                )
+                return
+            st.checkbox(
+                "Compare", head.id in st.session_state.get(CHOSEN, ()),
+                key=f"choose_{head.id}", on_change=_choose, args=(head.id,),
+            )  # fmt: skip
+            st.button("Open", key=f"open_{head.id}", on_click=_open, args=("report", str(head.id)))
             delete_button(store, head)
 
 
-def _open(number: int) -> None:
-    st.query_params["report"] = str(number)
+def _choose(number: int) -> None:
+    chosen = set(st.session_state.get(CHOSEN, ()))
+    chosen ^= {number}
+    st.session_state[CHOSEN] = chosen
+
+
+def _open(name: str, value: str) -> None:
+    st.query_params[name] = value
 
 
 def delete_button(store: ReportStore, head: ReportHead) -> None:
-    """Asks once more before a report is gone."""
-    with st.popover("Delete", key=f"delete_{head.id}"):
-        show(block("", Markup("Delete <b>{}</b> for good?").format(head.name), "p"))
-        st.button(
-            "Delete for good", type="primary", key=f"really_{head.id}",
-            on_click=_delete, args=(store, head),
-        )  # fmt: skip
+    """Takes a report out of the list; what it did can be undone."""
+    st.button("Delete", key=f"delete_{head.id}", on_click=_delete, args=(store, head))
 
 
 def _delete(store: ReportStore, head: ReportHead) -> None:
     try:
         store.delete(head.id)
     except AdvisorError as error:
-        st.session_state["report_message"] = str(error)
+        st.session_state[MESSAGE] = str(error)
         return
-    st.session_state["report_message"] = f"Deleted: {head.name}."
+    st.session_state[MESSAGE] = f"Deleted: {head.name}. It can be restored for 30 days."
+    st.session_state[DELETED] = head.id
+    st.session_state[CHOSEN] = set(st.session_state.get(CHOSEN, ())) - {head.id}
     st.query_params.pop("report", None)
+
+
+def _restore(store: ReportStore, number: int) -> None:
+    try:
+        head = store.restore(number)
+    except AdvisorError as error:
+        st.session_state[MESSAGE] = str(error)
+        return
+    st.session_state[MESSAGE] = f"Restored: {head.name}."
+    st.session_state.pop(DELETED, None)

@@ -1,0 +1,120 @@
+"""The answer of `advise` as a report, and a report's comparison made again today."""
+
+import argparse
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from advisor.advice.advise import Advice, advise
+from advisor.advice.offers import MoneyInputs
+from advisor.cli import options
+from advisor.cost_model.workload import Workload
+from advisor.errors import InputError
+from advisor.machine.machine import Machine
+from advisor.model import resolve
+from advisor.model.model import Model
+from advisor.reports.document import ReportDocument
+from advisor.runtimes import runtime
+
+PROGRAM = ("python", "-m", "advisor")
+_NOT_KEPT = {"--save": 2, "--author": 2, "--json": 1}
+"""Options that change no answer, and how many words each takes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComputedAdvice:
+    """What `advise` was asked, and its answer."""
+
+    asked: Model
+    machine: Machine
+    work: Workload
+    money: MoneyInputs
+    advice: Advice
+
+    def document(self, typed: Sequence[str]) -> ReportDocument:
+        """The same as a report.
+
+        Args:
+            typed: words after the program's name, from "advise" on.
+        """
+        from advisor.reports.from_advice import document
+
+        return document(
+            self.advice, self.machine, self.work, self.money,
+            asked=self.asked, inputs={}, command=command(typed),
+        )  # fmt: skip
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options that describe a comparison."""
+    options.add_model(parser, positional=False)
+    options.add_work(parser)
+    options.add_machine(parser)
+    options.add_money(parser)
+
+
+def answer(args: argparse.Namespace) -> ComputedAdvice:
+    """The answer to options.
+
+    Raises:
+        AdvisorError: options that have none.
+    """
+    machine, work, money = options.machine_of(args), options.work_of(args), options.money_of(args)
+    asked = resolve.find(args.model, args.quant).model
+    advice = advise(
+        asked,
+        machine,
+        work,
+        money=money,
+        settings=options.settings_of(args),
+        chosen=runtime(args.runtime) if args.runtime else None,
+    )
+    return ComputedAdvice(asked=asked, machine=machine, work=work, money=money, advice=advice)
+
+
+def command(typed: Sequence[str]) -> str:
+    """The command that asks the same again, quoted for a shell."""
+    return shlex.join((*PROGRAM, *_without_saving(typed)))
+
+
+def _without_saving(typed: Sequence[str]) -> list[str]:
+    kept: list[str] = []
+    skip = 0
+    for word in typed:
+        name = word.split("=")[0]
+        if skip or name in _NOT_KEPT:
+            skip = skip - 1 if skip else (0 if "=" in word else _NOT_KEPT[name] - 1)
+        else:
+            kept.append(word)
+    return kept
+
+
+def recomputed(document: ReportDocument) -> ReportDocument:
+    """A report's comparison made again, with the version and the prices of today.
+
+    Raises:
+        InputError: the report does not keep its command, or this version does not know it.
+        AdvisorError: what it asks for has no answer any more.
+    """
+    words = shlex.split(document.command)
+    if "advise" not in words:
+        raise InputError(
+            f"The report {document.title[:80]!r} keeps no command that could be run again."
+        )
+    typed = words[words.index("advise") :]
+    parser = _Parser(add_help=False)
+    add_options(parser)
+    return answer(parser.parse_args(typed[1:])).document(typed)
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that raises instead of ending the program."""
+
+    def error(self, message: str) -> NoReturn:
+        """Called by argparse where words cannot be understood.
+
+        Raises:
+            InputError: always.
+        """
+        raise InputError(f"The report's command is not understood any more: {message}.")

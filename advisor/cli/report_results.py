@@ -1,0 +1,95 @@
+"""`report attach` and `report contribute`: what was measured, beside what was predicted."""
+
+import argparse
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from advisor.cli.command import added, show
+from advisor.errors import InputError
+
+if TYPE_CHECKING:
+    from advisor.reports.measured import MeasuredResult
+    from advisor.reports.saved import SavedReport
+
+PLACEMENTS = ("gpu-resident", "cpu-offload", "nvme-offload")
+
+
+def add(actions: Any) -> None:
+    """Put the two among the actions of `report`."""
+    action = added(actions, "attach", _attach, "keep what was measured with a report")
+    action.add_argument("id", type=int)
+    speed = action.add_mutually_exclusive_group(required=True)
+    speed.add_argument("--measured", type=float, metavar="TPS", help="generation of each user")
+    speed.add_argument(
+        "--results",
+        type=Path,
+        metavar="FILE.json",
+        help="of llama-bench, Ollama, LM Studio, vLLM, or an answer with its own timing",
+    )
+    action.add_argument("--measured-prompt", type=float, metavar="TPS", help="the prompt, if known")
+    action.add_argument("--runtime", metavar="NAME", help="that was measured (the first that fits)")
+    action.add_argument("--placement", choices=PLACEMENTS, help="likewise")
+    action.add_argument("--note", default="", help="anything that explains it")
+    action = added(
+        actions, "contribute", _contribute, "a CSV line and the text of a pull request; nothing is "
+        "sent",
+    )  # fmt: skip
+    action.add_argument("id", type=int)
+    action.add_argument("--result", type=int, default=1, metavar="N", help="which of them (1)")
+    action.add_argument(
+        "--agree", action="store_true", help="you measured it and agree that it is published"
+    )
+
+
+def _attach(args: argparse.Namespace) -> None:
+    """`report attach ID --measured TPS`."""
+    from advisor.reports.store import open_store
+
+    store = open_store()
+    result = result_of(args, store.load(args.id))
+    judged = store.attach(args.id, result).judged[-1]
+    record = {"id": args.id, "outcome": judged.outcome, "words": judged.words}
+    show(args, record, lambda: judged.words)
+
+
+def result_of(args: argparse.Namespace, report: "SavedReport") -> "MeasuredResult":
+    """The result that options describe.
+
+    Raises:
+        InputError: a speed that cannot be, or a runtime or placement that the report has not.
+    """
+    from advisor.advice.diagnosis.reported_speeds import reported_in
+    from advisor.reports.measured import MeasuredResult, measured_card
+
+    card = measured_card(report.document, args.runtime, args.placement)
+    speeds = None if args.results is None else reported_in(args.results)
+    decode = args.measured if speeds is None else speeds.measured.decode
+    prompt = args.measured_prompt
+    if prompt is None and speeds is not None:
+        prompt = speeds.measured.prompt
+    return MeasuredResult(
+        runtime=card.runtime,
+        placement=card.placement,
+        decode_tps=decode,
+        prefill_tps=prompt,
+        source="typed" if speeds is None else speeds.source,
+        when=datetime.now(UTC).isoformat(timespec="seconds"),
+        note=args.note,
+    )
+
+
+def _contribute(args: argparse.Namespace) -> None:
+    """`report contribute ID --agree`."""
+    from advisor.reports.contribution import contribution
+    from advisor.reports.store import open_store
+
+    made = contribution(open_store().load(args.id), args.result)
+    if not args.agree:
+        raise InputError(
+            "A contributed row is public: model, format, GPU, runtime, speeds, date, the name of "
+            "the machine and your note. If you measured it and agree, repeat with --agree; "
+            "nothing is sent then either."
+        )
+    record = {"line": made.line, "title": made.title, "text": made.text}
+    show(args, record, lambda: f"{made.line}\n\n{made.title}\n\n{made.text}")

@@ -1,0 +1,109 @@
+"""A measured result as a row that can be contributed: a CSV line and the text of a pull request.
+
+Nothing is sent. Columns are those of data/measurements/llama_cpp.csv; what the report does not say
+stays empty.
+"""
+
+import csv
+import re
+from dataclasses import dataclass
+from io import StringIO
+
+from advisor.catalog.csv_tables import DATA
+from advisor.errors import InputError
+from advisor.formatting import tokens_per_second
+from advisor.reports.measured import JudgedResult
+from advisor.reports.parts import PlacementKey
+from advisor.reports.saved import SavedReport
+
+FILE = DATA / "measurements" / "llama_cpp.csv"
+CATEGORIES: dict[PlacementKey, str] = {
+    "gpu-resident": "resident",
+    "cpu-offload": "partial",
+    "nvme-offload": "nvme",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contribution:
+    """What a person can send by themselves.
+
+    Attributes:
+        line: for the CSV file, without a line end.
+        title: of the pull request.
+        text: likewise.
+    """
+
+    line: str
+    title: str
+    text: str
+
+
+def contribution(report: SavedReport, place: int) -> Contribution:
+    """A result of a report as a contribution.
+
+    Args:
+        report: with results.
+        place: of the result, the first is 1.
+
+    Raises:
+        InputError: no such result.
+    """
+    if not 1 <= place <= len(report.results):
+        raise InputError(
+            f"Report {report.id} has {len(report.results)} measured results; {place} is none of "
+            "them. Attach one with `report attach`."
+        )
+    judged = report.judged[place - 1]
+    row = _row(report, judged)
+    text = StringIO()
+    csv.DictWriter(text, list(row), lineterminator="").writerow(row)
+    result = judged.result
+    return Contribution(
+        line=text.getvalue(),
+        title=f"Measured: {report.document.model} on {report.document.gpu}",
+        text="\n".join(
+            (
+                f"{result.runtime}: {tokens_per_second(result.decode_tps)}, measured "
+                f"{result.when[:10]} ({result.source}).",
+                judged.words,
+                "",
+                f"One row for `data/measurements/{FILE.name}`; `id` and `source_url` (the address "
+                "of this pull request) are to be filled in.",
+                "",
+                "- [ ] I measured this myself and agree that it is published with this repository.",
+            )
+        ),
+    )
+
+
+def _row(report: SavedReport, judged: JudgedResult) -> dict[str, str]:
+    """Values by column, in the order of the file."""
+    with FILE.open(encoding="utf-8", newline="") as file:
+        columns = next(csv.reader(file))
+    document, result = report.document, judged.result
+    count, gpu = _counted(document.gpu)
+    no_gpu = gpu.casefold() == "no gpu"
+    category = CATEGORIES[result.placement]
+    values = {
+        "category": "cpu" if no_gpu and category == "partial" else category,
+        "runtime": result.runtime,
+        "gpu": "" if no_gpu else gpu,
+        "gpu_count": "" if no_gpu else count,
+        "model": document.model,
+        "quant": document.request.get("format", ""),
+        "pp_tps": "" if result.prefill_tps is None else f"{result.prefill_tps:g}",
+        "tg_tps": f"{result.decode_tps:g}",
+        "date": result.when[:10],
+        "source_note": "; ".join(
+            filter(None, (result.source, result.note, f"on {document.request.get('machine', '')}"))
+        ),
+        "doubtful": "False",
+    }
+    return {column: " ".join(values.get(column, "").split()) for column in columns}
+
+
+def _counted(gpu: str) -> tuple[str, str]:
+    """How many GPUs, and of which name."""
+    several = re.fullmatch(r"(\d+)x (.+)", gpu)
+    return (several[1], several[2]) if several else ("1", gpu)

@@ -1,0 +1,198 @@
+"""The first page of a report in words: what every form of a report says first.
+
+Name, verdict, the three placements, what it would cost to do better, what was measured, who made it
+and when.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from advisor import formatting
+from advisor.reports.charts import cost_words, option_name, speed_words
+from advisor.reports.document import ReportDocument
+from advisor.reports.parts import OptionRow, PlacementCard, PlacementKey
+from advisor.reports.saved import SavedReport
+from advisor.reports.words import PLACEMENTS
+
+MOST_OPTIONS = 6
+"""Options on the first page; the rest follow behind it."""
+OPTION_HEADINGS = ("Option", "Speed", "Cost", "Waiting", "Price of", "Worth it")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CardWords:
+    """A placement in words.
+
+    Attributes:
+        placement: its key.
+        name: of the placement.
+        figure: speed, or that it does not fit.
+        range: of the speed, or what is missing; empty for neither.
+        lines: first token, what binds, runtime and format, explanation.
+    """
+
+    placement: PlacementKey
+    name: str
+    figure: str
+    range: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrontPage:
+    """What a report says first.
+
+    Attributes:
+        name: as the person called it.
+        title: model, format and machine; empty where the name says it.
+        verdict: the answer.
+        cards: the placements.
+        options: ways to do better, what is there now first.
+        more_options: how many are left for the pages behind.
+        unable: the runtimes that cannot run it, in a line; empty for none.
+        results: a sentence for each measured result.
+        notes: the person's own.
+        facts: tags, who made it, when, with which version.
+    """
+
+    name: str
+    title: str
+    verdict: str
+    cards: tuple[CardWords, ...]
+    options: tuple[OptionRow, ...]
+    more_options: int
+    unable: str
+    results: tuple[str, ...]
+    notes: str
+    facts: tuple[str, ...]
+
+
+def front_page(report: SavedReport) -> FrontPage:
+    """The first page of a saved report."""
+    document = report.document
+    chosen = best_options(document.options)
+    return FrontPage(
+        name=report.name,
+        title="" if report.name == document.title else document.title,
+        verdict=document.verdict,
+        cards=tuple(card_words(card) for card in shown_cards(document)),
+        options=chosen,
+        more_options=len(document.options) - len(chosen),
+        unable=unable(document.placements),
+        results=tuple(judged.words for judged in report.judged),
+        notes=report.notes,
+        facts=tuple(filter(None, _facts(report))),
+    )
+
+
+def _facts(report: SavedReport) -> Iterable[str]:
+    document = report.document
+    made = f"Made by {report.author}, " if report.author else "Made "
+    when = formatting.moment(document.created_at)
+    yield f"{made}{when}, with Offload Advisor {document.version}."
+    yield f"Tags: {', '.join(report.tags)}." if report.tags else ""
+
+
+def shown_cards(document: ReportDocument) -> tuple[PlacementCard, ...]:
+    """The card that stands for each placement, always in the same order.
+
+    A report that does not say which it showed gives the fastest that fits, of the runtime that was
+    asked about where one was, else one that says why not.
+    """
+    cards = (_shown_card(document, placement) for placement in PLACEMENTS)
+    return tuple(card for card in cards if card is not None)
+
+
+def _shown_card(document: ReportDocument, placement: PlacementKey) -> PlacementCard | None:
+    own = [
+        card
+        for card in document.placements
+        if card.placement == placement and document.runtime in ("", card.runtime)
+    ]
+    marked = [card for card in own if card.shown]
+    return max(marked or own, key=lambda card: (card.fits, card.decode_tps or 0.0), default=None)
+
+
+def card_words(card: PlacementCard) -> CardWords:
+    """A card in words."""
+    name = PLACEMENTS[card.placement]
+    if not card.fits or card.decode_tps is None:
+        missing = card.missing_bytes
+        figure = "does not fit" if missing is not None or not card.explanation else "not possible"
+        return CardWords(
+            placement=card.placement,
+            name=name,
+            figure=formatting.UNKNOWN if card.fits else figure,
+            range="" if missing is None else f"{formatting.memory(missing)} short",
+            lines=tuple(filter(None, (card.runtime, card.explanation))),
+        )
+    low, high = card.decode_tps_low, card.decode_tps_high
+    ends = None if low is None or high is None else (low, high)
+    return CardWords(
+        placement=card.placement,
+        name=name,
+        figure=formatting.tokens_per_second(card.decode_tps),
+        range=formatting.range_of(*ends, formatting.tokens_per_second) if ends else "",
+        lines=tuple(filter(None, _card_lines(card))),
+    )
+
+
+def _card_lines(card: PlacementCard) -> Iterable[str]:
+    if card.ttft_s is not None:
+        ends = ""
+        if card.ttft_s_low is not None and card.ttft_s_high is not None:
+            said = formatting.range_of(card.ttft_s_low, card.ttft_s_high, formatting.seconds)
+            ends = f" ({said})"
+        yield f"first token after {formatting.seconds(card.ttft_s)}{ends}"
+    yield f"bound by {card.bottleneck}" if card.bottleneck else ""
+    yield card.runtime
+    yield card.explanation
+
+
+def unable(cards: Sequence[PlacementCard]) -> str:
+    """The runtimes of which no placement fits, in a line."""
+    able = {card.runtime for card in cards if card.fits}
+    names = dict.fromkeys(card.runtime for card in cards if card.runtime not in able)
+    return f"Cannot run it here: {', '.join(names)}." if names else ""
+
+
+def best_options(options: Sequence[OptionRow]) -> tuple[OptionRow, ...]:
+    """Options worth a first look: what is there now, then those that none beats.
+
+    An option is beaten where another is at least as fast for no more a month. Those without a
+    price stand only where no option has one.
+    """
+    kept = [row for row in options if row.kind == "keep"]
+    others = [row for row in options if row.kind != "keep" and row.decode_tps is not None]
+    priced = sorted((row for row in others if row.monthly_usd is not None), key=_cost_then_speed)
+    front: list[OptionRow] = []
+    for row in priced:
+        if not front or (row.decode_tps or 0.0) > (front[-1].decode_tps or 0.0):
+            front.append(row)
+    return tuple([*kept, *(front or others)][:MOST_OPTIONS])
+
+
+def _cost_then_speed(row: OptionRow) -> tuple[float, float]:
+    return row.monthly_usd or 0.0, -(row.decode_tps or 0.0)
+
+
+def option_cells(row: OptionRow) -> tuple[str, ...]:
+    """An option under `OPTION_HEADINGS`."""
+    pays = {True: "yes", False: "no", None: ""}[row.pays]
+    return (
+        option_name(row),
+        speed_words(row),
+        cost_words(row) or "no price known",
+        _waiting(row),
+        row.price_date or row.price_note,
+        row.verdict or pays,
+    )
+
+
+def _waiting(row: OptionRow) -> str:
+    if row.hours_lost is not None:
+        return f"{formatting.hours(row.hours_lost)} a month"
+    if row.saves_hours is None:
+        return ""
+    word = "saves" if row.saves_hours >= 0 else "costs"
+    return f"{word} {formatting.hours(abs(row.saves_hours))} a month"

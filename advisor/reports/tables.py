@@ -1,0 +1,145 @@
+"""The tables of the report store, in the version that this program writes.
+
+Contents lie apart from the heads, so that a list of thousands reads no contents.
+"""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    DateTime,
+    Dialect,
+    ForeignKey,
+    Index,
+    Integer,
+    String,
+    Text,
+    TypeDecorator,
+    text,
+)
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
+
+LONGEST_NAME = 200
+LONGEST_TAG = 40
+NUMBER = BigInteger().with_variant(Integer, "sqlite")
+"""Type of a report's number; SQLite numbers rows by itself in a column of this very type alone."""
+KEPT = text("deleted_at IS NULL")
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """A time in UTC, in databases that know no zones."""
+
+    impl = DateTime
+    cache_ok = True
+
+    def process_bind_param(
+        self,
+        value: datetime | None,
+        dialect: Dialect,  # noqa: ARG002  SQLAlchemy's signature
+    ) -> datetime | None:
+        """To the database: in UTC, without the zone."""
+        return None if value is None else value.astimezone(UTC).replace(tzinfo=None)
+
+    def process_result_value(
+        self,
+        value: Any | None,
+        dialect: Dialect,  # noqa: ARG002  SQLAlchemy's signature
+    ) -> datetime | None:
+        """From the database: with the zone."""
+        return None if value is None else value.replace(tzinfo=UTC)
+
+
+class Base(DeclarativeBase):
+    """Tables of the store."""
+
+
+class SchemaRow(Base):
+    """The one row that says which version the tables have."""
+
+    __tablename__ = "report_schema"
+
+    version: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+
+
+class ReportRow(Base):
+    """A saved report without its contents.
+
+    Attributes:
+        id: its number.
+        name: as the person called it.
+        created_at: when it was saved.
+        notes: the person's own.
+        app_version: of the program that made it.
+        summary: the verdict.
+        author: who made it, as they call themselves.
+        model: for filters.
+        gpu: likewise.
+        document_text: casefolded words of the document, for searches.
+        annotation_text: casefolded words of the person, likewise.
+        digest: of what was saved under which name by whom; none for reports of the first tables.
+        owner: who is logged in; empty where nobody logs in.
+        share: the secret part of a link that shows it to others; empty where it is private.
+        deleted_at: when it was deleted; none while it is kept.
+    """
+
+    __tablename__ = "reports"
+
+    id: Mapped[int] = mapped_column(NUMBER, primary_key=True)
+    name: Mapped[str] = mapped_column(String(LONGEST_NAME))
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)
+    notes: Mapped[str] = mapped_column(Text)
+    app_version: Mapped[str] = mapped_column(Text)
+    summary: Mapped[str] = mapped_column(Text)
+    author: Mapped[str] = mapped_column(Text, server_default="")
+    model: Mapped[str] = mapped_column(Text, server_default="")
+    gpu: Mapped[str] = mapped_column(Text, server_default="")
+    document_text: Mapped[str] = mapped_column(Text, server_default="")
+    annotation_text: Mapped[str] = mapped_column(Text, server_default="")
+    digest: Mapped[str | None] = mapped_column(String(64))
+    owner: Mapped[str] = mapped_column(Text, server_default="")
+    share: Mapped[str] = mapped_column(Text, server_default="")
+    deleted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    content: Mapped["ContentRow"] = relationship(
+        back_populates="report", cascade="all, delete-orphan", lazy="raise_on_sql"
+    )
+    tags: Mapped[list["TagRow"]] = relationship(
+        cascade="all, delete-orphan", lazy="selectin", order_by="TagRow.tag"
+    )
+
+    __table_args__ = (
+        Index(
+            "reports_saved_once", "digest", unique=True, sqlite_where=KEPT, postgresql_where=KEPT
+        ),
+        # Without this SQLite gives the number of a deleted report to the next one.
+        {"sqlite_autoincrement": True},
+    )
+
+
+class ContentRow(Base):
+    """The document of a report, and what was measured of it.
+
+    Attributes:
+        report_id: of its report.
+        document: as `document.to_json` writes it.
+        results: measured results, as plain data.
+    """
+
+    __tablename__ = "report_contents"
+
+    report_id: Mapped[int] = mapped_column(
+        NUMBER, ForeignKey("reports.id"), primary_key=True, autoincrement=False
+    )
+    document: Mapped[dict[str, Any]] = mapped_column(JSON)
+    results: Mapped[list[dict[str, Any]]] = mapped_column(JSON)
+    report: Mapped[ReportRow] = relationship(back_populates="content")
+
+
+class TagRow(Base):
+    """A tag of a report."""
+
+    __tablename__ = "report_tags"
+
+    report_id: Mapped[int] = mapped_column(NUMBER, ForeignKey("reports.id"), primary_key=True)
+    tag: Mapped[str] = mapped_column(String(LONGEST_TAG), primary_key=True, index=True)

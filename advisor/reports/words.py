@@ -1,0 +1,40 @@
+"""The words of a report that people read: its placements, tiers, parts of time and options.
+
+A document keeps keys ("in_place"); every page and file shows these words.
+"""
+
+from advisor.reports.parts import OptionKind, PlacementKey, Tier
+
+PLACEMENTS: dict[PlacementKey, str] = {
+    "gpu-resident": "In the GPU",
+    "cpu-offload": "Offload to RAM",
+    "nvme-offload": "Offload to NVMe",
+}
+TIERS: dict[Tier, str] = {"VRAM": "VRAM", "RAM": "RAM", "disk": "drive"}
+MEMORY_PARTS = ("weights", "KV cache", "buffers")
+TIME_PARTS = {
+    "resident": "read from GPU memory",
+    "in_place": "read from RAM by the CPU",
+    "streamed": "copied over the link",
+    "paged": "read from the drive",
+    "staged": "drive, then link",
+    "layers": "fixed cost of the layers",
+    "crossings": "hand-overs between CPU and GPU",
+    "token": "fixed cost of a token",
+}
+"""What each part of a token's time is spent on, in the order of the colours."""
+OPTIONS: dict[OptionKind, str] = {
+    "keep": "what you have",
+    "change": "change",
+    "add": "add",
+    "replace": "replace",
+    "machine": "another machine",
+    "rent": "rent",
+    "api": "API",
+    "upgrade": "bigger GPU",
+}
+
+
+def time_part(key: str) -> str:
+    """What a part of a token's time is spent on; a key without words is shown with spaces."""
+    return TIME_PARTS.get(key, key.replace("_", " "))

@@ -1,0 +1,67 @@
+"""What a person writes on a report, and who may see it."""
+
+import streamlit as st
+
+from advisor.errors import AdvisorError
+from advisor.reports.annotations import LONGEST_NOTES
+from advisor.reports.saved import ReportHead, SavedReport
+from advisor.reports.store import ReportStore
+from advisor.reports.tables import LONGEST_NAME
+from advisor.ui.parts.markup import block, notice, show
+from advisor.ui.parts.session import base
+from advisor.ui.sidebar.choices import address
+
+
+def form(store: ReportStore, report: SavedReport) -> None:
+    """Name, notes and tags; what somebody else changed meanwhile is told, and stays."""
+    # The report as it was when this visitor opened it: a rerun must not hide the other's change.
+    seen: ReportHead = st.session_state.setdefault(f"seen_{report.id}", report)
+    st.subheader("Notes")
+    with st.form(f"notes_{report.id}", border=False):
+        name = st.text_input("Name", seen.name, max_chars=LONGEST_NAME, key=f"name_{report.id}")
+        tags = st.text_input("Tags, with commas between", ", ".join(seen.tags),
+                             key=f"tags_{report.id}")  # fmt: skip
+        notes = st.text_area(
+            "Notes", seen.notes, max_chars=LONGEST_NOTES, key=f"text_{report.id}",
+            label_visibility="collapsed",
+        )  # fmt: skip
+        pressed = st.form_submit_button("Keep", key=f"keep_{report.id}")
+    if pressed:
+        _keep(store, seen, name, notes, tuple(tags.split(",")))
+
+
+def _keep(
+    store: ReportStore, seen: ReportHead, name: str, notes: str, tags: tuple[str, ...]
+) -> None:
+    try:
+        kept = store.annotate(seen.id, name=name, notes=notes, tags=tags, seen=seen)
+    except AdvisorError as error:
+        notice(str(error), "error")
+        return
+    st.session_state[f"seen_{seen.id}"] = kept.head
+    for conflict in kept.conflicts:
+        notice(str(conflict), "warning")
+    if not kept.conflicts:
+        notice("Kept.")
+
+
+def share_button(store: ReportStore, report: SavedReport) -> None:
+    """A link that shows the report to everybody who has it, and takes it back."""
+    with st.popover("Share", icon=":material/share:", key=f"share_{report.id}"):
+        public = bool(report.share)
+        st.toggle(
+            "Everybody with the link may read it", public, key=f"public_{report.id}",
+            on_change=_share, args=(store, report.id), kwargs={"public": not public},
+        )  # fmt: skip
+        if public:
+            link = address(f"{base()}reports", {"shared": report.share})
+            st.code(link, language=None, wrap_lines=True)
+        else:
+            show(block("oa-soft", "Only those who can open this list see it.", "p"))
+
+
+def _share(store: ReportStore, number: int, *, public: bool) -> None:
+    try:
+        store.share(number, public=public)
+    except AdvisorError as error:
+        st.session_state["report_message"] = str(error)

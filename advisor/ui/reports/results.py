@@ -1,0 +1,94 @@
+"""What was measured of a report: a form for it, and each result beside its prediction."""
+
+from datetime import UTC, datetime
+
+import streamlit as st
+
+from advisor.advice.diagnosis.reported_speeds import reported
+from advisor.errors import AdvisorError
+from advisor.reports.contribution import contribution
+from advisor.reports.measured import MeasuredResult, measured_card
+from advisor.reports.parts import PlacementCard
+from advisor.reports.saved import SavedReport
+from advisor.reports.store import ReportStore
+from advisor.reports.words import PLACEMENTS
+from advisor.ui.parts.markup import notice
+
+FILE_HELP = (
+    "JSON of llama-bench, Ollama, LM Studio or vLLM, or an answer of llama-server or vLLM with its "
+    "own timing."
+)
+AGREE = "I measured this myself and agree that it is published."
+
+
+def panel(store: ReportStore, report: SavedReport) -> None:
+    """A form for a new result, and what can be contributed."""
+    fitting = sorted(
+        (card for card in report.document.placements if card.fits),
+        key=lambda card: not card.shown,
+    )
+    if not fitting:
+        return
+    with st.expander("You measured it?", key=f"measure_{report.id}"):
+        _form(store, report, fitting)
+        if report.results:
+            _contribute(report)
+
+
+def _form(store: ReportStore, report: SavedReport, cards: list[PlacementCard]) -> None:
+    with st.form(f"result_{report.id}", border=False):
+        card = st.selectbox(
+            "Runtime and placement", cards, key=f"result_card_{report.id}",
+            format_func=lambda own: f"{own.runtime}, {PLACEMENTS[own.placement]}",
+        )  # fmt: skip
+        speed = st.number_input(
+            "Speed [tokens/s]", 0.0, None, None, key=f"result_speed_{report.id}"
+        )
+        file = st.file_uploader(
+            "or a file with it", type="json", help=FILE_HELP, key=f"result_file_{report.id}"
+        )
+        note = st.text_input("Note", max_chars=200, key=f"result_note_{report.id}")
+        pressed = st.form_submit_button("Attach", key=f"attach_{report.id}")
+    if not pressed:
+        return
+    if card is None or (not speed and file is None):
+        notice("Type a speed or choose a file.", "warning")
+        return
+    content = (file.getvalue(), file.name) if file is not None else None
+    try:
+        store.attach(report.id, _result(report, card, speed, content, note))
+    except AdvisorError as error:
+        notice(str(error), "error")
+        return
+    st.session_state["report_message"] = "Attached; it stands beside its prediction now."
+    st.rerun()
+
+
+def _result(
+    report: SavedReport,
+    card: PlacementCard,
+    speed: float | None,
+    content: tuple[bytes, str] | None,
+    note: str,
+) -> MeasuredResult:
+    speeds = reported(*content) if content is not None else None
+    chosen = measured_card(report.document, card.runtime, card.placement)
+    return MeasuredResult(
+        runtime=chosen.runtime,
+        placement=chosen.placement,
+        decode_tps=speeds.measured.decode if speeds else float(speed or 0.0),
+        prefill_tps=speeds.measured.prompt if speeds else None,
+        source=speeds.source if speeds else "typed",
+        when=datetime.now(UTC).isoformat(timespec="seconds"),
+        note=note,
+    )
+
+
+def _contribute(report: SavedReport) -> None:
+    """The row of the newest result, once the person agrees; nothing is sent."""
+    if not st.checkbox(AGREE, key=f"agree_{report.id}"):
+        return
+    made = contribution(report, len(report.results))
+    st.caption("A row for data/measurements/llama_cpp.csv, and the text of a pull request.")
+    st.code(made.line, language=None, wrap_lines=True)
+    st.code(f"{made.title}\n\n{made.text}", language=None, wrap_lines=True)
