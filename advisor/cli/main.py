@@ -148,7 +148,7 @@ def advise_(args: argparse.Namespace) -> None:
         from advisor.reports.store import open_store
 
         saved = open_store().save(answered.document(args.typed), args.save, author=args.author)
-        print(f"Kept as report {saved.id}.", file=sys.stderr)
+        print(f"Saved as report {saved.id}.", file=sys.stderr)
     show(args, json_records.advice_answer(advice), lambda: _advice_text(advice))
 
 

@@ -101,7 +101,8 @@ def _list(args: argparse.Namespace) -> None:
         f"{row['id']:>4}  {row['created_at'][:10]}  {row['name']}: {row['summary']}"
         for row in records
     ]
-    show(args, records, lambda: "\n".join(lines) or "No such report is saved.")
+    none = "No report is saved yet." if query == ReportQuery() else "No report is like that."
+    show(args, records, lambda: "\n".join(lines) or none)
 
 
 def _show(args: argparse.Namespace) -> None:
@@ -183,4 +184,4 @@ def _import(args: argparse.Namespace) -> None:
         author=file.author,
         results=file.results,
     )
-    show(args, {"id": saved.id}, lambda: f"Kept as report {saved.id}.")
+    show(args, {"id": saved.id}, lambda: f"Saved as report {saved.id}.")

@@ -95,14 +95,14 @@ def from_json(data: object) -> ReportDocument:
     """
     if not isinstance(data, Mapping):
         raise InputError(f"A report is a JSON object, not {type(data).__name__}.")
-    version = check_format(data)
+    version = _format(data)
     document: ReportDocument = checked(
         ReportDocument, _forward(data) if version == 1 else data, "report"
     )
     return document
 
 
-def check_format(data: Mapping[str, Any]) -> int:
+def _format(data: Mapping[str, Any]) -> int:
     """The version of the JSON form that data has.
 
     Raises:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from advisor.errors import InputError
-from advisor.reports.document import FORMAT, ReportDocument, check_format, from_json, to_json
+from advisor.reports.document import ReportDocument, from_json, to_json
 from advisor.reports.measured import JudgedResult, MeasuredResult, judged
 from advisor.reports.schema import checked
 
@@ -86,14 +86,13 @@ class ReportFile:
 def report_json(report: SavedReport) -> dict[str, Any]:
     """A report as JSON can hold it; all but `saved` comes back by `read_report`."""
     return {
-        "format": FORMAT,
+        **to_json(report.document),
         "saved": {"number": report.id, "at": report.created_at.isoformat()},
         "name": report.name,
         "notes": report.notes,
         "tags": list(report.tags),
         "author": report.author,
         "results": [asdict(result) for result in report.results],
-        "document": to_json(report.document),
     }
 
 
@@ -106,11 +105,8 @@ def read_report(data: object) -> ReportFile:
     """
     if not isinstance(data, Mapping):
         raise InputError(f"A report is a JSON object, not {type(data).__name__}.")
-    if "document" not in data:
-        return ReportFile(document=from_json(data))  # format 1 was the document alone
-    check_format(data)
     return ReportFile(
-        document=from_json(data["document"]),
+        document=from_json(data),
         name=checked(str, data.get("name", ""), "report.name"),
         notes=checked(str, data.get("notes", ""), "report.notes"),
         tags=checked(tuple[str, ...], data.get("tags", []), "report.tags"),

@@ -1,5 +1,6 @@
 """Every command: what it prints, the JSON that others rely on, and how it refuses."""
 
+import csv
 import json
 import os
 import re
@@ -12,6 +13,7 @@ import pytest
 import advisor
 from advisor.calibration import local_machine, local_store
 from advisor.calibration.local_store import Calibration
+from advisor.catalog.csv_tables import DATA
 from advisor.cli.main import main
 from advisor.errors import InputError, ProbeError, Refusal, StoreError
 from advisor.machine import from_spec
@@ -416,17 +418,66 @@ class TestReport:
         assert out.lower().startswith(start)
         path = tmp_path / f"report.{form}"
         assert run("report", "export", number, "--format", form, "-o", path)[:2] == (0, "")
-        assert path.read_bytes().decode() == out.removesuffix("\n")
+        assert path.read_bytes().decode() == out
 
     def test_what_is_exported_can_be_imported(self, run, answers, number, tmp_path) -> None:
         path = tmp_path / "report.json"
         run("report", "export", number, "--format", "json", "-o", path)
-        assert answers("report", "import", path) == {"id": 2}
-        assert answers("report", "show", 2) == answers("report", "show", number)
+        assert answers("report", "import", path) == {"id": number}  # it is there already
+        assert answers("report", "import", path, "--name", "again") == {"id": 2}
+        shown, again = (answers("report", "show", own) for own in (number, 2))
+        differing = {key for key in shown if shown[key] != again[key]}
+        assert differing == {"name", "saved"}
 
     def test_delete(self, run, answers, number: int) -> None:
-        assert run("report", "delete", number)[:2] == (0, "Report 1 is deleted.\n")
+        assert run("report", "delete", number)[1].startswith("Report 1 is deleted;")
         assert answers("report", "list") == []
+        assert [row["id"] for row in answers("report", "list", "--deleted")] == [number]
+        assert answers("report", "restore", number) == {"restored": number}
+        assert [row["id"] for row in answers("report", "list")] == [number]
+
+    def test_annotate_and_filters(self, run, answers, number: int) -> None:
+        changed = answers(
+            "report", "annotate", number, "--name", "new", "--notes", "why", "--tag", "lab"
+        )
+        assert changed == {"id": number, "name": "new", "notes": "why", "tags": ["lab"]}
+        assert answers("report", "annotate", number, "--untag", "lab")["tags"] == []
+        for option, value, count in (
+            ("--search", "WHY", 1), ("--search", "absent", 0), ("--model", "Llama-3.1-70B", 1),
+            ("--tag", "lab", 0), ("--since", "2020-01-01", 1), ("--until", "2020-01-01", 0),
+        ):  # fmt: skip
+            assert len(answers("report", "list", option, value)) == count
+        assert "Nothing to change" in run("report", "annotate", number)[2]
+
+    def test_compare(self, run, answers, number: int) -> None:
+        assert run("advise", *LLAMA, *MACHINE, "--users", "4", "--save", "four")[0] == 0
+        record = answers("report", "compare", number, 2)
+        assert [row["name"] for row in record["reports"]] == ["kept", "four"]
+        assert record["differing_inputs"] == {"users": ["1", "4"]}
+        text = run("report", "compare", number, 2)[1]
+        assert "What differs" in text
+        assert "in_place" not in text
+        assert "One report stands beside nothing" in run("report", "compare", number)[2]
+
+    def test_today_says_nothing_changed_where_nothing_did(self, answers, number: int) -> None:
+        assert answers("report", "compare", number, "--today") == {
+            "today": [{"id": number, "changes": []}]
+        }
+
+    def test_a_result_is_judged_and_contributed(self, run, answers, number: int) -> None:
+        judged = answers("report", "attach", number, "--measured", "1000", "--note", "after all")
+        assert judged["outcome"] == "above"
+        assert "above the range" in run("report", "show", number)[1]
+        assert "repeat with --agree" in run("report", "contribute", number)[2]
+        made = answers("report", "contribute", number, "--agree")
+        columns = (DATA / "measurements" / "llama_cpp.csv").read_text().splitlines()[0].split(",")
+        (row,) = csv.DictReader([",".join(columns), made["line"]])
+        assert (row["model"], row["tg_tps"], row["category"]) == (
+            "Llama-3.1-70B",
+            "1000",
+            "partial",
+        )
+        assert "9 is none" in run("report", "contribute", number, "--result", "9", "--agree")[2]
 
 
 @pytest.mark.parametrize(
@@ -482,7 +533,7 @@ class TestReport:
         (("report", "export", "99"), "99"),
         (("report", "delete", "99"), "99"),
         (("report", "show", "first"), "invalid int value: 'first'"),
-        (("report", "import", "absent.json"), "absent.json is not a report exported as JSON"),
+        (("report", "import", "absent.json"), "absent.json cannot be read: No such file"),
     ],
 )
 def test_what_cannot_be_used_is_said_in_a_sentence(run, arguments, words: str) -> None:

@@ -136,7 +136,7 @@ def test_a_report_is_of_the_runtime_that_was_asked_about(runtime: Runtime) -> No
     asked = catalog.model("Llama-3.1-70B", "Q4_K_M")
     here = machine(MachineSpec(gpu="RTX 3090", ram_gb=64))
     advice = advise(asked, here, Workload(), chosen=runtime)
-    made = document(advice, here, Workload(), MoneyInputs(), inputs={})
+    made = document(advice, here, Workload(), MoneyInputs(), asked=asked, inputs={})
     assert made.runtime == runtime.name
     assert made.layer_sweep is None, "it is not told a number of layers"
     assert bool(made.memory) == bool(made.token_time) == (runtime is VLLM)

@@ -12,10 +12,11 @@ from advisor.calibration import local_store
 from advisor.errors import ProbeError, StoreError
 from advisor.probes.measurement import Measurement
 from advisor.probes.progress import ProbeStep
+from advisor.reports.charts import crossing
 from advisor.reports.document import SweepSeries
 from advisor.ui.advise import typing_preview
 from advisor.ui.advise.tables import price_note
-from advisor.ui.parts import comparison_charts, probe_job
+from advisor.ui.parts import probe_job
 from advisor.ui.sidebar import permalink
 from advisor.ui.sidebar.fields import Pick, fields
 
@@ -94,8 +95,8 @@ def test_cost_lines_cross_where_both_cost_the_same():
         SweepSeries(name="", x_label="", y_label="", x=tokens, y=tuple(a + b * x for x in tokens))
         for a, b in ((0, 2), (30, 0.5))
     )
-    assert comparison_charts.crossing((slow, fast)) == pytest.approx((20.0, 40.0))
-    assert comparison_charts.crossing((fast, fast)) is None
+    assert crossing((slow, fast)) == pytest.approx((20.0, 40.0))
+    assert crossing((fast, fast)) is None
 
 
 @pytest.mark.parametrize("speed", [0.01, 2.0, 5000.0])

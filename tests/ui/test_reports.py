@@ -1,10 +1,14 @@
 """Saving on the Advise page; the Reports page."""
 
+import html
+
 import pytest
+from saved_reports import sample
 from ui_app import app, page_text, run
 
+from advisor.errors import InputError
 from advisor.reports.store import open_store
-from advisor.ui.parts.session import store
+from advisor.ui.parts.session import base, store
 
 
 @pytest.fixture(autouse=True)
@@ -45,9 +49,12 @@ def test_save_list_open_and_delete():
     opened = page_text(run(listed))
     assert "Offload to NVMe" in opened
     assert "Where the bytes are" in [one.value for one in listed.subheader]
-    listed.button(key="really_1").click()
+    listed.button(key="delete_1").click()
     assert "Deleted: my 3090." in page_text(run(listed))
     assert open_store().list() == ()
+    listed.button(key="undo_delete").click()
+    assert "Restored: my 3090." in page_text(run(listed))
+    assert [head.name for head in open_store().list()] == ["my 3090"]
 
 
 def test_without_a_name_the_title_is_used():
@@ -92,10 +99,93 @@ def test_notes_can_be_edited():
     assert open_store().load(1).notes == "after"
 
 
-def test_downloads_in_four_forms():
+def test_downloads_in_five_forms():
     save()
     labels = [one.label for one in reports("1").get("download_button")]
-    assert labels == ["HTML", "CSV", "Markdown", "JSON"]
+    assert labels == ["HTML", "PDF", "CSV", "Markdown", "JSON"]
+
+
+def test_two_tabs_that_edit_one_report_lose_nothing():
+    save("mine", "before")
+    first, second = reports("1"), reports("1")
+    first.text_area(key="text_1").set_value("theirs")
+    keep(first)
+    second.text_input(key="name_1").set_value("another name")
+    assert "Kept." in page_text(keep(second))
+    head = open_store().load(1)
+    assert (head.name, head.notes) == ("another name", "theirs")
+    first.text_input(key="name_1").set_value("a third name")
+    told = page_text(keep(first))
+    assert "Somebody else changed the name meanwhile" in told
+    assert "a third name" in told
+    assert open_store().load(1).name == "another name"
+
+
+def keep(test):
+    next(button for button in test.button if button.key == "keep_1").click()
+    return run(test)
+
+
+def test_reports_are_compared_side_by_side():
+    save("one", gpu="RTX 3090", machine="Another machine")
+    save("two", gpu="RTX 4090", machine="Another machine")
+    test = reports()
+    for number in (1, 2):
+        test.checkbox(key=f"choose_{number}").check()
+        run(test)
+    test.button(key="compare_chosen").click()
+    text = page_text(run(test))
+    assert "What differs in what was asked for" in [own.value for own in test.subheader]
+    assert "RTX 4090" in text
+    test.button(key="compare_again").click()
+    assert "today's answer is the same" in html.unescape(page_text(run(test)))
+
+
+def test_a_measured_speed_is_judged():
+    save("mine")
+    test = reports("1")
+    test.number_input(key="result_speed_1").set_value(5000.0)
+    next(button for button in test.button if button.key == "attach_1").click()
+    assert "5,000 tokens/s" in page_text(run(test))
+    (result,) = open_store().load(1).results
+    assert (result.decode_tps, result.source) == (5000.0, "typed")
+
+
+def test_a_shared_report_opens_by_its_link_alone():
+    save("mine")
+    secret = open_store().share(1, public=True).share
+    test = app()
+    test.switch_page("advisor/ui/pages/reports.py")
+    test.query_params["shared"] = secret
+    text = page_text(run(test))
+    assert "mine" in text
+    assert not [button for button in test.button if button.key == "delete_1"]
+    test.query_params["shared"] = "wrong"
+    assert "This link shows no report" in page_text(run(test))
+
+
+def test_filters_and_pages():
+    store = open_store()
+    for place in range(25):
+        store.save(sample(), f"report {place}", tags=["even"] if place % 2 == 0 else [])
+    test = reports()
+    assert "report 24" in page_text(test)
+    assert "report 4<" not in page_text(test)
+    test.selectbox(key="report_tag").set_value("even")
+    assert "13 of 25 reports" in page_text(run(test))
+
+
+@pytest.mark.parametrize("url", ["advisor.example", "ftp://x/", "http://"])
+def test_a_public_address_that_is_none_is_told(monkeypatch, url):
+    monkeypatch.setenv("ADVISOR_PUBLIC_URL", url)
+    with pytest.raises(InputError, match="ADVISOR_PUBLIC_URL"):
+        base()
+
+
+def test_links_use_the_public_address(monkeypatch):
+    monkeypatch.setenv("ADVISOR_PUBLIC_URL", "https://advisor.example/tools")
+    save("mine")
+    assert open_store().load(1).document.link.startswith("https://advisor.example/tools/?")
 
 
 @pytest.mark.parametrize("number", ["99", "x", "-1", "\u0663"])
