@@ -5,19 +5,10 @@ from dataclasses import dataclass
 
 from advisor.advice.money import monthly_power, monthly_purchase, monthly_rent
 from advisor.advice.price_rows import PriceRow, price_rows
-from advisor.errors import InputError
+from advisor.catalog.inputs import MONEY, check_all
 
 DESKTOP_CARDS = 2
 """GPUs of one kind that a bought machine is taken to have room and power for; assumed."""
-
-LIMITS = {
-    "replies_per_day": (0, 10_000_000),
-    "usd_per_hour_of_time": (0, 100_000),
-    "rented_hours_per_day": (0.01, 24),
-    "purchase_months": (1, 240),
-    "usd_per_kwh": (0, 10),
-}
-"""Smallest and largest value of each input."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +24,7 @@ class MoneyInputs:
         own_rent: rents that replace the catalogue's, per GPU name [USD/h].
 
     Raises:
-        InputError: a number out of `LIMITS`.
+        InputError: a number out of its limits.
     """
 
     replies_per_day: float = 40.0
@@ -44,12 +35,7 @@ class MoneyInputs:
     own_rent: tuple[tuple[str, float], ...] = ()
 
     def __post_init__(self) -> None:
-        for name, (low, high) in LIMITS.items():
-            if not low <= getattr(self, name) <= high:
-                label = name.replace("_", " ").replace("usd", "USD")
-                raise InputError(
-                    f"{label} is {getattr(self, name)}; allowed is {low:g} to {high:,g}."
-                )
+        check_all(MONEY, vars(self))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,8 @@
 
 import argparse
 import math
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,42 +13,17 @@ from advisor.advice.diagnosis.reported_speeds import reported_in
 from advisor.advice.offers import MoneyInputs
 from advisor.calibration import local_machine
 from advisor.calibration.imported_machine import named_machine
-from advisor.cost_model.placement import LOAD_MODES, PlacementStrategy, Settings
+from advisor.catalog.inputs import MACHINE, MONEY, PLACEMENT, REQUEST, Input, check_all
+from advisor.cost_model.placement import LOAD_MODES, PlacementStrategy, Settings, stated
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.machine import from_spec
+from advisor.machine.catalog import find_gpu
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model.kv_cache import KV_BYTES_PER_VALUE
-from advisor.units import GIB
 
 MODEL_HELP = "name, FILE.gguf, config.json, or owner/name on the Hugging Face Hub"
-MACHINE = (
-    ("--gpu", str, "NAME", 'GPU of the catalogue, or none; several kinds as "2x A + B"'),
-    ("--gpu-count", int, "N", "GPUs of that kind"),
-    ("--vram-gb", float, "GIB", "memory of each GPU, as sold"),
-    ("--cpu", str, "NAME", "CPU or platform of the catalogue"),
-    ("--ram-gb", float, "GIB", "main memory, as sold"),
-    ("--ram-gbs", float, "GB/S", "sustained RAM read rate, used as it is"),
-    ("--pcie-gbs", float, "GB/S", "sustained rate of the link to the GPU, used as it is"),
-    ("--disk-gbs", float, "GB/S", "sustained read rate of the drive, used as it is"),
-    ("--machines", int, "N", "machines of that kind, joined by a network"),
-    ("--network-gbs", float, "GB/S", "sustained rate between them, one way"),
-)
-WORK = (
-    ("--context", float, "TOKENS", "cache allocated for each user (8192)"),
-    ("--prompt", float, "TOKENS", "prompt (512)"),
-    ("--output", float, "TOKENS", "reply (256)"),
-    ("--users", float, "N", "sequences decoded together (1)"),
-    ("--ubatch", float, "TOKENS", "prompt tokens computed together (512)"),
-)
-MONEY = (
-    ("--replies-per-day", float, "N", "replies that people wait for (40)"),
-    ("--usd-per-hour-of-time", float, "USD", "worth of an hour of waiting (30)"),
-    ("--rented-hours-per-day", float, "H", "hours a day a rented GPU is kept (24)"),
-    ("--purchase-months", float, "N", "months a purchase is spread over (36)"),
-    ("--usd-per-kwh", float, "USD", "price of electricity (0.18)"),
-)
 
 
 def add_model(parser: argparse.ArgumentParser, *, positional: bool) -> None:
@@ -66,7 +42,7 @@ def add_model(parser: argparse.ArgumentParser, *, positional: bool) -> None:
 def add_work(parser: argparse.ArgumentParser) -> None:
     """Options that say what is asked of the model."""
     group = parser.add_argument_group("request")
-    _add(group, WORK)
+    _add(group, REQUEST, Workload)
     group.add_argument(
         "--swa-full", action="store_true", help="window layers keep the whole context (llama.cpp)"
     )
@@ -76,15 +52,11 @@ def add_machine(parser: argparse.ArgumentParser) -> None:
     """Options that describe a machine and a split; none of the first means this machine."""
     group = parser.add_argument_group("machine (none given: this one)")
     group.add_argument("--machine", metavar="NAME", help="one that `calibration list` names")
-    _add(group, MACHINE)
+    _add(group, MACHINE, MachineSpec)
     group.add_argument("--nvlink", action="store_true", help="a bridge joins two cards of a kind")
     split = parser.add_argument_group("placement")
     split.add_argument("--runtime", metavar="NAME", help="one runtime only")
-    split.add_argument("--gpu-layers", type=float, metavar="N", help="repeating layers on the GPU")
-    split.add_argument(
-        "--cpu-moe", type=float, metavar="N", help="layers whose experts stay in RAM"
-    )
-    split.add_argument("--cache-gb", type=float, metavar="GIB", help="RAM for the page cache")
+    _add(split, PLACEMENT)
     split.add_argument(
         "--load-mode", type=str.lower, default="auto", metavar="MODE",
         help=f"llama.cpp: {', '.join(LOAD_MODES)}",
@@ -116,12 +88,50 @@ def add_measured(parser: argparse.ArgumentParser) -> None:
 
 def add_money(parser: argparse.ArgumentParser) -> None:
     """Options on time and money."""
-    _add(parser.add_argument_group("time and money"), MONEY)
+    group = parser.add_argument_group("time and money")
+    _add(group, MONEY, MoneyInputs)
+    group.add_argument(
+        "--own-rent", type=own_rent, action="append", default=[], metavar="GPU=USD",
+        help="rent of a GPU by the hour that replaces the price on record",
+    )  # fmt: skip
 
 
-def _add(group: argparse._ArgumentGroup, options: tuple[tuple[str, type, str, str], ...]) -> None:
-    for name, kind, metavar, text in options:
-        group.add_argument(name, type=kind, metavar=metavar, help=text)
+def _add(
+    group: argparse._ArgumentGroup, inputs: tuple[Input, ...], noun: type[Any] | None = None
+) -> None:
+    """One option for each input, with the noun's default behind its help."""
+    defaults = {entry.name: entry.default for entry in fields(noun)} if noun else {}
+    for entry in inputs:
+        default = defaults.get(entry.name)
+        group.add_argument(
+            entry.option,
+            dest=entry.name,
+            type=_type_of(entry),
+            metavar=entry.unit.upper() or ("N" if entry.limits else "NAME"),
+            help=entry.help if default is None else f"{entry.help} ({default:g})",
+        )
+
+
+def _type_of(entry: Input) -> Callable[[str], Any]:
+    if entry.limits is None:
+        return str
+    return int if entry.whole and entry in MACHINE else float
+
+
+def own_rent(text: str) -> tuple[str, float]:
+    """A GPU and its rent by the hour, from "RTX 4090=0.4".
+
+    Raises:
+        ArgumentTypeError: no such form, or no rent of zero or more.
+    """
+    gpu, _, usd = text.rpartition("=")
+    try:
+        rent = float(usd)
+    except ValueError:
+        rent = math.nan
+    if gpu and 0 <= rent < math.inf:
+        return find_gpu(gpu).name, rent
+    raise argparse.ArgumentTypeError(f"{text!r} is no rent; write GPU=USD, as 'RTX 4090=0.4'.")
 
 
 def work_of(args: argparse.Namespace) -> Workload:
@@ -130,7 +140,7 @@ def work_of(args: argparse.Namespace) -> Workload:
     Raises:
         InputError: a number out of range, an unknown cache type.
     """
-    return Workload(kv_type=args.kv_type, swa_full=args.swa_full, **_given(args, WORK))
+    return Workload(kv_type=args.kv_type, swa_full=args.swa_full, **_given(args, REQUEST))
 
 
 def measured_of(args: argparse.Namespace) -> Measured:
@@ -180,19 +190,14 @@ def settings_of(args: argparse.Namespace) -> Settings:
     """The split that the options fix.
 
     Raises:
-        InputError: a number of layers or a cache below zero.
+        InputError: a number out of its limits.
     """
-    for name in ("gpu_layers", "cpu_moe", "cache_gb"):
-        value = getattr(args, name)
-        if value is not None and not (value >= 0 and math.isfinite(value)):
-            raise InputError(f"--{name.replace('_', '-')} is {value:g}; give 0 or more.")
-    cache = None if args.cache_gb is None else args.cache_gb * GIB
-    return Settings(
+    check_all(PLACEMENT, vars(args))
+    return stated(
         gpu_layers=args.gpu_layers,
         cpu_moe=args.cpu_moe,
-        page_cache=cache,
-        head_first=args.gpu_layers is None,
-        kv_in_ram=args.no_kv_offload,
+        cache_gb=args.cache_gb,
+        kv_in_ram=True if args.no_kv_offload else None,
         load_mode=args.load_mode,
     )
 
@@ -203,12 +208,9 @@ def money_of(args: argparse.Namespace) -> MoneyInputs:
     Raises:
         InputError: a number out of range.
     """
-    return MoneyInputs(**_given(args, MONEY))
+    return MoneyInputs(**_given(args, MONEY), own_rent=tuple(args.own_rent))
 
 
-def _given(
-    args: argparse.Namespace, options: tuple[tuple[str, type, str, str], ...]
-) -> dict[str, Any]:
-    names = [option[0].removeprefix("--").replace("-", "_") for option in options]
-    values = {name: getattr(args, name) for name in names}
+def _given(args: argparse.Namespace, inputs: tuple[Input, ...]) -> dict[str, Any]:
+    values = {entry.name: getattr(args, entry.name, None) for entry in inputs}
     return {name: value for name, value in values.items() if value is not None}

@@ -16,7 +16,7 @@ from advisor.errors import InputError
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
 from advisor.model.model import LAYERED, Floats, Model
-from advisor.units import Array
+from advisor.units import GIB, Array
 
 
 class PlacementStrategy(StrEnum):
@@ -106,6 +106,36 @@ class Settings:
                 f"Load mode {self.load_mode[:40]!r} is not known; use one of "
                 f"{', '.join(LOAD_MODES)}."
             )
+
+
+def stated(
+    *,
+    gpu_layers: float | None = None,
+    cpu_moe: float | None = None,
+    cache_gb: float | None = None,
+    kv_in_ram: bool | None = None,
+    load_mode: str = "auto",
+) -> Settings:
+    """Settings as a person states them; the output head goes to the GPU with a stated last layer.
+
+    Args:
+        gpu_layers: as `Settings.gpu_layers`.
+        cpu_moe: as `Settings.cpu_moe`.
+        cache_gb: RAM granted to the page cache; None for what is free [GiB].
+        kv_in_ram: as `Settings.kv_in_ram`.
+        load_mode: as `Settings.load_mode`.
+
+    Raises:
+        InputError: an unknown load mode.
+    """
+    return Settings(
+        gpu_layers=gpu_layers,
+        cpu_moe=cpu_moe,
+        page_cache=None if cache_gb is None else cache_gb * GIB,
+        head_first=gpu_layers is None,
+        kv_in_ram=kv_in_ram,
+        load_mode=load_mode,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,19 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from advisor.catalog.inputs import REQUEST, check_all
 from advisor.errors import InputError
 from advisor.model.kv_cache import KV_BYTES_PER_VALUE
 from advisor.units import Array
-
-LIMITS = {
-    "prompt": (0, 10_000_000),
-    "output": (1, 1_000_000),
-    "cached": (0, 10_000_000),
-    "context": (1, 20_000_000),
-    "users": (1, 100_000),
-    "ubatch": (1, 65_536),
-}
-"""Smallest and largest value of each number."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +27,7 @@ class Workload:
     The numbers may be arrays along a sweep.
 
     Raises:
-        InputError: a number out of `LIMITS`, an unknown cache type, more cached than sent.
+        InputError: a number out of its limits, an unknown cache type, more cached than sent.
     """
 
     prompt: Array = 512
@@ -49,13 +40,7 @@ class Workload:
     swa_full: bool = False
 
     def __post_init__(self) -> None:
-        for name, (low, high) in LIMITS.items():
-            value = np.asarray(getattr(self, name), dtype=float)
-            if not np.all((value >= low) & (value <= high)):
-                raise InputError(
-                    f"{name} is {getattr(self, name)}; allowed is {low:,} to {high:,} "
-                    f"{'users' if name == 'users' else 'tokens'}."
-                )
+        check_all(REQUEST, vars(self))
         if self.kv_type not in KV_BYTES_PER_VALUE:
             raise InputError(
                 f"KV type {self.kv_type[:40]!r} is not known; use one of "

@@ -11,13 +11,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from advisor.catalog.inputs import BY_NAME
 from advisor.errors import InputError, UnknownName
 from advisor.machine import from_catalog
 from advisor.machine.catalog import cpu_named, find_gpu, find_host, gpu_named
 from advisor.machine.gpu_names import GpuName
 from advisor.machine.machine import Disk, Gpu, Host, Link, Machine
 from advisor.machine.quantity import Provenance, Quantity, given
-from advisor.machine.spec import LIMITS, NO_GPU, MachineSpec
+from advisor.machine.spec import NO_GPU, MachineSpec
 from advisor.units import GB, GIB, Array
 
 BETWEEN_KINDS = re.compile(r"\s*(?:\+|,|&|;|\band\b)\s*", re.IGNORECASE)
@@ -99,15 +100,13 @@ def _gpus(inputs: MachineSpec) -> tuple[Gpu, ...]:
     """All GPUs of a machine, kind by kind.
 
     Raises:
-        InputError: more than `LIMITS` allow.
+        InputError: more than a machine may have.
         UnknownName: one that the catalogue does not hold.
     """
     gpus: list[Gpu] = []
     for kind in cards_of(str(inputs.gpu)):
         gpus += [_gpu(inputs, kind.row.name)] * kind.count
-    most = LIMITS["gpu_count"][1]
-    if not 1 <= len(gpus) * inputs.gpu_count <= most:
-        raise InputError(f"{inputs.gpu} is {len(gpus)} GPUs; a machine may have 1 to {most}.")
+    BY_NAME["gpu_count"].check(len(gpus) * inputs.gpu_count)
     cards = tuple(gpus) * inputs.gpu_count
     return _bridged(cards) if inputs.bridge else cards
 

@@ -2,31 +2,13 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
+from advisor.catalog.inputs import MACHINE, check_all
 from advisor.errors import InputError
 from advisor.units import Array
 
 NO_GPU = "none"
 MIXED = " + "
 """Between GPUs of several kinds in one machine."""
-
-LIMITS = {
-    "gpu_count": (1, 64, ""),
-    "vram_gb": (0.1, 100_000, "GiB"),
-    "ram_gb": (0.5, 1_000_000, "GiB"),
-    "ram_gbs": (0.1, 100_000, "GB/s"),
-    "ram_channels": (1, 64, "channels"),
-    "ram_mts": (100, 50_000, "MT/s"),
-    "cores": (1, 4096, "cores"),
-    "pcie_gbs": (0.01, 10_000, "GB/s"),
-    "pcie_gen": (1, 6, ""),
-    "pcie_lanes": (1, 32, "lanes"),
-    "disk_gbs": (0.001, 10_000, "GB/s"),
-    "machines": (1, 64, ""),
-    "network_gbs": (0.001, 1000, "GB/s"),
-}
-"""Smallest and largest value accepted, and the unit."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +36,7 @@ class MachineSpec:
         network_gbs: sustained rate between them, one way [GB/s].
 
     Raises:
-        InputError: a number out of `LIMITS`, memory given for GPUs of several kinds.
+        InputError: a number out of its limits, memory given for GPUs of several kinds.
     """
 
     gpu: str | None = None
@@ -76,11 +58,7 @@ class MachineSpec:
     network_gbs: float | None = None
 
     def __post_init__(self) -> None:
-        for name, (low, high, unit) in LIMITS.items():
-            value = getattr(self, name)
-            if value is not None and not _within(value, low, high):
-                label, allowed = name.replace("_", " "), f"{low:g} to {high:,g} {unit}".strip()
-                raise InputError(f"{label} is {value}; allowed is {allowed}.")
+        check_all(MACHINE, vars(self))
         if self.vram_gb is not None and MIXED in (self.gpu or ""):
             raise InputError(
                 f"vram gb is given for {self.gpu}; it can be for one kind of GPU alone."
@@ -90,8 +68,3 @@ class MachineSpec:
     def empty(self) -> bool:
         """Nothing was said: this machine is meant."""
         return self == MachineSpec()
-
-
-def _within(value: Array, low: float, high: float) -> bool:
-    array = np.asarray(value, dtype=float)
-    return bool(np.all((array >= low) & (array <= high)))

@@ -3,8 +3,9 @@
 import pytest
 
 from advisor.advice import offers
-from advisor.advice.offers import LIMITS, MoneyInputs
+from advisor.advice.offers import MoneyInputs
 from advisor.advice.price_rows import PriceRow, price_rows
+from advisor.catalog.inputs import MONEY, Input
 from advisor.errors import InputError
 from advisor.model import catalog
 
@@ -106,10 +107,11 @@ def test_every_offer_of_the_catalogue_says_whose_and_when(gpu: str) -> None:
         assert "priced 20" in offer.note or "read 20" in offer.note
 
 
-@pytest.mark.parametrize("name", LIMITS)
-def test_inputs_have_limits(name: str) -> None:
-    for allowed in LIMITS[name]:
-        MoneyInputs(**{name: allowed})
-    for wrong in (-1, LIMITS[name][1] * 1.01, float("nan"), float("inf")):
+@pytest.mark.parametrize("entry", MONEY, ids=lambda entry: entry.name)
+def test_inputs_have_limits(entry: Input) -> None:
+    low, high = entry.limits
+    for allowed in (low, high):
+        MoneyInputs(**{entry.name: allowed})
+    for wrong in (-1, high * 1.01, float("nan"), float("inf")):
         with pytest.raises(InputError, match="allowed is"):
-            MoneyInputs(**{name: wrong})
+            MoneyInputs(**{entry.name: wrong})

@@ -4,13 +4,16 @@ import numpy as np
 import pytest
 
 from advisor.catalog.constants import fitted_constants
+from advisor.catalog.inputs import MACHINE, Input
 from advisor.errors import InputError, UnknownName
 from advisor.machine import from_catalog, from_spec
 from advisor.machine.from_spec import TYPICAL_DISK, TYPICAL_HOST
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import Provenance
-from advisor.machine.spec import LIMITS, MachineSpec
+from advisor.machine.spec import MachineSpec
 from advisor.units import GB, GIB
+
+NUMBERS = [entry for entry in MACHINE if entry.limits]
 
 
 def described(**said: object) -> Machine:
@@ -141,20 +144,22 @@ class TestDescribed:
         machine = described(gpu="RTX 4090", ram_gbs=np.array([40.0, 80.0]))
         assert machine.host.bandwidth.value == pytest.approx([40e9, 80e9])
 
-    @pytest.mark.parametrize("name", LIMITS)
-    def test_limits_are_within(self, name: str) -> None:
-        low, high, _ = LIMITS[name]
-        described(gpu="RTX 4090", **{name: low})
-        described(gpu="RTX 4090", **{name: high})
+    @pytest.mark.parametrize("entry", NUMBERS, ids=lambda entry: entry.name)
+    def test_limits_are_within(self, entry: Input) -> None:
+        for value in entry.limits:
+            described(gpu="RTX 4090", **{entry.name: value})
 
-    @pytest.mark.parametrize("name", LIMITS)
+    @pytest.mark.parametrize("entry", NUMBERS, ids=lambda entry: entry.name)
     @pytest.mark.parametrize("value", [-1, 0, 1e30, float("nan"), float("inf")])
-    def test_beyond_them_the_message_says_what_and_how_much(self, name: str, value: float) -> None:
+    def test_beyond_them_the_message_says_what_and_how_much(
+        self, entry: Input, value: float
+    ) -> None:
         with pytest.raises(InputError) as error:
-            MachineSpec(**{name: value})
-        label, (low, high, unit) = name.replace("_", " "), LIMITS[name]
-        allowed = f"allowed is {low:g} to {high:,g} {unit}".strip()
-        assert str(error.value) == f"{label} is {value}; {allowed}."
+            MachineSpec(**{entry.name: value})
+        low, high = entry.limits
+        allowed = f"allowed is {low:g} to {high:,.0f} {entry.unit}".strip()
+        flag = "--" + entry.name.replace("_", "-")
+        assert str(error.value) == f"{entry.label} ({flag}) is {value}; {allowed}."
 
     @pytest.mark.parametrize(
         ("said", "close"),

@@ -19,7 +19,7 @@ from advisor.model.model import LAYERED, scaled
      ("ubatch", 1e9), ("users", float("inf"))],
 )  # fmt: skip
 def test_a_number_out_of_range_is_named_with_what_is_allowed(name: str, value: float) -> None:
-    with pytest.raises(InputError, match=f"{name} is .*allowed is"):
+    with pytest.raises(InputError, match=rf"\(--{name}\) is .*allowed is"):
         Workload(**{name: value})  # type: ignore[arg-type]
 
 

@@ -7,12 +7,12 @@ from ui_app import app, page_text, run
 
 from advisor.advice.advise import advise
 from advisor.cost_model.workload import Workload
-from advisor.machine.from_spec import machine
+from advisor.machine.from_spec import TYPICAL_HOST, machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import RUNTIMES
 from advisor.ui.sidebar.choices import Choices
-from advisor.ui.sidebar.fields import ANOTHER, DEFAULT_HOST
+from advisor.ui.sidebar.fields import ANOTHER
 
 
 @pytest.fixture(autouse=True)
@@ -22,7 +22,7 @@ def _own_data(tmp_path, monkeypatch):
 
 def shown():
     """The answer behind the first visit's page."""
-    here = machine(MachineSpec(gpu="RTX 3090", ram_gb=64, cpu=DEFAULT_HOST))
+    here = machine(MachineSpec(gpu="RTX 3090", ram_gb=64, cpu=TYPICAL_HOST))
     return advise(catalog.model("Llama-3.1-70B", "Q4_K_M"), here, Workload())
 
 

@@ -2,14 +2,14 @@
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from urllib.parse import urlencode
 
 from advisor.advice.offers import MoneyInputs
-from advisor.cost_model.placement import Settings
+from advisor.catalog.inputs import MACHINE, MONEY, REQUEST, Input
+from advisor.cost_model.placement import Settings, stated
 from advisor.cost_model.workload import Workload
-from advisor.machine.catalog import find_gpu
 from advisor.machine.spec import MIXED, MachineSpec
 from advisor.machine.spec import NO_GPU as NAMED_NONE
 from advisor.runtimes import Runtime, runtime
@@ -23,9 +23,10 @@ from advisor.ui.sidebar.fields import (
     NO_GPU,
     NONE,
     NVLINK,
+    SPENT,
+    WORK,
 )
 from advisor.ui.sidebar.fields import fields as form_fields
-from advisor.units import GIB
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,11 +136,7 @@ class Choices:
 
     def settings(self) -> Settings:
         """What was fixed about the placement."""
-        return Settings(
-            gpu_layers=self.layers,
-            cpu_moe=self.experts,
-            page_cache=None if self.cache is None else self.cache * GIB,
-        )
+        return stated(gpu_layers=self.layers, cpu_moe=self.experts, cache_gb=self.cache)
 
     def machine_inputs(self) -> MachineSpec:
         """What was said about the machine; for this machine what was typed over."""
@@ -153,7 +150,6 @@ class Choices:
             gpu=None if gpu in (None, AS_SEEN) else NAMED_NONE if gpu == NO_GPU else mixed or gpu,
             gpu_count=1 if mixed else self.gpus,
             bridge=self.bridge == NVLINK,
-            vram_gb=None if self.pool is None else self.pool * _usable_share(gpu),
             cpu=self.cpu,
             ram_gb=self.pool if self.pool is not None else self.ram,
             ram_gbs=self.ramspeed,
@@ -164,24 +160,30 @@ class Choices:
         )
 
     def command(self) -> str:
-        """The same comparison on the command line."""
-        said = self.machine_inputs()
-        options: dict[str, object] = {
-            "model": uploads.as_file(self.model), "quant": self.form,
-            "gpu": said.gpu, "cpu": said.cpu,
-            "gpu-count": said.gpu_count if said.gpu_count > 1 else None,
-            "ram-gb": said.ram_gb, "ram-gbs": said.ram_gbs, "disk-gbs": said.disk_gbs,
-            "context": CONTEXTS[self.context], "prompt": self.prompt, "output": self.output,
-            "users": self.users, "runtime": None if self.runtime == ANY else self.runtime,
-            "kv-type": self.kv, "ubatch": self.ubatch,
-            "gpu-layers": self.layers, "cpu-moe": self.experts, "cache-gb": self.cache,
-        }  # fmt: skip
+        """The same comparison on the command line, what is at its default left out."""
+        spec = self.machine_inputs()
+        here = "this" if self.this_machine and not spec.empty else None
+        named = {
+            "--model": uploads.as_file(self.model),
+            "--quant": self.form,
+            "--machine": here,
+            "--runtime": None if self.runtime == ANY else self.runtime,
+            "--kv-type": None if self.kv == WORK.kv_type else self.kv,
+        }
+        options = [
+            *named.items(),
+            *_stated(MACHINE, spec, MachineSpec()),
+            *_stated(REQUEST, self.workload(), WORK),
+            ("--gpu-layers", self.layers), ("--cpu-moe", self.experts), ("--cache-gb", self.cache),
+            *_stated(MONEY, self.money(), SPENT),
+            *(("--own-rent", f"{gpu}={usd:g}") for gpu, usd in self.money().own_rent),
+        ]  # fmt: skip
         words = (
-            f"--{name} {shlex.quote(f'{value:g}' if isinstance(value, float) else str(value))}"
-            for name, value in options.items()
+            f"{option} {shlex.quote(f'{value:g}' if isinstance(value, float) else str(value))}"
+            for option, value in options
             if value is not None
         )
-        flags = ("--nvlink",) if said.bridge else ()
+        flags = ("--nvlink",) if spec.bridge else ()
         return " ".join(("python -m advisor advise", *words, *flags))
 
     def _link(self) -> tuple[int | None, int | None]:
@@ -194,5 +196,11 @@ def address(base: str, parameters: Mapping[str, str]) -> str:
     return f"{base}?{urlencode(parameters)}"
 
 
-def _usable_share(gpu: str | None) -> float:
-    return find_gpu(gpu).usable_share if gpu else 1.0
+def _stated(
+    inputs: Iterable[Input], noun: object, default: object
+) -> Iterable[tuple[str, float | str]]:
+    """Options of a noun's attributes that are not at their default."""
+    for entry in inputs:
+        value = getattr(noun, entry.name)
+        if value != getattr(default, entry.name):
+            yield entry.option, value

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from functools import cache
 
-from advisor.advice import offers
-from advisor.cost_model.workload import LIMITS
+from advisor.advice.offers import MoneyInputs
+from advisor.catalog.inputs import BY_NAME
+from advisor.cost_model.workload import Workload
 from advisor.errors import UnknownName
-from advisor.machine import from_spec, spec
+from advisor.machine import from_spec
 from advisor.machine.catalog import disk_rows, gpu_rows, host_rows
 from advisor.model import catalog
 from advisor.model.kv_cache import KV_BYTES_PER_VALUE
@@ -16,7 +17,8 @@ THIS, ANOTHER = "This machine", "Another machine"
 NO_GPU, AS_SEEN, AUTO, NONE, ANY = "No GPU", "As seen", "Auto", "None", "Any"
 AS_STORED = "As stored"
 PCI, NVLINK = "PCI Express", "NVLink bridge"
-DEFAULT_HOST = "Desktop DDR4-3200 dual-channel (typical)"
+WORK, SPENT = Workload(), MoneyInputs()
+"""Requests and money as they are where nobody states them."""
 CONTEXTS = {f"{2**power // 1024}k": 2**power for power in range(11, 21)}
 """Sizes of the context, as people write them [tokens]."""
 OTHER_FORMATS = ("AWQ", "GPTQ", "FP8")
@@ -117,14 +119,30 @@ class Amount:
 Field = Pick | Amount
 
 
-def _limited(
-    key: str, label: str, limits: tuple[float, float], default: float | None, step: float,
-    placeholder: str = "", help: str = "",  # noqa: A002 - as the field is called
+def _number(
+    key: str, name: str, step: float, *, default: float | None = None, placeholder: str = "",
+    label: str = "",
 ) -> Amount:  # fmt: skip
+    """A number of the registry, under its key in links.
+
+    Args:
+        key: in links and in the session.
+        name: of the input.
+        step: of the buttons.
+        default: None for empty.
+        placeholder: shown while empty.
+        label: where the registry's is too long for a column.
+    """
+    entry = BY_NAME[name]
+    low, high = entry.limits or (0.0, float("inf"))
     return Amount(
-        key=key, label=label, low=limits[0], high=limits[1], default=default, step=step,
-        placeholder=placeholder, help=help,
+        key=key, label=label or entry.title, low=low, high=high, default=default, step=step,
+        placeholder=placeholder, help=_sentence(entry.help),
     )  # fmt: skip
+
+
+def _sentence(phrase: str) -> str:
+    return f"{phrase[:1].upper()}{phrase[1:]}."
 
 
 @cache
@@ -157,11 +175,8 @@ def _model() -> tuple[Field, ...]:
             key="context", label="Context", kind="context", options=tuple(CONTEXTS), default="8k",
             help="Tokens that the cache has room for, for each user.",
         ),
-        _limited("users", "Users", (1, 512), 1, 1, help="People answered at the same time."),
-        _limited(
-            "replies", "Replies a day", offers.LIMITS["replies_per_day"], 40, 10,
-            help="Replies that people wait for in a day, all users together.",
-        ),
+        _number("users", "users", 1, default=int(WORK.users)),
+        _number("replies", "replies_per_day", 10, default=SPENT.replies_per_day),
     )  # fmt: skip
 
 
@@ -169,7 +184,6 @@ def _machine() -> tuple[Field, ...]:
     gpus = tuple(gpu_rows())
     hosts = tuple(host_rows())
     links = (AUTO, *(f"PCIe {gen} x{lanes}" for gen in (3, 4, 5) for lanes in (4, 8, 16)))
-    limits = spec.LIMITS
     return (
         Pick(key="machine", label="Machine", kind="machine", options=(THIS, ANOTHER), default=THIS),
         Pick(key="gpu", label="GPU", kind="GPU", options=(NO_GPU, *gpus), default="RTX 3090"),
@@ -177,7 +191,7 @@ def _machine() -> tuple[Field, ...]:
             key="mygpu", label="GPU", kind="GPU", options=(AS_SEEN, NO_GPU, *gpus), default=AS_SEEN,
             help="Choose one to see what this machine would do with it.",
         ),
-        _limited("gpus", "GPUs", (1, 8), 1, 1),
+        _number("gpus", "gpu_count", 1, default=1),
         Pick(
             key="gpu2", label="And a GPU of another kind", kind="GPU", options=(NONE, *gpus),
             default=NONE, help="A second card beside the first, as many have it after an upgrade.",
@@ -187,24 +201,18 @@ def _machine() -> tuple[Field, ...]:
             default=PCI,
             help="A bridge carries what the cards add up when they share layers.",
         ),
-        Pick(key="cpu", label="Processor", kind="CPU", options=hosts, default=DEFAULT_HOST),
-        _limited("ram", "RAM (GB)", limits["ram_gb"][:2], 64, 8),
-        _limited(
-            "pool", "Memory (GB)", limits["ram_gb"][:2], None, 8, "as in the catalogue",
-            "Memory that processor and GPU share.",
+        Pick(
+            key="cpu", label="Processor", kind="CPU", options=hosts,
+            default=from_spec.TYPICAL_HOST,
         ),
-        _limited(
-            "ramspeed", "RAM (GB/s)", limits["ram_gbs"][:2], None, 1.0, "estimated",
-            "What all cores together read, not the datasheet's peak. Empty: estimated.",
-        ),
+        _number("ram", "ram_gb", 8, default=from_spec.TYPICAL_RAM_GIB),
+        _number("pool", "ram_gb", 8, placeholder="as in the catalogue", label="Memory (GB)"),
+        _number("ramspeed", "ram_gbs", 1.0, placeholder="estimated"),
         Pick(
             key="drive", label="Drive", kind="drive", options=tuple(disk_rows()),
             default=from_spec.TYPICAL_DISK,
         ),
-        _limited(
-            "drivespeed", "Drive (GB/s)", limits["disk_gbs"][:2], None, 0.1, "estimated",
-            "Large reads, sustained. Empty: from the datasheet.",
-        ),
+        _number("drivespeed", "disk_gbs", 0.1, placeholder="estimated"),
         Pick(
             key="link", label="Link to the GPU", kind="link", options=links, default=AUTO,
             help="Auto: as the GPU's datasheet has it.",
@@ -224,44 +232,27 @@ def _more() -> tuple[Field, ...]:
             key="kv", label="KV cache", kind="KV type", options=tuple(KV_BYTES_PER_VALUE),
             default="f16", help="Format of the cache. q8_0 takes half of f16.",
         ),
-        _limited("prompt", "Prompt (tokens)", (1, 1_000_000), 512, 128),
-        _limited("output", "Output (tokens)", (1, 100_000), 256, 64),
-        _limited(
-            "ubatch", "Micro-batch", LIMITS["ubatch"], 512, 128,
-            help="Prompt tokens computed together (llama.cpp's -ub).",
-        ),
-        _limited(
-            "layers", "GPU layers", (0, 1000), None, 1, "find",
-            "Layers on the GPU (llama.cpp's -ngl). Empty: as many as fit.",
-        ),
-        _limited(
-            "experts", "Expert layers in RAM", (0, 1000), None, 1, "find",
-            "Layers whose experts stay in RAM (llama.cpp's -ncmoe). Empty: as few as possible.",
-        ),
-        _limited(
-            "cache", "Page cache (GB)", (0, 100_000), None, 4, "what is free",
-            "RAM that keeps parts of a model that lies on the drive.",
-        ),
+        _number("prompt", "prompt", 128, default=float(WORK.prompt)),
+        _number("output", "output", 64, default=float(WORK.output)),
+        _number("ubatch", "ubatch", 128, default=float(WORK.ubatch)),
+        _number("layers", "gpu_layers", 1, placeholder="find"),
+        _number("experts", "cpu_moe", 1, placeholder="find"),
+        _number("cache", "cache_gb", 4, placeholder="what is free"),
     )  # fmt: skip
 
 
 def _money() -> tuple[Field, ...]:
-    limits = offers.LIMITS
     return (
-        _limited(
-            "hour", "Worth of an hour ($)", limits["usd_per_hour_of_time"], 30, 5,
-            help="What an hour of waiting costs you.",
-        ),
-        _limited("rentday", "Rented hours a day", (1, 24), 24, 1),
-        _limited(
-            "months", "Months of use", limits["purchase_months"], 36, 6,
-            help="Months over which a purchase is spread.",
-        ),
-        _limited("kwh", "Electricity ($/kWh)", limits["usd_per_kwh"], 0.18, 0.01),
+        _number("hour", "usd_per_hour_of_time", 5, default=SPENT.usd_per_hour_of_time),
+        _number("rentday", "rented_hours_per_day", 1, default=SPENT.rented_hours_per_day),
+        _number("months", "purchase_months", 6, default=SPENT.purchase_months),
+        _number("kwh", "usd_per_kwh", 0.01, default=SPENT.usd_per_kwh),
         Pick(
             key="rentgpu", label="Own rent for", kind="GPU",
             options=(NONE, *gpu_rows()), default=NONE,
             help="A GPU whose rent you know; it replaces the price on record.",
         ),
-        _limited("rentusd", "Rent ($/h each)", (0, 1000), 1.0, 0.05),
+        Amount(
+            key="rentusd", label="Rent ($/h each)", low=0.0, high=1000.0, default=1.0, step=0.05
+        ),
     )  # fmt: skip

@@ -14,15 +14,18 @@ from advisor.advice.diagnosis.causes.counterfactual import (
     times,
     trial,
 )
+from advisor.catalog.inputs import BY_NAME
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.schedule import Flow, Schedule, Stage
-from advisor.cost_model.workload import LIMITS
 from advisor.errors import Refusal
 from advisor.formatting import memory
 from advisor.model import catalog
 from advisor.model.model import Model
 from advisor.units import Array
+
+MOST_CONTEXT = (BY_NAME["context"].limits or (0.0, 0.0))[1]
+"""Largest context that a request may ask for [tokens]."""
 
 OLD_BUILD = "2024"
 """Builds from before October 2024, as `catalog.constants.Scope` names them."""
@@ -62,7 +65,7 @@ def more_context(asked: Situation) -> Trials:
         return
     for factor in (2, 4, 8, 16):
         context = float(asked.work.context) * factor
-        if context > LIMITS["context"][1]:
+        if context > MOST_CONTEXT:
             return
         found = _fitted(asked, context=context)
         if found is not None and fits(found) and _less_on_gpu(asked, found):

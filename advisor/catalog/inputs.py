@@ -1,0 +1,211 @@
+"""Inputs of a comparison: name, label, unit, limits and help of each, stated once.
+
+The command line, the form, links, copied commands and the nouns that check their own numbers read
+this table. Defaults stand with the nouns (`MachineSpec`, `Workload`, `Settings`, `MoneyInputs`).
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from advisor.errors import InputError
+from advisor.units import Array
+
+
+@dataclass(frozen=True, kw_only=True)
+class Input:
+    """One input.
+
+    Attributes:
+        name: of the noun's attribute; "ram_gb" is `--ram-gb` on the command line.
+        label: above the widget, without the unit.
+        help: a phrase on the command line, a sentence behind the form's question mark.
+        unit: in brackets behind the label; empty for names and counts.
+        limits: smallest and largest number; None for a name.
+        whole: takes whole numbers only.
+        flag: on the command line, where it is not the name.
+    """
+
+    name: str
+    label: str
+    help: str
+    unit: str = ""
+    limits: tuple[float, float] | None = None
+    whole: bool = False
+    flag: str = ""
+
+    @property
+    def option(self) -> str:
+        """The option of the command line."""
+        return f"--{self.flag or self.name.replace('_', '-')}"
+
+    @property
+    def title(self) -> str:
+        """The label with its unit."""
+        return f"{self.label} ({self.unit})" if self.unit else self.label
+
+    def check(self, value: Array | None) -> None:
+        """Refuse a number out of the limits.
+
+        Args:
+            value: a number, an array of them, or None where it was left open.
+
+        Raises:
+            InputError: it says the label, the value and what is allowed.
+        """
+        if value is None or self.limits is None:
+            return
+        low, high = self.limits
+        numbers = np.asarray(value, dtype=float)
+        if not np.all((numbers >= low) & (numbers <= high)):
+            allowed = f"{low:,g} to {high:,.0f} {self.unit}".strip()
+            raise InputError(f"{self.label} ({self.option}) is {value}; allowed is {allowed}.")
+
+
+def check_all(inputs: Iterable[Input], values: Mapping[str, Any]) -> None:
+    """Refuse the first number that is out of its limits.
+
+    Args:
+        inputs: which.
+        values: by name; those left out are not checked.
+
+    Raises:
+        InputError: it says the label, the value and what is allowed.
+    """
+    for entry in inputs:
+        entry.check(values.get(entry.name))
+
+
+MACHINE = (
+    Input(name="gpu", label="GPU", help='GPU of the catalogue, or none; several as "2x A + B"'),
+    Input(name="gpu_count", label="GPUs", help="GPUs of that kind", limits=(1, 64), whole=True),
+    Input(
+        name="vram_gb", label="GPU memory", unit="GiB", limits=(0.1, 100_000),
+        help="memory of each GPU, as sold",
+    ),
+    Input(name="cpu", label="Processor", help="processor or platform of the catalogue"),
+    Input(
+        name="cores", label="Cores", unit="cores", limits=(1, 4096), whole=True,
+        help="physical cores",
+    ),
+    Input(
+        name="ram_gb", label="RAM", unit="GB", limits=(0.5, 1_000_000),
+        help="main memory, as sold; of a unified-memory chip what processor and GPU share",
+    ),
+    Input(
+        name="ram_gbs", label="RAM", unit="GB/s", limits=(0.1, 100_000),
+        help="sustained read rate of all cores, used as it is, not the datasheet's peak",
+    ),
+    Input(
+        name="ram_channels", label="RAM channels", unit="channels", limits=(1, 64),
+        help="64-bit memory channels",
+    ),
+    Input(
+        name="ram_mts", label="RAM rate", unit="MT/s", limits=(100, 50_000),
+        help="transfers per second of each channel",
+    ),
+    Input(
+        name="pcie_gbs", label="Link", unit="GB/s", limits=(0.01, 10_000),
+        help="sustained rate of the link to the GPU, used as it is",
+    ),
+    Input(name="pcie_gen", label="PCIe generation", help="of the GPU's slot", limits=(1, 6),
+          whole=True),
+    Input(name="pcie_lanes", label="PCIe lanes", unit="lanes", help="of the GPU's slot",
+          limits=(1, 32), whole=True),
+    Input(name="disk", label="Drive", help="drive of the catalogue"),
+    Input(
+        name="disk_gbs", label="Drive", unit="GB/s", limits=(0.001, 10_000),
+        help="sustained read rate of the drive, used as it is",
+    ),
+    Input(
+        name="machines", label="Machines", limits=(1, 64), whole=True,
+        help="machines of that kind, joined by a network",
+    ),
+    Input(
+        name="network_gbs", label="Network", unit="GB/s", limits=(0.001, 1000),
+        help="sustained rate between machines, one way",
+    ),
+)  # fmt: skip
+"""Inputs of `MachineSpec`."""
+
+REQUEST = (
+    Input(
+        name="context", label="Context", unit="tokens", limits=(1, 20_000_000), whole=True,
+        help="tokens that the cache has room for, for each user",
+    ),
+    Input(
+        name="prompt", label="Prompt", unit="tokens", limits=(0, 10_000_000), whole=True,
+        help="tokens sent",
+    ),
+    Input(
+        name="cached", label="Prompt already cached", unit="tokens", limits=(0, 10_000_000),
+        whole=True, help="tokens of the prompt whose keys and values are kept from before",
+    ),
+    Input(
+        name="output", label="Output", unit="tokens", limits=(1, 1_000_000), whole=True,
+        help="tokens generated",
+    ),
+    Input(
+        name="users", label="Users", limits=(1, 100_000), whole=True,
+        help="people answered at the same time",
+    ),
+    Input(
+        name="ubatch", label="Micro-batch", unit="tokens", limits=(1, 65_536), whole=True,
+        help="prompt tokens computed together (llama.cpp's -ub)",
+    ),
+)  # fmt: skip
+"""Numbers of `Workload`."""
+
+PLACEMENT = (
+    Input(
+        name="gpu_layers",
+        label="GPU layers",
+        limits=(0, 10_000),
+        whole=True,
+        help="repeating layers on the GPU (llama.cpp's -ngl); left open, as many as fit",
+    ),
+    Input(
+        name="cpu_moe",
+        label="Expert layers in RAM",
+        limits=(0, 10_000),
+        whole=True,
+        help="layers whose experts stay in RAM (llama.cpp's -ncmoe); left open, as few as possible",
+    ),
+    Input(
+        name="cache_gb",
+        label="Page cache",
+        unit="GB",
+        limits=(0, 1_000_000),
+        help="RAM that keeps parts of a model that lies on the drive; left open, what is free",
+    ),
+)
+"""Numbers of `Settings`."""
+
+MONEY = (
+    Input(
+        name="replies_per_day", label="Replies a day", limits=(0, 10_000_000),
+        help="replies that people wait for in a day, all users together",
+    ),
+    Input(
+        name="usd_per_hour_of_time", label="Worth of an hour", unit="$", limits=(0, 100_000),
+        help="what an hour of waiting costs you",
+    ),
+    Input(
+        name="rented_hours_per_day", label="Rented hours a day", limits=(0.01, 24),
+        help="hours a day that a rented GPU is kept",
+    ),
+    Input(
+        name="purchase_months", label="Months of use", limits=(1, 240),
+        help="months over which a purchase is spread",
+    ),
+    Input(
+        name="usd_per_kwh", label="Electricity", unit="$/kWh", limits=(0, 10),
+        help="price of electricity",
+    ),
+)  # fmt: skip
+"""Numbers of `MoneyInputs`."""
+
+BY_NAME = {entry.name: entry for entry in (*MACHINE, *REQUEST, *PLACEMENT, *MONEY)}
+"""Every input."""

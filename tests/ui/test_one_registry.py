@@ -1,0 +1,87 @@
+"""Page, links, copied commands and the command line describe one comparison alike."""
+
+import shlex
+from dataclasses import fields as attributes
+
+import pytest
+
+from advisor.advice.offers import MoneyInputs
+from advisor.catalog.inputs import BY_NAME, MACHINE, MONEY, PLACEMENT, REQUEST
+from advisor.cli import options
+from advisor.cli.main import parser
+from advisor.cost_model.workload import Workload
+from advisor.machine.from_spec import machine
+from advisor.machine.spec import MachineSpec
+from advisor.ui.sidebar.choices import Choices
+from advisor.ui.sidebar.fields import ANOTHER, ANY, NVLINK, Amount, Pick, fields
+
+CHANGES = [
+    {},
+    {"link": "PCIe 3 x4", "drive": "Samsung 990 PRO", "cache": 8.0},
+    {"ramspeed": 40.0, "drivespeed": 3.5, "users": 4, "kv": "q8_0", "context": "32k"},
+    {"layers": 20, "prompt": 4000, "output": 100, "ubatch": 1024, "runtime": "llama.cpp"},
+    {"gpus": 2, "bridge": NVLINK},
+    {"gpu2": "RTX 4090"},
+    {"gpu": "Apple M2 Ultra 76c", "pool": 128.0, "cpu": None, "ram": None},
+    {"replies": 7.0, "hour": 12.5, "rentday": 3.0, "months": 12.0, "kwh": 0.3},
+    {"rentgpu": "RTX 4090", "rentusd": 0.4},
+    {"gpu": "No GPU", "cpu": "EPYC 9355", "ram": 384.0, "experts": 5},
+]
+"""Inputs that differ from the first visit's."""
+
+
+def choices(**changes: object) -> Choices:
+    shown = {
+        name: getattr(field, "default", None)
+        for name, field in fields().items()
+        if name not in ("mygpu", "repack", "bridge", "pool", "rentusd")
+    }
+    return Choices(**{**shown, "machine": ANOTHER, "gpu2": None, **changes})
+
+
+def parsed(command: str) -> options.argparse.Namespace:
+    words = shlex.split(command)
+    assert words[:3] == ["python", "-m", "advisor"]
+    return parser().parse_args(words[3:])
+
+
+@pytest.mark.parametrize("changes", CHANGES, ids=lambda changes: "+".join(changes) or "first")
+def test_a_copied_command_describes_what_the_page_does(changes: dict[str, object]) -> None:
+    chosen = choices(**changes)
+    args = parsed(chosen.command())
+    assert options.machine_of(args) == machine(chosen.machine_inputs())
+    assert options.work_of(args) == chosen.workload()
+    assert options.settings_of(args) == chosen.settings()
+    assert options.money_of(args) == chosen.money()
+    assert args.model == chosen.model
+    assert args.quant == chosen.form
+    assert args.runtime == (None if chosen.runtime == ANY else chosen.runtime)
+
+
+def test_what_is_typed_over_this_machine_is_typed_over_it_in_the_command() -> None:
+    chosen = choices(machine="This machine", gpu=None, cpu=None, ram=None, drive=None, ramspeed=30)
+    args = parsed(chosen.command())
+    assert args.machine == "this"
+    assert args.ram_gbs == 30
+
+
+@pytest.mark.parametrize(
+    ("inputs", "noun"), [(MACHINE, MachineSpec), (REQUEST, Workload), (MONEY, MoneyInputs)]
+)
+def test_every_input_is_an_attribute_of_its_noun(inputs, noun) -> None:
+    assert {entry.name for entry in inputs} <= {attribute.name for attribute in attributes(noun)}
+
+
+def test_names_and_options_are_told_apart() -> None:
+    every = (*MACHINE, *REQUEST, *PLACEMENT, *MONEY)
+    assert len(BY_NAME) == len(every)
+    assert len({entry.option for entry in every}) == len(every)
+
+
+def test_the_form_allows_what_the_registry_allows() -> None:
+    named = {"ram": "ram_gb", "users": "users", "prompt": "prompt", "kwh": "usd_per_kwh"}
+    for key, name in named.items():
+        field = fields()[key]
+        assert isinstance(field, Amount)
+        assert (field.low, field.high) == BY_NAME[name].limits
+    assert all(isinstance(field, Amount | Pick) for field in fields().values())
