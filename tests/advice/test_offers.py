@@ -7,7 +7,6 @@ from advisor.advice.offers import MoneyInputs
 from advisor.advice.price_rows import PriceRow, price_rows
 from advisor.catalog.inputs import MONEY, Input
 from advisor.errors import InputError
-from advisor.model import catalog
 
 
 def price(**said: object) -> PriceRow:
@@ -34,7 +33,7 @@ def ask(monkeypatch: pytest.MonkeyPatch):
         busy: float = 100.0,
         **money: object,
     ):
-        monkeypatch.setattr(catalog, "price_rows", lambda: rows)
+        monkeypatch.setattr(offers, "price_rows", lambda: rows)
         found = offers.offers("RTX 4090", count, power, busy, MoneyInputs(**money))
         return {one.kind: one for one in found}
 

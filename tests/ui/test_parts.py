@@ -130,7 +130,7 @@ def measures_ram(part, _seconds, progress, _cancelled):
 
 
 def test_measuring_saves_what_it_finds(monkeypatch, saved):
-    monkeypatch.setattr(probe_job.parts, "measure", measures_ram)
+    monkeypatch.setattr(probe_job.suite, "measure", measures_ram)
     job = finished(probe_job.Prober())
     assert saved == [(FOUND,)]
     assert job.summary() == "Measured and saved: RAM 40 GB/s (repeats within 2 %)."
@@ -142,7 +142,7 @@ def test_one_probe_that_fails_leaves_the_other(monkeypatch, saved):
             raise ProbeError("The drive lies in memory.")
         return (FOUND,)
 
-    monkeypatch.setattr(probe_job.parts, "measure", measure)
+    monkeypatch.setattr(probe_job.suite, "measure", measure)
     assert "The drive lies in memory." in finished(probe_job.Prober()).summary()
     assert saved == [(FOUND,)]
 
@@ -152,7 +152,7 @@ def test_a_folder_that_cannot_be_written_is_told(monkeypatch):
         raise StoreError("Measurements cannot be saved.")
 
     monkeypatch.setattr(local_store, "save", refuse)
-    monkeypatch.setattr(probe_job.parts, "measure", measures_ram)
+    monkeypatch.setattr(probe_job.suite, "measure", measures_ram)
     assert "cannot be saved" in finished(probe_job.Prober()).summary()
 
 
@@ -164,7 +164,7 @@ def test_only_one_job_runs_at_a_time_and_it_can_be_stopped(monkeypatch, saved):
             gate.wait(0.01)
         return ()
 
-    monkeypatch.setattr(probe_job.parts, "measure", wait)
+    monkeypatch.setattr(probe_job.suite, "measure", wait)
     prober = probe_job.Prober()
     first = prober.start()
     assert prober.start() is first

@@ -8,7 +8,7 @@ from advisor.machine.catalog import find_gpu, gpu_bridges
 from advisor.ui.sidebar import machine_panel, model_panel
 from advisor.ui.sidebar.choices import Choices
 from advisor.ui.sidebar.fields import ANOTHER, NO_GPU, NONE, THIS
-from advisor.ui.sidebar.widgets import ask, pair
+from advisor.ui.sidebar.widgets import always_in_address, ask, pair
 
 
 def choices() -> tuple[model_panel.Wanted, Choices]:
@@ -29,7 +29,7 @@ def _machine() -> dict[str, Any]:
     st.subheader("Machine")
     seen = machine_panel.seen()
     default = THIS if seen is not None and seen.machine.gpus else ANOTHER
-    machine = ask("machine", label_visibility="collapsed", default=default)
+    machine = always_in_address("machine", default)
     values = _this_machine() if machine == THIS else _another_machine()
     return {"machine": machine, **values}
 

@@ -22,9 +22,7 @@ def _pick(field: Pick, shared: dict[str, Any]) -> str:
     default = shared.pop("default", field.default)
     options = shared.pop("options", field.options)
     start = options.index(default)
-    if field.key == "machine":
-        chosen = st.radio(field.label, field.options, index=start, horizontal=True, **shared)
-    elif field.key == "context":
+    if field.key == "context":
         chosen = st.select_slider(field.label, field.options, value=default, **shared)
     else:
         chosen = st.selectbox(
@@ -33,6 +31,26 @@ def _pick(field: Pick, shared: dict[str, Any]) -> str:
     # The widget's options are checked in the browser alone.
     allowed = bool(chosen) if field.free else chosen in options
     return str(chosen) if allowed else str(default)
+
+
+def always_in_address(key: str, default: str) -> str:
+    """A choice whose default depends on the visitor, so that the address always states it.
+
+    Streamlit drops a bound widget's default from the address; this one is kept by hand.
+    """
+    field = fields()[key]
+    options = field.options if isinstance(field, Pick) else ()
+    stated = field.meant(st.query_params.get(key, "")) if isinstance(field, Pick) else None
+    st.session_state.setdefault(key, stated or default)
+    chosen = str(
+        st.radio(
+            field.label, options, key=key, horizontal=True, label_visibility="collapsed",
+            persist_state="session",
+        )
+    )  # fmt: skip
+    if st.query_params.get(key) != chosen:
+        st.query_params[key] = chosen
+    return chosen
 
 
 def _amount(field: Amount, shared: dict[str, Any]) -> float | None:
