@@ -53,7 +53,7 @@ class TestDescribed:
 
     @pytest.mark.parametrize("gpu", ["0x RTX 3090", "65x RTX 3090", "40x RTX 3090 + 40x RTX 4090"])
     def test_so_many_cards_of_several_kinds_are_refused(self, gpu: str) -> None:
-        with pytest.raises(InputError, match="GPUs .* allowed is 1 to 64"):
+        with pytest.raises(InputError, match=r"GPUs .* allowed is 1 to 64"):
             described(gpu=gpu)
 
     def test_memory_is_not_given_for_several_kinds_at_once(self) -> None:
