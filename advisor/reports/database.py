@@ -36,6 +36,8 @@ from advisor.reports.tables import Base, ReportRow, SchemaRow
 
 BUSY_SECONDS = 5.0
 """How long one program waits for another that is writing [s]."""
+_OPTIONS = ("host", "port", "user", "password", "dbname", "sslmode", "options")
+"""Names in a query that are no secret; another may be a password that was misplaced."""
 MIGRATION_LOCK = 0x0FF_10AD
 """Number of PostgreSQL's lock under which tables are made; of this program alone."""
 
@@ -51,7 +53,7 @@ def database_url(url: str | None = None) -> URL:
         return URL.create("sqlite", database=str(data_folder() / "reports.sqlite"))
     try:
         address = make_url(given)
-    except ArgumentError as error:
+    except (ArgumentError, ValueError) as error:
         # The text may hold a password, so the message does not repeat it.
         raise StoreError(
             "The address of the report database is not one; it looks like "
@@ -72,7 +74,10 @@ def place(url: URL) -> str:
     """Where the database is, as a person would say it, without any password."""
     if url.get_backend_name() == "sqlite" and url.database not in (None, "", ":memory:"):
         return str(url.database)
-    return url.set(query={}, password=None).render_as_string()
+    shown = URL.create(
+        url.drivername, username=url.username, host=url.host, port=url.port, database=url.database
+    )
+    return shown.render_as_string()
 
 
 def file_of(url: URL) -> Path | None:
@@ -164,7 +169,8 @@ def explained(url: URL) -> Iterator[None]:
 
 
 def _without_secrets(message: str, url: URL) -> str:
-    values = [url.password, *url.query.values()]
+    own_names = [name for name in url.query if name not in _OPTIONS]
+    values = [url.password, *own_names, *url.query.values()]
     secrets = [part for value in values if value for part in _texts(value)]
     for secret in sorted(secrets, key=len, reverse=True):
         message = message.replace(secret, "***")

@@ -30,20 +30,6 @@ def document() -> ReportDocument:
     return sample()
 
 
-@pytest.fixture
-def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The user's file, in a folder that does not exist yet."""
-    monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path / "new" / "data"))
-    monkeypatch.delenv("ADVISOR_DATABASE_URL", raising=False)
-    return tmp_path / "new" / "data" / "reports.sqlite"
-
-
-@pytest.fixture
-def store(file: Path) -> ReportStore:
-    """An empty store."""
-    return open_store()
-
-
 def test_what_is_saved_comes_back(store: ReportStore, document: ReportDocument) -> None:
     saved = store.save(document, "  3090 against A6000 ", notes="ask Kim\nabout power")
     assert store.load(saved.id) == saved
@@ -55,12 +41,12 @@ def test_what_is_saved_comes_back(store: ReportStore, document: ReportDocument) 
 
 
 def test_reports_outlive_the_program(
-    store: ReportStore, document: ReportDocument, file: Path
+    file_store: ReportStore, document: ReportDocument, file: Path
 ) -> None:
-    number = store.save(document, "kept").id
-    store.close()
+    number = file_store.save(document, "kept").id
+    file_store.close()
     assert open_store().load(number).document == document
-    assert store.place == str(file)
+    assert file_store.place == str(file)
 
 
 def test_the_list_is_newest_first(store: ReportStore, document: ReportDocument) -> None:
@@ -223,19 +209,19 @@ def test_a_delete_can_be_undone(store: ReportStore, document: ReportDocument) ->
 
 
 def test_what_was_deleted_long_ago_is_forgotten(
-    store: ReportStore, document: ReportDocument, file: Path
+    file_store: ReportStore, document: ReportDocument, file: Path
 ) -> None:
-    old, recent, last = (store.save(document, name, tags=["t"]).id for name in "abc")
+    old, recent, last = (file_store.save(document, name, tags=["t"]).id for name in "abc")
     for number in (old, recent):
-        store.delete(number)
+        file_store.delete(number)
     before = datetime.now(UTC) - KEPT_DELETED - timedelta(hours=1)
     with sqlite3.connect(file) as other:
         other.execute(
             "UPDATE reports SET deleted_at = ? WHERE id = ?",
             (before.strftime("%Y-%m-%d %H:%M:%S.%f"), old),
         )
-    store.delete(last)
-    heads = store.page(ReportQuery(deleted=True)).heads
+    file_store.delete(last)
+    heads = file_store.page(ReportQuery(deleted=True)).heads
     assert {head.id for head in heads} == {recent, last}
     with sqlite3.connect(file) as other:
         for table in ("report_contents", "report_tags"):
@@ -285,9 +271,9 @@ def test_each_sees_their_own_reports(store: ReportStore, document: ReportDocumen
 
 
 def test_json_imports_without_loss(
-    store: ReportStore, document: ReportDocument, tmp_path: Path
+    file_store: ReportStore, document: ReportDocument, tmp_path: Path
 ) -> None:
-    saved = store.save(
+    saved = file_store.save(
         document, "name", "notes\nof two lines", tags=["a"], author="Kim", results=[RESULT]
     )
     exported = json.loads(FORMS["json"].make(saved))
@@ -329,12 +315,12 @@ def test_the_same_change_twice_is_no_conflict(store: ReportStore, document: Repo
 
 
 def test_two_stores_see_each_other(
-    store: ReportStore, document: ReportDocument, file: Path
+    file_store: ReportStore, document: ReportDocument, file: Path
 ) -> None:
     other = open_store(f"sqlite:///{file}")
-    number = store.save(document, "from one tab").id
+    number = file_store.save(document, "from one tab").id
     assert other.annotate(number, name="from the other").head.id == number
-    assert store.load(number).name == "from the other"
+    assert file_store.load(number).name == "from the other"
 
 
 def test_programs_that_start_together_share_a_new_store(
@@ -354,7 +340,7 @@ def test_programs_that_start_together_share_a_new_store(
 
 
 def test_a_busy_store_says_so(
-    store: ReportStore,
+    file_store: ReportStore,
     document: ReportDocument,
     file: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -422,41 +408,45 @@ def test_a_folder_that_cannot_be_made_is_named(
 
 
 def test_a_read_only_store_can_be_read_but_not_changed(
-    store: ReportStore, document: ReportDocument, file: Path
+    file_store: ReportStore, document: ReportDocument, file: Path
 ) -> None:
-    number = store.save(document, "kept").id
+    number = file_store.save(document, "kept").id
     frozen = open_store(f"sqlite:///file:{file}?mode=ro&uri=true")
     assert frozen.load(number).document == document
     with pytest.raises(StoreError, match="cannot be opened for writing"):
         frozen.delete(number)
-    assert store.load(number).name == "kept"
+    assert file_store.load(number).name == "kept"
 
 
 # Places that go away
 
 
 def test_a_deleted_file_is_no_place_to_save(
-    store: ReportStore, document: ReportDocument, file: Path
+    file_store: ReportStore, document: ReportDocument, file: Path
 ) -> None:
-    number = store.save(document, "kept").id
+    number = file_store.save(document, "kept").id
     hidden = file.with_name("hidden")
     file.rename(hidden)
-    for act in (lambda: store.save(document, "lost"), store.list, lambda: store.load(number)):
+    for act in (
+        lambda: file_store.save(document, "lost"),
+        file_store.list,
+        lambda: file_store.load(number),
+    ):
         with pytest.raises(StoreError, match="is gone: it was moved or deleted"):
             act()
     assert not file.exists()
     hidden.rename(file)
-    assert store.load(number).name == "kept"
-    assert store.save(document, "after").id > number
+    assert file_store.load(number).name == "kept"
+    assert file_store.save(document, "after").id > number
 
 
 def test_a_file_put_in_its_place_is_opened(
-    store: ReportStore, document: ReportDocument, file: Path
+    file_store: ReportStore, document: ReportDocument, file: Path
 ) -> None:
-    store.save(document, "one")
+    file_store.save(document, "one")
     file.unlink()
     shutil.copy(FIRST_TABLES, file)
-    assert [head.name for head in store.list()] == ["Große Karte", "3090 against A6000"]
+    assert [head.name for head in file_store.list()] == ["Große Karte", "3090 against A6000"]
 
 
 @pytest.fixture
@@ -540,17 +530,17 @@ def test_a_damaged_file_is_left_as_it_is(file: Path, junk: bytes) -> None:
 
 @pytest.mark.parametrize("content", ["{", "{}", '{"format": 99}'])
 def test_a_damaged_report_does_not_hide_the_others(
-    store: ReportStore, document: ReportDocument, file: Path, content: str
+    file_store: ReportStore, document: ReportDocument, file: Path, content: str
 ) -> None:
-    broken, whole = store.save(document, "broken").id, store.save(document, "whole").id
+    broken, whole = file_store.save(document, "broken").id, file_store.save(document, "whole").id
     with sqlite3.connect(file) as other:
         other.execute(
             "UPDATE report_contents SET document = ? WHERE report_id = ?", (content, broken)
         )
     with pytest.raises(StoreError):
-        store.load(broken)
-    assert [head.id for head in store.list()] == [whole, broken]
-    assert store.load(whole).document == document
+        file_store.load(broken)
+    assert [head.id for head in file_store.list()] == [whole, broken]
+    assert file_store.load(whole).document == document
 
 
 # Versions of the tables
@@ -565,9 +555,9 @@ def test_a_table_of_another_program_is_not_touched(file: Path) -> None:
 
 
 def test_tables_of_a_newer_version_are_refused(
-    store: ReportStore, document: ReportDocument, file: Path
+    file_store: ReportStore, document: ReportDocument, file: Path
 ) -> None:
-    store.save(document, "kept")
+    file_store.save(document, "kept")
     with sqlite3.connect(file) as other:
         other.execute("UPDATE report_schema SET version = 99")
     with pytest.raises(StoreError, match=r"newer Offload Advisor .*version 99.*Update"):
@@ -586,9 +576,9 @@ def _fail(connection: Connection) -> None:
 
 
 def test_older_tables_are_brought_forward(
-    store: ReportStore, document: ReportDocument, file: Path, monkeypatch: pytest.MonkeyPatch
+    file_store: ReportStore, document: ReportDocument, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    number = store.save(document, "old").id
+    number = file_store.save(document, "old").id
     monkeypatch.setattr(migrations, "STEPS", (*migrations.STEPS, _add_rating))
     assert open_store().load(number).document == document
     with sqlite3.connect(file) as other:
@@ -598,9 +588,9 @@ def test_older_tables_are_brought_forward(
 
 
 def test_a_step_that_fails_changes_nothing(
-    store: ReportStore, document: ReportDocument, file: Path, monkeypatch: pytest.MonkeyPatch
+    file_store: ReportStore, document: ReportDocument, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store.save(document, "old")
+    file_store.save(document, "old")
     monkeypatch.setattr(migrations, "STEPS", (*migrations.STEPS, _fail))
     with pytest.raises(StoreError):
         open_store()

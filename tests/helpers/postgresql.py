@@ -1,0 +1,84 @@
+"""A real PostgreSQL for tests, from the system's package; it ends with the tests."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+USER = "postgres"
+"""Whom the package made; the server refuses to run as root."""
+
+
+def programs() -> Path | None:
+    """Folder of the server's programs; None where they are not installed."""
+    if found := shutil.which("initdb"):
+        return Path(found).resolve().parent
+    folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+    return folders[-1] if folders else None
+
+
+class PostgreSQL:
+    """A running server that listens on a socket in a folder of its own."""
+
+    def __init__(self, folder: Path, bin_folder: Path) -> None:
+        self.folder, self._bin = folder, bin_folder
+        self._made = 0
+
+    def url(self, database: str) -> str:
+        """Address of a database, as SQLAlchemy writes it."""
+        return f"postgresql://{USER}@/{database}?host={self.folder}"
+
+    def new_database(self) -> str:
+        """Address of an empty database."""
+        self._made += 1
+        name = f"test_{self._made}"
+        self.run("createdb", "-h", str(self.folder), "-U", USER, name)
+        return self.url(name)
+
+    def start(self) -> None:
+        """Start the server; returns when it answers."""
+        options = f"-c listen_addresses='' -k {self.folder} -c fsync=off"
+        log = str(self.folder / "log")
+        self.run("pg_ctl", "-D", str(self.folder / "data"), "-l", log, "-o", options, "-w", "start")
+
+    def stop(self) -> None:
+        """Stop the server, whoever is connected."""
+        self.run("pg_ctl", "-D", str(self.folder / "data"), "-m", "immediate", "-w", "stop")
+
+    def run(self, program: str, *arguments: str) -> None:
+        """Run one of the server's programs as its user."""
+        other = os.geteuid() == 0
+        subprocess.run(
+            [str(self._bin / program), *arguments],
+            cwd=self.folder,
+            user=USER if other else None,
+            group=USER if other else None,
+            extra_groups=[] if other else None,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            check=True,
+        )
+
+
+@contextmanager
+def server() -> Iterator[PostgreSQL]:
+    """A server that ends with the block."""
+    bin_folder = programs()
+    assert bin_folder is not None
+    with tempfile.TemporaryDirectory(prefix="advisor-") as name:
+        folder = Path(name)
+        if os.geteuid() == 0:
+            shutil.chown(folder, USER, USER)
+        database = PostgreSQL(folder, bin_folder)
+        database.run(
+            "initdb", "-D", str(folder / "data"), "-U", USER, "-A", "trust", "-E", "UTF8",
+            "--locale=C.UTF-8", "--no-sync",
+        )  # fmt: skip
+        database.start()
+        try:
+            yield database
+        finally:
+            database.stop()
