@@ -37,16 +37,16 @@ class Fingerprint:
 def fingerprint() -> Fingerprint:
     """This machine's; asks the GPU driver, which takes tens of milliseconds."""
     facts = inventory.facts()
-    found, _ = detect.gpus()
+    gpus, _ = detect.gpus()
     return Fingerprint(
         cpu=facts.name,
         cores=facts.cores,
         memory=facts.memory_total,
-        gpus=tuple(one.name for one in found),
+        gpus=tuple(gpu.name for gpu in gpus),
         sockets=facts.sockets,
         instruction_sets=tuple(sorted(facts.instruction_sets)),
-        gpu_memory=tuple(one.memory_total or 0 for one in found),
-        driver=next((one.driver for one in found if one.driver), ""),
+        gpu_memory=tuple(gpu.memory_total or 0 for gpu in gpus),
+        driver=next((gpu.driver for gpu in gpus if gpu.driver), ""),
     )
 
 

@@ -35,31 +35,33 @@ def named_machine(
     inputs = overrides or MachineSpec()
     if name.casefold() == imported_store.THIS:
         return local_machine.this_machine(inputs, measured)
-    found = imported_store.probed(name)
-    parts = found.fingerprint or UNKNOWN
+    history = imported_store.probed(name)
+    parts = history.fingerprint or UNKNOWN
     if not parts.memory and inputs.ram_gb is None:
         raise InputError(
             f"How much RAM {name} has was not in the file that was imported; say it (--ram-gb on "
             "the command line), and its GPU and processor as well."
         )
     known = imported_store.measured(name) if measured is None else measured
-    return as_probed(found, known, inputs)
+    return as_probed(history, known, inputs)
 
 
-def as_probed(found: MeasurementHistory, measured: Calibration, overrides: MachineSpec) -> Machine:
+def as_probed(
+    history: MeasurementHistory, measured: Calibration, overrides: MachineSpec
+) -> Machine:
     """A machine of which nothing is known but what its probes wrote.
 
     Args:
-        found: its parts; typical ones stand in where nobody said.
+        history: its parts; typical ones stand in where nobody said.
         measured: what its probes found, as far as it is to count.
         overrides: what was typed over.
 
     Raises:
         UnknownName: a part typed over that the catalogue does not hold.
     """
-    parts = found.fingerprint or UNKNOWN
+    parts = history.fingerprint or UNKNOWN
     return local_machine.seen_machine(
-        _host(parts, found.latest), _cards(parts), measured, overrides
+        _host(parts, history.latest), _cards(parts), measured, overrides
     )
 
 

@@ -23,8 +23,8 @@ _NAME = re.compile(r"\w([\w .()+-]*[\w)+])?")
 
 def names() -> tuple[str, ...]:
     """Of all that were imported, in order of the alphabet."""
-    found = (path.stem for path in (data_folder() / FOLDER).glob("*.json"))
-    return tuple(sorted(found, key=str.casefold))
+    stems = (path.stem for path in (data_folder() / FOLDER).glob("*.json"))
+    return tuple(sorted(stems, key=str.casefold))
 
 
 def probed(name: str) -> MeasurementHistory:
@@ -62,7 +62,7 @@ def measured(name: str, now: datetime | None = None) -> Calibration:
     return local_store.judged(probed(name), now, f"probed on {_known(name)}")
 
 
-def keep(found: MeasurementHistory, name: str) -> MeasurementHistory:
+def keep(history: MeasurementHistory, name: str) -> MeasurementHistory:
     """Keep what was measured elsewhere; what is known of that machine already stays beside it.
 
     Returns:
@@ -76,14 +76,14 @@ def keep(found: MeasurementHistory, name: str) -> MeasurementHistory:
     try:
         with alone(data_folder() / FOLDER):
             if name in names():
-                found = _together(probed(name), found, name)
-            write(_path(name), to_json(found))
+                history = _together(probed(name), history, name)
+            write(_path(name), to_json(history))
     except OSError as error:
         raise StoreError(
             f"{name} cannot be saved in {_path(name).parent} ({error.strerror}); set "
             f"{DATA_VARIABLE} to a folder that can be written."
         ) from error
-    return found
+    return history
 
 
 def rename(name: str, new: str) -> str:
@@ -101,7 +101,7 @@ def rename(name: str, new: str) -> str:
         raise InputError(f"{THIS!r} is the machine you are on; only others have names.")
     old, new = _known(name), new.strip()
     _check(new)
-    if any(one.casefold() == new.casefold() for one in names() if one != old):
+    if any(taken.casefold() == new.casefold() for taken in names() if taken != old):
         raise InputError(f"Another machine is called {new} already; give another name.")
     try:
         with alone(data_folder() / FOLDER):
@@ -127,17 +127,17 @@ def delete(name: str) -> None:
 
 
 def with_parts(
-    found: MeasurementHistory, *, cpu: str = "", gpus: Iterable[str] = (), memory: int = 0
+    history: MeasurementHistory, *, cpu: str = "", gpus: Iterable[str] = (), memory: int = 0
 ) -> MeasurementHistory:
     """The parts that a person named, where the file does not name them.
 
     Args:
-        found: what was measured.
+        history: what was measured.
         cpu: name of the processor; empty for unknown.
         gpus: names, in order.
         memory: RAM; 0 for unknown [B].
     """
-    known = found.fingerprint or Fingerprint(cpu="", cores=0, memory=0, gpus=())
+    known = history.fingerprint or Fingerprint(cpu="", cores=0, memory=0, gpus=())
     known = replace(
         known,
         cpu=known.cpu or cpu,
@@ -145,22 +145,22 @@ def with_parts(
         gpus=known.gpus or tuple(gpus),
     )
     nothing = known == Fingerprint(cpu="", cores=0, memory=0, gpus=())
-    return replace(found, fingerprint=None if nothing else known)
+    return replace(history, fingerprint=None if nothing else known)
 
 
 def _together(
-    known: MeasurementHistory, found: MeasurementHistory, name: str
+    known: MeasurementHistory, added: MeasurementHistory, name: str
 ) -> MeasurementHistory:
-    if known.fingerprint and found.fingerprint:
-        differs = difference(known.fingerprint, found.fingerprint).removesuffix("; probe again.")
+    if known.fingerprint and added.fingerprint:
+        differs = difference(known.fingerprint, added.fingerprint).removesuffix("; probe again.")
         if differs:
             raise InputError(
                 f"{name} is another machine already. {differs}. Give another name, or delete "
                 f"{name} first."
             )
     return MeasurementHistory(
-        fingerprint=found.fingerprint or known.fingerprint,
-        history=known.with_more(found.history),
+        fingerprint=added.fingerprint or known.fingerprint,
+        history=known.with_more(added.history),
     )
 
 
@@ -168,7 +168,7 @@ def _usable(name: str) -> str:
     """The name as it is kept: one that differs by capitals alone is the same."""
     name = name.strip()
     _check(name)
-    return next((one for one in names() if one.casefold() == name.casefold()), name)
+    return next((kept for kept in names() if kept.casefold() == name.casefold()), name)
 
 
 def _check(name: str) -> None:
@@ -182,9 +182,9 @@ def _check(name: str) -> None:
 
 
 def _known(name: str) -> str:
-    for one in names():
-        if one.casefold() == name.strip().casefold():
-            return one
+    for kept in names():
+        if kept.casefold() == name.strip().casefold():
+            return kept
     raise UnknownName(
         "machine", name, (THIS, *names()), "`python -m advisor calibration list` names them all."
     )

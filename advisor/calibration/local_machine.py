@@ -85,7 +85,7 @@ def _seen_gpus(
     cards: tuple[GpuFacts, ...], inputs: MachineSpec, measured: Calibration, notes: list[str]
 ) -> tuple[Gpu, ...]:
     typed = (inputs.pcie_gbs, inputs.pcie_gen, inputs.pcie_lanes) != (None, None, None)
-    found = []
+    gpus = []
     for place, card in enumerate(cards):
         try:
             row = find_gpu(card.name, card.memory_total)
@@ -93,8 +93,8 @@ def _seen_gpus(
             notes.append(f"{error} Choose the closest GPU by hand.")
             continue
         seen = _as_seen(from_catalog.gpu_of(row), card, inputs)
-        found.append(measured_gpu.gpu(seen, place, measured, keep_link=typed))
-    return tuple(found)
+        gpus.append(measured_gpu.gpu(seen, place, measured, keep_link=typed))
+    return tuple(gpus)
 
 
 def _as_seen(gpu: Gpu, card: GpuFacts, inputs: MachineSpec) -> Gpu:
@@ -140,14 +140,14 @@ def _seen_host(
 def _assumed_bandwidth(seen: HostFacts, inputs: MachineSpec, notes: list[str]) -> Quantity:
     name = inputs.cpu or seen.name
     try:
-        found = from_catalog.host(name, given(float(seen.memory_total)))
+        typical = from_catalog.host(name, given(float(seen.memory_total)))
     except InputError:
         if inputs.cpu is not None:
             raise
         notes.append(f"{name or 'The processor'} is not in the catalogue: a typical one stands in.")
-        found = from_catalog.host(TYPICAL_HOST, given(float(seen.memory_total)))
+        typical = from_catalog.host(TYPICAL_HOST, given(float(seen.memory_total)))
     notes.append("The RAM speed is assumed; measuring it takes seconds.")
-    return replace(found.bandwidth, kind=Provenance.ASSUMED)
+    return replace(typical.bandwidth, kind=Provenance.ASSUMED)
 
 
 def _seen_disk(
@@ -177,7 +177,9 @@ def _as_set(now: Quantity, measured: Calibration) -> Quantity:
 def _read_ahead() -> Quantity:
     """Of the drive with the program's data, or the nearest folder there is above it."""
     folder = data_folder()
-    found = system.read_ahead(next(one for one in (folder, *folder.parents) if one.exists()))
-    if not found:
+    window = system.read_ahead(
+        next(existing for existing in (folder, *folder.parents) if existing.exists())
+    )
+    if not window:
         return USUAL_READ_AHEAD
-    return Quantity(value=float(found), kind=Provenance.MEASURED, source="operating system")
+    return Quantity(value=float(window), kind=Provenance.MEASURED, source="operating system")

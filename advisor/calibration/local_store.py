@@ -65,8 +65,8 @@ class Calibration:
         Returns:
             None where it was never measured, or was measured on a machine that has changed.
         """
-        found = self.measurements.get(name)
-        return None if found is None or self.changed else self._figure(found)
+        measurement = self.measurements.get(name)
+        return None if measurement is None or self.changed else self._figure(measurement)
 
     def engine(self, ram: float) -> EngineSpeed | None:
         """What llama.cpp was timed at; None where it was not, or on a machine that has changed.
@@ -75,15 +75,15 @@ class Calibration:
             ram: the sustained read rate that this machine is taken to have [B/s].
         """
         timed = {
-            name.removeprefix(ENGINE): one
-            for name, one in self.measurements.items()
+            name.removeprefix(ENGINE): measurement
+            for name, measurement in self.measurements.items()
             if name.startswith(ENGINE) and not self.changed
         }
         if not any(name.startswith("read_") for name in timed):
             return None
-        costs = {name: self._figure(one) for name, one in timed.items()}
+        costs = {name: self._figure(measurement) for name, measurement in timed.items()}
         return EngineSpeed(
-            cores=max(one.threads for one in timed.values()),
+            cores=max(measurement.threads for measurement in timed.values()),
             ram=ram,
             read=_by_kind(costs, "read_"),
             plain=_by_kind(costs, "plain_"),
@@ -93,16 +93,21 @@ class Calibration:
             attention=_by_kind(costs, "attention_"),
         )
 
-    def _figure(self, found: Measurement) -> Quantity:
+    def _figure(self, measurement: Measurement) -> Quantity:
         return Quantity(
-            value=found.value, kind=Provenance.MEASURED, source=self.source, date=found.when[:10]
+            value=measurement.value,
+            kind=Provenance.MEASURED,
+            source=self.source,
+            date=measurement.when[:10],
         )
 
 
 def _by_kind(costs: Mapping[str, Quantity], kind: str) -> dict[str, Quantity]:
     """Rates by storage type or format as the catalogue writes them, or by the shape of heads."""
     return {
-        name.removeprefix(kind).upper(): one for name, one in costs.items() if name.startswith(kind)
+        name.removeprefix(kind).upper(): cost
+        for name, cost in costs.items()
+        if name.startswith(kind)
     }
 
 
@@ -117,11 +122,11 @@ def save(measurements: Iterable[Measurement]) -> Path:
     Raises:
         StoreError: the data folder cannot be written, or what is kept there cannot be read.
     """
-    found, now = tuple(measurements), fingerprint()
+    added, now = tuple(measurements), fingerprint()
     path = data_folder() / FILE_NAME
     try:
         with alone(path.parent):
-            _keep(path, found, now)
+            _keep(path, added, now)
     except OSError as error:
         raise StoreError(
             f"Measurements cannot be saved in {path.parent} ({error.strerror}); set "
@@ -156,9 +161,9 @@ def load(now: datetime | None = None) -> Calibration:
         other = sets[0]
         changed = difference(other.fingerprint, seen) if other.fingerprint else ""
         return replace(judged(other, now), stale=changed, changed=True)
-    found = judged(here, now)
+    calibration = judged(here, now)
     driver = other_driver(here.fingerprint, seen) if here.fingerprint else ""
-    return replace(found, stale=driver or found.stale)
+    return replace(calibration, stale=driver or calibration.stale)
 
 
 def judged(
@@ -186,28 +191,33 @@ def exported() -> MeasurementHistory:
 
 
 def _with(
-    here: MeasurementHistory, found: tuple[Measurement, ...], now: Fingerprint
+    here: MeasurementHistory, added: tuple[Measurement, ...], now: Fingerprint
 ) -> MeasurementHistory:
     """The driver is that of the last measurement of a GPU."""
-    of_gpu = any(not one.name.startswith(NOT_OF_GPU) for one in found)
+    of_gpu = any(not measurement.name.startswith(NOT_OF_GPU) for measurement in added)
     if not of_gpu and here.fingerprint is not None:
         now = replace(now, driver=here.fingerprint.driver or now.driver)
-    return MeasurementHistory(fingerprint=now, history=here.with_more(found))
+    return MeasurementHistory(fingerprint=now, history=here.with_more(added))
 
 
 def _of_machine(sets: Iterable[MeasurementHistory], now: Fingerprint) -> MeasurementHistory | None:
     return next(
-        (one for one in sets if one.fingerprint and not difference(one.fingerprint, now)), None
+        (
+            history
+            for history in sets
+            if history.fingerprint and not difference(history.fingerprint, now)
+        ),
+        None,
     )
 
 
-def _keep(path: Path, found: tuple[Measurement, ...], now: Fingerprint) -> None:
+def _keep(path: Path, added: tuple[Measurement, ...], now: Fingerprint) -> None:
     sets, notes = _kept()
     if notes and path.exists():
         raise StoreError(f"{notes[0]} Nothing was saved, so that nothing there is lost.")
     here = _of_machine(sets, now) or MeasurementHistory(fingerprint=now, history=())
-    others = [to_json(one) for one in sets if one is not here]
-    write(path, {**to_json(_with(here, found, now)), EARLIER: others})
+    others = [to_json(history) for history in sets if history is not here]
+    write(path, {**to_json(_with(here, added, now)), EARLIER: others})
 
 
 def _kept() -> tuple[tuple[MeasurementHistory, ...], tuple[str, ...]]:
@@ -228,7 +238,7 @@ def _kept() -> tuple[tuple[MeasurementHistory, ...], tuple[str, ...]]:
 def _sets(content: Any) -> tuple[MeasurementHistory, ...]:
     if content["fingerprint"] is None:
         raise ValueError("it does not say which machine was measured")
-    return from_json(content), *(from_json(one) for one in content.get(EARLIER, ()))
+    return from_json(content), *(from_json(earlier) for earlier in content.get(EARLIER, ()))
 
 
 def _set_aside(path: Path, error: Exception) -> str:
@@ -241,5 +251,9 @@ def _set_aside(path: Path, error: Exception) -> str:
 
 
 def _aged(measurements: Mapping[str, Measurement], now: datetime) -> str:
-    old = sorted(one.name for one in measurements.values() if now - moment(one.when) > FRESH)
+    old = sorted(
+        measurement.name
+        for measurement in measurements.values()
+        if now - moment(measurement.when) > FRESH
+    )
     return f"Measured over {FRESH.days} days ago: {', '.join(old)}; probe again." if old else ""

@@ -10,19 +10,19 @@ from advisor.machine.quantity import Quantity
 from advisor.probes.gpu.facts import figure_name
 
 
-def gpu(found: Gpu, place: int, measured: Calibration, *, keep_link: bool = False) -> Gpu:
+def gpu(card: Gpu, place: int, measured: Calibration, *, keep_link: bool = False) -> Gpu:
     """A GPU as it was measured, as far as it was.
 
     Args:
-        found: as the catalogue and its driver have it.
+        card: as the catalogue and its driver have it.
         place: in the order of the drivers, the first being 0.
         measured: what the probes found.
         keep_link: its link was typed in, which wins over what was measured.
     """
-    if not keep_link and not found.unified:
-        found = replace(found, link=_link(found.link, place, measured))
+    if not keep_link and not card.unified:
+        card = replace(card, link=_link(card.link, place, measured))
     read = measured.figure(figure_name("device_read", place))
-    return found if read is None else replace(found, bandwidth=peak(found.bandwidth, read))
+    return card if read is None else replace(card, bandwidth=peak(card.bandwidth, read))
 
 
 def peak(sheet: Quantity, read: Quantity) -> Quantity:

@@ -52,22 +52,22 @@ class MeasurementHistory:
     @property
     def latest(self) -> dict[str, Measurement]:
         """The newest of each name."""
-        return {one.name: one for one in self.history}
+        return {measurement.name: measurement for measurement in self.history}
 
     def with_more(self, measurements: Iterable[Measurement]) -> tuple[Measurement, ...]:
         """The history with other measurements in their places, each once."""
         both = dict.fromkeys((*self.history, *measurements))
-        ordered = sorted(both, key=lambda one: moment(one.when))
+        ordered = sorted(both, key=lambda measurement: moment(measurement.when))
         return tuple(reversed(list(_newest(reversed(ordered)))))
 
 
 def _newest(measurements: Iterable[Measurement]) -> Iterator[Measurement]:
     """Of each name as many as are kept, the newest coming first."""
     seen: Counter[str] = Counter()
-    for one in measurements:
-        seen[one.name] += 1
-        if seen[one.name] <= MOST_KEPT:
-            yield one
+    for measurement in measurements:
+        seen[measurement.name] += 1
+        if seen[measurement.name] <= MOST_KEPT:
+            yield measurement
 
 
 def to_json(probed: MeasurementHistory) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def to_json(probed: MeasurementHistory) -> dict[str, Any]:
     return {
         "version": VERSION,
         "fingerprint": None if probed.fingerprint is None else asdict(probed.fingerprint),
-        "measurements": [asdict(one) for one in probed.history],
+        "measurements": [asdict(measurement) for measurement in probed.history],
     }
 
 
@@ -94,7 +94,7 @@ def from_json(content: Any) -> MeasurementHistory:
     measured = [_measurement(row) for row in content["measurements"]]
     return MeasurementHistory(
         fingerprint=None if seen is None else _fingerprint(seen),
-        history=tuple(sorted(measured, key=lambda one: moment(one.when))),
+        history=tuple(sorted(measured, key=lambda measurement: moment(measurement.when))),
     )
 
 
@@ -114,15 +114,15 @@ def imported(text: str | bytes, name: str) -> MeasurementHistory:
             f"give a file that {WRITERS} wrote."
         )
     try:
-        found = from_json(json.loads(text))
+        history = from_json(json.loads(text))
     except UNREADABLE as error:
         raise InputError(
             f"{name} holds no measurements of a machine ({_told(error)}); give a file that "
             f"{WRITERS} wrote."
         ) from error
-    if not found.history:
+    if not history.history:
         raise InputError(f"{name} holds not one measurement; give a file that {WRITERS} wrote.")
-    return found
+    return history
 
 
 def _told(error: Exception) -> str:
@@ -187,8 +187,8 @@ def moment(when: str) -> datetime:
     Raises:
         ValueError, TypeError: no ISO time.
     """
-    found = datetime.fromisoformat(when)
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    time = datetime.fromisoformat(when)
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def _fingerprint(row: Any) -> Fingerprint:
@@ -219,7 +219,7 @@ def _measurement(row: Any) -> Measurement:
         threads=int(row["threads"]),
         when=moment(row["when"]).isoformat(),
         note=str(row["note"]),
-        curve=tuple(_point(one) for one in row.get("curve", ())),
+        curve=tuple(_point(point) for point in row.get("curve", ())),
     )
 
 

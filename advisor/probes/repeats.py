@@ -79,8 +79,10 @@ def measurement(name: str, curve: Sequence[Repeats], note: str) -> Measurement:
         when=moment(),
         note=f"{note} {_told(ordered)}; best repeat {max(best.rates) / GB:.3g}.",
         curve=tuple(
-            CurvePoint(threads=one.threads, block=one.block, value=one.median, best=max(one.rates))
-            for one in ordered
+            CurvePoint(
+                threads=point.threads, block=point.block, value=point.median, best=max(point.rates)
+            )
+            for point in ordered
         ),
     )
 
@@ -99,12 +101,12 @@ def _told(ordered: Sequence[Repeats]) -> str:
     """The curve in words, by what differs along it."""
     if len(ordered) == 1:
         return f"Median {ordered[0].median / GB:.3g} GB/s"
-    by_block = len({one.block for one in ordered}) > 1
-    by_threads = len({one.threads for one in ordered}) > 1
+    by_block = len({repeats.block for repeats in ordered}) > 1
+    by_threads = len({repeats.threads for repeats in ordered}) > 1
     what = " x ".join(["block"] * by_block + ["threads"] * by_threads)
     medians = ", ".join(
-        " x ".join([size(one.block)] * by_block + [str(one.threads)] * by_threads)
-        + f": {one.median / GB:.3g}"
-        for one in ordered
+        " x ".join([size(repeats.block)] * by_block + [str(repeats.threads)] * by_threads)
+        + f": {repeats.median / GB:.3g}"
+        for repeats in ordered
     )
     return f"Median by {what}: {medians} GB/s"

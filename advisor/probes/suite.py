@@ -44,6 +44,6 @@ def measure(
         model = path if path is not None and path.suffix == ".gguf" else None
         return engine.measure(seconds, progress, cancelled, path=model)
     if part == "disk":
-        found = read_rates.measure(seconds, progress, cancelled, path=path)
-        return (*found, *read_rates.looking_ahead(path)) if found else ()
+        rates = read_rates.measure(seconds, progress, cancelled, path=path)
+        return (*rates, *read_rates.looking_ahead(path)) if rates else ()
     return {"ram": ram.measure, "gpu": transfer.measure}[part](seconds, progress, cancelled)

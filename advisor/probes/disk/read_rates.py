@@ -109,13 +109,13 @@ def looking_ahead(path: Path | None = None) -> tuple[Measurement, ...]:
     Args:
         path: a file or folder on the drive; the program's data folder where none is given.
     """
-    found = read_ahead(path or default_folder())
-    if not found:
+    window = read_ahead(path or default_folder())
+    if not window:
         return ()
     told = "As the operating system has it set (read_ahead_kb)."
     return (
         Measurement(
-            name="disk_read_ahead", value=float(found), unit="B", spread=0.0, threads=1,
+            name="disk_read_ahead", value=float(window), unit="B", spread=0.0, threads=1,
             when=moment(), note=told,
         ),
     )  # fmt: skip
@@ -123,7 +123,7 @@ def looking_ahead(path: Path | None = None) -> tuple[Measurement, ...]:
 
 def _measured(file: DriveFile, seconds: float, watch: Watch) -> tuple[Measurement, ...]:
     """Every way that this machine allows, and why others could not be; empty when stopped."""
-    found: list[Measurement] = []
+    measurements: list[Measurement] = []
     troubles: list[str] = []
     before = 0.0
     for way in _ways(file):
@@ -136,11 +136,14 @@ def _measured(file: DriveFile, seconds: float, watch: Watch) -> tuple[Measuremen
             continue
         if not curve:
             return ()
-        found.append(measurement(way.name, curve, f"{file.note} {way.note}"))
-    if not found:
+        measurements.append(measurement(way.name, curve, f"{file.note} {way.note}"))
+    if not measurements:
         raise ProbeError(" ".join(dict.fromkeys(troubles)))
     watch.stop(1.0)
-    return (replace(found[0], note=" ".join((found[0].note, *troubles))), *found[1:])
+    return (
+        replace(measurements[0], note=" ".join((measurements[0].note, *troubles))),
+        *measurements[1:],
+    )
 
 
 def _ways(file: DriveFile) -> tuple[_Way, ...]:
@@ -189,7 +192,7 @@ def _held(file: DriveFile) -> str:
 def _bearable(grid: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
     """Points whose blocks fit into a share of free memory together; the smallest in any case."""
     most = inventory.facts().memory_available * MEMORY_SHARE
-    fitting = tuple(one for one in grid if math.prod(one) <= most)
+    fitting = tuple(point for point in grid if math.prod(point) <= most)
     return fitting or (min(grid, key=math.prod),)
 
 
@@ -204,10 +207,10 @@ def _curve(way: _Way, seconds: float, watch: Watch) -> list[Repeats]:
             break
         doing = f"{way.doing}, {size(block)} x {threads}"
         stretch = watch.stretch(part, len(points), doing)
-        found = []
+        rates = []
         for repeat in range(repeats):
             if stretch.stop(repeat / repeats):
                 return []
-            found.append(way.window(block, threads, seconds / len(points) / repeats))
-        curve.append(Repeats(threads=threads, block=block, rates=tuple(found)))
+            rates.append(way.window(block, threads, seconds / len(points) / repeats))
+        curve.append(Repeats(threads=threads, block=block, rates=tuple(rates)))
     return curve

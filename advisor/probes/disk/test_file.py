@@ -98,7 +98,7 @@ def filesystem(path: Path) -> str:
         if place.is_relative_to(mount.mountpoint)
     ]
     # Of two on one mount point the later hides the earlier.
-    return max(reversed(mounts), key=lambda found: found[0], default=(0, ""))[1]
+    return max(reversed(mounts), key=lambda entry: entry[0], default=(0, ""))[1]
 
 
 def look_at(path: Path) -> None:

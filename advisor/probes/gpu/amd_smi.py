@@ -21,11 +21,11 @@ def market_names() -> dict[str, str]:
     except smi.AmdSmiException:
         return {}
     try:
-        found = [_named(smi, card) for card in smi.amdsmi_get_processor_handles()]
+        named = [_named(smi, card) for card in smi.amdsmi_get_processor_handles()]
         smi.amdsmi_shut_down()
     except smi.AmdSmiException:
         return {}
-    return {bus: name for bus, name in found if name}
+    return {bus: name for bus, name in named if name}
 
 
 def _imported() -> ModuleType | None:

@@ -18,14 +18,14 @@ def gpus() -> tuple[tuple[GpuFacts, ...], tuple[str, ...]]:
     cards = _cards()
     if platform.machine() == "arm64":
         return _own_chip(cards)
-    found = tuple(_card(one) for one in cards)
-    return found, () if found else ("No GPU of this Mac can be seen; choose one by hand.",)
+    gpus_seen = tuple(_card(card) for card in cards)
+    return gpus_seen, () if gpus_seen else ("No GPU of this Mac can be seen; choose one by hand.",)
 
 
 def _own_chip(cards: tuple[dict[str, Any], ...]) -> tuple[tuple[GpuFacts, ...], tuple[str, ...]]:
     """The GPU beside Apple's processor; chips of one name differ in their GPU cores."""
     chip = command("sysctl", "-n", "machdep.cpu.brand_string") or "Apple GPU"
-    cores = next((str(one["sppci_cores"]) for one in cards if "sppci_cores" in one), "")
+    cores = next((str(card["sppci_cores"]) for card in cards if "sppci_cores" in card), "")
     gpu = GpuFacts(
         name=f"{chip} {cores}-core GPU" if cores.isdigit() else chip,
         vendor="Apple",
@@ -37,11 +37,11 @@ def _own_chip(cards: tuple[dict[str, Any], ...]) -> tuple[tuple[GpuFacts, ...], 
     return (gpu,), (f"{chip}: GPU and host share one memory; the GPU may use {share}.",)
 
 
-def _card(one: dict[str, Any]) -> GpuFacts:
+def _card(card: dict[str, Any]) -> GpuFacts:
     """A GPU of a Mac with an Intel processor; `spdisplays_vram` is text such as "8 GB"."""
-    size = re.match(r"(\d+) (MB|GB)", str(one.get("spdisplays_vram", "")))
-    name = str(one.get("sppci_model") or one.get("_name") or "GPU")
-    maker = re.search(r"AMD|Intel|NVIDIA", f"{one.get('spdisplays_vendor', '')} {name}")
+    size = re.match(r"(\d+) (MB|GB)", str(card.get("spdisplays_vram", "")))
+    name = str(card.get("sppci_model") or card.get("_name") or "GPU")
+    maker = re.search(r"AMD|Intel|NVIDIA", f"{card.get('spdisplays_vendor', '')} {name}")
     return GpuFacts(
         name=name,
         vendor=maker[0] if maker else "",
@@ -54,6 +54,6 @@ def _cards() -> tuple[dict[str, Any], ...]:
     """Entries of system_profiler, which takes up to a second; empty where it says nothing."""
     try:
         told = json.loads(command("system_profiler", "-json", "SPDisplaysDataType"))
-        return tuple(one for one in told["SPDisplaysDataType"] if isinstance(one, dict))
+        return tuple(entry for entry in told["SPDisplaysDataType"] if isinstance(entry, dict))
     except (ValueError, KeyError, TypeError):
         return ()

@@ -56,14 +56,14 @@ class Driver:
             ProbeError: the driver refuses, or is too old to know the function.
         """
         try:
-            code, *found = getattr(self._bindings, name)(*about)
+            code, *results = getattr(self._bindings, name)(*about)
         except RuntimeError as error:
             raise ProbeError(
                 f"The NVIDIA driver does not offer {name} ({error}); update the driver."
             ) from error
         if code != self._bindings.CUresult.CUDA_SUCCESS:
             raise ProbeError(_refusal(name, getattr(code, "name", str(code))))
-        return found[0] if found else None
+        return results[0] if results else None
 
     def constant(self, group: str, name: str) -> Any:
         """A named constant, such as an attribute of a device."""
@@ -99,14 +99,14 @@ def driver() -> Driver:
             "The Python package cuda-bindings is missing; NVIDIA GPUs cannot be measured. "
             "Install it with pip install cuda-bindings."
         ) from None
-    found = Driver(bindings)
+    cuda = Driver(bindings)
     try:
         code, *_ = bindings.cuInit(0)
     except RuntimeError:  # DynamicLibNotFoundError of cuda.pathfinder
         raise ProbeError("No CUDA driver is here; no GPU can be measured.") from None
     if code != bindings.CUresult.CUDA_SUCCESS:
         raise ProbeError(_refusal("cuInit", getattr(code, "name", str(code))))
-    return found
+    return cuda
 
 
 def devices(cuda: Driver) -> tuple[Device, ...]:
@@ -179,9 +179,9 @@ class Session:
 
     def stream(self) -> Any:
         """A new queue of work."""
-        found = self._cuda.call("cuStreamCreate", 0)
-        self._given_back.callback(self._cuda.call, "cuStreamDestroy", found)
-        return found
+        stream = self._cuda.call("cuStreamCreate", 0)
+        self._given_back.callback(self._cuda.call, "cuStreamDestroy", stream)
+        return stream
 
     def free_memory(self) -> int:
         """Memory of the GPU that no program has taken [B]."""
@@ -214,9 +214,9 @@ class Session:
         return self._ordinary[-1].ctypes.data
 
     def _taken(self, take: str, give_back: str, size: int, *flags: int) -> int:
-        found = self._cuda.call(take, size, *flags)
-        self._given_back.callback(self._cuda.call, give_back, found)
-        return int(found)
+        address = self._cuda.call(take, size, *flags)
+        self._given_back.callback(self._cuda.call, give_back, address)
+        return int(address)
 
     def seen_by_device(self, pinned: int) -> int:
         """Address under which kernels read page-locked memory of the host."""
@@ -271,10 +271,10 @@ class Reader:
         Raises:
             ProbeError: less than one fits.
         """
-        found = size // self.round_bytes
-        if not found:
+        rounds = size // self.round_bytes
+        if not rounds:
             raise ProbeError(
                 f"{size / MIB:.0f} MiB are too little to read at full speed on this GPU, which "
                 f"reads {self.round_bytes / MIB:.0f} MiB at once."
             )
-        return found
+        return rounds

@@ -20,18 +20,18 @@ def gpus(root: Path = Path("/")) -> tuple[tuple[GpuFacts, ...], tuple[str, ...]]
     if operating_system() == "darwin":
         return apple.gpus()
     cards = display_devices(root)
-    found, trouble = nvml.gpus()
-    found += drm.gpus(cards, root)
-    notes = list(_unseen(found))
-    if trouble and (not found or any(card.vendor == NVIDIA for card in cards)):
+    seen, trouble = nvml.gpus()
+    seen += drm.gpus(cards, root)
+    notes = list(_unseen(seen))
+    if trouble and (not seen or any(card.vendor == NVIDIA for card in cards)):
         notes.insert(0, trouble)
     if operating_system() == "win32":
         notes.append("On Windows only NVIDIA GPUs can be seen; choose another by hand.")
-    return found, tuple(notes)
+    return seen, tuple(notes)
 
 
-def _unseen(found: tuple[GpuFacts, ...]) -> Iterator[str]:
-    for gpu in found:
+def _unseen(gpus: tuple[GpuFacts, ...]) -> Iterator[str]:
+    for gpu in gpus:
         if gpu.memory_total is None:
             yield f"{gpu.name}: its driver does not tell its memory; choose it by hand."
         if "MIG" in gpu.name:

@@ -88,12 +88,12 @@ def figure_name(name: str, place: int) -> str:
     return name if place == 0 else f"{name}_gpu{place}"
 
 
-def same_bus(one: str, other: str) -> bool:
+def same_bus(bus: str, other: str) -> bool:
     """Two spellings of a PCI address are the same one.
 
     NVML writes the domain in eight digits, CUDA and Linux in four, with or without capitals.
     """
-    return _plain(one) == _plain(other)
+    return _plain(bus) == _plain(other)
 
 
 def _plain(bus: str) -> str:

@@ -81,7 +81,7 @@ def _refusal(nvml: ModuleType, error: Exception) -> str:
 
 def _devices(nvml: ModuleType) -> tuple[tuple[GpuFacts, ...], str]:
     driver = _asked(nvml, nvml.nvmlSystemGetDriverVersion)
-    found, lost = [], 0
+    gpus, lost = [], 0
     for index in range(nvml.nvmlDeviceGetCount()):
         try:
             handle = nvml.nvmlDeviceGetHandleByIndex(index)
@@ -89,10 +89,10 @@ def _devices(nvml: ModuleType) -> tuple[tuple[GpuFacts, ...], str]:
             lost += 1
         else:
             parts = _mig_parts(nvml, handle) or (handle,)
-            found += [_device(nvml, part, handle, driver) for part in parts]
+            gpus += [_device(nvml, part, handle, driver) for part in parts]
     if lost:
-        return tuple(found), f"{lost} NVIDIA GPU(s) did not answer and are left out."
-    return tuple(found), "" if found else "The NVIDIA driver runs but shows no GPU."
+        return tuple(gpus), f"{lost} NVIDIA GPU(s) did not answer and are left out."
+    return tuple(gpus), "" if gpus else "The NVIDIA driver runs but shows no GPU."
 
 
 def _mig_parts(nvml: ModuleType, handle: Any) -> tuple[Any, ...]:

@@ -45,8 +45,8 @@ def display_devices(root: Path = Path("/")) -> tuple[PciDevice, ...]:
     """Display devices by card number; empty where there is no /sys."""
     cards = (path for path in (root / "sys/class/drm").glob("card*") if path.name[4:].isdigit())
     ordered = sorted(cards, key=lambda path: int(path.name[4:]))
-    found = (_device(root, (path / "device").resolve()) for path in ordered)
-    return tuple(device for device in found if device is not None)
+    devices = (_device(root, (path / "device").resolve()) for path in ordered)
+    return tuple(device for device in devices if device is not None)
 
 
 def _device(root: Path, folder: Path) -> PciDevice | None:
@@ -77,7 +77,7 @@ def _device(root: Path, folder: Path) -> PciDevice | None:
 def _bridges(folder: Path) -> tuple[Path, ...]:
     """PCI devices from the root port down to the device itself."""
     chain = (folder, *folder.parents)
-    return tuple(reversed([one for one in chain if re.fullmatch(r"\w+:\w+:\w+\.\w", one.name)]))
+    return tuple(reversed([part for part in chain if re.fullmatch(r"\w+:\w+:\w+\.\w", part.name)]))
 
 
 def _slot(folder: Path) -> Path:

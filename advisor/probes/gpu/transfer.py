@@ -86,7 +86,7 @@ def measure(
     seen, _ = detect.gpus()
     watch = Watch(progress=progress, cancelled=cancelled, seconds=seconds)
     share = seconds / len(listed)
-    found: list[Measurement] = []
+    measurements: list[Measurement] = []
     troubles: list[str] = []
     for part, device in enumerate(listed):
         try:
@@ -98,16 +98,21 @@ def measure(
         if not figures:
             return ()
         place = _place(device, seen, part)
-        found += [replace(one, name=figure_name(one.name, place)) for one in figures]
-    if not found:
+        measurements += [
+            replace(figure, name=figure_name(figure.name, place)) for figure in figures
+        ]
+    if not measurements:
         raise ProbeError(" ".join(troubles))
     watch.stop(1.0)
-    return (replace(found[0], note=" ".join((found[0].note, *troubles))), *found[1:])
+    return (
+        replace(measurements[0], note=" ".join((measurements[0].note, *troubles))),
+        *measurements[1:],
+    )
 
 
 def _place(device: Device, seen: tuple[GpuFacts, ...], otherwise: int) -> int:
     """CUDA lists the fastest GPU first, NVML by address: the address tells which one is meant."""
-    places = (n for n, one in enumerate(seen) if one.bus and same_bus(one.bus, device.bus))
+    places = (n for n, gpu in enumerate(seen) if gpu.bus and same_bus(gpu.bus, device.bus))
     return next(places, otherwise)
 
 
@@ -115,7 +120,7 @@ def _measured(session: Session, device: Device, seconds: float, watch: Watch) ->
     """Every figure of one GPU; empty when stopped."""
     works = _works(session)
     cells = sum(len(work.blocks) for work in works) + CONTENTION
-    found: list[Measurement] = []
+    measurements: list[Measurement] = []
     done = 0
     for work in works:
         until = done + len(work.blocks)
@@ -123,13 +128,13 @@ def _measured(session: Session, device: Device, seconds: float, watch: Watch) ->
         curve = _curve(session, work, seconds * len(work.blocks) / cells, part)
         if not curve:
             return []
-        found += _figures(session, work, curve, device)
+        measurements += _figures(session, work, curve, device)
         done = until
     to_device = works[0]
     beside = watch.between(done / cells, 1.0, f"{device.name}: RAM beside copies")
     share = seconds * CONTENTION / cells
     reading = while_copying(session, to_device.queue, to_device.blocks[0], share, beside)
-    return [*found, *reading] if reading else []
+    return [*measurements, *reading] if reading else []
 
 
 def _works(session: Session) -> list[_Work]:

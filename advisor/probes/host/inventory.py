@@ -176,16 +176,16 @@ def _windows_name() -> str:
     winreg = import_module("winreg")  # exists on Windows only
     key = r"HARDWARE\DESCRIPTION\System\CentralProcessor\0"
     try:
-        with winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, key) as found:
-            return str(winreg.QueryValueEx(found, "ProcessorNameString")[0]).strip()
+        with winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, key) as processor:
+            return str(winreg.QueryValueEx(processor, "ProcessorNameString")[0]).strip()
     except OSError:
         return platform.processor()
 
 
 def _instruction_sets(info: str) -> frozenset[str]:
     if operating_system() == "darwin":
-        found = (name for key, name in _MAC_INSTRUCTION_SETS.items() if sysctl(key) == 1)
-        return frozenset(found)
+        names = (name for key, name in _MAC_INSTRUCTION_SETS.items() if sysctl(key) == 1)
+        return frozenset(names)
     match = re.search(r"^(?:flags|Features)\s*:(.*)$", info, re.MULTILINE)
     return INSTRUCTION_SETS & set(match[1].split()) if match else frozenset()
 

@@ -60,15 +60,15 @@ def measure(
     facts = inventory.facts()
     total = buffer_bytes(facts)
     watch = Watch(progress=progress, cancelled=cancelled, seconds=seconds)
-    found: list[Measurement] = []
+    measurements: list[Measurement] = []
     for series, low, high in _shared_out(facts.cores):
         part = watch.between(low, high)
         curve = _curve(series, total, (high - low) * seconds, part)
         if not curve:
             return ()
-        found.append(measurement(series.name, curve, _note(series, curve, total, facts)))
+        measurements.append(measurement(series.name, curve, _note(series, curve, total, facts)))
     watch.stop(1.0)
-    return tuple(found)
+    return tuple(measurements)
 
 
 def thread_counts(cores: int) -> tuple[int, ...]:
@@ -143,15 +143,15 @@ def _curve(series: _Series, total: int, seconds: float, watch: Watch) -> list[Re
         share = max(0.0, left) / (len(series.threads) - part)
         doing = f"{series.what}, {threads} thread{'s' if threads > 1 else ''}"
         with Readers(threads, total // threads, series.cpus) as readers:
-            found = rates(readers, share, watch.stretch(part, len(series.threads), doing))
-        if not found:
+            speeds = rates(readers, share, watch.stretch(part, len(series.threads), doing))
+        if not speeds:
             return []
-        curve.append(Repeats(threads=threads, rates=found))
+        curve.append(Repeats(threads=threads, rates=speeds))
     return curve
 
 
 def _note(series: _Series, curve: list[Repeats], total: int, facts: inventory.HostFacts) -> str:
-    repeats = sum(len(one.rates) for one in curve)
+    repeats = sum(len(point.rates) for point in curve)
     note = f"Read {total / MIB:.0f} MiB of {series.what}, {repeats} repeats."
     if facts.llc and total < CACHES * facts.llc:
         note += (

@@ -49,16 +49,16 @@ def timings(printed: str, job: EngineJob) -> Timings:
     except InputError as error:
         raise ProbeError(f"llama-bench printed what cannot be read: {error}") from error
     on_gpu = any(set(_backends(row)) - {"CPU", "BLAS"} for row in json.loads(printed))
-    tokens = {int(one.depth) or job.depths[0]: _seconds(one) for one in runs if one.decode}
-    prompts = [one for one in runs if one.prompt and not on_gpu]
+    tokens = {int(run.depth) or job.depths[0]: _seconds(run) for run in runs if run.decode}
+    prompts = [run for run in runs if run.prompt and not on_gpu]
     return Timings(
         token_seconds=tokens,
-        prompt_rates=min(prompts, key=lambda one: one.depth).samples if prompts else (),
+        prompt_rates=min(prompts, key=lambda run: run.depth).samples if prompts else (),
     )
 
 
-def _seconds(one: EngineRun) -> tuple[float, ...]:
-    return tuple(1.0 / rate for rate in one.samples)
+def _seconds(run: EngineRun) -> tuple[float, ...]:
+    return tuple(1.0 / rate for rate in run.samples)
 
 
 def _backends(row: dict[str, object]) -> list[str]:

@@ -63,7 +63,7 @@ def token_seconds(loaded: Any, job: dict[str, Any], depth: int) -> Iterator[floa
     answers(loaded, prompt, 1)
     started = time.monotonic()
     while True:
-        told = [one["predicted_ms"] for one in answers(loaded, prompt, job["tokens"])]
+        told = [answer["predicted_ms"] for answer in answers(loaded, prompt, job["tokens"])]
         # The first is written with the prompt; a step of no time is the end repeated.
         yield from ((later - before) / 1e3 for before, later in pairwise(told) if later > before)
         if time.monotonic() > started + job["seconds"]:
@@ -90,15 +90,15 @@ def answers(
         note: what to write beside the timings of a token, asked as soon as it is there.
     """
     told: list[tuple[Any, dict[str, Any]]] = []
-    asked = {
+    request = {
         "prompt": prompt, "n_predict": count, "cache_prompt": not fresh, "ignore_eos": True,
         "temperature": 1.0, "stream": True, "timings_per_token": True, **(sampling or {}),
     }  # fmt: skip
-    loaded.handle_completions(asked, lambda one: told.append((one, note())))
+    loaded.handle_completions(request, lambda answer: told.append((answer, note())))
     timings = [
-        {**one["timings"], **more}
-        for one, more in told
-        if isinstance(one, dict) and "timings" in one
+        {**answer["timings"], **more}
+        for answer, more in told
+        if isinstance(answer, dict) and "timings" in answer
     ]
     if not timings:
         raise SystemExit(f"llama.cpp answered {str(told)[:300]}")

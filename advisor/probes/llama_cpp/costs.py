@@ -55,12 +55,12 @@ class Cost:
 
 def costs(timed: Timed) -> tuple[Cost, ...]:
     """Every figure that the samples at hand allow; none that comes out at or below zero."""
-    return tuple(one for one in _costs(timed) if one.value > 0)
+    return tuple(cost for cost in _costs(timed) if cost.value > 0)
 
 
 def _costs(timed: Timed) -> Iterator[Cost]:
-    attending = {kind: one for (role, kind), one in timed.items() if role == ATTENDING}
-    attention = {kind: _attention(*one) for kind, one in attending.items()}
+    attending = {kind: timing for (role, kind), timing in timed.items() if role == ATTENDING}
+    attention = {kind: _attention(*timing) for kind, timing in attending.items()}
     for kind, (_, times) in attending.items():
         spread = usual_spread(times.token_seconds[DEEP])
         name = f"engine_attention_{kind}"

@@ -87,16 +87,16 @@ def measure(
 
 
 def _with_own(path: Path, available: int) -> Sequence[Sample]:
-    found = describe_path(path, storage_types()).model
-    if found is None:
+    model = describe_path(path, storage_types()).model
+    if model is None:
         raise ProbeError(f"{path} does not tell the size of its weights; give another file.")
-    if found.file_bytes > available / 4:
+    if model.file_bytes > available / 4:
         raise ProbeError(
-            f"{path} has {found.file_bytes / GIB:.1f} GiB of weights and a probe takes at most a "
+            f"{path} has {model.file_bytes / GIB:.1f} GiB of weights and a probe takes at most a "
             f"quarter of the {available / GIB:.1f} GiB of free memory; give a smaller model, or "
             "none, and the probe writes its own."
         )
-    return samples_with(found)
+    return samples_with(model)
 
 
 def _timed(
@@ -120,25 +120,25 @@ def _timed(
         try:
             with _written(sample, own) as (file, descriptor):
                 job = _job(sample, file, descriptor, threads, seconds / len(wanted) / 2)
-                found = ENGINES[name].run(job, stop)
+                timings = ENGINES[name].run(job, stop)
         except ProbeError as error:
             failures.append(str(error))
             continue
-        if set(found.token_seconds) >= set(sample.depths):
+        if set(timings.token_seconds) >= set(sample.depths):
             before = timed.get((sample.role, sample.kind))
-            both = found if before is None else _together(before[1], found)
+            both = timings if before is None else _together(before[1], timings)
             timed[sample.role, sample.kind] = (sample, both)
     return timed, failures
 
 
-def _together(one: Timings, other: Timings) -> Timings:
+def _together(first: Timings, other: Timings) -> Timings:
     """The repeats of both."""
     return Timings(
         token_seconds={
             depth: seconds + other.token_seconds[depth]
-            for depth, seconds in one.token_seconds.items()
+            for depth, seconds in first.token_seconds.items()
         },
-        prompt_rates=one.prompt_rates + other.prompt_rates,
+        prompt_rates=first.prompt_rates + other.prompt_rates,
     )
 
 
@@ -193,10 +193,10 @@ def _measurements(timed: Timed, threads: int, note: str) -> tuple[Measurement, .
     when = moment()
     return tuple(
         Measurement(
-            name=one.name, value=one.value, unit=one.unit, spread=one.spread, threads=threads,
+            name=cost.name, value=cost.value, unit=cost.unit, spread=cost.spread, threads=threads,
             when=when, note=note,
         )
-        for one in costs(timed)
+        for cost in costs(timed)
     )  # fmt: skip
 
 

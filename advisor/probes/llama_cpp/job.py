@@ -159,9 +159,9 @@ def _text(file: IO[bytes]) -> str:
     return file.read().decode(errors="replace")
 
 
-def _failure(code: int, said: str) -> str:
+def _failure(code: int, output: str) -> str:
     if code == -9:
         return "it was killed, most likely because memory ran out"
-    words = " ".join(said.split())
+    words = " ".join(output.split())
     how = f"code {code} ({signal.strsignal(-code)})" if code < 0 else f"code {code}"
     return f"it ended with {how}: ...{words[-LAST_WORDS:]}" if words else how

@@ -95,12 +95,12 @@ def _rows(text: str) -> list[Row]:
     """The objects of a JSON text, or of one with an object in each line."""
     text = _without_log(text)
     try:
-        found = json.loads(text)
+        content = json.loads(text)
     except json.JSONDecodeError:
-        found = [_line(number, line) for number, line in enumerate(text.splitlines(), 1) if line]
+        content = [_line(number, line) for number, line in enumerate(text.splitlines(), 1) if line]
     except RecursionError:
         raise InputError("The results are nested too deeply to be any tool's.") from None
-    rows = found if isinstance(found, list) else [found]
+    rows = content if isinstance(content, list) else [content]
     if not all(isinstance(row, dict) for row in rows):
         raise InputError(f"The results are no JSON objects; expected is what {KNOWN} writes.")
     return rows
@@ -304,9 +304,9 @@ def _rate(row: Row, key: str) -> float:
 
 
 def _samples(row: Row) -> tuple[float, ...]:
-    found = row.get("samples_ts")
-    values = [{"samples_ts": one} for one in found] if isinstance(found, list) else []
-    return tuple(_rate(one, "samples_ts") for one in values)
+    speeds = row.get("samples_ts")
+    values = [{"samples_ts": speed} for speed in speeds] if isinstance(speeds, list) else []
+    return tuple(_rate(value, "samples_ts") for value in values)
 
 
 def _whole(row: Row, key: str) -> int | None:

@@ -87,7 +87,7 @@ def samples(facts: HostFacts) -> Sequence[Sample]:
         _sample(EXPERTS, FIRST_TYPE, _EXPERTS),
         *wide[3:],
         *attending[2:],
-        *(replace(one, role=PLAIN, prompt=0) for one in (wide[0], wide[3])),
+        *(replace(sample, role=PLAIN, prompt=0) for sample in (wide[0], wide[3])),
         wide[0],
         _sample(NARROW, FIRST_TYPE, _NARROW),
     )

@@ -100,14 +100,16 @@ def in_type(facts: ArchitectureSpec, kind: str) -> Synthetic:
 def _synthetic(
     facts: ArchitectureSpec, built: Architecture, kinds: Iterable[StorageType], form: str
 ) -> Synthetic:
-    found = tuple(kinds)
-    unknown = {kind.name for kind in found} - set(KINDS)
+    storage = tuple(kinds)
+    unknown = {kind.name for kind in storage} - set(KINDS)
     if unknown:
         raise Refusal(
             f"{form} has tensors in {', '.join(sorted(unknown))}; synthetic models are written in "
             f"{', '.join(KINDS)}."
         )
-    return Synthetic(facts=facts, built=built, kinds=found, model=from_tensors(built, found, form))
+    return Synthetic(
+        facts=facts, built=built, kinds=storage, model=from_tensors(built, storage, form)
+    )
 
 
 def write(file: BinaryIO, synthetic: Synthetic, *, filled: bool = False) -> int:
