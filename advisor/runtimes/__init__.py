@@ -30,10 +30,12 @@ def runtime(name: str) -> Runtime:
         UnknownName: with close names.
     """
     folded = name.strip().casefold()
-    for one in (*RUNTIMES, *ASIDE):
-        if folded in (one.name.casefold(), one.key):
-            return one
-    raise UnknownName("runtime", name, [one.name for one in RUNTIMES], "See README for the list.")
+    for known in (*RUNTIMES, *ASIDE):
+        if folded in (known.name.casefold(), known.key):
+            return known
+    raise UnknownName(
+        "runtime", name, [known.name for known in RUNTIMES], "See README for the list."
+    )
 
 
 __all__ = [

@@ -121,7 +121,7 @@ def largest_module(model: Model) -> float:
     """Weights of the largest matrix; each expert has its own."""
     mixed = model.architecture.experts
     each = {Group.ROUTED_EXPERTS: mixed.total} if mixed else {}
-    return max(one.params / each.get(one.group, 1) for one in model.architecture.tensors)
+    return max(tensor.params / each.get(tensor.group, 1) for tensor in model.architecture.tensors)
 
 
 def cache_in_ram(

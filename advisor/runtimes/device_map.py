@@ -43,10 +43,10 @@ def blocks(model: Model) -> Blocks:
         if tensor.role.startswith("output_norm")
     )
     layers = {str(index): float(size) for index, size in enumerate(model.layer_bytes)}
-    found = {TABLE: model.embedding, **layers, NORM: norm}
+    sizes = {TABLE: model.embedding, **layers, NORM: norm}
     if not model.tied_copy:
-        found[HEAD] = model.output - norm
-    return Blocks(names=tuple(found), sizes=np.array(list(found.values())))
+        sizes[HEAD] = model.output - norm
+    return Blocks(names=tuple(sizes), sizes=np.array(list(sizes.values())))
 
 
 def device_map(model: Model, gpus: Sequence[float], ram: float) -> dict[str, int | str]:

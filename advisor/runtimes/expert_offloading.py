@@ -117,9 +117,9 @@ def schedule(
         by_cores: the processor's cores compute the experts that VRAM does not keep.
     """
     read, written = (_asked(model, placement, step(work)) for step in (prompt_step, token_step))
-    one = partial(_pass, model, placement, machine, work)
+    one_pass = partial(_pass, model, placement, machine, work)
     ways = {"cached": cached, "whole": whole, "ahead": ahead, "by_cores": by_cores}
-    return Phases(prefill=one(read, **ways), decode=one(written, **ways))
+    return Phases(prefill=one_pass(read, **ways), decode=one_pass(written, **ways))
 
 
 def _asked(model: Model, placement: Placement, step: ForwardPass) -> Load:
@@ -143,11 +143,11 @@ def _pass(
     experts = max(_experts(model), 1.0)
     near = _in_vram(model, machine, placement.strategy) / experts
     kept = near + placement.page_cache / experts
-    hit, in_ram = (hit_share(one) if cached else np.zeros(()) for one in (near, kept))
-    asked = experts if whole else load.experts
+    hit, in_ram = (hit_share(pool) if cached else np.zeros(()) for pool in (near, kept))
+    wanted = experts if whole else load.experts
     cores = by_cores or not machine.gpus
     computed = _computed(model, machine, work, load, beside=hit if by_cores else 1.0)
-    brought = _brought(placement, asked * (1.0 - hit), asked * (1.0 - in_ram), cores=cores)
+    brought = _brought(placement, wanted * (1.0 - hit), wanted * (1.0 - in_ram), cores=cores)
     if ahead:
         return Schedule(stages=(Stage(flows=(*computed, *brought)),))
     return Schedule(stages=tuple(alone(flow) for flow in (*computed, *brought)))

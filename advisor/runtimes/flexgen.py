@@ -127,8 +127,8 @@ def _layers(
     """Layers' worth of weights that stay on the GPUs: none beside a cache that found no room."""
     if strategy is PlacementStrategy.GPU_RESIDENT:
         return np.asarray(float(model.layers))
-    found = layers_kept(model, machine, work, settings, MEMORY_USED, BUFFERED)
-    return found if settings.gpu_layers is not None else np.where(away > 0, 0.0, found)
+    kept = layers_kept(model, machine, work, settings, MEMORY_USED, BUFFERED)
+    return kept if settings.gpu_layers is not None else np.where(away > 0, 0.0, kept)
 
 
 def _on_disk(
@@ -198,8 +198,10 @@ def schedule(
     return Phases(prefill=_serial(phases.prefill), decode=_serial(phases.decode))
 
 
-def _serial(one: Schedule) -> Schedule:
-    return replace(one, stages=tuple(alone(flow) for stage in one.stages for flow in stage.flows))
+def _serial(schedule: Schedule) -> Schedule:
+    return replace(
+        schedule, stages=tuple(alone(flow) for stage in schedule.stages for flow in stage.flows)
+    )
 
 
 def _pass(
@@ -270,7 +272,7 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
     parts = [
         f"python -m flexllmgen.flex_opt --model facebook/{model.name.lower()}",
         f"--prompt-len {int(work.prompt)} --gen-len {int(work.output)}",
-        f"--percent {' '.join(str(one) for one in percent(model, placement))}",
+        f"--percent {' '.join(str(share) for share in percent(model, placement))}",
         f"--gpu-batch-size {size} --num-gpu-batches {-(-int(work.users) // size)}",
     ]
     if packed_weights(model):

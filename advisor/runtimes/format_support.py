@@ -141,7 +141,7 @@ def becomes_of(key: str, why: str = "") -> Callable[[str, Machine], Becomes]:
 
     def becomes(form: str, machine: Machine) -> Becomes:
         taken = takes(key, machine)
-        near = next((one for one in nearest(form) if kinds(one) & taken), None)
+        near = next((close for close in nearest(form) if kinds(close) & taken), None)
         if near is None:
             raise Refusal(refusal(key, form, machine))
         if near == form:
@@ -169,8 +169,8 @@ EIGHT_BITS, MIDDLE_BITS = 6.0, 12.0
 
 def bits(form: str) -> float:
     """The leading number of bits in a format's name; 4 for those that name none [bit]."""
-    found = re.search(r"(\d+)", form)
-    return float(found.group(1)) if found else 4.0
+    digits = re.search(r"(\d+)", form)
+    return float(digits.group(1)) if digits else 4.0
 
 
 def refusal(key: str, form: str, machine: Machine) -> str:
@@ -183,7 +183,7 @@ def refusal(key: str, form: str, machine: Machine) -> str:
     family = machine.gpus[0].family
     if 0 < COMPUTE_CAPABILITY.get(family, 99.0) < oldest:
         return f"{NAMES[key]} needs a GPU of compute capability {oldest:g}; {where} is older."
-    wanted = {one for row in able for one in _words(row.instruction_sets)}
+    wanted = {word for row in able for word in _words(row.instruction_sets)}
     if wanted and not wanted & machine.host.instruction_sets:
         host = machine.host.name or "this one"
         return f"{NAMES[key]} needs a processor with AVX2, which {host} is not known to have."
@@ -204,8 +204,12 @@ def _taken(
     key: str, processors: tuple[Processor, ...], instruction_sets: frozenset[str]
 ) -> frozenset[str]:
     each = [
-        {row.format for row in rows() if row.runtime == key and row.runs_on(one, instruction_sets)}
-        for one in processors
+        {
+            row.format
+            for row in rows()
+            if row.runtime == key and row.runs_on(processor, instruction_sets)
+        }
+        for processor in processors
     ]
     return frozenset(set.intersection(*each))
 

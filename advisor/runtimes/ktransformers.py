@@ -156,10 +156,10 @@ def experts_on_gpu(model: Model, machine: Machine, work: Workload, cache: Floats
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
     """A prompt and each token; the experts of both sides together, or copied for a long prompt."""
-    asked = prompt_step(served(work))
-    long = np.where(np.asarray(asked.tokens) > LONG, 1.0, 0.0) * (model.format in NATIVE)
+    prompt = prompt_step(served(work))
+    long = np.where(np.asarray(prompt.tokens) > LONG, 1.0, 0.0) * (model.format in NATIVE)
     return Phases(
-        prefill=_pass(model, placement, machine, asked, long),
+        prefill=_pass(model, placement, machine, prompt, long),
         decode=_pass(model, placement, machine, token_step(served(work)), 0.0),
     )
 

@@ -50,7 +50,9 @@ def parallel(model: Model, machine: Machine) -> Parallel:
     """
     inside = len(machine.gpus) // machine.nodes
     heads = query_heads(model)
-    tensor = max(one for one in range(1, inside + 1) if inside % one == 0 and heads % one == 0)
+    tensor = max(
+        width for width in range(1, inside + 1) if inside % width == 0 and heads % width == 0
+    )
     return Parallel(tensor=tensor, pipeline=len(machine.gpus) // tensor)
 
 
@@ -96,7 +98,7 @@ def _chunks(layers: int, count: int) -> tuple[Floats, ...]:
 def representative(machine: Machine, how: Parallel, at: int) -> int:
     """The GPU of a group that the others wait for: the one with the slowest memory."""
     devices = range(at * how.tensor, (at + 1) * how.tensor)
-    return min(devices, key=lambda one: float(np.ravel(machine.gpus[one].bandwidth.value)[0]))
+    return min(devices, key=lambda device: float(np.ravel(machine.gpus[device].bandwidth.value)[0]))
 
 
 def exchanges(model: Model, machine: Machine, how: Parallel, tokens: Array) -> Iterable[Exchange]:

@@ -225,7 +225,7 @@ def phases(
         work: what is asked.
         group: stages of the group at a place in the pipeline, for a step.
     """
-    how, asked = parallel(model, machine), served(work)
+    how, running = parallel(model, machine), served(work)
 
     def through(step: ForwardPass) -> Schedule:
         groups = (group(model, placement, machine, how, at, step) for at in range(how.pipeline))
@@ -234,7 +234,7 @@ def phases(
             exchanges=tuple(exchanges(model, machine, how, step.tokens)),
         )
 
-    return Phases(prefill=through(prompt_step(asked)), decode=through(token_step(asked)))
+    return Phases(prefill=through(prompt_step(running)), decode=through(token_step(running)))
 
 
 def group_weights(model: Model, placement: Placement, how: Parallel, at: int) -> Array:

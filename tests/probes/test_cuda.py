@@ -79,8 +79,8 @@ def install(monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setattr(progress, "now", driver.now)
         monkeypatch.setattr(inventory, "facts", lambda: facts)
         monkeypatch.setattr(contention, "Readers", PretendedReaders)
-        monkeypatch.setattr(transfer.nvidia, "state", lambda _: BUSY)
-        monkeypatch.setattr(transfer.gpu, "gpus", lambda: ((), ()))
+        monkeypatch.setattr(transfer.nvml, "state", lambda _: BUSY)
+        monkeypatch.setattr(transfer.detect, "gpus", lambda: ((), ()))
         return driver
 
     return install
@@ -128,7 +128,7 @@ def test_the_link_is_asked_under_load(install, monkeypatch):
         queued.append(max(driver.until.values()) - driver.time)
         return BUSY
 
-    monkeypatch.setattr(transfer.nvidia, "state", state)
+    monkeypatch.setattr(transfer.nvml, "state", state)
     found = figures()
     assert (found["pcie_generation"].value, found["pcie_generation"].unit) == (4, "generation")
     assert (found["pcie_width"].value, found["pcie_width"].unit) == (8, "lanes")
@@ -142,7 +142,7 @@ def test_the_link_is_asked_under_load(install, monkeypatch):
 
 def test_a_driver_that_tells_nothing_leaves_the_link_out(install, monkeypatch):
     install()
-    monkeypatch.setattr(transfer.nvidia, "state", lambda _: None)
+    monkeypatch.setattr(transfer.nvml, "state", lambda _: None)
     found = figures()
     assert "pcie_width" not in found
     assert found["h2d_pinned"].value > 0
@@ -265,7 +265,7 @@ def test_gpus_are_named_by_their_address(install, monkeypatch):
         GpuFacts(name=bus, vendor="NVIDIA", bus=bus)
         for bus in ("00000000:01:00.0", "00000000:41:00.0")
     )
-    monkeypatch.setattr(transfer.gpu, "gpus", lambda: (seen, ()))
+    monkeypatch.setattr(transfer.detect, "gpus", lambda: (seen, ()))
     found = figures()
     assert found["h2d_pinned_gpu1"].note.startswith("GPU 0:")
     assert found["h2d_pinned"].note.startswith("GPU 1:")

@@ -131,7 +131,7 @@ def test_experts_are_hit_in_proportion_and_bring_in_what_lies_beside_them() -> N
 
 def test_pages_of_a_full_cache_are_renewed_by_all_cores_and_faster_with_more_read_ahead() -> None:
     host = machine(MachineSpec(cpu="Ryzen 9 7950X", ram_gb=16))  # 16 cores
-    constants = Rereading(found=0.0, renewed=0.5e9, growth=0.5, windows=0.0, most=1.0)
+    constants = Rereading(kept=0.0, renewed=0.5e9, growth=0.5, windows=0.0, most=1.0)
     assert host.disk is not None
     for ahead, rate in ((128 * 2**10, 8e9), (2 * 2**20, 32e9), (4096, 8e9)):  # 4 = sqrt(2048 / 128)
         here = replace(host, disk=replace(host.disk, read_ahead=given(float(ahead))))

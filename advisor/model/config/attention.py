@@ -36,7 +36,7 @@ def attention(config: Config, pattern: str) -> dict[str, Any]:
 
 
 def _latent(config: Config, pattern: str) -> dict[str, int]:
-    found = {
+    latent = {
         "kv_lora_rank": config.required("kv_lora_rank"),
         "q_lora_rank": config.whole("q_lora_rank"),
         "qk_nope_dim": config.required("qk_nope_head_dim"),
@@ -44,9 +44,9 @@ def _latent(config: Config, pattern: str) -> dict[str, int]:
         "v_head_dim": config.required("v_head_dim"),
     }
     if "I" in pattern:
-        found["index_heads"] = config.required("index_n_heads")
-        found["index_dim"] = config.required("index_head_dim")
-    return found
+        latent["index_heads"] = config.required("index_n_heads")
+        latent["index_dim"] = config.required("index_head_dim")
+    return latent
 
 
 def _even_share(config: Config, heads: int) -> int:
@@ -89,9 +89,11 @@ def _of_full_layers(config: Config) -> Config:
     Raises:
         Refusal: overrides that differ between layers.
     """
-    layers = [one for one in config.part("per_layer_config").values() if isinstance(one, Mapping)]
+    layers = [
+        layer for layer in config.part("per_layer_config").values() if isinstance(layer, Mapping)
+    ]
     first = layers[0] if layers else {}
-    if any(one != first for one in layers) or set(first) - {"head_dim", "num_key_value_heads"}:
+    if any(layer != first for layer in layers) or set(first) - {"head_dim", "num_key_value_heads"}:
         raise _sizes_of_their_own(config)
     return Config(name=config.name, values=first)
 

@@ -50,7 +50,7 @@ class FamilyRow:
 def families() -> Mapping[str, FamilyRow]:
     """Families by `model_type`."""
     rows = read(DATA / FILE, FamilyRow)
-    return {one: row for row in rows for one in row.model_types.split()}
+    return {model_type: row for row in rows for model_type in row.model_types.split()}
 
 
 def language_config(name: str, values: Mapping[str, object]) -> tuple[Config, FamilyRow]:
@@ -67,12 +67,12 @@ def language_config(name: str, values: Mapping[str, object]) -> tuple[Config, Fa
 
 def fixed_facts(config: Config, family: FamilyRow) -> dict[str, object]:
     """What the family's code says beside the file, as fields of ArchitectureFacts."""
-    found: dict[str, object] = {}
+    facts: dict[str, object] = {}
     for field, text in assignments(family.facts, FILE):
         value, _, condition = text.partition("?")
         if not condition or config.flag(condition):
-            found[field] = _literal(value)
-    return found
+            facts[field] = _literal(value)
+    return facts
 
 
 def _family(config: Config) -> FamilyRow:

@@ -35,19 +35,19 @@ SINGLE_BLOCKS = frozenset("M*-E")
 
 
 def feed_forward(
-    config: Config, layers: int, pattern: str, found: Mapping[str, Any]
+    config: Config, layers: int, pattern: str, known: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Widths and experts, and which layers have them; `found` is what is known already."""
+    """Widths and experts, and which layers have them; `known` is what is known already."""
     routed = _routed_layers(config, layers, pattern)
     answer: dict[str, Any] = {}
     if any(routed):
-        answer = _experts(config, found) | {"moe_latent": config.whole("moe_latent_size")}
+        answer = _experts(config, known) | {"moe_latent": config.whole("moe_latent_size")}
     if any(routed) and "E" not in pattern:
         first, step = layer_types.leading_dense_and_step(config, routed)
         answer |= {"first_dense": first, "moe_every": step}
     has_dense = "-" in pattern if SINGLE_BLOCKS & set(pattern) else not all(routed)
-    if has_dense or found.get("dense_beside_experts"):
-        answer["intermediate"] = _dense_width(config, found)
+    if has_dense or known.get("dense_beside_experts"):
+        answer["intermediate"] = _dense_width(config, known)
     return answer
 
 
@@ -64,10 +64,10 @@ def _has_switch(config: Config) -> bool:
     return "enable_moe_block" in config.defaults
 
 
-def _experts(config: Config, found: Mapping[str, Any]) -> dict[str, int]:
+def _experts(config: Config, known: Mapping[str, Any]) -> dict[str, int]:
     width = config.optional(*EXPERT_WIDTH, low=1) or config.required("intermediate_size")
     total = config.required(*EXPERTS)
-    shared, shared_width = _shared_experts(config, width, int(found.get("shared_experts", 0)))
+    shared, shared_width = _shared_experts(config, width, int(known.get("shared_experts", 0)))
     return {
         "experts": total,
         "experts_per_token": config.required(*USED, high=total),
@@ -89,10 +89,10 @@ def _shared_experts(config: Config, width: int, fixed: int) -> tuple[int, int]:
     return config.optional(*SHARED) or fixed, 0
 
 
-def _dense_width(config: Config, found: Mapping[str, Any]) -> int:
+def _dense_width(config: Config, known: Mapping[str, Any]) -> int:
     """Width of dense feed-forward layers; 4 x hidden where older families leave it out."""
     beside = config.optional(*DENSE_WIDTH_BESIDE_EXPERTS, low=1)
     stated = beside or config.optional(*DENSE_WIDTH, low=1)
-    if stated is None and found.get("gated_ffn") is False:
+    if stated is None and known.get("gated_ffn") is False:
         return 4 * config.required(*HIDDEN)
     return stated or config.required(*DENSE_WIDTH)

@@ -75,7 +75,7 @@ def single_blocks(config: Config) -> str:
 
 def window(config: Config) -> int:
     """Tokens that windowed layers see; 0 without a window, or with one that never binds."""
-    gated = any("use_sliding_window" in one for one in (config.values, config.defaults))
+    gated = any("use_sliding_window" in values for values in (config.values, config.defaults))
     if gated and not config.flag("use_sliding_window"):
         return 0
     size = config.whole(*WINDOW)
@@ -92,9 +92,11 @@ def expert_layers(config: Config, layers: int) -> tuple[bool, ...]:
     words = config.words("mlp_layer_types")
     if words:
         _known(config, "mlp_layer_types", words, ("dense", "sparse"))
-        return _checked(config, "mlp_layer_types", layers, tuple(one == "sparse" for one in words))
+        return _checked(
+            config, "mlp_layer_types", layers, tuple(word == "sparse" for word in words)
+        )
     if isinstance(config.raw("moe_layer_freq")[1], list | tuple):
-        flags = tuple(one != 0 for one in config.numbers("moe_layer_freq"))
+        flags = tuple(number != 0 for number in config.numbers("moe_layer_freq"))
         return _checked(config, "moe_layer_freq", layers, flags)
     if config.states("moe_layers"):
         chosen = set(config.numbers("moe_layers"))
@@ -157,7 +159,7 @@ def _derived_letters(config: Config, layers: int) -> str:
     key, pattern = config.raw("sliding_window_pattern", "_sliding_window_pattern")
     if isinstance(pattern, str):
         _known(config, key, tuple(pattern), ("L", "G"))
-        letters = "".join("W" if one == "L" else "F" for one in pattern)
+        letters = "".join("W" if letter == "L" else "F" for letter in pattern)
         return (letters * layers)[:layers]
     every = config.whole(key, high=MAX_LAYERS)
     if every:
@@ -172,7 +174,7 @@ def _chunked(config: Config, layers: int) -> str:
         interval = config.whole("no_rope_layer_interval", high=MAX_LAYERS) or NO_ROPE_INTERVAL
         return _every(interval, "W", layers)
     checked = _checked(config, "no_rope_layers", layers, rotary)
-    return "".join("W" if one else "F" for one in checked)
+    return "".join("W" if rotated else "F" for rotated in checked)
 
 
 def _with_indexers(config: Config, letters: str) -> str:
@@ -220,8 +222,8 @@ def _checked(
     return entries
 
 
-def _known(config: Config, key: str, found: tuple[str, ...], known: tuple[str, ...]) -> None:
-    unknown = sorted(set(found) - set(known))
+def _known(config: Config, key: str, words: tuple[str, ...], known: tuple[str, ...]) -> None:
+    unknown = sorted(set(words) - set(known))
     if unknown:
         raise Refusal(
             f"{config.name} has layers of the kind {', '.join(unknown)[:80]!r} ({key}), which this "
@@ -229,8 +231,8 @@ def _known(config: Config, key: str, found: tuple[str, ...], known: tuple[str, .
         )
 
 
-def _length(config: Config, key: str, found: int, layers: int) -> InputError:
+def _length(config: Config, key: str, count: int, layers: int) -> InputError:
     return InputError(
-        f"The config.json of {config.name} has {found} entries in {key} for {layers} layers. "
+        f"The config.json of {config.name} has {count} entries in {key} for {layers} layers. "
         "One of the two is wrong; check the file."
     )

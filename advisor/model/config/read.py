@@ -113,7 +113,7 @@ def _facts(config: Config, family: FamilyRow) -> ArchitectureSpec:
     _refuse_what_is_not_covered(config)
     layers = layer_types.layer_count(config)
     pattern = layer_types.layer_pattern(config, layers)
-    found: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "name": config.name,
         "layers": layers,
         "layer_pattern": pattern,
@@ -129,8 +129,8 @@ def _facts(config: Config, family: FamilyRow) -> ArchitectureSpec:
         **state_space(config, pattern),
         **fixed_facts(config, family),
     }
-    found |= feed_forward(config, layers, pattern, found)
-    return _checked(config, ArchitectureSpec(**found))
+    facts |= feed_forward(config, layers, pattern, facts)
+    return _checked(config, ArchitectureSpec(**facts))
 
 
 def _positions(config: Config, family: FamilyRow) -> int:

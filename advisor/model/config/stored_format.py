@@ -41,17 +41,17 @@ def stored_format(
         config: the language model's config.json.
         beside: hf_quant_config.json, where the repository has one.
     """
-    found = dict(config.part("quantization_config"))
-    found |= _of_modelopt(beside or {})
-    if not found and config.part("quantization"):
+    quantization = dict(config.part("quantization_config"))
+    quantization |= _of_modelopt(beside or {})
+    if not quantization and config.part("quantization"):
         # MLX, Apple's library, writes a second block of that name with bits and group_size.
-        found = {"quant_method": "mlx", **config.part("quantization")}
-    if not found:
+        quantization = {"quant_method": "mlx", **config.part("quantization")}
+    if not quantization:
         return PLAIN, _plain_notes(config)
-    form, unusual = _named(Config(name=config.name, values=found))
+    form, unusual = _named(Config(name=config.name, values=quantization))
     if not form:
         return "", (f"Its weights are stored as {unusual}, for which there is no recipe; choose.",)
-    left_out = () if form == EXPERTS_ONLY else _left_out(found)
+    left_out = () if form == EXPERTS_ONLY else _left_out(quantization)
     return form, (*((unusual,) if unusual else ()), *left_out)
 
 
@@ -67,59 +67,59 @@ def _plain_notes(config: Config) -> tuple[str, ...]:
     return ()
 
 
-def _named(found: Config) -> tuple[str, str]:
+def _named(quantization: Config) -> tuple[str, str]:
     """Format and a note, or an empty name and what it is instead."""
-    method = found.word("quant_method").casefold()
-    algorithm = found.word("quant_algo").upper()
+    method = quantization.word("quant_method").casefold()
+    algorithm = quantization.word("quant_algo").upper()
     if algorithm:
         return ALGORITHMS.get(algorithm, ""), "" if algorithm in ALGORITHMS else algorithm
     if method in ("awq", "gptq"):
-        return _integer_groups(method.upper(), found)
+        return _integer_groups(method.upper(), quantization)
     if method in ("fp8", "fbgemm_fp8"):
         return "FP8", ""
     if method == "mxfp4":
         return "MXFP4-hf", ""
-    if found.flag("load_in_8bit") or found.flag("load_in_4bit"):
-        return _bitsandbytes(found)
+    if quantization.flag("load_in_8bit") or quantization.flag("load_in_4bit"):
+        return _bitsandbytes(quantization)
     if method in ("compressed-tensors", "modelopt", "modelopt_fp4", ""):
-        return _compressed(found)
+        return _compressed(quantization)
     return "", method
 
 
-def _integer_groups(form: str, found: Config) -> tuple[str, str]:
-    bits = found.whole("bits", "w_bit")
+def _integer_groups(form: str, quantization: Config) -> tuple[str, str]:
+    bits = quantization.whole("bits", "w_bit")
     if bits != 4:
         return "", f"{form} of {bits} bits"
-    group = found.raw("group_size", "q_group_size")[1]
+    group = quantization.raw("group_size", "q_group_size")[1]
     if group not in (None, 128):
         return form, f"Its groups have {shown(group)} weights; the recipe {form} counts 128."
     return form, ""
 
 
-def _bitsandbytes(found: Config) -> tuple[str, str]:
-    if found.flag("load_in_8bit"):
+def _bitsandbytes(quantization: Config) -> tuple[str, str]:
+    if quantization.flag("load_in_8bit"):
         return "bnb-int8", ""
-    kind = found.word("bnb_4bit_quant_type") or "fp4"
+    kind = quantization.word("bnb_4bit_quant_type") or "fp4"
     if kind == "nf4":
-        plain = not found.flag("bnb_4bit_use_double_quant")
+        plain = not quantization.flag("bnb_4bit_use_double_quant")
         return "bnb-nf4", "Its scales are 32-bit; the recipe counts packed ones." if plain else ""
     return "", f"bitsandbytes {kind}"
 
 
-def _compressed(found: Config) -> tuple[str, str]:
+def _compressed(quantization: Config) -> tuple[str, str]:
     kinds = {
-        _weights(found, one)
-        for one in found.part("config_groups").values()
-        if isinstance(one, Mapping)
+        _weights(quantization, group)
+        for group in quantization.part("config_groups").values()
+        if isinstance(group, Mapping)
     }
     if len(kinds) == 1:
         return kinds.pop()
     return "", "a mix of several types" if kinds else "an undescribed type"
 
 
-def _weights(found: Config, group: Mapping[str, object]) -> tuple[str, str]:
+def _weights(quantization: Config, group: Mapping[str, object]) -> tuple[str, str]:
     inner = group.get("weights")
-    weights = Config(name=found.name, values=inner if isinstance(inner, Mapping) else {})
+    weights = Config(name=quantization.name, values=inner if isinstance(inner, Mapping) else {})
     bits, kind = weights.whole("num_bits"), weights.word("type")
     size = weights.raw("group_size")[1]
     match kind, bits, size:
@@ -134,15 +134,15 @@ def _weights(found: Config, group: Mapping[str, object]) -> tuple[str, str]:
     return "", f"{kind or 'unknown'} weights of {bits} bits in groups of {shown(size)}"
 
 
-def _left_out(found: Mapping[str, object]) -> tuple[str, ...]:
+def _left_out(quantization: Mapping[str, object]) -> tuple[str, ...]:
     """A note where more than the customary parts stay in 16 bits, so that the file is larger."""
     for key in ("ignore", "modules_to_not_convert", "exclude_modules"):
-        modules = found.get(key)
+        modules = quantization.get(key)
         if isinstance(modules, list | tuple):
             unusual = [
-                one
-                for one in modules
-                if isinstance(one, str) and not any(word in one for word in USUALLY_LEFT)
+                module
+                for module in modules
+                if isinstance(module, str) and not any(word in module for word in USUALLY_LEFT)
             ]
             if unusual:
                 return (

@@ -80,13 +80,13 @@ class Config:
         Raises:
             InputError: absent, null or not such a number.
         """
-        found = self.optional(*keys, low=1, high=high)
-        if found is None:
+        number = self.optional(*keys, low=1, high=high)
+        if number is None:
             raise InputError(
                 f"The config.json of {self.name} does not say {' or '.join(keys)}, and its family "
                 "has no default. Is it the file of the whole model?"
             )
-        return found
+        return number
 
     def flag(self, key: str) -> bool:
         """True or false; false where absent or null."""
@@ -104,11 +104,11 @@ class Config:
 
     def words(self, key: str) -> tuple[str, ...]:
         """A list of texts, empty where absent or null."""
-        return tuple(self._item(key, one, str, "a list of texts") for one in self._list(key))
+        return tuple(self._item(key, item, str, "a list of texts") for item in self._list(key))
 
     def numbers(self, key: str) -> tuple[int, ...]:
         """A list of whole numbers, empty where absent or null."""
-        return tuple(self._item(key, one, int, "a list of numbers") for one in self._list(key))
+        return tuple(self._item(key, item, int, "a list of numbers") for item in self._list(key))
 
     def part(self, key: str) -> Mapping[str, object]:
         """A nested object, empty where absent or null."""
@@ -183,7 +183,7 @@ def language_model(values: Mapping[str, object]) -> Mapping[str, object]:
     for key in NESTED:
         part = values.get(key)
         if isinstance(part, Mapping) and part:
-            inherited = {name: one for name, one in values.items() if name in INHERITED}
+            inherited = {name: value for name, value in values.items() if name in INHERITED}
             return {**inherited, **part}
     return values
 

@@ -51,7 +51,7 @@ def memory(
     windows = _windows(keys, layers, notes)
     kept = _own_cache(keys, layers, notes)
     attention = _Attention(keys, layers, hidden, notes)
-    found = []
+    memories = []
     for layer, has in enumerate(roles):
         state = _state(keys, has, hidden)
         if not _attends(has):
@@ -61,7 +61,7 @@ def memory(
                     "under the names that are known, so what it keeps of the past is not "
                     "understood. Choose another conversion."
                 )
-            found.append(LayerMemory(LayerCache(state_values=state), 0))
+            memories.append(LayerMemory(LayerCache(state_values=state), 0))
             continue
         size = attention.layer(layer, has, windows[layer] is not None)
         cache = LayerCache(
@@ -70,8 +70,8 @@ def memory(
             window=windows[layer],
             state_values=state,
         )
-        found.append(LayerMemory(cache, size.attended))
-    return tuple(found)
+        memories.append(LayerMemory(cache, size.attended))
+    return tuple(memories)
 
 
 def _attends(has: frozenset[str]) -> bool:

@@ -61,7 +61,7 @@ def describe_path(path: Path, storage: Mapping[str, StorageType]) -> Described:
         Refusal: a model that is not understood, or a file that is no model.
     """
     with ExitStack() as stack:
-        parts = [opened(one, stack) for one in part_paths(path)]
+        parts = [opened(part_path, stack) for part_path in part_paths(path)]
         return describe_parts(parts, storage)
 
 
@@ -193,7 +193,7 @@ def _architecture(
 ) -> Architecture:
     tensors = tuple(tensor(info, name) for info, name in contents.used)
     roles = _roles(keys, contents.layers, tensors)
-    outside = {one.role: one for one in tensors if one.layer is None}
+    outside = {outer.role: outer for outer in tensors if outer.layer is None}
     if "token_embd" not in outside:
         raise InputError(f"{header.name} has no token table (token_embd). Download it again.")
     hidden = keys.number("embedding_length")
@@ -206,8 +206,8 @@ def _architecture(
         tied="output" not in outside,
         max_context=keys.number("context_length", 0) or None,
         tensors=tensors,
-        cache=tuple(one.cache for one in kept),
-        attention_values=tuple(one.attention_values for one in kept),
+        cache=tuple(layer.cache for layer in kept),
+        attention_values=tuple(layer.attention_values for layer in kept),
         experts=_experts(keys, tensors),
         source=f"GGUF header of {header.name[:120]}",
         head_dim=keys.number("attention.key_length", 0),
@@ -220,22 +220,22 @@ def _roles(keys: Keys, layers: int, tensors: Sequence[Tensor]) -> list[frozenset
     Raises:
         InputError: a layer has none. DeciLM alone has layers that do nothing.
     """
-    found: list[set[str]] = [set() for _ in range(layers)]
-    for one in tensors:
-        if one.layer is not None:
-            found[one.layer].add(one.role)
-    empty = [layer for layer, roles in enumerate(found) if not roles]
+    roles_by_layer: list[set[str]] = [set() for _ in range(layers)]
+    for entry in tensors:
+        if entry.layer is not None:
+            roles_by_layer[entry.layer].add(entry.role)
+    empty = [layer for layer, roles in enumerate(roles_by_layer) if not roles]
     if empty and keys.architecture != "deci":
         raise InputError(
             f"Layer {empty[0]} of {layers} has no tensors, so a part of the model is missing. "
             "Give all of its files."
         )
-    return [frozenset(roles) for roles in found]
+    return [frozenset(roles) for roles in roles_by_layer]
 
 
 def _experts(keys: Keys, tensors: Sequence[Tensor]) -> Experts | None:
     total, used = keys.number("expert_count", 0), keys.number("expert_used_count", 0)
-    routed = any(one.group is Group.ROUTED_EXPERTS for one in tensors)
+    routed = any(tensor.group is Group.ROUTED_EXPERTS for tensor in tensors)
     if not routed:
         return None
     if not 1 <= used <= total:
@@ -250,7 +250,10 @@ def _model_name(header: Header) -> str:
     """The model's own name; the file's where it has none."""
     name = header.values.get("general.name")
     text = name if isinstance(name, str) and name.strip() else header.name.removesuffix(".gguf")
-    return "".join(one for one in text[:80] if one.isprintable()).strip() or "unnamed model"
+    return (
+        "".join(character for character in text[:80] if character.isprintable()).strip()
+        or "unnamed model"
+    )
 
 
 def _format(
@@ -262,6 +265,6 @@ def _format(
         keys.facts["general.file_type"] = str(number)
         return FILE_TYPES[number & ~GUESSED]
     weights: dict[str, int] = {}
-    for one, kind in zip(tensors, kinds, strict=True):
-        weights[kind.name] = weights.get(kind.name, 0) + one.params
+    for entry, kind in zip(tensors, kinds, strict=True):
+        weights[kind.name] = weights.get(kind.name, 0) + entry.params
     return max(weights, key=lambda name: weights[name])

@@ -86,7 +86,7 @@ def named(name: str) -> TensorName:
     if inside:
         layer, rest = int(inside[1]), inside[2]
         base, role = _base_and_role(rest)
-        group = next((one for pattern, one in RULES if pattern.fullmatch(base)), None)
+        group = next((known for pattern, known in RULES if pattern.fullmatch(base)), None)
         return TensorName(
             role=role, group=group or _nearest(base), layer=layer, known=group is not None
         )

@@ -13,5 +13,5 @@ def brief(value: Value) -> str:
             return f"{value[0]} in all {len(value)} entries"
         return brief(" ".join(str(entry) for entry in value[:LONGEST]))
     text = str(value)
-    shown = "".join(one if one.isprintable() else "?" for one in text[:LONGEST])
+    shown = "".join(character if character.isprintable() else "?" for character in text[:LONGEST])
     return shown if len(text) <= LONGEST else shown[:-3] + "..."

@@ -163,7 +163,7 @@ def _next_address(url: str, location: str) -> str:
     if not location or (parts.scheme, parts.netloc) == (home.scheme, home.netloc):
         return target
     host = parts.hostname or ""
-    known = any(host == one or host.endswith(f".{one}") for one in CONTENT_HOSTS)
+    known = any(host == allowed or host.endswith(f".{allowed}") for allowed in CONTENT_HOSTS)
     if parts.scheme != "https" or not known:
         raise NetworkError(
             f"{home.hostname} redirects to {host[:80]!r}, which is not part of Hugging Face. "

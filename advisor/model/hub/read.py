@@ -44,16 +44,16 @@ def describe_repository(
         Refusal: a gated repository, or a model that is not understood.
         NetworkError: offline, unreachable, busy.
     """
-    found = repository(identity, revision, limits=limits)
-    if "config.json" not in found.files:
-        raise InputError(_without_config(found))
-    text = small_file(found, "config.json", limits).decode(errors="replace")
-    described = describe(text, identity.split("/")[1], _quantization(found, limits))
+    repo = repository(identity, revision, limits=limits)
+    if "config.json" not in repo.files:
+        raise InputError(_without_config(repo))
+    text = small_file(repo, "config.json", limits).decode(errors="replace")
+    described = describe(text, identity.split("/")[1], _quantization(repo, limits))
     return replace(
         described,
-        source=f"{endpoint()}/{identity}/blob/{found.commit}/config.json",
-        notes=(*described.notes, *_checks(found, described)),
-        facts={**described.facts, **_findings(found)},
+        source=f"{endpoint()}/{identity}/blob/{repo.commit}/config.json",
+        notes=(*described.notes, *_checks(repo, described)),
+        facts={**described.facts, **_findings(repo)},
     )
 
 
@@ -69,49 +69,49 @@ def gguf_files(
     return tuple(sorted((name, size) for name, size in files.items() if name.endswith(".gguf")))
 
 
-def _quantization(found: Repository, limits: Limits) -> Mapping[str, object] | None:
+def _quantization(repo: Repository, limits: Limits) -> Mapping[str, object] | None:
     name = "hf_quant_config.json"
-    if name not in found.files:
+    if name not in repo.files:
         return None
-    return json_object(small_file(found, name, limits), f"{found.identity}/{name}")
+    return json_object(small_file(repo, name, limits), f"{repo.identity}/{name}")
 
 
-def _without_config(found: Repository) -> str:
-    gguf = [name for name in sorted(found.files) if name.endswith(".gguf")]
+def _without_config(repo: Repository) -> str:
+    gguf = [name for name in sorted(repo.files) if name.endswith(".gguf")]
     if gguf:
         return (
-            f"{found.identity} has no config.json but {len(gguf)} GGUF files. "
-            f"Name one of them: {found.identity}/{gguf[0]}."
+            f"{repo.identity} has no config.json but {len(gguf)} GGUF files. "
+            f"Name one of them: {repo.identity}/{gguf[0]}."
         )
     return (
-        f"{found.identity} has no config.json, so it is no model that can be described (perhaps "
+        f"{repo.identity} has no config.json, so it is no model that can be described (perhaps "
         "an adapter or a data set). Give the repository of the model itself."
     )
 
 
-def _weight_bytes(found: Repository) -> int:
+def _weight_bytes(repo: Repository) -> int:
     """Bytes of the safetensors files at the top; copies in folders are other formats [B]."""
     sizes = {
         name: size
-        for name, size in found.files.items()
+        for name, size in repo.files.items()
         if PurePosixPath(name).match("*.safetensors") and "/" not in name
     }
     of_model = [size for name, size in sizes.items() if name.startswith("model")]
     return sum(of_model or sizes.values())
 
 
-def _findings(found: Repository) -> dict[str, str]:
-    stored = _weight_bytes(found)
+def _findings(repo: Repository) -> dict[str, str]:
+    stored = _weight_bytes(repo)
     return {
-        "commit": found.commit,
+        "commit": repo.commit,
         **({"weight_bytes": str(stored)} if stored else {}),
-        **{f"parameters {kind}": str(count) for kind, count in sorted(found.parameters.items())},
+        **{f"parameters {kind}": str(count) for kind, count in sorted(repo.parameters.items())},
     }
 
 
-def _checks(found: Repository, described: Described) -> tuple[str, ...]:
-    notes = (found.note,) if found.note else ()
-    counted = sum(found.parameters.values())
+def _checks(repo: Repository, described: Described) -> tuple[str, ...]:
+    notes = (repo.note,) if repo.note else ()
+    counted = sum(repo.parameters.values())
     if not counted or described.format not in UNPACKED:
         return notes
     derived = described.architecture.params

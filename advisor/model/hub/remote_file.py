@@ -30,12 +30,12 @@ class RemoteFile:
         *,
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
-        found = repository(identity, revision, limits=limits)
-        if name not in found.files:
-            raise UnknownName(f"file of {identity}", name, found.files)
+        repo = repository(identity, revision, limits=limits)
+        if name not in repo.files:
+            raise UnknownName(f"file of {identity}", name, repo.files)
         self.name = name
-        self.size = found.files[name]
-        self._url = address(identity, found.commit, name)
+        self.size = repo.files[name]
+        self._url = address(identity, repo.commit, name)
         self._limits = limits
         self._start, self._held = 0, b""
 

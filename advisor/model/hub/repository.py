@@ -55,14 +55,14 @@ def repository(
         NetworkError: offline, unreachable, busy.
     """
     _check_identity(identity)
-    asked = revision or "main"
-    if not REVISION.fullmatch(asked) or ".." in asked or len(asked) > 100:
-        raise InputError(f"{asked[:60]!r} is not a branch, tag or commit of {identity}.")
-    kept = _kept(identity, asked)
-    if kept is not None and COMMIT.fullmatch(asked):
+    wanted = revision or "main"
+    if not REVISION.fullmatch(wanted) or ".." in wanted or len(wanted) > 100:
+        raise InputError(f"{wanted[:60]!r} is not a branch, tag or commit of {identity}.")
+    kept = _kept(identity, wanted)
+    if kept is not None and COMMIT.fullmatch(wanted):
         return _from_listing(identity, kept)
     try:
-        listing = _ask_listing(identity, asked, kept, limits)
+        listing = _ask_listing(identity, wanted, kept, limits)
     except NetworkError as error:
         if kept is None:
             raise
@@ -138,22 +138,22 @@ def _name_and_size(sibling: object) -> tuple[str, int] | None:
 def _counts(numbers: object) -> dict[str, int]:
     if not isinstance(numbers, Mapping):
         return {}
-    return {str(one): count for one, count in numbers.items() if isinstance(count, int)}
+    return {str(kind): count for kind, count in numbers.items() if isinstance(count, int)}
 
 
-def small_file(found: Repository, name: str, limits: Limits) -> bytes:
+def small_file(repo: Repository, name: str, limits: Limits) -> bytes:
     """A file of up to 1 MB, kept once read.
 
     Raises:
         UnknownName: no such file; the rest as `repository`.
     """
-    kept = cache.kept_file(found.identity, found.commit, name)
+    kept = cache.kept_file(repo.identity, repo.commit, name)
     if kept is not None:
         return kept
-    url = address(found.identity, found.commit, name)
+    url = address(repo.identity, repo.commit, name)
     answer = fetch(url, cap=SMALL_FILE, limits=limits)
-    refuse_status(answer, f"{found.identity}/{name}", (200,))
-    cache.keep_file(found.identity, found.commit, name, answer.body)
+    refuse_status(answer, f"{repo.identity}/{name}", (200,))
+    cache.keep_file(repo.identity, repo.commit, name, answer.body)
     return answer.body
 
 

@@ -90,13 +90,13 @@ def compute_buffer(
     """
     tokens = micro_batch(work)
     users = np.asarray(work.users, dtype=float)
-    found = widths(architecture)
-    scored = 0.0 if flash_attention else score_values(found.heads, work)
-    indexed = indexer_values(found.index_room, cells(work, None))
+    shape = widths(architecture)
+    scored = 0.0 if flash_attention else score_values(shape.heads, work)
+    indexed = indexer_values(shape.index_room, cells(work, None))
     parts: list[Array] = [
-        tokens * found.feed_forward,
-        tokens * (found.attention + scored + indexed),
-        tokens * found.recurrence + 2 * users * found.state,
+        tokens * shape.feed_forward,
+        tokens * (shape.attention + scored + indexed),
+        tokens * shape.recurrence + 2 * users * shape.state,
         np.minimum(users, tokens) * architecture.vocab,
     ]
     widest = np.max(np.broadcast_arrays(*parts), axis=0)
@@ -163,9 +163,9 @@ def micro_batch(work: Workload) -> Array:
 
 def masks(architecture: Architecture, work: Workload, flash_attention: bool = True) -> Array:
     """Which tokens see which: micro-batch x cells for each window, and for an indexer [B]."""
-    found = widths(architecture)
-    kept = sum(cells(work, window) for window in found.heads)
-    if found.index_room:
+    shape = widths(architecture)
+    kept = sum(cells(work, window) for window in shape.heads)
+    if shape.index_room:
         kept = kept + cells(work, None)
     return np.asarray(MASK_VALUE[flash_attention] * micro_batch(work) * kept)
 

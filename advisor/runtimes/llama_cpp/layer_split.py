@@ -85,9 +85,9 @@ def _placed(
     machine: Machine,
     work: Workload,
     settings: Settings,
-    found: tuple[Array, Array, Location],
+    split: tuple[Array, Array, Location],
 ) -> Placement:
-    gpu_layers, cpu_moe, rest = found
+    gpu_layers, cpu_moe, rest = split
     on_gpu = last_layers(model, gpu_layers)
     experts_on_gpu = on_gpu * last_layers(model, model.layers - cpu_moe)
     cached_on_gpu = on_gpu * (not settings.kv_in_ram)

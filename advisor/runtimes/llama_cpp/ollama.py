@@ -66,11 +66,11 @@ def micro_batch(model: Model, machine: Machine, work: Workload) -> Array:
     context = np.asarray(work.context, dtype=float) * work.users
     needed = predicted(model, work)
     vram = sum((gpu.memory.value for gpu in machine.gpus), start=np.zeros(()))
-    found: Array = np.asarray(float(BATCH))
+    tokens: Array = np.asarray(float(BATCH))
     for least, batch, share, more in reversed(BATCHES):
         room = (needed <= share * vram) & (needed + more <= FILLED * vram)
-        found = np.where((context > least) & room, float(batch), found)
-    return found
+        tokens = np.where((context > least) & room, float(batch), tokens)
+    return tokens
 
 
 def predicted(model: Model, work: Workload) -> Array:
@@ -101,8 +101,8 @@ def place(
             f"Ollama serves {model.name} one request at a time, since its layers keep a state."
         )
     whole = settings if settings.gpu_layers is None else replace(settings, cpu_moe=0.0)
-    asked = served(model, machine, work)
-    return layer_split.place(model, chosen(model, machine, asked), asked, strategy, whole)
+    running = served(model, machine, work)
+    return layer_split.place(model, chosen(model, machine, running), running, strategy, whole)
 
 
 def chosen(model: Model, machine: Machine, work: Workload) -> Machine:
@@ -114,8 +114,8 @@ def chosen(model: Model, machine: Machine, work: Workload) -> Machine:
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
     """As llama.cpp, in the micro-batches that Ollama chooses."""
-    asked = served(model, machine, work)
-    return passes.schedule(model, placement, chosen(model, machine, asked), asked)
+    running = served(model, machine, work)
+    return passes.schedule(model, placement, chosen(model, machine, running), running)
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
@@ -140,15 +140,15 @@ def _fixed(
     model: Model, placement: Placement, machine: Machine, work: Workload
 ) -> Mapping[str, int]:
     """Options that fix what is not left to the fit: experts apart cannot be said, layers can."""
-    found = {}
+    options = {}
     if machine.gpus and not (model.has_experts and np.any(placement.cpu_moe)):
         layers = int(placement.gpu_layers)
-        found["num_gpu"] = layers + 1 if layers else 0
+        options["num_gpu"] = layers + 1 if layers else 0
     if machine.gpus and not int(placement.gpu_layers):
-        found["num_gpu"] = 0
+        options["num_gpu"] = 0
     if int(work.ubatch) != BATCH:
-        found["num_batch"] = int(work.ubatch)
-    return found
+        options["num_batch"] = int(work.ubatch)
+    return options
 
 
 def environment(work: Workload) -> Iterable[str]:

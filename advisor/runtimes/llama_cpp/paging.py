@@ -27,7 +27,7 @@ class Rereading:
     """Constants of what is read again; each may be an array, to try several.
 
     Attributes:
-        found: share of a scan that the cache still has, though it cannot hold all of it.
+        kept: share of a scan that the cache still has, though it cannot hold all of it.
         renewed: by one core, which takes pages out of the cache to bring in others, where the
             kernel reads 128 KiB ahead [B/s].
         growth: power of the read-ahead with which that rate grows: what is read ahead together
@@ -37,14 +37,14 @@ class Rereading:
             needed.
     """
 
-    found: Array
+    kept: Array
     renewed: Array
     growth: Array
     windows: Array
     most: Array
 
 
-WATCHED = Rereading(found=0.13, renewed=0.45e9, growth=0.65, windows=1.75, most=1.3)
+WATCHED = Rereading(kept=0.13, renewed=0.45e9, growth=0.65, windows=1.75, most=1.3)
 CORNER = 64
 """How sharply a scan stops reading again when the cache holds all of it; assumed. Rows with 0.88 of
 it in the cache read as much as those with half of it, those with all of it nothing, and what lies
@@ -96,7 +96,7 @@ def reread(
     experts = np.minimum(
         load.experts * (1.0 + beside), np.maximum(constants.most * experts_held, load.experts)
     )
-    scanned = dense * missed_share(cache / np.maximum(dense, 1.0), constants.found)
+    scanned = dense * missed_share(cache / np.maximum(dense, 1.0), constants.kept)
     pieces = experts * (1.0 - hit)
     renewal = (scanned + pieces) / renewal_rate(machine, constants)
     return Reread(scanned=scanned, pieces=pieces, renewal=renewal)
@@ -119,19 +119,19 @@ def renewal_rate(machine: Machine, constants: Rereading = WATCHED) -> Array:
     return np.asarray(machine.host.cores * constants.renewed * wide**constants.growth)
 
 
-def missed_share(cached: Array, found: Array = WATCHED.found) -> Array:
+def missed_share(cached: Array, kept: Array = WATCHED.kept) -> Array:
     """Share of a scan that is read again in each pass, when a part of it is in the page cache.
 
-    m = (1 - found) (1 - r^64). The kernel drops first what was not used for longest, and in a scan
+    m = (1 - kept) (1 - r^64). The kernel drops first what was not used for longest, and in a scan
     that is what comes next: a cache that is a little smaller keeps next to nothing, but for pages
     that came back soon after they were dropped, which Linux then keeps longer (mm/workingset.c).
 
     Args:
         cached: r, the part of the scan that the cache could hold.
-        found: what is kept so; nothing where no cache is.
+        kept: what is kept so; nothing where no cache is.
     """
     held = np.clip(np.asarray(cached, dtype=float), 0.0, 1.0)
-    return np.asarray((1.0 - np.minimum(found, held)) * (1.0 - held**CORNER))
+    return np.asarray((1.0 - np.minimum(kept, held)) * (1.0 - held**CORNER))
 
 
 def read_beside(model: Model, machine: Machine, windows: Array = WATCHED.windows) -> Array:

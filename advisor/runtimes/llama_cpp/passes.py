@@ -80,7 +80,7 @@ def _pass(
     ]
     own, apart = cache_apart(model, placement)
     attended = [
-        alone(Flow(route=Route.IN_PLACE, load=step_load(model, one, RAM, step))) for one in apart
+        alone(Flow(route=Route.IN_PLACE, load=step_load(model, away, RAM, step))) for away in apart
     ]
     return Schedule(
         stages=(

@@ -69,7 +69,7 @@ def _needs(model: Model, machine: Machine, work: Workload, strategy: PlacementSt
         raise Refusal("-sm tensor is modelled with all of the model in the GPUs.")
     if work.kv_type not in CACHES:
         raise Refusal(f"-sm tensor divides a cache in {', '.join(CACHES)}, not in {work.kv_type}.")
-    if any(one.key_values and not one.value_values for one in model.architecture.cache):
+    if any(cache.key_values and not cache.value_values for cache in model.architecture.cache):
         raise Refusal("-sm tensor does not run models with latent attention; use -sm layer.")
 
 
@@ -124,7 +124,7 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
 
 def _split(machine: Machine) -> Iterable[str]:
     yield "-sm tensor"
-    shares = [float(np.ravel(one)[0]) for one in parts(machine)]
+    shares = [float(np.ravel(part)[0]) for part in parts(machine)]
     if len(set(shares)) > 1:
         yield f"-ts {','.join(f'{100 * share:.0f}' for share in shares)}"
 
