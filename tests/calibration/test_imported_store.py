@@ -215,7 +215,7 @@ def test_parts_named_by_a_person_fill_what_the_file_leaves_open():
 
 
 def test_this_is_the_machine_we_are_on(monkeypatch):
-    monkeypatch.setattr(local_machine.calibration, "load", lambda: Calibration())
+    monkeypatch.setattr(local_machine.local_store, "load", lambda: Calibration())
     assert named_machine("this").host == local_machine.this_machine().host
 
 

@@ -50,7 +50,7 @@ def test_every_case_names_a_measure_a_unit_and_inputs_that_there_are(case) -> No
         VARIED
     )
     said = changed(inputs(row.scenario), case.inputs)
-    Scenario(said=changed(said, inherited(case.against, row.against)))
+    Scenario(inputs=changed(said, inherited(case.against, row.against)))
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if not case.beside], ids=name)

@@ -16,7 +16,7 @@ LLAMA = {"model": "Llama-3.1-70B", "format": "Q4_K_M", "context": 4096, "runtime
 
 
 def scenario(**said) -> Scenario:
-    return Scenario(said={**LLAMA, **said})
+    return Scenario(inputs={**LLAMA, **said})
 
 
 def value(name: str, **said) -> float:

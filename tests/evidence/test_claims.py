@@ -25,7 +25,7 @@ LLAMA = {"model": "Llama-3.1-70B", "format": "Q4_K_M", "context": 4096, "runtime
 
 
 def scenario(**said) -> Scenario:
-    return Scenario(said={**LLAMA, **said})
+    return Scenario(inputs={**LLAMA, **said})
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def cases_of(number: int):
 def one(holding: bool, *conditions: str, unit: str = "tokens/s") -> Finding:
     return Finding(
         conditions=conditions,
-        scenario=Scenario(said={}),
+        scenario=Scenario(inputs={}),
         figure=exact(2.0 if holding else 1.0),
         claimed=Claimed(low=2, high=None, unit=unit),
     )
@@ -160,7 +160,7 @@ def test_an_input_that_is_never_enough_is_said() -> None:
 def test_the_link_that_is_named_makes_streaming_fast_enough(found) -> None:
     case = next(one for one in found[1].findings if "vLLM" in one.condition)
     (text,) = case.needs
-    faster = Scenario(said={**case.scenario.said, "pcie_gbs": float(text.split()[-2])})
+    faster = Scenario(inputs={**case.scenario.inputs, "pcie_gbs": float(text.split()[-2])})
     assert holds(MEASURES["decode"](faster), case.claimed)
 
 
@@ -188,7 +188,7 @@ def test_a_scenario_is_said_in_words() -> None:
 
 def test_rows_that_break_the_rules_are_told() -> None:
     with pytest.raises(DataError, match="no input is called colour"):
-        Scenario(said={"colour": "red"})
+        Scenario(inputs={"colour": "red"})
     with pytest.raises(DataError, match="no measure is called 'beauty'"):
         measured("beauty", "")
     with pytest.raises(DataError, match="'colour' cannot be varied"):

@@ -70,7 +70,7 @@ def test_one_verdict_can_be_shown_alone(page, found):
 
 
 def test_every_link_opens_without_complaint(found):
-    asked = [parameters(one.scenario.said) for claim in found for one in claim.findings]
+    asked = [parameters(one.scenario.inputs) for claim in found for one in claim.findings]
     opened = [one for one in asked if one]
     assert len(opened) > len(case_rows()) / 2
     for one in opened:
@@ -80,7 +80,7 @@ def test_every_link_opens_without_complaint(found):
 
 def test_a_link_carries_the_scenario_to_advise(found):
     case = found[0].findings[0]
-    asked = parameters(case.scenario.said)
+    asked = parameters(case.scenario.inputs)
     assert asked["model"] == "Llama-3.1-70B"
     assert asked["layers"] == "40"
     test = app(**asked)

@@ -65,7 +65,7 @@ def coverage_row(score: Score) -> CoverageRow:
 @cache
 def coverage() -> Mapping[str, CoverageRow]:
     """The file by regime."""
-    return {one.regime: one for one in read(COVERAGE, CoverageRow)}
+    return {row.regime: row for row in read(COVERAGE, CoverageRow)}
 
 
 def coverage_like(estimate: Estimate) -> CoverageRow | None:

@@ -52,14 +52,14 @@ class Published:
     @cached_property
     def runs(self) -> Mapping[str, LlamaCppRun]:
         """Rows that can be understood and are not doubtful, by their id."""
-        found = {}
+        runs = {}
         for row in self.rows:
             if row["doubtful"] == "True":
                 continue
             case = case_of(row)
             if case is not None:
-                found[row["id"]] = LlamaCppRun(row=row, case=case)
-        return found
+                runs[row["id"]] = LlamaCppRun(row=row, case=case)
+        return runs
 
     @cached_property
     def decode(self) -> StackedRows:

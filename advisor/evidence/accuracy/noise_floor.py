@@ -33,11 +33,11 @@ def noise_floor(published: Published) -> Floor:
     for run in published.runs.values():
         if run.row["category"] == "resident" and run.row["tg_tps"]:
             alike.setdefault(_setting(run), []).append(run)
-    found = {key: list(_differences(runs)) for key, runs in alike.items()}
-    every = [one for differences in found.values() for one in differences]
+    apart_by_key = {key: list(_differences(runs)) for key, runs in alike.items()}
+    every = [difference for differences in apart_by_key.values() for difference in differences]
     return Floor(
         pairs=len(every),
-        settings=sum(bool(differences) for differences in found.values()),
+        settings=sum(bool(differences) for differences in apart_by_key.values()),
         median=float(np.median(every)) if every else 0.0,
     )
 
@@ -49,8 +49,8 @@ def _setting(run: LlamaCppRun) -> Hashable:
 
 
 def _differences(runs: Iterable[LlamaCppRun]) -> Iterable[float]:
-    for one, other in combinations(runs, 2):
-        apart = abs(float(one.case.work.decode_depth) - float(other.case.work.decode_depth))
-        if one.row["source_url"] != other.row["source_url"] and apart <= NEAR:
-            speeds = sorted((float(one.row["tg_tps"]), float(other.row["tg_tps"])))
+    for first, other in combinations(runs, 2):
+        apart = abs(float(first.case.work.decode_depth) - float(other.case.work.decode_depth))
+        if first.row["source_url"] != other.row["source_url"] and apart <= NEAR:
+            speeds = sorted((float(first.row["tg_tps"]), float(other.row["tg_tps"])))
             yield speeds[1] / speeds[0] - 1.0

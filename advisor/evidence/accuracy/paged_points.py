@@ -38,7 +38,7 @@ class Watched:
     """One row, and its estimate with the cache that the run was seen to have."""
 
     row: OwnRow
-    found: Estimate
+    estimate: Estimate
 
     @property
     def read(self) -> float:
@@ -48,16 +48,16 @@ class Watched:
     @cached_property
     def needed(self) -> float:
         """What a token reads in all [B]."""
-        return float(self.found.model.read_bytes_per_token)
+        return float(self.estimate.model.read_bytes_per_token)
 
     @cached_property
     def load(self) -> Load:
         """What a token reads of the mapped file."""
-        if self.found.placement is None:
-            raise InputError(self.found.refusal)
-        depth = self.found.work.decode_depth
+        if self.estimate.placement is None:
+            raise InputError(self.estimate.refusal)
+        depth = self.estimate.work.decode_depth
         step = ForwardPass(tokens=1.0, sequences=1.0, depth=depth, kv_type="f16")
-        return step_load(self.found.model, self.found.placement, DISK, step)
+        return step_load(self.estimate.model, self.estimate.placement, DISK, step)
 
     @cached_property
     def pages(self) -> bool:
@@ -67,14 +67,16 @@ class Watched:
     @cached_property
     def other(self) -> float:
         """Time of a token but for what comes from the drive, as predicted [s]."""
-        if self.found.step is None:
-            raise InputError(self.found.refusal)
-        return float(self.found.step.total) - float(self.found.step.parts.get(Route.PAGED, 0.0))
+        if self.estimate.step is None:
+            raise InputError(self.estimate.refusal)
+        return float(self.estimate.step.total) - float(
+            self.estimate.step.parts.get(Route.PAGED, 0.0)
+        )
 
     @property
     def drive(self) -> tuple[Disk, Constants]:
         """The drive, and the constants of the estimate."""
-        machine, constants = self.found.machine, self.found.constants
+        machine, constants = self.estimate.machine, self.estimate.constants
         if machine is None or machine.disk is None or constants is None:
             raise InputError(f"{self.row.id} does not tell the drive's speed.")
         return machine.disk, constants
@@ -83,7 +85,7 @@ class Watched:
 def watched() -> tuple[Watched, ...]:
     """Every row that tells what the drive gave."""
     told = (row for row in own_rows.rows() if own_rows.paged(row) and not row.doubtful)
-    return tuple(Watched(row=row, found=_estimated(row)) for row in told)
+    return tuple(Watched(row=row, estimate=_estimated(row)) for row in told)
 
 
 def _estimated(row: OwnRow) -> Estimate:
@@ -94,28 +96,30 @@ def _estimated(row: OwnRow) -> Estimate:
     )  # fmt: skip
 
 
-def predicted(one: Watched, constants: Rereading = WATCHED) -> Reread:
+def predicted(run: Watched, constants: Rereading = WATCHED) -> Reread:
     """What a token of a run brings in again."""
-    found = one.found
-    if found.placement is None or found.machine is None:
-        raise InputError(found.refusal)
-    return reread(found.model, found.placement, one.load, found.machine, constants)
+    prediction = run.estimate
+    if prediction.placement is None or prediction.machine is None:
+        raise InputError(prediction.refusal)
+    return reread(prediction.model, prediction.placement, run.load, prediction.machine, constants)
 
 
 def fitted(runs: Sequence[Watched]) -> Rereading:
     """The constants that these runs give.
 
-    What is found comes from what dense models read, by least squares of its share of what a token
+    The share kept comes from what dense models read, by least squares of its share of what a token
     needs; the windows and the most from what models with experts read, by that of its logarithm;
     the renewal of pages from the times of scans, by that of theirs.
     """
-    dense = [one for one in runs if not one.row.experts]
-    routed = [one for one in runs if one.row.experts]
-    scans = [one for one in dense if one.pages]
-    found = replace(WATCHED, found=_least(_missed(dense, replace(WATCHED, found=FOUND)), FOUND)[0])
-    late = _late(scans, replace(found, renewed=RENEWED, growth=GROWTH))
+    dense = [run for run in runs if not run.row.experts]
+    routed = [run for run in runs if run.row.experts]
+    scans = [run for run in dense if run.pages]
+    with_scan = replace(
+        WATCHED, kept=_least(_missed(dense, replace(WATCHED, kept=FOUND)), FOUND)[0]
+    )
+    late = _late(scans, replace(with_scan, renewed=RENEWED, growth=GROWTH))
     rate, growth = _least(late, RENEWED, GROWTH)
-    renewed = replace(found, renewed=rate, growth=growth)
+    renewed = replace(with_scan, renewed=rate, growth=growth)
     far = _far(routed, replace(renewed, windows=WINDOWS, most=MOST))
     windows, most = _least(far, WINDOWS, MOST)
     return replace(renewed, windows=windows, most=most)
@@ -124,24 +128,24 @@ def fitted(runs: Sequence[Watched]) -> Rereading:
 def _least(loss: Floats, *tried: Floats) -> tuple[float, ...]:
     """Of the constants that were tried together, those with the least loss."""
     at = np.unravel_index(np.argmin(loss), loss.shape)
-    return tuple(float(np.broadcast_to(one, loss.shape)[at]) for one in tried)
+    return tuple(float(np.broadcast_to(constant, loss.shape)[at]) for constant in tried)
 
 
 def _missed(runs: Iterable[Watched], constants: Rereading) -> Floats:
     """Sum of squares of what is wrong, in parts of what a token reads."""
-    return _sum(((predicted(one, constants).total - one.read) / one.needed) ** 2 for one in runs)
+    return _sum(((predicted(run, constants).total - run.read) / run.needed) ** 2 for run in runs)
 
 
 def _far(runs: Iterable[Watched], constants: Rereading) -> Floats:
     """Sum of squares of the logarithm of bytes, predicted over read."""
     return _sum(
-        np.log(predicted(one, constants).total / one.read) ** 2 for one in runs if one.pages
+        np.log(predicted(run, constants).total / run.read) ** 2 for run in runs if run.pages
     )
 
 
 def _late(runs: Iterable[Watched], constants: Rereading) -> Floats:
     """Sum of squares of the logarithm of predicted over measured."""
-    return _sum(np.log(seconds(one, constants) * one.row.tg_tps) ** 2 for one in runs)
+    return _sum(np.log(seconds(run, constants) * run.row.tg_tps) ** 2 for run in runs)
 
 
 def _sum(losses: Iterable[Array]) -> Floats:
@@ -151,14 +155,14 @@ def _sum(losses: Iterable[Array]) -> Floats:
 def points() -> Iterator[AccuracyPoint]:
     """Each row that read from the drive, predicted with the constants that the others give."""
     runs = watched()
-    for one in (each for each in runs if each.pages):
-        yield _point(one, fitted([other for other in runs if other is not one]))
+    for paged in (each for each in runs if each.pages):
+        yield _point(paged, fitted([other for other in runs if other is not paged]))
 
 
-def _point(one: Watched, constants: Rereading) -> AccuracyPoint:
-    row, decode = one.row, one.found.decode
+def _point(run: Watched, constants: Rereading) -> AccuracyPoint:
+    row, decode = run.row, run.estimate.decode
     if decode is None:
-        raise InputError(one.found.refusal)
+        raise InputError(run.estimate.refusal)
     return AccuracyPoint(
         id=row.id,
         regime=regime_of({"category": regimes.PAGED}),
@@ -170,15 +174,15 @@ def _point(one: Watched, constants: Rereading) -> AccuracyPoint:
         runtime=row.runtime,
         date=row.date,
         measured=row.tg_tps,
-        predicted=1.0 / float(seconds(one, constants)),
+        predicted=1.0 / float(seconds(run, constants)),
         half_width=math.log(float(decode.high) / float(decode.value)),
         source=row.source_url,
     )
 
 
-def seconds(one: Watched, constants: Rereading) -> Array:
+def seconds(run: Watched, constants: Rereading) -> Array:
     """A token's time, what comes from the drive worked out anew [s]."""
-    disk, engine = one.drive
-    again = predicted(one, constants)
+    disk, engine = run.drive
+    again = predicted(run, constants)
     paged = again.total, disk, engine, again.pieces, again.renewal
-    return one.other + page_fault_seconds(*paged)
+    return run.other + page_fault_seconds(*paged)

@@ -24,8 +24,8 @@ SHARED = (Group.ATTENTION, Group.SHARED_EXPERTS, Group.ROUTER)
 
 def answers(facts: Facts) -> dict[str, float]:
     """What each public advisor says of a run; those that say nothing are absent [tokens/s]."""
-    found = ((peer.name, peer.answer(facts)) for peer in PEERS)
-    return {name: speed for name, speed in found if speed is not None}
+    speeds = ((peer.name, peer.answer(facts)) for peer in PEERS)
+    return {name: speed for name, speed in speeds if speed is not None}
 
 
 def facts_of(case: Case, category: str, *, ram_peak: float, prompt: bool = False) -> Facts:

@@ -148,5 +148,5 @@ REGIMES = (
 
 def regime_of(traits: Traits) -> str:
     """Name of the regime of a run; its category where the table has none for it."""
-    found = (one.name for one in REGIMES if one.traits.items() <= traits.items())
-    return next(found, str(traits.get("category", "other")))
+    names = (regime.name for regime in REGIMES if regime.traits.items() <= traits.items())
+    return next(names, str(traits.get("category", "other")))

@@ -69,46 +69,46 @@ class Score:
     @property
     def best_peer(self) -> PeerScore | None:
         """The public advisor with the least median error, of those that answer most rows."""
-        most = [one for one in self.peers if 2 * one.rows > self.rows]
-        return min(most, key=lambda one: one.median, default=None)
+        most = [peer for peer in self.peers if 2 * peer.rows > self.rows]
+        return min(most, key=lambda peer: peer.median, default=None)
 
 
-def scores(found: Sequence[AccuracyPoint]) -> tuple[Score, ...]:
+def scores(points: Sequence[AccuracyPoint]) -> tuple[Score, ...]:
     """One line for each regime that has points, in the order of `REGIMES`, then all."""
     known = {regime.name: place for place, regime in enumerate(REGIMES)}
-    regimes = dict.fromkeys(point.regime for point in found)
+    regimes = dict.fromkeys(point.regime for point in points)
     ordered = sorted(regimes, key=lambda name: known.get(name, len(known)))
-    lines = [_score(name, [point for point in found if point.regime == name]) for name in ordered]
-    return (*lines, _score(ALL, found))
+    lines = [_score(name, [point for point in points if point.regime == name]) for name in ordered]
+    return (*lines, _score(ALL, points))
 
 
-def _score(regime: str, found: Sequence[AccuracyPoint]) -> Score:
-    error = _errors(point.error for point in found)
-    low, high = chance(Counter(point.group for point in found).values())
+def _score(regime: str, points: Sequence[AccuracyPoint]) -> Score:
+    error = _errors(point.error for point in points)
+    low, high = chance(Counter(point.group for point in points).values())
     return Score(
         regime=regime,
-        rows=len(found),
-        groups=len({point.group for point in found}),
+        rows=len(points),
+        groups=len({point.group for point in points}),
         median=float(np.median(error)),
         mean=float(np.mean(error)),
         within=float(np.mean(error <= CLOSE)),
-        covered=float(np.mean([point.held for point in found])),
+        covered=float(np.mean([point.held for point in points])),
         chance_low=low,
         chance_high=high,
-        peers=tuple(_peer_scores(found)) if regime != ALL else (),
+        peers=tuple(_peer_scores(points)) if regime != ALL else (),
     )
 
 
-def _peer_scores(found: Sequence[AccuracyPoint]) -> Iterable[PeerScore]:
+def _peer_scores(points: Sequence[AccuracyPoint]) -> Iterable[PeerScore]:
     for peer in PEERS:
-        said = [point for point in found if peer.name in point.peers]
-        if not said:
+        answered = [point for point in points if peer.name in point.peers]
+        if not answered:
             continue
-        error = _errors(point.peers[peer.name] / point.measured - 1.0 for point in said)
-        own = _errors(point.error for point in said)
+        error = _errors(point.peers[peer.name] / point.measured - 1.0 for point in answered)
+        own = _errors(point.error for point in answered)
         yield PeerScore(
             name=peer.name,
-            rows=len(said),
+            rows=len(answered),
             median=float(np.median(error)),
             mean=float(np.mean(error)),
             own_median=float(np.median(own)),

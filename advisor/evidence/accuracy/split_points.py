@@ -38,13 +38,13 @@ def points(published: Published) -> Iterable[AccuracyPoint]:
 def sweeps(published: Published) -> Iterable[tuple[LlamaCppRun, ...]]:
     """Runs that differ in the layers on the GPU alone, fewest first, of rows outside the fit."""
     fitted = set(published.decode.ids)
-    found: dict[tuple[str, ...], list[LlamaCppRun]] = {}
+    alike: dict[tuple[str, ...], list[LlamaCppRun]] = {}
     for run in published.runs.values():
         row = run.row
         if row["category"] == "partial" and row["tg_tps"] and row["id"] not in fitted:
             key = ("source_url", "runtime", "gpu", "cpu", "model", "quant", "context_depth")
-            found.setdefault(tuple(row[name] for name in key), []).append(run)
-    for runs in found.values():
+            alike.setdefault(tuple(row[name] for name in key), []).append(run)
+    for runs in alike.values():
         split = sorted((run for run in runs if _stated(run)), key=_gpu_layers)
         if len(split) > 1:
             yield tuple(split)
@@ -64,19 +64,19 @@ def _predicted(sweep: Sequence[LlamaCppRun]) -> Iterable[AccuracyPoint]:
     rate = ram_rate(slowest)
     told = {peer: _peer_rate(peer, slowest) for peer in PEERS}
     for run in others:
-        found, facts = _decode(run, rate), _facts(run)
-        speed = float(found.value)
+        decode, facts = _decode(run, rate), _facts(run)
+        speed = float(decode.value)
         yield point_of(
             run.row,
             regime=regime_of({"category": "partial", "timed": GENERATION, "ram": INFERRED}),
             group=group_of(run.row),
             measured=float(run.row["tg_tps"]),
             predicted=speed,
-            half_width=math.log(float(found.high) / speed),
+            half_width=math.log(float(decode.high) / speed),
             peers={
-                peer.name: said
+                peer.name: answer
                 for peer, own in told.items()
-                if (said := peer.answer(replace(facts, ram=own, ram_peak=own))) is not None
+                if (answer := peer.answer(replace(facts, ram=own, ram_peak=own))) is not None
             },
         )
 
@@ -90,13 +90,13 @@ def ram_rate(run: LlamaCppRun) -> float:
 def _decode(run: LlamaCppRun, rate: Array) -> Range:
     case = run.case
     host = replace(case.machine.host, bandwidth=given(rate))
-    found = estimate(
+    estimated = estimate(
         case.model, replace(case.machine, host=host), case.work, LLAMA_CPP, case.strategy,
         fitted_constants(), case.settings, backend=case.backend, build=case.build,
     )  # fmt: skip
-    if found.decode is None:
-        raise InputError(found.refusal)
-    return found.decode
+    if estimated.decode is None:
+        raise InputError(estimated.refusal)
+    return estimated.decode
 
 
 def _peer_rate(peer: Peer, run: LlamaCppRun) -> float:
@@ -104,8 +104,8 @@ def _peer_rate(peer: Peer, run: LlamaCppRun) -> float:
     facts, measured = _facts(run), float(run.row["tg_tps"])
 
     def off(rate: float) -> float:
-        said = peer.answer(replace(facts, ram=rate, ram_peak=rate))
-        return abs(math.log(said / measured)) if said else math.inf
+        answer = peer.answer(replace(facts, ram=rate, ram_peak=rate))
+        return abs(math.log(answer / measured)) if answer else math.inf
 
     return min(map(float, RATES), key=off)
 

@@ -59,29 +59,29 @@ def plain(ledger: Ledger) -> str:
         "chance",
         "best public formula",
     )
-    lines = [PLAIN.format("", *heads), *(_plain(one) for one in ledger.scores)]
+    lines = [PLAIN.format("", *heads), *(_plain(score) for score in ledger.scores)]
     names = [peer.name for peer in PEERS]
     lines += ["", "Public formulas on the same rows, median error (mean); * not on all of them", ""]
     lines += [" " * 38 + "".join(f"{name[:14]:>16}" for name in names)]
-    lines += [_plain_peers(one, names) for one in ledger.scores if one.peers]
+    lines += [_plain_peers(score, names) for score in ledger.scores if score.peers]
     return "\n".join((*lines, "", floor_sentence(ledger.floor)))
 
 
-def _plain(one: Score) -> str:
+def _plain(score: Score) -> str:
     return PLAIN.format(
-        one.regime, one.rows, one.groups, percent(one.median, 1), percent(one.mean, 1),
-        percent(one.within), percent(one.covered), allowed(one), best(one),
+        score.regime, score.rows, score.groups, percent(score.median, 1), percent(score.mean, 1),
+        percent(score.within), percent(score.covered), allowed(score), best(score),
     )  # fmt: skip
 
 
-def _plain_peers(one: Score, names: Iterable[str]) -> str:
-    said = {peer.name: peer for peer in one.peers}
-    cells = (f"{_starred(said[name], one) if name in said else '':>16}" for name in names)
-    return f"{one.regime:<38}" + "".join(cells)
+def _plain_peers(score: Score, names: Iterable[str]) -> str:
+    by_name = {peer.name: peer for peer in score.peers}
+    cells = (f"{_starred(by_name[name], score) if name in by_name else '':>16}" for name in names)
+    return f"{score.regime:<38}" + "".join(cells)
 
 
-def _starred(peer: PeerScore, one: Score) -> str:
-    return errors(peer) + ("" if peer.rows == one.rows else "*")
+def _starred(peer: PeerScore, score: Score) -> str:
+    return errors(peer) + ("" if peer.rows == score.rows else "*")
 
 
 def markdown(ledger: Ledger) -> str:
@@ -92,11 +92,11 @@ def markdown(ledger: Ledger) -> str:
         "|---|---|---|---|---|---|---|",
     )
     body = (
-        f"| {one.regime} | {one.rows} | {percent(one.median, 1)} | {percent(one.mean, 1)} "
-        f"| {percent(one.within)} | {percent(one.covered)} ({allowed(one)}) | {best(one)} |"
-        for one in ledger.scores
+        f"| {score.regime} | {score.rows} | {percent(score.median, 1)} | {percent(score.mean, 1)} "
+        f"| {percent(score.within)} | {percent(score.covered)} ({allowed(score)}) | {best(score)} |"
+        for score in ledger.scores
     )
-    names = ", ".join(f"[{one.name}]({one.source}) ({one.date})" for one in PEERS)
+    names = ", ".join(f"[{peer.name}]({peer.source}) ({peer.date})" for peer in PEERS)
     formulas = (
         f"Public formulas, restated in `advisor/peers/` and scored on the same rows: {names}."
     )
@@ -106,23 +106,23 @@ def markdown(ledger: Ledger) -> str:
 def record(ledger: Ledger) -> dict[str, Any]:
     """The ledger for other programs: shares as fractions, speeds in tokens/s."""
     return {
-        "regimes": [asdict(one) for one in ledger.scores],
+        "regimes": [asdict(score) for score in ledger.scores],
         "noise_floor": asdict(ledger.floor),
         "peers": [
-            {name: getattr(one, name) for name in ("name", "version", "date", "source", "formula")}
-            for one in PEERS
+            {name: getattr(peer, name) for name in ("name", "version", "date", "source", "formula")}
+            for peer in PEERS
         ],
-        "points": [_point(one) for one in ledger.points],
+        "points": [_point(point) for point in ledger.points],
     }
 
 
-def _point(one: AccuracyPoint) -> dict[str, Any]:
+def _point(point: AccuracyPoint) -> dict[str, Any]:
     names = ("id", "regime", "gpu", "cpu", "model", "format", "runtime", "date", "source")
     return {
-        **{name: getattr(one, name) for name in names},
-        "measured_tps": one.measured,
-        "predicted_tps": one.predicted,
-        "predicted_tps_low": one.low,
-        "predicted_tps_high": one.high,
-        "peers_tps": dict(one.peers),
+        **{name: getattr(point, name) for name in names},
+        "measured_tps": point.measured,
+        "predicted_tps": point.predicted,
+        "predicted_tps_low": point.low,
+        "predicted_tps_high": point.high,
+        "peers_tps": dict(point.peers),
     }

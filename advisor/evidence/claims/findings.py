@@ -70,8 +70,13 @@ class Finding:
         if not self.fits:
             return self.problem
         say, figure = self.claimed.say, self.figure
-        said, ends = say(float(figure.value)), range_of(float(figure.low), float(figure.high), say)
-        return f"{said} ({ends.removesuffix(f' {self.claimed.name}')})" if ends != said else said
+        middle, ends = (
+            say(float(figure.value)),
+            range_of(float(figure.low), float(figure.high), say),
+        )
+        return (
+            f"{middle} ({ends.removesuffix(f' {self.claimed.name}')})" if ends != middle else middle
+        )
 
     @property
     def outcome(self) -> str:
@@ -105,11 +110,11 @@ def finding(row: ClaimRow, case: CaseRow) -> Finding:
         DataError: a measure or an input that there is not.
         InputError: an input that cannot be used.
     """
-    scenario = Scenario(said=changed(inputs(row.scenario), case.inputs))
+    scenario = Scenario(inputs=changed(inputs(row.scenario), case.inputs))
     measure = measured(case.measure or row.measure, inherited(case.against, row.against))
     claimed = range_claimed(row, case)
     figure, problem = _tried(scenario, measure)
-    found = Finding(
+    result = Finding(
         conditions=tuple(part.strip() for part in case.condition.split(";")),
         scenario=scenario,
         figure=figure,
@@ -118,9 +123,9 @@ def finding(row: ClaimRow, case: CaseRow) -> Finding:
         beside=case.beside,
         source=case.source,
     )
-    if found.holds or found.beside:
-        return found
-    return replace(found, needs=_needs(found, measure, inherited(case.vary, row.vary)))
+    if result.holds or result.beside:
+        return result
+    return replace(result, needs=_needs(result, measure, inherited(case.vary, row.vary)))
 
 
 def range_claimed(row: ClaimRow, case: CaseRow) -> Claimed:
@@ -149,7 +154,7 @@ def measured(name: str, against: str) -> Measure:
         return measure
 
     def relative(scenario: Scenario) -> Range:
-        other = Scenario(said=changed(scenario.said, against))
+        other = Scenario(inputs=changed(scenario.inputs, against))
         return ratio(measure(scenario), measure(other), together=scenario.routes == other.routes)
 
     return relative
@@ -167,7 +172,7 @@ def _tried(scenario: Scenario, measure: Measure) -> tuple[Range, str]:
     return figure, f"not possible: {refusal}" if refusal else short
 
 
-def _needs(found: Finding, measure: Measure, vary: str) -> tuple[str, ...]:
-    if not found.fits:
+def _needs(finding: Finding, measure: Measure, vary: str) -> tuple[str, ...]:
+    if not finding.fits:
         return ()
-    return needs(found.scenario, measure, found.claimed, vary)
+    return needs(finding.scenario, measure, finding.claimed, vary)

@@ -138,7 +138,7 @@ CONTEXTS = 256.0 * np.arange(1, 8193)
 
 def longest_context(scenario: Scenario) -> Range:
     """The longest context whose cache still fits [tokens]."""
-    swept = Scenario(said={**scenario.said, "context": CONTEXTS})
+    swept = Scenario(inputs={**scenario.inputs, "context": CONTEXTS})
     fitting = CONTEXTS[np.broadcast_to(swept.estimate.fits, CONTEXTS.shape)]
     return exact(float(fitting[-1]) if fitting.size else np.nan)
 
@@ -157,7 +157,7 @@ SETTING = re.compile(r"(?<!\S)--?[a-z][\w-]*(?: [^-\s]\S*)?|\w+=(?:{[^}]*}|[^,)\
 
 def settings(scenario: Scenario) -> Range:
     """Settings in the command of a placement that differ from those for a model in the GPU."""
-    resident = Scenario(said={**scenario.said, "placement": PlacementStrategy.GPU_RESIDENT})
+    resident = Scenario(inputs={**scenario.inputs, "placement": PlacementStrategy.GPU_RESIDENT})
     commands = (scenario.estimate.command, resident.estimate.command)
     own, plain = (set(SETTING.findall(command)) for command in commands)
     return exact(float(len(own - plain)))
@@ -170,9 +170,9 @@ def paying_replies(scenario: Scenario) -> Range:
     saves none. Somebody who reads along loses only what is slower than reading.
     """
     bigger = Scenario(
-        said={
-            **scenario.said,
-            "gpu": scenario.said["upgrade"],
+        inputs={
+            **scenario.inputs,
+            "gpu": scenario.inputs["upgrade"],
             "placement": PlacementStrategy.GPU_RESIDENT,
         }
     )
@@ -181,7 +181,7 @@ def paying_replies(scenario: Scenario) -> Range:
     busy = float(monthly_hours(fast.value, spent.replies_per_day))
     row = find_gpu(scenario.text("upgrade"))
     priced = offers(row.name, 1, row.board_power_w, min(busy, HOURS_PER_MONTH), spent)
-    cost = min((one.monthly for one in priced), default=np.nan)
+    cost = min((offer.monthly for offer in priced), default=np.nan)
 
     def enough(now: Array, then: Array) -> Array:
         hours = monthly_hours(np.maximum(now - then, 0.0), 1.0)
@@ -212,10 +212,10 @@ MEASURES: dict[str, Measure] = {
 """Measures by the name that data files call them."""
 
 
-def _where_it_fits(one: Estimate, figure: Range | None) -> Range:
+def _where_it_fits(estimate: Estimate, figure: Range | None) -> Range:
     if figure is None:
         return exact(np.nan)
-    ends = (np.where(one.fits, end, np.nan) for end in (figure.value, figure.low, figure.high))
+    ends = (np.where(estimate.fits, end, np.nan) for end in (figure.value, figure.low, figure.high))
     value, low, high = ends
     return Range(value=value, low=low, high=high)
 
@@ -224,8 +224,8 @@ def _known(time: StepTime | None) -> StepTime:
     return StepTime(total=np.nan, parts={}, hidden=np.nan) if time is None else time
 
 
-def _step(one: Estimate) -> StepTime:
-    return _known(one.step)
+def _step(estimate: Estimate) -> StepTime:
+    return _known(estimate.step)
 
 
 def _share(time: StepTime, *names: str) -> Array:
@@ -238,14 +238,14 @@ def _hidden(time: StepTime) -> Array:
     return np.where(shown > 0, time.hidden / np.where(shown > 0, shown, 1.0), 1.0)
 
 
-def _in_ram(one: Estimate) -> Array:
-    return np.asarray(sum(one.held.get(Tier.RAM, ())))
+def _in_ram(estimate: Estimate) -> Array:
+    return np.asarray(sum(estimate.held.get(Tier.RAM, ())))
 
 
 def _waits(scenario: Scenario) -> Range:
     """Time that somebody waits for a reply, or reads it as it comes [s]."""
-    one, output = scenario.estimate, scenario.work.output
-    if one.first_token is None or one.decode is None:
+    there, output = scenario.estimate, scenario.work.output
+    if there.first_token is None or there.decode is None:
         return exact(np.nan)
     reading = output / (scenario.number("reading_tps") or np.inf)
 
@@ -253,7 +253,7 @@ def _waits(scenario: Scenario) -> Range:
         return first + np.maximum(output / rate, reading)
 
     return Range(
-        value=until(one.first_token.value, one.decode.value),
-        low=until(one.first_token.low, one.decode.high),
-        high=until(one.first_token.high, one.decode.low),
+        value=until(there.first_token.value, there.decode.value),
+        low=until(there.first_token.low, there.decode.high),
+        high=until(there.first_token.high, there.decode.low),
     )

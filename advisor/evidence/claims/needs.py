@@ -45,17 +45,17 @@ INPUTS = (
     Varied(
         key="ram_gbs", name="speed of the RAM", low=5, high=2000,
         say=lambda value: f"RAM that is read at {rate(value * GB)}",
-        now=lambda one: float(one.machine.host.bandwidth.value) / GB,
+        now=lambda case: float(case.machine.host.bandwidth.value) / GB,
     ),
     Varied(
         key="pcie_gbs", name="speed of the link", low=2, high=2000,
         say=lambda value: f"a link of {rate(value * GB)}",
-        now=lambda one: float(one.machine.gpus[0].link.pinned.value) / GB,
+        now=lambda case: float(case.machine.gpus[0].link.pinned.value) / GB,
     ),
     Varied(
         key="disk_gbs", name="speed of the drive", low=0.2, high=2000,
         say=lambda value: f"a drive of {rate(value * GB)}",
-        now=lambda one: float(one.machine.disk.sequential.value) / GB if one.machine.disk else 1.0,
+        now=lambda case: float(case.machine.disk.sequential.value) / GB if case.machine.disk else 1.0,
     ),
     Varied(
         key="cache_gb", name="page cache", low=1, high=4096,
@@ -65,25 +65,25 @@ INPUTS = (
     Varied(
         key="ram_gb", name="size of the RAM", low=8, high=8192,
         say=lambda value: f"{memory(value * GIB)} of RAM",
-        now=lambda one: float(one.machine.host.memory.value) / GIB,
+        now=lambda case: float(case.machine.host.memory.value) / GIB,
     ),
     Varied(
         key="context", name="context", low=1024, high=16_777_216,
         say=lambda value: f"a context of {value:,.0f} tokens",
-        now=lambda one: float(one.work.context),
+        now=lambda case: float(case.work.context),
     ),
     Varied(
         key="users", name="number of users", low=1, high=4096,
         say=lambda value: f"{value:,.0f} users at once",
-        now=lambda one: float(one.work.users),
+        now=lambda case: float(case.work.users),
     ),
     Varied(
         key="prompt", name="prompt", low=128, high=1_048_576,
         say=lambda value: f"a prompt of {value:,.0f} tokens",
-        now=lambda one: float(one.work.prompt),
+        now=lambda case: float(case.work.prompt),
     ),
 )  # fmt: skip
-VARIED = {one.key: one for one in INPUTS}
+VARIED = {varied.key: varied for varied in INPUTS}
 """Inputs that data files may name under `vary`."""
 
 
@@ -110,7 +110,7 @@ def needs(scenario: Scenario, measure: Measure, claimed: Claimed, vary: str) -> 
 def _need(scenario: Scenario, measure: Measure, claimed: Claimed, varied: Varied) -> str:
     tried = np.geomspace(varied.low, varied.high, POINTS)
     values = np.unique([float(f"{value:.1e}") for value in tried])
-    swept = Scenario(said={**scenario.said, varied.key: values})
+    swept = Scenario(inputs={**scenario.inputs, varied.key: values})
     enough = values[np.broadcast_to(holds(measure(swept), claimed), values.shape)]
     if not enough.size:
         return f"no {varied.name} alone is enough"

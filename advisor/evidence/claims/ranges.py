@@ -30,13 +30,13 @@ class Unit:
         size: one of it in SI units.
         say: words for a value in SI units.
         name: after a number; empty for the unit itself.
-        one: after a single one; empty where that is the same.
+        singular: after a single one; empty where that is the same.
     """
 
     size: float
     say: Callable[[float], str]
     name: str = ""
-    one: str = ""
+    singular: str = ""
 
 
 def _followed(name: str, size: float = 1.0, digits: int = 2) -> Callable[[float], str]:
@@ -64,7 +64,7 @@ UNITS = {
     "%": Unit(size=0.01, say=_followed("%", 0.01)),
     "times": Unit(size=1.0, say=_followed("times")),
     "layers": Unit(size=1.0, say=_followed("layers", digits=1)),
-    "settings": Unit(size=1.0, say=_settings, one="setting"),
+    "settings": Unit(size=1.0, say=_settings, singular="setting"),
     "replies": Unit(size=1.0, say=_replies, name="replies a day"),
 }
 """Units that a claim may have."""
@@ -129,7 +129,7 @@ class Claimed:
         return f"at most {self._end(self.high)}" if self.high is not None else ""
 
     def _end(self, value: float) -> str:
-        single = UNITS[self.unit].one if value == 1 else ""
+        single = UNITS[self.unit].singular if value == 1 else ""
         return f"{value:,g} {single or self.name}"
 
 

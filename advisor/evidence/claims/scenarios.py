@@ -70,13 +70,13 @@ class Scenario:
     """One case, ready to be computed.
 
     Attributes:
-        said: what the data files say of it; what they leave open is as on the Advise page.
+        inputs: what the data files say of it; what they leave open is as on the Advise page.
     """
 
-    said: Inputs
+    inputs: Inputs
 
     def __post_init__(self) -> None:
-        unknown = set(self.said) - KEYS
+        unknown = set(self.inputs) - KEYS
         if unknown:
             raise DataError(
                 f"data/claims/claims.csv: no input is called {', '.join(sorted(unknown))}."
@@ -84,34 +84,34 @@ class Scenario:
 
     def text(self, key: str, default: str = "") -> str:
         """A name that was said."""
-        return str(self.said.get(key, default))
+        return str(self.inputs.get(key, default))
 
     def number(self, key: str) -> float | None:
         """A number that was said; None where it was not."""
-        value: Any = self.said.get(key)
+        value: Any = self.inputs.get(key)
         return None if value is None else float(value)
 
     @cached_property
     def machine(self) -> Machine:
         """Where; open figures are those of typical parts."""
-        return machine(MachineSpec(**_fields(MachineSpec, self.said)))
+        return machine(MachineSpec(**_fields(MachineSpec, self.inputs)))
 
     @cached_property
     def work(self) -> Workload:
         """What is asked."""
-        return Workload(**_fields(Workload, self.said))
+        return Workload(**_fields(Workload, self.inputs))
 
     @cached_property
     def money(self) -> MoneyInputs:
         """What time is worth."""
-        return MoneyInputs(**_fields(MoneyInputs, self.said))
+        return MoneyInputs(**_fields(MoneyInputs, self.inputs))
 
     @property
     def settings(self) -> Settings:
         """What is fixed about the placement."""
-        cache: Any = self.said.get("cache_gb")
+        cache: Any = self.inputs.get("cache_gb")
         page_cache: Array | None = None if cache is None else cache * GIB
-        return Settings(**{**_fields(Settings, self.said), "page_cache": page_cache})
+        return Settings(**{**_fields(Settings, self.inputs), "page_cache": page_cache})
 
     @property
     def runtime(self) -> Runtime:
@@ -121,8 +121,8 @@ class Scenario:
     @cached_property
     def model(self) -> Model:
         """The model in the format that the runtime takes."""
-        asked = catalog.model(self.text("model"), self.text("format"))
-        return as_run(asked, self.runtime, self.machine)
+        as_stored = catalog.model(self.text("model"), self.text("format"))
+        return as_run(as_stored, self.runtime, self.machine)
 
     @cached_property
     def estimate(self) -> Estimate:
@@ -140,30 +140,32 @@ class Scenario:
     @property
     def refusal(self) -> str:
         """Why the runtime does not place the model there; empty where it does or none is meant."""
-        return self.estimate.refusal if "model" in self.said and "placement" in self.said else ""
+        return (
+            self.estimate.refusal if "model" in self.inputs and "placement" in self.inputs else ""
+        )
 
     @property
     def routes(self) -> tuple[Route, ...]:
         """Routes that carry its bytes; none where no model is meant."""
-        return self.estimate.routes if "model" in self.said and "gpu" in self.said else ()
+        return self.estimate.routes if "model" in self.inputs and "gpu" in self.inputs else ()
 
     @property
     def words(self) -> str:
         """All of it in a line."""
-        return in_words(self.said)
+        return in_words(self.inputs)
 
 
-def in_words(said: Inputs) -> str:
+def in_words(inputs: Inputs) -> str:
     """Inputs in a line, the model first."""
-    plain = {**said}
-    if "placement" in said:
-        plain["placement"] = PLACED[PlacementStrategy(str(said["placement"]))]
+    plain = {**inputs}
+    if "placement" in inputs:
+        plain["placement"] = PLACED[PlacementStrategy(str(inputs["placement"]))]
     return ", ".join(phrase.format(plain[key]) for key, phrase in PHRASES.items() if key in plain)
 
 
-def _fields(noun: type, said: Mapping[str, object]) -> dict[str, Any]:
+def _fields(noun: type, inputs: Mapping[str, object]) -> dict[str, Any]:
     names = {field.name for field in fields(noun)}
-    return {key: value for key, value in said.items() if key in names}
+    return {key: value for key, value in inputs.items() if key in names}
 
 
 KEYS = frozenset(OWN).union(

@@ -43,13 +43,15 @@ class Claim:
     @property
     def parts(self) -> tuple[tuple[Finding, ...], ...]:
         """Cases that decide each thing it says: those held against the same range."""
-        deciding = (one for one in self.findings if not one.beside)
-        return tuple(tuple(part) for _, part in groupby(deciding, key=lambda one: one.claimed))
+        deciding = (finding for finding in self.findings if not finding.beside)
+        return tuple(
+            tuple(part) for _, part in groupby(deciding, key=lambda finding: finding.claimed)
+        )
 
     @property
     def verdict(self) -> Verdict:
         """What becomes of it."""
-        held = [[one.holds for one in part] for part in self.parts]
+        held = [[finding.holds for finding in part] for part in self.parts]
         if all(all(part) for part in held):
             return Verdict.HOLDS
         return Verdict.ONLY_IF if all(any(part) for part in held) else Verdict.DOES_NOT
@@ -59,7 +61,7 @@ class Claim:
         """When it holds, where it does so in some cases only; else empty."""
         if self.verdict is not Verdict.ONLY_IF:
             return ""
-        partly = (part for part in self.parts if not all(one.holds for one in part))
+        partly = (part for part in self.parts if not all(finding.holds for finding in part))
         return " and ".join(map(shared, partly))
 
     @property
@@ -70,8 +72,8 @@ class Claim:
     @property
     def why(self) -> str:
         """Our figures beside the ranges claimed, in a sentence."""
-        said = self.verdict is Verdict.ONLY_IF
-        text = "; ".join(_compared(part, condition_said=said) for part in self.parts)
+        conditional = self.verdict is Verdict.ONLY_IF
+        text = "; ".join(_compared(part, condition_said=conditional) for part in self.parts)
         return f"{text[:1].upper()}{text[1:]}."
 
     @property
@@ -92,7 +94,7 @@ class Claim:
             "why": self.why,
             "needs": list(self.needs),
             "assumed": self.row.assumed,
-            "cases": [one.plain for one in self.findings],
+            "cases": [finding.plain for finding in self.findings],
         }
 
     @property
@@ -116,27 +118,35 @@ def answered(row: ClaimRow, cases: Iterable[CaseRow]) -> Claim:
         DataError: a measure or an input that there is not.
         InputError: an input that cannot be used.
     """
-    found = sorted((finding(row, case) for case in cases), key=lambda one: one.beside)
-    return Claim(row=row, findings=tuple(found))
+    by_rank = sorted((finding(row, case) for case in cases), key=lambda result: result.beside)
+    return Claim(row=row, findings=tuple(by_rank))
 
 
 def shared(findings: Sequence[Finding]) -> str:
     """The fewest clauses that no failing case has and that name every case which holds."""
-    failing = {clause for one in findings if not one.holds for clause in one.conditions}
-    left = [one for one in findings if one.holds]
-    found: list[str] = []
+    failing = {clause for finding in findings if not finding.holds for clause in finding.conditions}
+    left = [finding for finding in findings if finding.holds]
+    chosen_clauses: list[str] = []
     while left:
-        safe = [clause for one in left for clause in one.conditions if clause not in failing]
+        safe = [
+            clause for finding in left for clause in finding.conditions if clause not in failing
+        ]
         chosen = max(safe, key=safe.count) if safe else left[0].condition
-        found.append(chosen)
-        left = [one for one in left if chosen not in (one.condition, *one.conditions)]
-    return " or ".join(found)
+        chosen_clauses.append(chosen)
+        left = [
+            finding for finding in left if chosen not in (finding.condition, *finding.conditions)
+        ]
+    return " or ".join(chosen_clauses)
 
 
 def _compared(part: Sequence[Finding], *, condition_said: bool) -> str:
     """What the cases of one thing give, those that hold first."""
-    held, failed = ([one for one in part if one.holds is wanted] for wanted in (True, False))
-    reach = ", which our range reaches" if not held and any(one.near for one in failed) else ""
+    held, failed = (
+        [finding for finding in part if finding.holds is wanted] for wanted in (True, False)
+    )
+    reach = (
+        ", which our range reaches" if not held and any(finding.near for finding in failed) else ""
+    )
     ours = f"we find {_span(part)}"
     if held and failed:
         start = "then" if condition_said else f"if {shared(part)},"
@@ -146,20 +156,20 @@ def _compared(part: Sequence[Finding], *, condition_said: bool) -> str:
 
 def _span(findings: Sequence[Finding]) -> str:
     """From the least to the most of several figures, and what binds all of them."""
-    fitting = [one for one in findings if one.fits]
+    fitting = [finding for finding in findings if finding.fits]
     if not fitting:
         return "no figure"
-    claimed, values = fitting[0].claimed, [float(one.figure.value) for one in fitting]
+    claimed, values = fitting[0].claimed, [float(finding.figure.value) for finding in fitting]
     text = f"{range_of(min(values), max(values), claimed.say)} {claimed.figure}".strip()
     if len(fitting) < len(findings):
         text = f"{text} where it is possible"
-    bound = {one.scenario.estimate.bottleneck for one in fitting if one.is_speed}
+    bound = {finding.scenario.estimate.bottleneck for finding in fitting if finding.is_speed}
     return f"{text}, bound by {bound.pop()}" if len(bound) == 1 else text
 
 
 def _needs(findings: Iterable[Finding]) -> Iterable[str]:
-    for one in findings:
-        if one.beside and one.holds:
-            yield f"{one.condition}: {one.words} {one.claimed.figure}".strip()
-        if one.needs:
-            yield f"{one.condition}: {'; '.join(one.needs)}"
+    for case in findings:
+        if case.beside and case.holds:
+            yield f"{case.condition}: {case.words} {case.claimed.figure}".strip()
+        if case.needs:
+            yield f"{case.condition}: {'; '.join(case.needs)}"

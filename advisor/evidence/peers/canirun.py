@@ -38,7 +38,7 @@ def decode(facts: Facts) -> float | None:
 def _bytes(form: str) -> float:
     named = re.search(r"\d+", form)
     bits = int(named.group()) if named else 4
-    return BYTES[min(BYTES, key=lambda one: abs(one - bits))]
+    return BYTES[min(BYTES, key=lambda known: abs(known - bits))]
 
 
 CANIRUN = Peer(

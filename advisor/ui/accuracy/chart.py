@@ -50,7 +50,7 @@ def scatter(points: Sequence[AccuracyPoint], places: Sequence[int]) -> Figure:
 
 
 def _ends(points: Sequence[AccuracyPoint]) -> tuple[float, float]:
-    speeds = [speed for one in points for speed in (one.measured, one.predicted)]
+    speeds = [speed for point in points for speed in (point.measured, point.predicted)]
     return min(speeds) / 1.6, max(speeds) * 1.6
 
 

@@ -33,34 +33,34 @@ TOGETHER = {"context", "pcie_gen", "pcie_lanes"}
 """What Advise writes in another way."""
 
 
-def parameters(said: Mapping[str, object]) -> dict[str, str]:
+def parameters(inputs: Mapping[str, object]) -> dict[str, str]:
     """What a link must say to open a scenario; empty where Advise cannot show it.
 
     Args:
-        said: inputs of the scenario.
+        inputs: inputs of the scenario.
     """
-    if "model" not in said or set(said) - set(FIELD_OF) - SHOWN_THERE - TOGETHER:
+    if "model" not in inputs or set(inputs) - set(FIELD_OF) - SHOWN_THERE - TOGETHER:
         return {}
-    found = {FIELD_OF[key]: f"{value}" for key, value in said.items() if key in FIELD_OF}
-    found = {"machine": ANOTHER, "gpu": NO_GPU, **found, **_context(said), **_link(said)}
-    if _unified(said):
-        found["pool"] = found.pop("ram", "")
+    values = {FIELD_OF[key]: f"{value}" for key, value in inputs.items() if key in FIELD_OF}
+    values = {"machine": ANOTHER, "gpu": NO_GPU, **values, **_context(inputs), **_link(inputs)}
+    if _unified(inputs):
+        values["pool"] = values.pop("ram", "")
     known = fields()
-    fitting = all(not known[key].problem(text) for key, text in found.items() if text)
-    return {key: text for key, text in found.items() if text} if fitting else {}
+    fitting = all(not known[key].problem(text) for key, text in values.items() if text)
+    return {key: text for key, text in values.items() if text} if fitting else {}
 
 
-def _context(said: Mapping[str, object]) -> dict[str, str]:
-    tokens = said.get("context", 8192)
+def _context(inputs: Mapping[str, object]) -> dict[str, str]:
+    tokens = inputs.get("context", 8192)
     label = next((label for label, size in CONTEXTS.items() if size == tokens), f"{tokens}")
     return {"context": label}
 
 
-def _link(said: Mapping[str, object]) -> dict[str, str]:
-    if "pcie_gen" not in said:
+def _link(inputs: Mapping[str, object]) -> dict[str, str]:
+    if "pcie_gen" not in inputs:
         return {}
-    return {"link": f"PCIe {said['pcie_gen']} x{said.get('pcie_lanes', 16)}"}
+    return {"link": f"PCIe {inputs['pcie_gen']} x{inputs.get('pcie_lanes', 16)}"}
 
 
-def _unified(said: Mapping[str, object]) -> bool:
-    return "gpu" in said and find_gpu(str(said["gpu"])).unified
+def _unified(inputs: Mapping[str, object]) -> bool:
+    return "gpu" in inputs and find_gpu(str(inputs["gpu"])).unified

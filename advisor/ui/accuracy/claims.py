@@ -24,14 +24,14 @@ NO_WAY = "Nothing we varied makes it hold."
 
 def claims_section() -> None:
     """Heading, how many hold, a choice among them, and one row for each."""
-    found = _computed()
+    answers = _computed()
     st.subheader("What articles say", anchor="articles")
-    show(block("oa-soft", f"{_summary(found)} {HOW}", "p"))
+    show(block("oa-soft", f"{_summary(answers)} {HOW}", "p"))
     chosen = st.segmented_control(
-        "Show", [EVERY, *(one.value for one in Verdict)], default=EVERY, key="claims_shown",
+        "Show", [EVERY, *(verdict.value for verdict in Verdict)], default=EVERY, key="claims_shown",
         format_func=str.capitalize, required=True,
     )  # fmt: skip
-    for claim in found:
+    for claim in answers:
         if chosen in (EVERY, claim.verdict.value):
             _row(claim)
 
@@ -41,11 +41,11 @@ def _computed() -> tuple[Claim, ...]:
     return claims()
 
 
-def _summary(found: Sequence[Claim]) -> str:
-    counted = Counter(one.verdict for one in found)
+def _summary(claims: Sequence[Claim]) -> str:
+    counted = Counter(claim.verdict for claim in claims)
     held, partly, failed = (counted[verdict] for verdict in Verdict)
     return (
-        f"Of {len(found)} claims about offloading, {held} can be taken as told, {partly} under a "
+        f"Of {len(claims)} claims about offloading, {held} can be taken as told, {partly} under a "
         f"condition only, {failed} not."
     )
 
@@ -72,7 +72,7 @@ def _answer(claim: Claim) -> Iterable[Markup]:
 
 def _details(claim: Claim) -> Iterable[Markup]:
     several = len(claim.parts) > 1
-    rows = (_case(one, with_range=several) for one in claim.findings)
+    rows = (_case(finding, with_range=several) for finding in claim.findings)
     yield table(("Case", "Our figure"), rows, label=f"Cases of claim {claim.row.number}")
     yield _paragraph("What they share", claim.scenario)
     yield _paragraph("Assumed", claim.row.assumed)
@@ -82,15 +82,15 @@ def _details(claim: Claim) -> Iterable[Markup]:
     yield block("oa-soft", _sources(claim), "p")
 
 
-def _case(one: Finding, *, with_range: bool) -> tuple[Markup, Markup]:
-    asked = parameters(one.scenario.said)
+def _case(finding: Finding, *, with_range: bool) -> tuple[Markup, Markup]:
+    query = parameters(finding.scenario.inputs)
     link = Markup("<a href='{}' target='_blank' rel='noopener'>open in Advise</a>")
-    first = [block("", one.condition)]
-    if asked:
-        first.append(block("oa-soft", link.format(address("./", asked))))
-    said = f"{one.words} {one.claimed.figure}" if one.fits else one.words
-    claimed = f" ({one.claimed.words})" if with_range and not one.claimed.open else ""
-    return joined(first), block("", said) + block("oa-soft", f"{one.outcome}{claimed}")
+    first = [block("", finding.condition)]
+    if query:
+        first.append(block("oa-soft", link.format(address("./", query))))
+    result = f"{finding.words} {finding.claimed.figure}" if finding.fits else finding.words
+    claimed = f" ({finding.claimed.words})" if with_range and not finding.claimed.open else ""
+    return joined(first), block("", result) + block("oa-soft", f"{finding.outcome}{claimed}")
 
 
 def _paragraph(title: str, text: object) -> Markup:
@@ -104,8 +104,10 @@ def _taken(needs: Sequence[str]) -> object:
 
 
 def _sources(claim: Claim) -> Markup:
-    named = [claim.row.source, *(one.source for one in claim.findings)]
+    named = [claim.row.source, *(finding.source for finding in claim.findings)]
     addresses = dict.fromkeys(part.strip() for text in named for part in text.split(";"))
     link = Markup("<a href='{}' target='_blank' rel='noopener noreferrer'>{}</a>")
-    found = (link.format(one, one.removeprefix("https://")) for one in addresses if one)
-    return Markup("Facts from {}.").format(Markup(", ").join(found))
+    links = (
+        link.format(address, address.removeprefix("https://")) for address in addresses if address
+    )
+    return Markup("Facts from {}.").format(Markup(", ").join(links))

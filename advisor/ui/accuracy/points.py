@@ -16,9 +16,9 @@ from advisor.ui.parts.markup import block, joined, notice, show, table
 
 NO_GPU = "no GPU"
 FILTERS: Mapping[str, Callable[[AccuracyPoint], str]] = {
-    "GPU": lambda one: one.gpu or NO_GPU,
-    "Model": lambda one: one.model,
-    "Kind of run": lambda one: one.regime,
+    "GPU": lambda point: point.gpu or NO_GPU,
+    "Model": lambda point: point.model,
+    "Kind of run": lambda point: point.regime,
 }
 """What figures can be narrowed by."""
 
@@ -60,7 +60,7 @@ def narrowed(points: Sequence[AccuracyPoint], wanted: Mapping[str, Sequence[str]
     return [
         at
         for at, point in enumerate(points)
-        if all(not asked or FILTERS[name](point) in asked for name, asked in wanted.items())
+        if all(not chosen or FILTERS[name](point) in chosen for name, chosen in wanted.items())
     ]
 
 
@@ -89,8 +89,8 @@ def _chart(shown: Sequence[AccuracyPoint], places: Sequence[int]) -> int | None:
 
 def selected(event: Any, places: Sequence[int]) -> int | None:
     """The place that a click on the chart carries; None where nothing that is shown was clicked."""
-    for one in event["selection"]["points"]:
-        at = one.get("customdata")
+    for clicked in event["selection"]["points"]:
+        at = clicked.get("customdata")
         at = at[0] if isinstance(at, list) else at
         if at in places:
             return int(at)
@@ -133,9 +133,9 @@ def _facts(point: AccuracyPoint) -> tuple[tuple[str, str], ...]:
 
 def _said(point: AccuracyPoint) -> Any:
     rows = [
-        (peer.name, number(said), percent(said / point.measured - 1.0))
+        (peer.name, number(speed), percent(speed / point.measured - 1.0))
         for peer in PEERS
-        if (said := point.peers.get(peer.name)) is not None
+        if (speed := point.peers.get(peer.name)) is not None
     ]
     if not rows:
         return block("oa-soft", "None has a formula for it.", "p")
@@ -167,13 +167,13 @@ def frame(shown: Sequence[AccuracyPoint]) -> pd.DataFrame:
     """The points as a table."""
     return pd.DataFrame(
         {
-            "Model": [f"{one.model} {one.format}".strip() for one in shown],
-            "Off by": [100.0 * one.error for one in shown],
-            "Measured": [one.measured for one in shown],
-            "Predicted": [one.predicted for one in shown],
-            "Source": [one.source if one.published else None for one in shown],
-            "On": [one.gpu or one.cpu for one in shown],
-            "In range": ["yes" if one.held else "no" for one in shown],
-            "Kind of run": [one.regime for one in shown],
+            "Model": [f"{point.model} {point.format}".strip() for point in shown],
+            "Off by": [100.0 * point.error for point in shown],
+            "Measured": [point.measured for point in shown],
+            "Predicted": [point.predicted for point in shown],
+            "Source": [point.source if point.published else None for point in shown],
+            "On": [point.gpu or point.cpu for point in shown],
+            "In range": ["yes" if point.held else "no" for point in shown],
+            "Kind of run": [point.regime for point in shown],
         }
     )

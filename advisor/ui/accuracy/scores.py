@@ -43,7 +43,7 @@ def regimes(ledger: Ledger) -> None:
     rows = (_row(score) for score in ledger.scores)
     show(table(HEADINGS, rows, label="Errors by kind of run", numeric=(1, 2, 3, 4, 5)))
     with st.expander("What the kinds of run are"):
-        kinds = ((one.name, one.text) for one in REGIMES)
+        kinds = ((regime.name, regime.text) for regime in REGIMES)
         show(table(("Kind of run", "What it is"), kinds, label="Kinds of run"))
     show(
         block(
@@ -72,7 +72,7 @@ def _row(score: Score) -> Sequence[object]:
 def _explained(name: str) -> Markup | str:
     if name == ALL:
         return "all together"
-    text = next((one.text for one in REGIMES if one.name == name), "")
+    text = next((regime.text for regime in REGIMES if regime.name == name), "")
     return Markup("<abbr title='{}'>{}</abbr>").format(text, name) if text else name
 
 
@@ -115,16 +115,16 @@ def formulas(ledger: Ledger) -> None:
 
 
 def _compared(score: Score) -> Sequence[object]:
-    said = {one.name: one for one in score.peers}
+    by_name = {scored.name: scored for scored in score.peers}
     own = two_lines(percent(score.median, 1), "")
-    return (score.regime, own, *(_cell(said.get(peer.name), score) for peer in PEERS))
+    return (score.regime, own, *(_cell(by_name.get(peer.name), score) for peer in PEERS))
 
 
-def _cell(said: PeerScore | None, score: Score) -> Markup | str:
-    if said is None:
+def _cell(peer: PeerScore | None, score: Score) -> Markup | str:
+    if peer is None:
         return ""
-    part = "" if said.rows == score.rows else f"{said.rows}; ours {percent(said.own_median, 1)}"
-    return two_lines(percent(said.median, 1), part)
+    part = "" if peer.rows == score.rows else f"{peer.rows}; ours {percent(peer.own_median, 1)}"
+    return two_lines(percent(peer.median, 1), part)
 
 
 def _formula(peer: Peer) -> Sequence[object]:

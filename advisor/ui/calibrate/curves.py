@@ -25,25 +25,25 @@ Line = tuple[str, Sequence[object], Sequence[float]]
 """Name, places and values [GB/s] of one line."""
 
 
-def has_curve(one: Measurement | None) -> bool:
+def has_curve(measurement: Measurement | None) -> bool:
     """Two points at least."""
-    return one is not None and len(one.curve) > 1
+    return measurement is not None and len(measurement.curve) > 1
 
 
-def threads(one: Measurement) -> Figure:
+def threads(measurement: Measurement) -> Figure:
     """RAM read rate against threads."""
-    places = [str(point.threads) for point in one.curve]
+    places = [str(point.threads) for point in measurement.curve]
     lines = [
-        ("middle of the repeats", places, [point.value / GB for point in one.curve]),
-        ("fastest repeat", places, [point.best / GB for point in one.curve]),
+        ("middle of the repeats", places, [point.value / GB for point in measurement.curve]),
+        ("fastest repeat", places, [point.best / GB for point in measurement.curve]),
     ]
     return _drawn(lines, "threads that read at once", "category")
 
 
-def depths(one: Measurement) -> Figure:
+def depths(measurement: Measurement) -> Figure:
     """Drive read rate against queue depth, a line for each size of block."""
     by_block: dict[int, list[CurvePoint]] = {}
-    for point in one.curve:
+    for point in measurement.curve:
         by_block.setdefault(point.block, []).append(point)
     lines = [
         (f"blocks of {size(block)}", [str(point.threads) for point in own],
@@ -65,9 +65,11 @@ def copies(latest: Mapping[str, Measurement]) -> Figure:
 
 def over_time(name: str, history: Iterable[Measurement]) -> Figure:
     """One figure at every time it was measured."""
-    own = [one for one in history if one.name == name]
-    times = [moment(one.when).isoformat() for one in own]
-    figure = _drawn([(title(name), times, [one.value / GB for one in own])], "", "date")
+    own = [measurement for measurement in history if measurement.name == name]
+    times = [moment(measurement.when).isoformat() for measurement in own]
+    figure = _drawn(
+        [(title(name), times, [measurement.value / GB for measurement in own])], "", "date"
+    )
     figure["layout"]["height"] = 190
     figure["layout"]["xaxis"]["nticks"] = 4
     return figure
@@ -75,7 +77,7 @@ def over_time(name: str, history: Iterable[Measurement]) -> Figure:
 
 def measured_again(history: Sequence[Measurement]) -> list[str]:
     """Headline figures that were measured twice or more."""
-    names = [one.name for one in history]
+    names = [measurement.name for measurement in history]
     return [name for name in HEADLINES if names.count(name) > 1]
 
 

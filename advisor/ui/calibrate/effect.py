@@ -50,7 +50,7 @@ class Change:
         return f"{100 * abs(ratio - 1):.0f} % {'faster' if ratio > 1 else 'slower'}"
 
 
-def asked() -> tuple[Model, Workload]:
+def last_request() -> tuple[Model, Workload]:
     """The model and request of the Advise page; its first ones where it was not visited."""
     last = st.session_state.get("last_asked")
     if last is not None:
@@ -63,7 +63,7 @@ def asked() -> tuple[Model, Workload]:
     return resolve.find(name, form).model, Workload()
 
 
-def asked_of() -> Runtime:
+def last_runtime() -> Runtime:
     """The runtime chosen on the Advise page; llama.cpp where none was."""
     _, chosen = st.session_state.get("last_asked", (None, None))
     return (chosen and chosen.chosen()) or LLAMA_CPP
@@ -85,12 +85,12 @@ def changes(
         AdvisorError: a machine of which too little is known.
     """
     before, after = (
-        {one.strategy: one for one in _estimates(model, work, name, known, runtime)}
+        {estimate.strategy: estimate for estimate in _estimates(model, work, name, known, runtime)}
         for known in (Calibration(), measured)
     )
     return [
-        Change(placement=TITLES[strategy], before=_speed(before[strategy]), after=_speed(one))
-        for strategy, one in after.items()
+        Change(placement=TITLES[strategy], before=_speed(before[strategy]), after=_speed(estimate))
+        for strategy, estimate in after.items()
     ]
 
 
@@ -101,8 +101,8 @@ def _estimates(
     return compare(model, machine, work, runtimes=[runtime])
 
 
-def _speed(one: Estimate) -> float | None:
-    return decode_tps(one) if usable([one]) else None
+def _speed(estimate: Estimate) -> float | None:
+    return decode_tps(estimate) if usable([estimate]) else None
 
 
 def section(name: str, measured: Calibration) -> None:
@@ -113,22 +113,25 @@ def section(name: str, measured: Calibration) -> None:
         measured: what was measured on it.
     """
     st.subheader("What it changes in the prediction", anchor="effect")
-    model, work = _chosen(*asked())
-    runtime = asked_of()
+    model, work = _chosen(*last_request())
+    runtime = last_runtime()
     try:
-        found = changes(model, work, name, measured, runtime)
+        differences = changes(model, work, name, measured, runtime)
     except AdvisorError as error:
         notice(str(error), "warning")
         return
-    show(block("oa-verdict", sentence(f"{model.name}, {model.format}", found), "p"))
-    show(_table(found))
-    said = f"Decode speed in {runtime.name}, with the request last asked on Advise."
-    show(block("oa-soft", said, "p"))
+    show(block("oa-verdict", sentence(f"{model.name}, {model.format}", differences), "p"))
+    show(_table(differences))
+    explanation = f"Decode speed in {runtime.name}, with the request last asked on Advise."
+    show(block("oa-soft", explanation, "p"))
 
 
 def _chosen(model: Model, work: Workload) -> tuple[Model, Workload]:
     """Another model of the catalogue where the person picks one."""
-    names = (model.name, *(one for one in catalog.model_rows() if one != model.name))
+    names = (
+        model.name,
+        *(model_row for model_row in catalog.model_rows() if model_row != model.name),
+    )
     name = st.selectbox(
         "Model", names, key="effect_model",
         help="The one last asked about on Advise, unless you choose another.",
@@ -138,12 +141,12 @@ def _chosen(model: Model, work: Workload) -> tuple[Model, Workload]:
     return resolve.find(name, model.format).model, work
 
 
-def sentence(model: str, found: Sequence[Change]) -> str:
+def sentence(model: str, changes: Sequence[Change]) -> str:
     """What became of the fastest placement, in words."""
-    both = [one for one in found if one.before and one.after]
+    both = [change for change in changes if change.before and change.after]
     if not both:
         return f"{model} fits nowhere on this machine; a smaller model would show the change."
-    fastest = max(both, key=lambda one: one.after or 0.0)
+    fastest = max(both, key=lambda change: change.after or 0.0)
     before, after = (tokens_per_second(speed or 0.0) for speed in (fastest.before, fastest.after))
     where = fastest.placement.replace("Offload", "offloaded").replace("In the", "in the")
     if before == after:
@@ -151,8 +154,11 @@ def sentence(model: str, found: Sequence[Change]) -> str:
     return f"{model}, {where}: {after}, was {before} assumed ({fastest.words})."
 
 
-def _table(found: Iterable[Change]) -> Markup:
-    rows = ((one.placement, _cell(one.after), _cell(one.before), one.words) for one in found)
+def _table(changes: Iterable[Change]) -> Markup:
+    rows = (
+        (change.placement, _cell(change.after), _cell(change.before), change.words)
+        for change in changes
+    )
     headings = ("Placement", "With what was measured", "Was assumed", "Change")
     return table(headings, rows, label="Prediction before and after", numeric=(1, 2))
 

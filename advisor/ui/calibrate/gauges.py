@@ -55,17 +55,17 @@ def marks(latest: Mapping[str, Measurement], seen: Fingerprint | None) -> dict[s
         seen: parts of the machine.
     """
     typical = from_catalog.disk(TYPICAL_DISK).sequential
-    found = {
+    by_figure = {
         "disk_read_direct": GaugeMark(
             value=float(typical.value), words="a typical PCIe 4 drive reads (yours is not known)"
         ),
         **_of_others(latest),
     }
     if seen is not None:
-        found |= _of_host(seen.cpu)
+        by_figure |= _of_host(seen.cpu)
         for place, name in enumerate(seen.gpus):
-            found |= _of_gpu(name, place, latest)
-    return found
+            by_figure |= _of_gpu(name, place, latest)
+    return by_figure
 
 
 def _of_others(latest: Mapping[str, Measurement]) -> dict[str, GaugeMark]:
@@ -97,7 +97,7 @@ def _of_gpu(name: str, place: int, latest: Mapping[str, Measurement]) -> dict[st
         return {}
     link = card.link
     generation, lanes = (
-        latest.get(figure_name(one, place)) for one in ("pcie_generation", "pcie_width")
+        latest.get(figure_name(part, place)) for part in ("pcie_generation", "pcie_width")
     )
     if generation and lanes and link.name.startswith("PCIe"):
         link = from_catalog.pcie(round(generation.value), round(lanes.value))
@@ -122,20 +122,26 @@ def gauges(
         now: the moment from which ages count; the present where none is given.
     """
     present = now or datetime.now(UTC)
-    cards = (_gauge(one, known.get(one.name), present) for one in shown)
+    cards = (_gauge(measurement, known.get(measurement.name), present) for measurement in shown)
     return block("oa-gauges", joined(cards))
 
 
-def _gauge(one: Measurement, mark: GaugeMark | None, now: datetime) -> Markup:
+def _gauge(measurement: Measurement, mark: GaugeMark | None, now: datetime) -> Markup:
     head = Markup("<div class='oa-head'><span class='oa-name'>{}</span><b>{}</b></div>")
-    parts = [head.format(title(one.name), quantity(one.value, one.unit))]
+    parts = [head.format(title(measurement.name), quantity(measurement.value, measurement.unit))]
     if mark is None:
         parts.append(block("oa-part", "No datasheet figure is known to set it against."))
     else:
-        parts.append(_bar(one.value / mark.value))
-        share = f"{100 * one.value / mark.value:.0f} % of the {rate(mark.value)} {mark.words}"
+        parts.append(_bar(measurement.value / mark.value))
+        share = (
+            f"{100 * measurement.value / mark.value:.0f} % of the {rate(mark.value)} {mark.words}"
+        )
         parts.append(block("oa-part", share))
-    parts.append(block("oa-soft", f"{steadiness(one.spread)}. Measured {ago(one.when, now)}."))
+    parts.append(
+        block(
+            "oa-soft", f"{steadiness(measurement.spread)}. Measured {ago(measurement.when, now)}."
+        )
+    )
     return block("oa-gauge", joined(parts))
 
 

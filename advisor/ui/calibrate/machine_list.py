@@ -55,7 +55,7 @@ def _row(name: str) -> None:
     with st.container(border=True, key=f"machine_{_key(name)}"):
         words, actions = st.columns([3, 2], vertical_alignment="center")
         try:
-            found = imported_store.probed(name)
+            history = imported_store.probed(name)
         except StoreError as error:
             with words:
                 show(block("oa-name", title(name)))
@@ -65,19 +65,19 @@ def _row(name: str) -> None:
             return
         with words:
             show(block("oa-name", title(name)))
-            show(block("oa-soft", parts_of(found.fingerprint)))
-            show(block("oa-soft", _when(found)))
+            show(block("oa-soft", parts_of(history.fingerprint)))
+            show(block("oa-soft", _when(history)))
         with actions, st.container(horizontal=True, horizontal_alignment="right"):
-            _actions(name, found)
+            _actions(name, history)
 
 
-def _actions(name: str, found: MeasurementHistory) -> None:
-    if not found.history:
+def _actions(name: str, history: MeasurementHistory) -> None:
+    if not history.history:
         return
-    if name != THIS and found.fingerprint is not None:
-        st.link_button("Open in Advise", link(found))
+    if name != THIS and history.fingerprint is not None:
+        st.link_button("Open in Advise", link(history))
     st.download_button(
-        "Export", json.dumps(to_json(found), indent=1), file_name=f"{name}.json",
+        "Export", json.dumps(to_json(history), indent=1), file_name=f"{name}.json",
         mime="application/json", key=f"export_{_key(name)}", on_click="ignore",
     )  # fmt: skip
     if name != THIS:
@@ -115,7 +115,10 @@ def _delete_button(name: str) -> None:
 
 def _key(name: str) -> str:
     """A part of a widget's key; names may hold letters that a style sheet cannot."""
-    return "".join(one if one.isalnum() and one.isascii() else f"-{ord(one):x}-" for one in name)
+    return "".join(
+        character if character.isalnum() and character.isascii() else f"-{ord(character):x}-"
+        for character in name
+    )
 
 
 def _delete(name: str) -> str:
@@ -137,20 +140,20 @@ def parts_of(seen: Fingerprint | None) -> str:
     size = f"{memory(seen.memory)} of RAM" if seen.memory else "RAM of unknown size"
     cores = f"{seen.cores} cores" if seen.cores else ""
     gpus = seen.gpus or ("no GPU",)
-    return ", ".join(one for one in (seen.cpu or "unknown processor", cores, size, *gpus) if one)
+    return ", ".join(part for part in (seen.cpu or "unknown processor", cores, size, *gpus) if part)
 
 
-def _when(found: MeasurementHistory) -> str:
-    if not found.history:
+def _when(history: MeasurementHistory) -> str:
+    if not history.history:
         return "Never measured."
-    count = len({one.when[:16] for one in found.history})
-    last = max(found.history, key=lambda one: one.when)
+    count = len({measurement.when[:16] for measurement in history.history})
+    last = max(history.history, key=lambda measurement: measurement.when)
     return f"Measured {moment(last.when)}" + (f", {count} times in all." if count > 1 else ".")
 
 
-def link(found: MeasurementHistory) -> str:
+def link(history: MeasurementHistory) -> str:
     """The Advise page with what is known of a machine filled in."""
-    seen, latest = found.fingerprint, found.latest
+    seen, latest = history.fingerprint, history.latest
     values: dict[str, str] = {"machine": ANOTHER}
     if seen is not None:
         values |= {"gpu": _known("gpu", seen.gpus[0]) if seen.gpus else NO_GPU}
@@ -167,10 +170,10 @@ def _known(key: str, name: str) -> str:
     """A name as the input of the Advise page writes it; empty where it does not have it."""
     find = find_gpu if key == "gpu" else find_host
     try:
-        found = find(name).name
+        listed = find(name).name
     except UnknownName:
         return ""
-    return "" if fields()[key].problem(found) else found
+    return "" if fields()[key].problem(listed) else listed
 
 
 def _form() -> None:
@@ -199,13 +202,13 @@ def _import() -> str:
         raise InputError(f"{file.name[:80]} has {file.size:,} bytes; {LARGEST:,} are allowed.")
     if len(imported_store.names()) >= MOST and name not in imported_store.names():
         raise InputError(f"{MOST} machines are kept already; delete one first.")
-    found = imported_store.with_parts(
+    history = imported_store.with_parts(
         imported(file.getvalue(), file.name[:80]),
         cpu=_said("import_cpu"),
-        gpus=[one for one in (_said("import_gpu"),) if one],
+        gpus=[gpu for gpu in (_said("import_gpu"),) if gpu],
         memory=int(float(st.session_state["import_ram"]) * GIB),
     )
-    kept = imported_store.keep(found, name)
+    kept = imported_store.keep(history, name)
     return f"{name} is here, with {len(kept.latest)} measured figures. Choose it above to see them."
 
 

@@ -71,7 +71,10 @@ def _known(name: str) -> Calibration:
         return known
     return replace(
         known,
-        measurements={**known.measurements, **{one.name: one for one in job.found}},
+        measurements={
+            **known.measurements,
+            **{measurement.name: measurement for measurement in job.measurements},
+        },
         changed=False,
         stale="",
     )
@@ -81,10 +84,10 @@ def _measured(who: str, known: Calibration, seen: Fingerprint | None) -> None:
     latest = known.measurements
     marks = gauges.marks(latest, seen)
     show(block("oa-verdict", _verdict(who, latest, marks), "p"))
-    wide = [one for one in latest.values() if one.spread > UNSTEADY]
+    wide = [measurement for measurement in latest.values() if measurement.spread > UNSTEADY]
     if wide:
         notice(_unsteady(wide), "warning")
-    rates = [one for one in latest.values() if one.unit == RATE]
+    rates = [measurement for measurement in latest.values() if measurement.unit == RATE]
     st.subheader("Measured beside the datasheet", anchor="gauges")
     show(gauges.gauges(rates, marks))
     show(block("oa-caption", "Bar: measured. Upright mark: the figure named under it.", "p"))
@@ -94,12 +97,16 @@ def _measured(who: str, known: Calibration, seen: Fingerprint | None) -> None:
 def _verdict(
     who: str, latest: Mapping[str, Measurement], marks: Mapping[str, gauges.GaugeMark]
 ) -> str:
-    said = {
+    sentences = {
         "ram_read": "reads its RAM at {}",
         "disk_read_direct": "its drive at {}",
         "h2d_pinned": "copies to its GPU at {}",
     }
-    parts = [words.format(rate(latest[one].value)) for one, words in said.items() if one in latest]
+    parts = [
+        words.format(rate(latest[figure].value))
+        for figure, words in sentences.items()
+        if figure in latest
+    ]
     if not parts:
         return "The figures below were measured."
     if parts[0].startswith("its"):
@@ -116,7 +123,10 @@ def _verdict(
 
 
 def _unsteady(wide: Sequence[Measurement]) -> str:
-    named = ", ".join(f"{probe_job.title(one.name)} {100 * one.spread:.0f} %" for one in wide[:4])
+    named = ", ".join(
+        f"{probe_job.title(measurement.name)} {100 * measurement.spread:.0f} %"
+        for measurement in wide[:4]
+    )
     return (
         f"Repeats lay far apart ({named}, each way). Other programs were at work, or the machine "
         "is shared with others. Measure again when it rests; until then expect predictions to be "
@@ -154,10 +164,10 @@ def _history(history: Sequence[Measurement]) -> None:
     with st.expander(f"All {len(history)} measurements" if len(history) > 1 else "In detail"):
         rows = (
             (
-                probe_job.title(one.name), quantity(one.value, one.unit),
-                f"{100 * one.spread:.0f} %", moment(one.when), one.note,
+                probe_job.title(measurement.name), quantity(measurement.value, measurement.unit),
+                f"{100 * measurement.spread:.0f} %", moment(measurement.when), measurement.note,
             )
-            for one in reversed(history)
+            for measurement in reversed(history)
         )  # fmt: skip
         headings = ("What", "Measured", "Repeats within", "When", "How")
         show(table(headings, rows, label="Every measurement, newest first", numeric=(1, 2)))

@@ -54,7 +54,11 @@ def section() -> None:
 def unsaved() -> ProbeJob | None:
     """What this session measured and could not be kept; None where there is nothing such."""
     mine: ProbeJob | None = st.session_state.get(MINE)
-    lost = mine is not None and mine.found and not (mine.running or mine.cancelled or mine.saved)
+    lost = (
+        mine is not None
+        and mine.measurements
+        and not (mine.running or mine.cancelled or mine.saved)
+    )
     return mine if lost else None
 
 
@@ -99,7 +103,7 @@ def _begin(*, full: bool) -> None:
 
 def free_space(folder: Path) -> float | None:
     """On the drive of a folder that need not exist yet; None where nobody can tell [B]."""
-    there = next((one for one in (folder, *folder.parents) if one.exists()), None)
+    there = next((existing for existing in (folder, *folder.parents) if existing.exists()), None)
     try:
         return None if there is None else float(shutil.disk_usage(there).free)
     except OSError:
@@ -145,13 +149,13 @@ def _ended(job: ProbeJob) -> None:
     if job.cancelled:
         notice("Stopped. Nothing was changed, and nothing is left behind.")
         return
-    if not job.found:
+    if not job.measurements:
         notice(" ".join(("Nothing could be measured.", *job.failures)), "error")
         return
     if job.saved:
         notice(f"Measured and saved. {_parts_left(job)}".strip())
     else:
-        others = [one for one in job.failures if one not in job.troubles.values()]
+        others = [failure for failure in job.failures if failure not in job.troubles.values()]
         notice(
             " ".join(("Measured, but shown here only.", *others, _parts_left(job))).strip(),
             "warning",

@@ -85,11 +85,11 @@ class ProbeJob:
         full: with more repeats and whole curves.
         steps: how far each part is that was begun.
         doing: what is measured now.
-        found: what was measured.
+        measurements: what was measured.
         troubles: why a part could not be, one sentence for each.
         failures: the same, and why nothing was saved.
         running: the thread still works.
-        saved: what was found is kept.
+        saved: the measurements are kept.
         token: by which whoever started it is known again.
     """
 
@@ -97,7 +97,7 @@ class ProbeJob:
     full: bool = False
     steps: dict[str, ProbeStep] = field(default_factory=dict)
     doing: str = ""
-    found: tuple[Measurement, ...] = ()
+    measurements: tuple[Measurement, ...] = ()
     troubles: dict[str, str] = field(default_factory=dict)
     failures: tuple[str, ...] = ()
     running: bool = True
@@ -159,11 +159,11 @@ class ProbeJob:
         figures = [
             f"{title(one.name)} {quantity(one.value, one.unit)} "
             f"(repeats within {100 * one.spread:.0f} %)"
-            for one in self.found
+            for one in self.measurements
         ]
         how = "Measured and saved" if self.saved else "Measured"
         measured = f"{how}: {', '.join(figures)}." if figures else ""
-        if any(one.spread > UNSTEADY for one in self.found):
+        if any(one.spread > UNSTEADY for one in self.measurements):
             measured += " The machine was busy; measure again when it rests."
         late = f"It was stopped after {self.longest:.0f} s." if self.too_long else ""
         late = "" if figures else late
@@ -196,8 +196,8 @@ def _work(job: ProbeJob) -> None:
         for part in job.parts:
             job.doing = LABELS.get(part, part)
             _measure(job, part)
-        if job.found and not job.cancelled:
-            local_store.save(job.found)
+        if job.measurements and not job.cancelled:
+            local_store.save(job.measurements)
             job.saved = True
     except AdvisorError as error:
         job.failures = (*job.failures, str(error))
@@ -217,8 +217,8 @@ def _measure(job: ProbeJob, part: str) -> None:
         return
     progress(ProbeStep(share=0.0, seconds_left=job.planned(part)))
     try:
-        found = suite.measure(part, job.planned(part), progress, job.stopping)
-        job.found = (*job.found, *found)
+        measured = suite.measure(part, job.planned(part), progress, job.stopping)
+        job.measurements = (*job.measurements, *measured)
     except AdvisorError as error:
         job.troubles[part] = str(error)
     except Exception as error:  # noqa: BLE001 - what the other parts found would be lost with it
