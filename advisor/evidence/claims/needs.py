@@ -55,7 +55,9 @@ INPUTS = (
     Varied(
         key="disk_gbs", name="speed of the drive", low=0.2, high=2000,
         say=lambda value: f"a drive of {rate(value * GB)}",
-        now=lambda case: float(case.machine.disk.sequential.value) / GB if case.machine.disk else 1.0,
+        now=lambda case: (
+            float(case.machine.disk.sequential.value) / GB if case.machine.disk else 1.0
+        ),
     ),
     Varied(
         key="cache_gb", name="page cache", low=1, high=4096,
