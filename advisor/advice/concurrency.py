@@ -92,7 +92,7 @@ def together(
         return tried[users]
 
     def fits(users: int) -> bool:
-        return of(users).decode is not None and bool(of(users).fits)
+        return of(users).decode is not None and bool(of(users).fits) and not of(users).waiting
 
     def fast(users: int) -> bool:
         return fits(users) and decode_tps(of(users)) >= target

@@ -211,5 +211,6 @@ def _factor(constant: str, value: float, source: str) -> ConstantRow:
 
 @cache
 def fitted_constants() -> Constants:
-    """Shares of peak and fixed costs."""
-    return Constants(read(DATA / "generated/efficiency.csv", ConstantRow))
+    """Shares of peak and fixed costs; those of serving engines come first and so win."""
+    files = (DATA / "generated/engine_kernels.csv", DATA / "generated/efficiency.csv")
+    return Constants(row for file in files for row in read(file, ConstantRow))

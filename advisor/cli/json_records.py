@@ -10,6 +10,7 @@ from advisor.advice.compare import decode_tps
 from advisor.advice.diagnosis.causes.required_bandwidth import Needed
 from advisor.advice.diagnosis.diagnose import Diagnosis, Explanation
 from advisor.advice.diagnosis.text import sentence
+from advisor.advice.first_token import first_token_within
 from advisor.cost_model.assumptions import Assumption
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Tier
@@ -77,6 +78,10 @@ def estimate_answer(one: Estimate) -> Json:
         "decode_tps_total": decode_tps(one) * float(one.work.users) if fits else None,
         **_range("prefill_tps", one.prefill if fits else None),
         **_range("ttft", one.first_token if fits else None, unit="_s"),
+        "users_running": float(one.work.users) if fits else None,
+        "users_waiting": float(one.waiting) if fits else None,
+        "ttft_p50_s": first_token_within(one, 0.5) if fits else None,
+        "ttft_p95_s": first_token_within(one, 0.95) if fits else None,
         "load_s": None if one.load is None else float(one.load),
         "vram_bytes": held[Tier.VRAM],
         "ram_bytes": sum(held[Tier.RAM]),

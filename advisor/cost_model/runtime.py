@@ -8,6 +8,7 @@ from advisor.cost_model.schedule import Phases
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
+from advisor.units import Array
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +31,8 @@ class Runtime:
     Attributes:
         name: as people call it.
         key: as data/generated/efficiency.csv names it.
+        at_once: users that are served together where all weights lie on the GPUs, of runtimes that
+            let the others wait; None for runtimes that must hold all.
         build: of which fork it is, as `catalog.constants.Scope` names builds; empty for none.
         version: what its command was written for, with the date it was checked.
         strategies: placements it can do.
@@ -56,6 +59,7 @@ class Runtime:
     place: Callable[[Model, Machine, Workload, PlacementStrategy, Settings], Placement]
     schedule: Callable[[Model, Placement, Machine, Workload], Phases]
     command: Callable[[Model, Placement, Machine, Workload], str]
+    at_once: Callable[[Model, Machine, Workload], Array] | None = None
     build: str = ""
     takes_layers: bool = False
     light_cache: str = ""

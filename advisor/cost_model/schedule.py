@@ -107,12 +107,14 @@ class Exchange:
         times: exchanges in a run.
         moved: bytes of each that cross it, one way [B].
         reduces: all of them add up or gather what each has, else one hands on to the next.
+        gpus: that take part.
     """
 
     way: ExchangePath
     times: Array
     moved: Array
     reduces: bool = False
+    gpus: int = 2
 
 
 @dataclass(frozen=True, kw_only=True)

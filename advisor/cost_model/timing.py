@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from advisor.catalog.constants import Constants
+from advisor.cost_model.engine_kernels import EngineKernels, engine_seconds, generation
 from advisor.cost_model.kernels import host_attention_seconds, host_kernel_seconds, kernel_seconds
 from advisor.cost_model.processors import FlowTime, cpu_seconds, gpu_seconds
 from advisor.cost_model.schedule import (
@@ -125,6 +126,8 @@ def _computed(flow: Flow, machine: Machine, constants: Constants) -> FlowTime:
     gpu = machine.gpus[flow.device]
     if flow.kernels is None:
         return gpu_seconds(flow.load, gpu, constants)
+    if isinstance(flow.kernels, EngineKernels):
+        return engine_seconds(flow.load, gpu, flow.kernels, constants)
     return kernel_seconds(flow.load, gpu, flow.kernels, constants)
 
 
@@ -170,20 +173,23 @@ def ram_bytes(stage: Stage) -> Array:
 def exchange_seconds(exchange: Exchange, machine: Machine, constants: Constants) -> Array:
     """GPUs send activations to each other [s].
 
-    t = times (latency + bytes / S). An all-reduce of one vector costs its latency alone, whatever
-    the link can move; long prompts fill it. Cards without a link of their own go through the
-    host's memory, at a share of its link.
+    t = times (latency + bytes / (share S)). An all-reduce of one vector costs its latency alone,
+    whatever the link can move, and more the more GPUs take part; long prompts fill it. Cards
+    without a link of their own go through the host's memory, whose link all but one share.
     """
     if exchange.way is ExchangePath.NETWORK:
         rate = machine.network.value if machine.network else np.inf
         return exchange.times * (constants.value("network_hop") + exchange.moved / rate)
     gpu = machine.gpus[0]
-    rate = gpu.peer.value if gpu.peer else gpu.link.pinned.value * constants.value("peer_share")
     family = "NVLink" if gpu.peer else ""
-    alone = constants.value("all_reduce", family)
+    rate = (gpu.peer or gpu.link.pinned).value * constants.value("peer_share", family)
     if not exchange.reduces:
-        alone = constants.value("crossing")
-    return exchange.times * (alone + exchange.moved / rate)
+        return exchange.times * (constants.value("crossing") + exchange.moved / rate)
+    further = exchange.gpus - 2
+    alone = constants.value("all_reduce", family)
+    alone = alone + further * constants.value("all_reduce_further", family)
+    sharing = constants.value("peer_sharing", family or generation(gpu)) * further
+    return exchange.times * (alone + exchange.moved / rate * (1.0 + sharing))
 
 
 def schedule_seconds(schedule: Schedule, machine: Machine, constants: Constants) -> StepTime:

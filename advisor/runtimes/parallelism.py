@@ -111,7 +111,9 @@ def exchanges(model: Model, machine: Machine, how: Parallel, tokens: Array) -> I
     if how.tensor > 1:
         ring = 2.0 * (how.tensor - 1) / how.tensor
         times = REDUCES_PER_LAYER * model.layers
-        yield Exchange(way=ExchangePath.PEER, times=times, moved=ring * vector, reduces=True)
+        yield Exchange(
+            way=ExchangePath.PEER, times=times, moved=ring * vector, reduces=True, gpus=how.tensor
+        )
     between = machine.nodes - 1
     if how.pipeline - 1 > between:
         yield Exchange(

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain
 
 import numpy as np
 
+from advisor.cost_model.engine_kernels import PEAKS, EngineKernels
 from advisor.cost_model.loads import ForwardPass, Load, prompt_step, step_load, token_step
 from advisor.cost_model.placement import (
     RAM,
@@ -25,9 +27,10 @@ from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.architecture import Group
-from advisor.model.model import Floats, Model
+from advisor.model.model import LAYERED, Floats, Model
 from advisor.runtimes.format_support import kinds
 from advisor.runtimes.parallelism import (
+    ACTIVATION,
     Parallel,
     cache_share,
     chunks,
@@ -245,11 +248,110 @@ def group_weights(model: Model, placement: Placement, how: Parallel, at: int) ->
     return whole / how.tensor
 
 
-def group_kernels(model: Model, how: Parallel, at: int, step: ForwardPass) -> Kernels:
+def group_kernels(
+    model: Model, placement: Placement, machine: Machine, how: Parallel, at: int, step: ForwardPass
+) -> EngineKernels:
     """How one GPU of a group computes its layers; the first group samples for all."""
+    group = chunks(model, how.pipeline)[at]
+    head = placement.output.get(vram(representative(machine, how, at)), 0.0)
+    tokens = np.asarray(step.tokens, dtype=float)
+    stream = model.architecture.hidden * ACTIVATION * tokens
+    experts = model.architecture.experts
+    used = experts.used if experts else 0
+    per_token = group @ model.flops[Group.ROUTED_EXPERTS] / how.tensor
+    rows = per_token / used * experts.total * model.expert_share(tokens) if experts else 0.0
+    dense, routed = engine_formats(model)
+    return EngineKernels(
+        number=PEAKS[dense][0],
+        sequences=step.sequences if at == 0 else 0.0,
+        prompt=bool(np.any(tokens > np.asarray(step.sequences))),
+        dense=dense,
+        experts=routed,
+        head_bytes=head * model.output,
+        head_flops=head * model.output_flops * tokens,
+        head_used=head * model.output_flops * np.asarray(step.sequences, dtype=float),
+        activations=stream * float(group.sum()),
+        expert_activations=stream * float(group @ model.expert_layers) * used,
+        expert_rows=rows,
+        attention_layers=float(group @ (model.kv_values > 0)),
+    )
+
+
+KernelsOf = Callable[[Model, Placement, Machine, Parallel, int, ForwardPass], Kernels]
+"""How one GPU of a group computes its layers in a step."""
+
+
+def layers_only(own: Kernels) -> Kernels:
+    """The same for further layers of a step whose tokens and cache are counted already."""
+    if not isinstance(own, EngineKernels):
+        return replace(own, sequences=0.0, unpacked=0.0)
+    nothing = dict.fromkeys(COUNTED_ONCE, 0.0)
+    return replace(own, **nothing)
+
+
+COUNTED_ONCE = (
+    "sequences", "head_bytes", "head_flops", "head_used", "activations", "expert_activations",
+    "expert_rows", "attention_layers",
+)  # fmt: skip
+"""Parts of `EngineKernels` that a step has once."""
+
+
+FORMATS = ((12.0, "f16"), (6.0, "fp8"))
+"""Formats of kernels by the bits of a weight from which they are used; below, those of 4 bits."""
+
+
+@lru_cache(maxsize=512)
+def engine_formats(model: Model) -> tuple[str, str]:
+    """Formats in which dense weights and routed experts are multiplied."""
+    experts = model.architecture.experts
+    unused = experts.total / experts.used if experts else 1.0
+    dense = [one for one in LAYERED if one not in (Group.ROUTED_EXPERTS, Group.NORMS)]
+    return (
+        _kernel(model, [(model.held[one], model.flops[one]) for one in dense]),
+        _kernel(
+            model,
+            [(model.held[Group.ROUTED_EXPERTS], model.flops[Group.ROUTED_EXPERTS] * unused)],
+        ),
+    )
+
+
+def _kernel(model: Model, parts: Iterable[tuple[Floats, Floats]]) -> str:
+    """Format by the mean bits of a weight: bytes held over weights, two FLOPs each."""
+    sizes = [(float(np.sum(held)), float(np.sum(work)) / 2.0) for held, work in parts]
+    weights = sum(count for _, count in sizes)
+    bits = 8.0 * sum(size for size, _ in sizes) / weights if weights else 16.0
+    near = next((name for least, name in FORMATS if bits >= least), "")
+    return near or FOUR_BITS.get(model.format, "int4")
+
+
+FOUR_BITS = {"NVFP4": "nvfp4", "MXFP4-hf": "mxfp4"}
+"""Kernels of formats of 4-bit floats; those of integers unpack them as they multiply."""
+
+
+def framework_kernels(
+    model: Model, placement: Placement, machine: Machine, how: Parallel, at: int, step: ForwardPass
+) -> Kernels:
+    """The same for engines without graphs of their own, which compute as PyTorch does."""
+    del placement, machine
     share = float(np.mean(chunks(model, how.pipeline)[at])) / how.tensor
     sequences = step.sequences if at == 0 else 0.0
     return kernels(model, sequences, unpacked_weights(model) * share)
+
+
+def users_at_once(model: Model, machine: Machine, work: Workload, room: Room) -> Array:
+    """Users of the context allocated whose cache fits beside all weights; the others wait [users].
+
+    0 where the weights themselves do not fit.
+    """
+    how = parallel(model, machine)
+    counts = []
+    for at, group in enumerate(chunks(model, how.pipeline)):
+        held = group @ model.layer_bytes / how.tensor
+        alone = replace(work, users=0.0 * np.asarray(work.users) + 1.0)
+        each = np.sum(group * room.cache * cache_share(model, how.tensor), axis=-1)
+        left = weight_room(model, machine, alone, room, how, at) + each - held
+        counts.append(np.floor(np.maximum(left, 0.0) / np.maximum(each, 1.0)))
+    return np.asarray(np.minimum.reduce(np.broadcast_arrays(*counts)))
 
 
 def sequences_that_fit(model: Model, placement: Placement, machine: Machine, work: Workload) -> int:

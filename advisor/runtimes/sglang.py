@@ -33,6 +33,7 @@ from advisor.runtimes.serving import (
     phases,
     placed,
     served,
+    users_at_once,
 )
 from advisor.units import GIB, MIB, Array
 
@@ -73,9 +74,17 @@ def place(
         raise Refusal("SGLang keeps no weights on a drive.")
     if not machine.gpus:
         raise Refusal("SGLang computes on a GPU here, and this machine has none.")
+    return placed(model, machine, work, strategy, settings, _room(model, machine, work))
+
+
+def _room(model: Model, machine: Machine, work: Workload) -> Room:
     cache = model.kv_bytes(work.context, served(work).kv_type)
-    room = Room(usable=static_share(machine), buffered=BUFFERED, cache=cache, working=0.0)
-    return placed(model, machine, work, strategy, settings, room)
+    return Room(usable=static_share(machine), buffered=BUFFERED, cache=cache, working=0.0)
+
+
+def at_once(model: Model, machine: Machine, work: Workload) -> Array:
+    """Users that are served together; the scheduler lets the others wait."""
+    return users_at_once(model, machine, work, _room(model, machine, work))
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
@@ -90,7 +99,7 @@ def _group(
     here = held_load(model, placement, machine, how, at, step)
     outside = outside_load(model, placement, how, at, step)
     moved = group_weights(model, placement, how, at)
-    own = group_kernels(model, how, at, step)
+    own = group_kernels(model, placement, machine, how, at, step)
     yield alone(Flow(route=Route.RESIDENT, load=here + outside, device=device, kernels=own))
     yield alone(Flow(route=Route.STREAMED, moved=moved, device=device, transfer=Transfer.PINNED))
 
@@ -130,6 +139,7 @@ SGLANG = Runtime(
     place=place,
     schedule=schedule,
     command=command,
+    at_once=at_once,
     light_cache="fp8",
     notes=NOTES,
 )

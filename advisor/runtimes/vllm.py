@@ -12,7 +12,7 @@ import math
 import shlex
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
@@ -35,18 +35,20 @@ from advisor.model.model import Floats, Model
 from advisor.runtimes.format_support import becomes_of
 from advisor.runtimes.parallelism import Parallel, chunks, parallel, representative, several
 from advisor.runtimes.serving import (
+    KernelsOf,
     Room,
     checkpoint,
     group_kernels,
     group_weights,
     held_load,
+    layers_only,
     outside_load,
     phases,
     placed,
     served,
+    users_at_once,
     weight_room,
 )
-from advisor.runtimes.weight_streaming import kernels
 from advisor.units import GIB, Array
 
 VERSION = "vLLM 0.33.0"
@@ -76,7 +78,7 @@ def place(
         raise Refusal("vLLM keeps no weights on a drive.")
     if not machine.gpus:
         raise Refusal("vLLM streams to a GPU, and this machine has none.")
-    room = Room(usable=MEMORY_USED, buffered=BUFFERED, cache=paged_cache(model, served(work)))
+    room = _room(model, work)
     copied = placed(model, machine, work, strategy, settings, room)
     if strategy is PlacementStrategy.GPU_RESIDENT or settings.zero_copy is False:
         return copied
@@ -84,6 +86,15 @@ def place(
     if settings.zero_copy or _sooner(model, machine, work, read, copied):
         return read
     return copied
+
+
+def _room(model: Model, work: Workload) -> Room:
+    return Room(usable=MEMORY_USED, buffered=BUFFERED, cache=paged_cache(model, served(work)))
+
+
+def at_once(model: Model, machine: Machine, work: Workload) -> Array:
+    """Users that are served together; the scheduler lets the others wait."""
+    return users_at_once(model, machine, work, _room(model, work))
 
 
 def _sooner(
@@ -183,13 +194,25 @@ def paged_cache(model: Model, work: Workload) -> Floats:
     return model.kv_bytes(tokens, work.kv_type)
 
 
-def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
+def schedule(
+    model: Model,
+    placement: Placement,
+    machine: Machine,
+    work: Workload,
+    computed: KernelsOf = group_kernels,
+) -> Phases:
     """One pass for the prompt and one for each token; copies beside the compute."""
-    return phases(model, placement, machine, work, _group)
+    return phases(model, placement, machine, work, partial(_group, computed))
 
 
 def _group(
-    model: Model, placement: Placement, machine: Machine, how: Parallel, at: int, step: ForwardPass
+    computed: KernelsOf,
+    model: Model,
+    placement: Placement,
+    machine: Machine,
+    how: Parallel,
+    at: int,
+    step: ForwardPass,
 ) -> Iterable[Stage]:
     """One group of GPUs: what lies there and what is copied together, then what is read in place.
 
@@ -210,12 +233,12 @@ def _group(
         )
 
     copied = streamed(moved, Transfer.PINNED)
-    own = group_kernels(model, how, at, step)
+    own = computed(model, placement, machine, how, at, step)
     yield Stage(flows=(resident(here + outside.times(1.0 - read), own), copied))
     if np.any(read > 0):
-        computed = replace(outside, weights=np.zeros(()), experts=np.zeros(())).times(read)
+        work = replace(outside, weights=np.zeros(()), experts=np.zeros(())).times(read)
         over = streamed(outside.weights * read, Transfer.ZERO_COPY)
-        yield Stage(flows=(resident(computed, kernels(model, 0.0)), over))
+        yield Stage(flows=(resident(work, layers_only(own)), over))
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
@@ -285,6 +308,7 @@ VLLM = Runtime(
     place=place,
     schedule=schedule,
     command=command,
+    at_once=at_once,
     light_cache="fp8",
     notes=NOTES,
 )

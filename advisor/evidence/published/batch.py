@@ -4,6 +4,7 @@ Papers of offloading report generated tokens per second of a whole batch, prompt
 largest batch that fits; many do not print it.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
@@ -60,7 +61,7 @@ def batch(
     notes: list[str],
 ) -> float:
     """Sequences in a batch: as stated, or as many as memory allows where that was the point."""
-    stated = number(row, "batch")
+    stated = number(row, "batch") or _running(row)
     if stated:
         return stated
     if not (all(lengths(row)) or runtime.key in THROUGHPUT or text(row, "category") == "batched"):
@@ -80,6 +81,12 @@ def batch(
     found = max(float(np.floor(found * reached)), 1.0)
     notes.append(f"the batch is not stated: {found:g}, as many as memory allows, stand in")
     return found
+
+
+def _running(row: Mapping[str, str]) -> float | None:
+    """Mean number of requests at once where a load was set by requests a second."""
+    found = re.search(r"mean running requests[^=]*= ?(\d+(?:\.\d+)?)", text(row, "other_metric"))
+    return max(float(found[1]), 1.0) if found else None
 
 
 def guessed_batch(model: Model) -> float:

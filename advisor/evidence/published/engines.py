@@ -22,14 +22,17 @@ from advisor.runtimes import (
     expert_offloading,
     flexgen,
     sglang,
+    vllm,
 )
 from advisor.runtimes.expert_offloading import EXPERT_STREAMING
+from advisor.runtimes.serving import framework_kernels
+from advisor.runtimes.tensorrt_llm import TENSORRT_LLM
 
-TENSORRT_LLM = replace(VLLM, name="TensorRT-LLM", key="tensorrt-llm")
-DEEPSPEED_INFERENCE = replace(VLLM, name="DeepSpeed-Inference", key="deepspeed-inference")
+FRAMEWORK = replace(VLLM, schedule=partial(vllm.schedule, computed=framework_kernels))
+DEEPSPEED_INFERENCE = replace(FRAMEWORK, name="DeepSpeed-Inference", key="deepspeed-inference")
 VLLM_V0 = replace(VLLM, schedule=sglang.schedule)
 """Before 0.8 it copied each layer just before its use, as SGLang does (PR 15354)."""
-EXLLAMA = replace(VLLM, name="ExLlama", key="exllama")
+EXLLAMA = replace(FRAMEWORK, name="ExLlama", key="exllama")
 AIRLLM = replace(ACCELERATE, name="AirLLM", key="airllm")
 NO_OVERLAP = replace(FLEXGEN, schedule=partial(flexgen.schedule, overlap=False))
 DEEPSPEED_POLICY = replace(DEEPSPEED, key="flexgen")
@@ -66,7 +69,7 @@ ENGINES: tuple[tuple[str, Runtime], ...] = (
     (r"flexgen.*no cpu compute", NO_HOST_ATTENTION),
     (r"flexgen.*deepspeed policy", DEEPSPEED_POLICY),
     (r"flexgen|moe-lightning", FLEXGEN),
-    (r"deepspeed.*sharded|deepspeed-inference", DEEPSPEED_INFERENCE),
+    (r"deepspeed.*sharded|deepspeed-inference|deepspeed-mii", DEEPSPEED_INFERENCE),
     (r"deepspeed (resident|batched)$", DEEPSPEED_INFERENCE),
     (r"deepspeed", DEEPSPEED),
     (r"airllm", AIRLLM),

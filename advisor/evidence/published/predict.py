@@ -66,6 +66,7 @@ class Case:
         build: age or fork of the runtime, as `constants.Scope` names it.
         notes: what stands in for what was not stated.
         guessed: the batch was not stated, and memory decided it.
+        replicas: copies of the model that share the requests; `machine` and `work` are of each.
     """
 
     model: Model
@@ -79,6 +80,7 @@ class Case:
     build: str
     notes: tuple[str, ...]
     guessed: bool = False
+    replicas: float = 1.0
 
     @property
     def steps(self) -> Array:
@@ -106,7 +108,7 @@ def answer(row: Mapping[str, str]) -> dict[str, object]:
     read = written if case.prompt == case.work else _estimated(case, case.prompt)
     if written.decode is None or read.prefill is None or read.first_token is None:
         raise InputError(written.refusal)
-    users, output = float(case.work.users), case.work.output
+    users, output = float(written.work.users) * case.replicas, case.work.output
     low, high = _range(case, written.decode)
     reply = read.first_token.value + case.steps / written.decode.value
     return {
@@ -153,6 +155,10 @@ def understood(row: Mapping[str, str]) -> Case:
     model = stated_model(row, runtime, notes)
     inputs = stated_machine(row, notes)
     inputs = replace(inputs, ram_gb=ram_gib(row, runtime, notes))
+    replicas = run_settings.replicas(row)
+    if replicas > 1:
+        inputs = replace(inputs, gpu_count=max(inputs.gpu_count // replicas, 1))
+        notes.append(f"{replicas} copies of the model share the requests")
     if strategy is PlacementStrategy.GPU_RESIDENT and strategy not in runtime.strategies:
         notes.append(f"{runtime.name} keeps no weights on the GPU: RAM holds them")
         strategy = PlacementStrategy.CPU_OFFLOAD
@@ -167,7 +173,8 @@ def understood(row: Mapping[str, str]) -> Case:
         chosen = run_settings.settings(row, category, model, runtime)
         asked = run_settings.workload(row, runtime)
         chosen = kept_where_all_fits(model, where, asked, runtime, chosen)
-        users = batch(row, model, where, asked, runtime, strategy, chosen, notes)
+        users = batch(row, model, where, asked, runtime, strategy, chosen, notes) / replicas
+        users = max(users, 1.0)
         prompt = work = replace(asked, users=users)
         guessed = users > 1 and not number(row, "batch") and runtime.key != SERVER
     return Case(
@@ -182,6 +189,7 @@ def understood(row: Mapping[str, str]) -> Case:
         build=_build(row),
         notes=tuple(notes),
         guessed=guessed,
+        replicas=float(replicas),
     )
 
 

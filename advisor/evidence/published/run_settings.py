@@ -102,3 +102,9 @@ def experts_kept(row: Mapping[str, str]) -> tuple[float | None, bool]:
     found = re.search(r"gpu_expert_ratio=(\d(?:\.\d+)?)", text(row, "other_metric"))
     frequent = "frequency" in text(row, "runtime").casefold()
     return (float(found.group(1)) if found else None), frequent
+
+
+def replicas(row: Mapping[str, str]) -> int:
+    """Copies of the model that a row's requests are divided among; 1 where it says of none."""
+    found = re.search(r"\binstances=(\d+)", text(row, "source_note"))
+    return int(found[1]) if found else 1

@@ -1,0 +1,124 @@
+"""Which constants of serving engines are fitted, where they start, and by what they may differ.
+
+Start values are those that each kernel's own times give (aiconfigurator 0.12.0, per operation);
+plausible intervals are physics: a share is below 1, a launch takes microseconds.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+FAMILY, ENGINE, RELEASE = "family", "engine", "release"
+
+
+@dataclass(frozen=True, kw_only=True)
+class EngineParameter:
+    """One constant.
+
+    Attributes:
+        start: expected before the fit.
+        low: least plausible value.
+        high: largest plausible value.
+        unit: of the value.
+        width: how far the fit may move it, as the standard deviation of its logarithm.
+        factors: columns that it may differ by, each with the width of that factor's logarithm.
+        note: what it is.
+    """
+
+    start: float
+    low: float
+    high: float
+    unit: str
+    width: float = 0.3
+    factors: Mapping[str, float] = field(default_factory=dict)
+    note: str
+
+
+def _share(start: float, note: str, **factors: float) -> EngineParameter:
+    return EngineParameter(
+        start=start, low=0.02, high=0.97, unit="share", factors=factors, note=note
+    )
+
+
+def _launch(start: float, note: str, **factors: float) -> EngineParameter:
+    return EngineParameter(start=start, low=1e-7, high=2e-3, unit="s", factors=factors, note=note)
+
+
+def _ratio(start: float, note: str, unit: str = "ratio", **factors: float) -> EngineParameter:
+    return EngineParameter(start=start, low=0.3, high=200.0, unit=unit, factors=factors, note=note)
+
+
+READ = "share of GPU memory bandwidth, {} of {}"
+WORK = "share of the dense matrix peak, {} of {}"
+FORMS = {
+    "f16": "16 bits", "fp8": "8-bit floats", "nvfp4": "NVFP4", "int4": "4-bit integers",
+    "mxfp4": "MXFP4",
+}  # fmt: skip
+DENSE = {"f16": (0.82, 0.74), "fp8": (0.75, 0.6), "nvfp4": (0.6, 0.5), "int4": (0.7, 0.5)}
+"""Start of the shares of bandwidth and of peak by format."""
+EXPERTS = {
+    "f16": (0.7, 0.45, 16.0), "fp8": (0.6, 0.4, 16.0), "nvfp4": (0.6, 0.35, 16.0),
+    "int4": (0.6, 0.4, 12.0), "mxfp4": (0.6, 0.5, 12.0),
+}  # fmt: skip
+"""The same for experts, and rows of a tile that stay empty."""
+
+ENGINE_PARAMETERS: Mapping[str, EngineParameter] = {
+    **{f"dense_{form}_read_share": _share(read, READ.format("dense weights", FORMS[form]),
+                                          family=0.15, engine=0.1)
+       for form, (read, _) in DENSE.items()},
+    **{f"dense_{form}_flop_share": _share(work, WORK.format("dense products", FORMS[form]),
+                                          family=0.3, engine=0.2)
+       for form, (_, work) in DENSE.items()},
+    **{f"experts_{form}_read_share": _share(read, READ.format("routed experts", FORMS[form]),
+                                            family=0.15, engine=0.1)
+       for form, (read, _, _) in EXPERTS.items()},
+    **{f"experts_{form}_flop_share": _share(work, WORK.format("expert products", FORMS[form]),
+                                            family=0.3, engine=0.2)
+       for form, (_, work, _) in EXPERTS.items()},
+    **{f"experts_{form}_empty_rows": _ratio(rows, "rows of a tile of tokens that stay empty, "
+                                            f"experts of {FORMS[form]}", "tokens")
+       for form, (_, _, rows) in EXPERTS.items()},
+    **{f"moves_{form}": _ratio(moves, "memory moved between products beside the residual stream, "
+                               f"weights of {FORMS[form]}", engine=0.3)
+       for form, moves in (("f16", 15.0), ("fp8", 30.0), ("nvfp4", 17.0), ("int4", 15.0))},
+    "experts_moves": _ratio(5.0, "memory moved to sort tokens by expert, beside the residual "
+                            "stream", engine=0.3),
+    "attention_read_share": _share(0.7, "share of GPU memory bandwidth, KV cache", family=0.2,
+                                   engine=0.2),
+    "attention_flop_share": _share(0.45, "share of the dense matrix peak, attention", family=0.2,
+                                   engine=0.2),
+    "dense_layer": _launch(22e-6, "start of a layer's kernels: products, norms", engine=0.3),
+    "attention_layer": _launch(11e-6, "start of a layer's attention for a token", engine=0.3),
+    "attention_prompt_layer": _launch(52e-6, "start of a layer's attention for a prompt",
+                                      engine=0.3),
+    "experts_layer": _launch(25e-6, "start of a layer's routed experts", engine=0.3),
+    "state_layer": _launch(20e-6, "start of a layer's linear attention", engine=0.3),
+    "all_reduce": _launch(9e-6, "adding up a vector among two GPUs"),
+    "all_reduce NVLink": _launch(5e-6, "adding up a vector among two GPUs"),
+    "all_reduce_further": _launch(2.3e-6, "the same for each further GPU"),
+    "all_reduce_further NVLink": _launch(0.3e-6, "the same for each further GPU"),
+    "peer_share": _share(0.6, "GPU to GPU over the host's link beside pinned copies"),
+    "peer_share NVLink": _share(0.6, "share of the link between GPUs"),
+    "peer_sharing": EngineParameter(
+        start=0.15, low=0.01, high=3.0, unit="ratio", width=0.5, factors={FAMILY: 0.7},
+        note="time that each further GPU adds to a sum of long vectors",
+    ),
+    "token": EngineParameter(
+        start=0.25e-3, low=1e-5, high=0.6e-3, unit="s", width=0.25, factors={ENGINE: 0.1},
+        note="a step's own cost: scheduling and sampling",
+    ),
+    "engine_sequence": EngineParameter(
+        start=3e-6, low=1e-7, high=10e-6, unit="s", width=0.3, factors={ENGINE: 0.1},
+        note="cost of each sequence in a step",
+    ),
+    "engine_release": EngineParameter(start=1.0, low=0.5, high=3.0, unit="factor", width=1e-4,
+                                      factors={RELEASE: 0.3}, note="time beside today's release"),
+}  # fmt: skip
+"""Constants that measurements decide. Those of a step as a whole are none of a kernel's, so that
+simulations say nothing of them."""
+IN_RUNS = ("token", "engine_sequence")
+"""Costs that simulations from kernels leave out."""
+FIXED = {
+    "peer_sharing NVLink": 0.0, "crossing": 10e-6, "network_hop": 50e-6, "pipeline_share": 0.0,
+    "link_share": 1.0, "host_copy": 1e15,
+}  # fmt: skip
+"""Constants of links that are not fitted here."""

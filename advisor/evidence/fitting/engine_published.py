@@ -1,0 +1,131 @@
+"""Cases of published runs of serving engines, as far as their rows say what is timed.
+
+A row is not used where it cannot be right: a token that takes less time than the memory of all its
+GPUs needs for the weights and cache that it reads, or fifty times as long. The rule looks at the
+datasheet alone, so that no prediction of ours decides what counts.
+"""
+
+import csv
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+import numpy as np
+
+from advisor.catalog.csv_tables import DATA
+from advisor.cost_model.engine_kernels import EngineKernels
+from advisor.cost_model.schedule import Phases
+from advisor.errors import AdvisorError
+from advisor.evidence.fitting.framework_runs import UNSURE
+from advisor.evidence.published.cells import number, text
+from advisor.evidence.published.engines import engine
+from advisor.evidence.published.predict import Case, understood
+from advisor.evidence.published.run_settings import lengths
+from advisor.evidence.fitting.engine_cases import PUBLISHED, EngineCase, computed_only
+from advisor.runtimes.parallelism import parallel
+
+FILES = tuple(
+    DATA / "measurements" / f"{name}.csv" for name in ("offload_papers", "frameworks_more")
+)
+ENGINES = ("vllm", "sglang", "tensorrt-llm")
+NOT_THESE = (*UNSURE, "doubtful", "rounded value")
+SLOWEST = 50.0
+"""Times the least that memory allows from which a run is not believed."""
+RELEASES = (("2025", "2024"), ("2026", "2025"))
+"""Dates before a year, and the release they mean; later ones are today's."""
+
+
+def published() -> Iterator[EngineCase]:
+    """Every run that is understood and believed."""
+    for path in FILES:
+        with path.open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                yield from cases(row)
+
+
+def cases(row: Mapping[str, str]) -> Iterable[EngineCase]:
+    """A row's time for its tokens, and for its first where one sequence was alone."""
+    said = f"{row['runtime']} {row['source_note']} {row['quant']}"
+    named = engine(row["runtime"], row["category"])
+    if named is None or named.key not in ENGINES or row["category"] not in ("resident", "batched"):
+        return
+    if any(words in said for words in NOT_THESE) or "GGUF" in said:
+        return
+    try:
+        case = understood(row)
+    except AdvisorError:
+        return
+    how = parallel(case.model, case.machine)
+    stated = re.search(r"\btp=(\d+) pp=(\d+)", row["source_note"])
+    if stated and (how.tensor, how.pipeline) != (int(stated[1]), int(stated[2])):
+        return
+    at_once = case.runtime.at_once
+    if at_once and float(at_once(case.model, case.machine, case.work)) < float(case.work.users):
+        return
+    placement = case.runtime.place(
+        case.model, case.machine, case.work, case.strategy, case.settings
+    )
+    phases = case.runtime.schedule(case.model, placement, case.machine, case.work)
+    for prompts, steps, seconds in timed(row, case):
+        if believed(phases, case, prompts, steps, seconds):
+            yield EngineCase(
+                id=row["id"] if steps else f"{row['id']} ttft",
+                group=f"{source(row)} {row['gpu']}",
+                evidence=PUBLISHED,
+                engine=case.runtime.key,
+                release=release(row["date"]),
+                machine=case.machine,
+                phases=computed_only(phases),
+                prompts=prompts,
+                steps=steps,
+                seconds=seconds,
+            )
+
+
+def source(row: Mapping[str, str]) -> str:
+    """Who published a row: the site, and the repository on one that has many."""
+    return "/".join(row["source_url"].split("/")[2:5])
+
+
+def release(date: str) -> str:
+    """Release of an engine by the date of its run; empty for today's, or where none is given."""
+    return next((name for before, name in RELEASES if date and date < before), "")
+
+
+def timed(row: Mapping[str, str], case: Case) -> Iterable[tuple[float, float, float]]:
+    """Prompts, steps and the seconds for them, as a row has them.
+
+    The time between tokens where it was measured; else the rate of the whole batch, prompts and
+    all, where the row states both lengths.
+    """
+    metric = text(row, "other_metric")
+    between = re.search(r"(?:itl|tpot|itl_p50|median_tpot|mean_tpot)_ms=(\d+(?:\.\d+)?)", metric)
+    first = re.search(r"\bttft(?:_p50)?_ms=(\d+(?:\.\d+)?)", metric)
+    users, rate = float(case.work.users), number(row, "tg_tps_total")
+    if between:
+        yield 0.0, 1.0, float(between[1]) / 1e3
+    elif rate and all(lengths(row)):
+        tokens = users * case.replicas * float(case.work.output)
+        yield 1.0, float(case.steps), tokens / rate
+    elif row["seconds_per_token"]:
+        yield 0.0, 1.0, float(row["seconds_per_token"])
+    elif rate and row["batch"]:
+        yield 0.0, 1.0, users * case.replicas / rate
+    if first and users == 1.0:
+        yield 1.0, 0.0, float(first[1]) / 1e3
+
+
+def believed(phases: Phases, case: Case, prompts: float, steps: float, seconds: float) -> bool:
+    """The time is one that memory allows."""
+    least = steps * least_seconds(phases, case)
+    return prompts > 0 == steps or least <= seconds <= SLOWEST * max(least, 1e-3)
+
+
+def least_seconds(phases: Phases, case: Case) -> float:
+    """A step's weights and cache, read at the datasheet's rate of the GPUs' memory [s]."""
+    total = 0.0
+    for stage in phases.decode.stages:
+        for flow in stage.flows:
+            if flow.load is not None and isinstance(flow.kernels, EngineKernels):
+                rate = case.machine.gpus[flow.device].bandwidth.value
+                total += float(np.ravel((flow.load.weights + flow.load.kv) / rate)[0])
+    return total

@@ -1,0 +1,83 @@
+"""TensorRT-LLM: all on the GPUs, by NVIDIA's own kernels.
+
+`trtllm-serve` loads a checkpoint of Hugging Face with its PyTorch backend and keeps pages of the
+cache in what weights and buffers leave. It keeps no weights in RAM.
+"""
+
+import shlex
+
+from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
+from advisor.cost_model.runtime import Runtime
+from advisor.cost_model.workload import Workload
+from advisor.errors import Refusal
+from advisor.machine.machine import Machine
+from advisor.model.model import Model
+from advisor.runtimes import vllm
+from advisor.runtimes.format_support import becomes_of
+from advisor.runtimes.parallelism import parallel, several
+from advisor.runtimes.serving import Room, checkpoint, placed, served, users_at_once
+from advisor.units import Array
+
+VERSION = "TensorRT-LLM 1.3.0rc27"
+MEMORY_USED = 0.9
+"""Share of the VRAM left beside the weights that the cache takes, as the command says
+(`--kv_cache_free_gpu_memory_fraction`, trtllm-serve's default)."""
+
+
+def place(
+    model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
+) -> Placement:
+    """All weights, divided over the GPUs.
+
+    Raises:
+        Refusal: in RAM or on a drive, or on a machine without a GPU.
+    """
+    if strategy is not PlacementStrategy.GPU_RESIDENT:
+        raise Refusal("TensorRT-LLM keeps all weights on the GPUs.")
+    if not machine.gpus:
+        raise Refusal("TensorRT-LLM needs an NVIDIA GPU, and this machine has none.")
+    return placed(model, machine, work, strategy, settings, _room(model, work))
+
+
+def _room(model: Model, work: Workload) -> Room:
+    cache = model.kv_bytes(work.context, served(work).kv_type)
+    return Room(usable=MEMORY_USED, buffered=0, cache=cache)
+
+
+def at_once(model: Model, machine: Machine, work: Workload) -> Array:
+    """Users that are served together; the scheduler lets the others wait."""
+    return users_at_once(model, machine, work, _room(model, work))
+
+
+def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
+    """The serve line that does this."""
+    del placement
+    how = parallel(model, machine)
+    parts = [
+        f"trtllm-serve {shlex.quote(checkpoint(model))}",
+        "--backend pytorch",
+        f"--max_seq_len {int(work.context)}",
+        f"--max_batch_size {int(work.users)}",
+        f"--kv_cache_free_gpu_memory_fraction {MEMORY_USED}",
+        *several(machine, how, ("--tp_size", "--pp_size")),
+    ]
+    return " ".join(parts)
+
+
+TENSORRT_LLM = Runtime(
+    name="TensorRT-LLM",
+    key="tensorrt-llm",
+    version=VERSION,
+    strategies=(PlacementStrategy.GPU_RESIDENT,),
+    becomes=becomes_of("tensorrt-llm"),
+    place=place,
+    schedule=vllm.schedule,
+    command=command,
+    at_once=at_once,
+    light_cache="fp8",
+    usual=False,
+    notes=(
+        "Its figures are those of TensorRT-LLM's own kernels; it runs on NVIDIA GPUs from Ampere "
+        "on and wants a container of NVIDIA's.",
+    ),
+)

@@ -1,0 +1,206 @@
+"""Serving engines' kernels: arithmetic by hand, and what more bytes or a better card may do."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from advisor.advice.compare import as_run
+from advisor.catalog.constants import ConstantRow, Constants, efficiency
+from advisor.cost_model.engine_kernels import (
+    EngineKernels,
+    attention_seconds,
+    generation,
+    launch_seconds,
+    peak_flops,
+    product_seconds,
+)
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.loads import Load
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.workload import Workload
+from advisor.machine.catalog import gpu_rows
+from advisor.machine.from_spec import machine
+from advisor.machine.spec import MachineSpec
+from advisor.model import catalog
+from advisor.runtimes import SGLANG, VLLM, Runtime
+from advisor.runtimes.serving import engine_formats
+
+
+def constants(**values: float) -> Constants:
+    rows = (
+        ConstantRow(constant=name, value=value, unit="share", kind="assumed", source="a test")
+        for name, value in values.items()
+    )
+    return Constants(rows)
+
+
+def gpu(name: str):
+    return machine(MachineSpec(gpu=name)).gpus[0]
+
+
+def load(**parts: float) -> Load:
+    names = (
+        "tokens", "each", "weights", "experts", "kv", "flops", "attention_flops", "expert_flops",
+        "layers", "expert_layers", "state_layers",
+    )  # fmt: skip
+    return Load(**{name: parts.get(name, 0.0) for name in names})
+
+
+def run(
+    name: str,
+    form: str,
+    card: str,
+    users: int = 1,
+    runtime: Runtime = VLLM,
+    prompt: int = 1024,
+    count: int = 1,
+) -> Estimate:
+    where = machine(MachineSpec(gpu=card, gpu_count=count, ram_gb=512))
+    model = as_run(catalog.model(name, form), runtime, where)
+    work = Workload(prompt=prompt, output=256, context=prompt + 256, users=users)
+    return estimate(model, where, work, runtime, PlacementStrategy.GPU_RESIDENT, efficiency())
+
+
+def step_seconds(one: Estimate) -> float:
+    assert one.step is not None, one.refusal
+    return float(one.step.total)
+
+
+def prompt_seconds(one: Estimate) -> float:
+    assert one.prompt is not None, one.refusal
+    return float(one.prompt.total)
+
+
+def test_a_product_that_only_reads_by_hand() -> None:
+    """3.35 GB at 0.8 of 3.35 TB/s is 1.25 ms."""
+    shares = constants(dense_f16_read_share=0.8, dense_f16_flop_share=0.5)
+    found = product_seconds(3.35e9, 0.0, gpu("H100 SXM"), "dense_f16", shares)
+    assert found == pytest.approx(1.25e-3)
+
+
+def test_a_product_that_only_computes_by_hand() -> None:
+    """989.4 TFLOP at half the peak of as many a second take 2 s; FP8 has twice the peak."""
+    shares = constants(
+        dense_f16_read_share=0.8, dense_f16_flop_share=0.5,
+        dense_fp8_read_share=0.8, dense_fp8_flop_share=0.5,
+    )  # fmt: skip
+    card = gpu("H100 SXM")
+    assert product_seconds(0.0, 989.4e12, card, "dense_f16", shares) == pytest.approx(2.0)
+    assert product_seconds(0.0, 989.4e12, card, "dense_fp8", shares) == pytest.approx(1.0)
+
+
+def test_at_the_corner_a_product_takes_a_quarter_more() -> None:
+    """Both of 1 s: 2 to the power of a third."""
+    shares = constants(dense_f16_read_share=1.0, dense_f16_flop_share=1.0)
+    card = gpu("H100 SXM")
+    both = product_seconds(3.35e12, 989.4e12, card, "dense_f16", shares)
+    assert both == pytest.approx(2.0 ** (1 / 3), rel=1e-3)
+
+
+def test_attention_by_hand() -> None:
+    """1 s of reading at half of the bandwidth, and 1 s of work at half of the peak."""
+    shares = constants(attention_read_share=0.5, attention_flop_share=0.5)
+    asked = load(kv=1.675e12, attention_flops=494.7e12)
+    assert attention_seconds(asked, gpu("H100 SXM"), shares) == pytest.approx(2.0, rel=1e-3)
+
+
+def test_launches_by_hand() -> None:
+    """64 layers of 20 us, 60 that attend of 10 us, 48 of experts of 30 us, 4 of a state of 5 us."""
+    shares = constants(
+        dense_layer=20e-6, attention_layer=10e-6, attention_prompt_layer=50e-6,
+        experts_layer=30e-6, state_layer=5e-6, engine_sequence=1e-6,
+    )  # fmt: skip
+    kernels = EngineKernels(number="fp16", sequences=8.0, attention_layers=60.0)
+    found = launch_seconds(load(layers=64, expert_layers=48, state_layers=4), kernels, shares)
+    assert found == pytest.approx(1280e-6 + 600e-6 + 1440e-6 + 20e-6 + 8e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "form", "kernels"),
+    [
+        ("Qwen3-32B", "BF16-hf", ("f16", "f16")),
+        ("Qwen3-32B", "FP8", ("fp8", "f16")),
+        ("Qwen3-30B-A3B", "FP8", ("fp8", "fp8")),
+        ("Qwen3-30B-A3B", "NVFP4", ("nvfp4", "nvfp4")),
+        ("gpt-oss-120b", "MXFP4-hf", ("f16", "mxfp4")),
+        ("Qwen3-30B-A3B", "AWQ", ("int4", "int4")),
+    ],
+)
+def test_formats_by_part(name: str, form: str, kernels: tuple[str, str]) -> None:
+    assert engine_formats(catalog.model(name, form)) == kernels
+
+
+def test_a_card_without_8_bit_floats_multiplies_in_16() -> None:
+    assert peak_flops(gpu("A100 SXM 80GB"), "fp8") == 312e12
+    assert peak_flops(gpu("H100 SXM"), "fp8") == 1979e12
+
+
+def test_blackwell_with_fast_memory_is_a_generation_of_its_own() -> None:
+    assert generation(gpu("B200")) == "Blackwell HBM"
+    assert generation(gpu("RTX PRO 6000 Blackwell")) == "Blackwell"
+    assert generation(gpu("RTX 5060 Ti 16GB")) == "Blackwell"
+
+
+@pytest.mark.parametrize("runtime", [VLLM, SGLANG], ids=lambda one: one.key)
+@pytest.mark.parametrize(
+    ("name", "card", "count"),
+    [
+        ("Llama-3.1-8B", "B200", 1), ("Llama-3.3-70B", "B200", 1), ("Qwen3-30B-A3B", "B200", 1),
+        ("Qwen3-235B-A22B", "B200", 4), ("Qwen3-32B", "RTX PRO 6000 Blackwell", 1),
+        ("Qwen3-30B-A3B", "RTX PRO 6000 Blackwell", 1), ("Qwen3-8B", "RTX 5090", 1),
+    ],
+)  # fmt: skip
+def test_more_bytes_are_never_faster(runtime: Runtime, name: str, card: str, count: int) -> None:
+    for users in (1, 8, 64):
+        times = [
+            step_seconds(run(name, form, card, users, runtime, count=count))
+            for form in ("NVFP4", "FP8", "BF16-hf")
+        ]
+        assert all(less <= more * 1.0001 for less, more in pairwise(times)), (users, times)
+
+
+@pytest.mark.parametrize("name", ["Qwen3-0.6B", "Qwen3-8B", "Qwen3-30B-A3B"])
+@pytest.mark.parametrize("card", ["H100 SXM", "L40S", "RTX 4090"])
+def test_8_bits_are_never_slower_than_16(name: str, card: str) -> None:
+    count = 4 if card == "RTX 4090" else 2
+    for users in (1, 16):
+        less, more = (
+            step_seconds(run(name, form, card, users, count=count)) for form in ("FP8", "BF16-hf")
+        )
+        assert less <= more * 1.0001
+
+
+def no_worse(one: object, other: object) -> bool:
+    """A card has at least what another has of everything that counts."""
+    peaks = getattr(other, "tensor_flops")  # noqa: B009
+    mine = getattr(one, "tensor_flops")  # noqa: B009
+    return bool(
+        np.all(one.memory.value >= other.memory.value)  # type: ignore[attr-defined]
+        and np.all(one.bandwidth.value >= other.bandwidth.value)  # type: ignore[attr-defined]
+        and all(mine.get(kind, 0.0) >= peak for kind, peak in peaks.items() if kind != "int8")
+    )
+
+
+def test_a_card_that_is_no_worse_is_never_slower() -> None:
+    """Every pair of NVIDIA's cards from Turing on, at one and at 32 users."""
+    cards = [
+        row.name
+        for row in gpu_rows().values()
+        if row.vendor == "NVIDIA" and not row.unified and row.memory_gib >= 20
+    ]
+    known = {name: gpu(name) for name in cards}
+    for users in (1, 32):
+        times = {}
+        for name in cards:
+            one = run("Llama-3.1-8B", "BF16-hf", name, users, prompt=512)
+            if one.step is not None and one.prompt is not None:
+                times[name] = step_seconds(one), prompt_seconds(one)
+        slower = [
+            (better, worse)
+            for better in times
+            for worse in times
+            if no_worse(known[better], known[worse])
+            and any(a > b * 1.001 for a, b in zip(times[better], times[worse], strict=True))
+        ]
+        assert not slower
