@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 
 import yaml
-from aiconfigurator.cli.api import cli_estimate
+from aiconfigurator.cli.api import cli_estimate  # type: ignore[import-not-found]
 
 GRID = Path(__file__).parent.parent / "data" / "measurements" / "simulated_engines.csv"
 SYSTEMS = {
@@ -68,7 +68,9 @@ def main() -> int:
     """Print rows with their answers; returns the exit code."""
     logging.disable(logging.CRITICAL)
     load = cache(yaml.safe_load)  # it reads the same 164 files anew for every answer
-    yaml.safe_load = lambda file: load(file.read() if hasattr(file, "read") else file)
+    yaml.safe_load = lambda file: load(  # type: ignore[assignment]
+        file.read() if hasattr(file, "read") else file
+    )
     with GRID.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     if len(sys.argv) > 1:

@@ -22,6 +22,7 @@ NAMES = {
     "lm-studio": "LM Studio",
     "vllm": "vLLM",
     "sglang": "SGLang",
+    "tensorrt-llm": "TensorRT-LLM",
     "ktransformers": "KTransformers",
     "accelerate": "Transformers",
     "deepspeed": "DeepSpeed",
@@ -160,9 +161,21 @@ def nearest(form: str) -> tuple[str, ...]:
         return (form, like, "BF16")
     if bits(form) >= EIGHT_BITS:
         return (form, "FP8", "AMXINT8", "Q8_0+FP8", like, "BF16")
-    return (form, "AWQ", "GPTQ", "AMXINT4", "Q4_K+FP8", like, "FP8", "BF16")
+    return (
+        form,
+        *AS_IT_IS.get(form, ()),
+        "AWQ",
+        "GPTQ",
+        "AMXINT4",
+        "Q4_K+FP8",
+        like,
+        "FP8",
+        "BF16",
+    )
 
 
+AS_IT_IS = {"MXFP4": ("MXFP4-hf",)}
+"""The same weights in the files of other runtimes."""
 EIGHT_BITS, MIDDLE_BITS = 6.0, 12.0
 """Formats of so many bits and more count as those of 8, and of 16 [bit]."""
 

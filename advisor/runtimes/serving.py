@@ -285,15 +285,17 @@ def layers_only(own: Kernels) -> Kernels:
     """The same for further layers of a step whose tokens and cache are counted already."""
     if not isinstance(own, EngineKernels):
         return replace(own, sequences=0.0, unpacked=0.0)
-    nothing = dict.fromkeys(COUNTED_ONCE, 0.0)
-    return replace(own, **nothing)
-
-
-COUNTED_ONCE = (
-    "sequences", "head_bytes", "head_flops", "head_used", "activations", "expert_activations",
-    "expert_rows", "attention_layers",
-)  # fmt: skip
-"""Parts of `EngineKernels` that a step has once."""
+    return replace(
+        own,
+        sequences=0.0,
+        head_bytes=0.0,
+        head_flops=0.0,
+        head_used=0.0,
+        activations=0.0,
+        expert_activations=0.0,
+        expert_rows=0.0,
+        attention_layers=0.0,
+    )
 
 
 FORMATS = ((12.0, "f16"), (6.0, "fp8"))

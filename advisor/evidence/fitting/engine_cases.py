@@ -200,5 +200,5 @@ def _machines(cases: Sequence[Machine]) -> Machine:
         PEAKS[form][0]: np.array([float(peak_flops(case.gpus[0], form)) for case in cases])
         for form in ("f16", "fp8", "nvfp4")
     }
-    card = replace(together.gpus[0], tensor_flops=peaks)
+    card = replace(together.gpus[0], tensor_flops=peaks)  # type: ignore[arg-type]
     return replace(together, gpus=(card,) * len(together.gpus))

@@ -6,7 +6,6 @@ from functools import lru_cache
 
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
-from advisor.evidence.published.engines import TENSORRT_LLM
 from advisor.evidence.fitting.engine_cases import GRID, SIMULATED, EngineCase, computed_only
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
@@ -14,6 +13,7 @@ from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.model import Model
 from advisor.runtimes import SGLANG, VLLM, Runtime
+from advisor.runtimes.tensorrt_llm import TENSORRT_LLM
 
 FORMATS = {"BF16": "BF16-hf", "MXFP4": "MXFP4-hf"}
 """Formats of the catalogue by the grid's names, where they differ."""

@@ -15,12 +15,12 @@ from advisor.catalog.csv_tables import DATA
 from advisor.cost_model.engine_kernels import EngineKernels
 from advisor.cost_model.schedule import Phases
 from advisor.errors import AdvisorError
+from advisor.evidence.fitting.engine_cases import PUBLISHED, EngineCase, computed_only
 from advisor.evidence.fitting.framework_runs import UNSURE
 from advisor.evidence.published.cells import number, text
 from advisor.evidence.published.engines import engine
 from advisor.evidence.published.predict import Case, understood
 from advisor.evidence.published.run_settings import lengths
-from advisor.evidence.fitting.engine_cases import PUBLISHED, EngineCase, computed_only
 from advisor.runtimes.parallelism import parallel
 
 FILES = tuple(

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from advisor.evidence.fitting.gauss_newton import Prior, cauchy, counts, covariance, newton
 from advisor.evidence.fitting.engine_cases import PUBLISHED, SIMULATED, EngineCases
 from advisor.evidence.fitting.engine_parameters import ENGINE_PARAMETERS, FIXED, IN_RUNS
+from advisor.evidence.fitting.gauss_newton import Prior, cauchy, counts, covariance, newton
 from advisor.model.model import Floats
 
 EngineTerm = tuple[str, str, str]

@@ -1,8 +1,9 @@
 """Rows of data/engine_kernels.csv and data/engine_left_out.csv from the fit of serving engines."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -72,24 +73,76 @@ def engine_tables() -> Mapping[Path, list[ConstantRow] | list[EngineLeftOutRow]]
 
 def _constants(fit: EngineFit) -> Iterator[ConstantRow]:
     """Each constant for all, then for each family and engine that differs."""
+    rows: dict[tuple[str, str, str], ConstantRow] = {}
     for name, parameter in ENGINE_PARAMETERS.items():
         if RELEASE in parameter.factors:
             yield from _releases(fit, name)
             continue
         families = _values(fit, name, FAMILY)
-        engines = _values(fit, name, ENGINE)
-        for engine in (*engines, ""):
+        if name.endswith("_share") and FAMILY in parameter.factors:
+            families = sorted({*families, *chain.from_iterable(OLDER)})
+        for engine in (*_values(fit, name, ENGINE), ""):
             for family in (*families, ""):
-                terms = [
-                    term for term in ((name, ENGINE, engine), (name, FAMILY, family)) if term[2]
-                ]
-                yield from _rows(fit, name, terms, engine, family)
-
+                known = [(name, ENGINE, engine), (name, FAMILY, family)]
+                terms = [term for term in known if term[2] and term in fit.values]
+                rows[name, engine, family] = _row(fit, name, terms, engine, family)
+    for row in ordered_formats(ordered_generations(rows)).values():
+        yield from _shared(row)
     yield ConstantRow(
         constant="peer_sharing", family="NVLink", value=0.0, unit="ratio", kind="derived",
         source="each GPU has links of its own", date=DATE,
         note="time that each further GPU adds to a sum of long vectors",
     )  # fmt: skip
+
+
+Rows = dict[tuple[str, str, str], ConstantRow]
+"""Rows by constant, engine and family; the latter two empty for all."""
+
+
+def ordered_generations(rows: Rows) -> Rows:
+    """Shares of an older generation are no larger than those of the next one.
+
+    Few measured cards of some generations, and a card that is no worse than another in any figure
+    of its datasheet is not slower.
+    """
+    found = dict(rows)
+    for (name, engine, family), row in rows.items():
+        for newer, older in OLDER:
+            if family == newer and (name, engine, older) in found:
+                most = found[name, engine, newer].value
+                least = found[name, engine, older]
+                found[name, engine, older] = replace(least, value=min(least.value, most))
+        del row
+    return found
+
+
+OLDER = (
+    ("Blackwell", "Ada"), ("Ada", "Ampere"), ("Ampere", "Turing"), ("Hopper", "Ampere HBM"),
+)  # fmt: skip
+"""Generations with GDDR memory and with HBM, each with the one before, newest first."""
+FORMAT_ORDER = (("f16", "fp8", 0.55), ("fp8", "nvfp4", 0.65))
+"""A format, the next smaller one, and the least part of its shares that the smaller one reaches:
+it has half the bytes and twice the peak, so that fewer bits are not slower."""
+
+
+def ordered_formats(rows: Rows) -> Rows:
+    """Weights of fewer bits, in the kernels of the same part of the model, are not slower."""
+    found = dict(rows)
+    for part in ("dense", "experts"):
+        for more, less, share in FORMAT_ORDER:
+            for kind in ("read_share", "flop_share"):
+                for (name, engine, family), row in list(found.items()):
+                    if name == f"{part}_{less}_{kind}":
+                        least = share * _nearest(found, f"{part}_{more}_{kind}", engine, family)
+                        key = (name, engine, family)
+                        found[key] = replace(row, value=float(f"{max(row.value, least):.4g}"))
+    return found
+
+
+def _nearest(rows: Rows, name: str, engine: str, family: str) -> float:
+    """Value that a constant has for an engine and a family, as `Constants` finds it."""
+    keys = ((name, engine, family), (name, "", family), (name, engine, ""), (name, "", ""))
+    return next(rows[key].value for key in keys if key in rows)
 
 
 def _values(fit: EngineFit, name: str, column: str) -> list[str]:
@@ -101,17 +154,17 @@ def _values(fit: EngineFit, name: str, column: str) -> list[str]:
     )
 
 
-def _rows(
+def _row(
     fit: EngineFit, name: str, terms: list[EngineTerm], engine: str, family: str
-) -> Iterator[ConstantRow]:
+) -> ConstantRow:
     parameter = ENGINE_PARAMETERS[name]
     whole = (name, "", "")
     log = fit.values[whole] + sum(fit.values[term] for term in terms)
     value = float(limited(np.exp(np.array(log)), parameter.low, parameter.high))
-    rows = min((fit.rows[term] for term in (*terms, whole)), default=0)
+    rows = min(fit.rows[term] for term in (*terms, whole))
     spread = float(np.sqrt(sum(fit.spreads[term] ** 2 for term in (*terms, whole))))
     constant, _, link = name.partition(" ")
-    row = ConstantRow(
+    return ConstantRow(
         constant=constant,
         runtime=engine or None,
         family=family or link or None,
@@ -124,11 +177,13 @@ def _rows(
         date=DATE,
         note=parameter.note,
     )
-    if constant not in SHARED or engine:
-        yield row
-        return
-    for key in ENGINES:
-        yield replace(row, runtime=key)
+
+
+def _shared(row: ConstantRow) -> Iterable[ConstantRow]:
+    """A row for each serving engine, where other runtimes have a constant of the same name."""
+    if row.constant not in SHARED or row.runtime:
+        return (row,)
+    return tuple(replace(row, runtime=key) for key in ENGINES)
 
 
 def _releases(fit: EngineFit, name: str) -> Iterator[ConstantRow]:
