@@ -9,7 +9,7 @@ A matrix product reads its weights and multiplies, the longer of both with a sof
 W weight bytes read, F FLOPs with rows that fill up tiles, S memory bandwidth, C peak of the number
 type, r and f the shares of both that kernels reach. Fixed costs are kernels that start, whatever
 they read: a layer's matrix products, its experts, its attention, what is between them. Constants
-stand in data/engine_kernels.csv; numbers may be arrays.
+stand in data/generated/engine_kernels.csv; numbers may be arrays.
 """
 
 from dataclasses import dataclass

@@ -62,13 +62,15 @@ CONSTANTS = {
     "disk_share": 0.5,
     "pipeline_share": 0.5,
     "all_reduce": 4e-3,
+    "all_reduce_further": 1e-3,
     "peer_share": 0.5,
+    "peer_sharing": 0.25,
     "network_hop": 6e-3,
 }
 
 
 @pytest.fixture
-def fitted_constants() -> Constants:
+def constants() -> Constants:
     return Constants(
         ConstantRow(constant=name, value=value, unit="", kind="assumed", source="made up")
         for name, value in CONSTANTS.items()
@@ -299,9 +301,9 @@ def test_stages_and_fixed_costs_add_and_repeat(constants: Constants) -> None:
 @pytest.mark.parametrize(
     ("way", "reduces", "peer", "seconds"),
     [
-        # 2 x (4 ms + 10 MB / (0.5 x 20 GB/s)); with a link of its own 2 x (4 ms + 10 MB / 100 GB/s)
+        # 2 x (4 ms + 10 MB / (0.5 x 20 GB/s)); over 100 GB/s of its own a fifth of that
         (ExchangePath.PEER, True, None, 2 * (4e-3 + 1e-3)),
-        (ExchangePath.PEER, True, 100e9, 2 * (4e-3 + 1e-4)),
+        (ExchangePath.PEER, True, 100e9, 2 * (4e-3 + 2e-4)),
         # handed on: a crossing of 3 ms instead
         (ExchangePath.PEER, False, None, 2 * (3e-3 + 1e-3)),
         # 2 x (6 ms + 10 MB / 1 GB/s)
@@ -318,6 +320,13 @@ def test_gpus_exchange_activations(
     schedule = Schedule(stages=(), exchanges=(one, one), crossings=1)
     parts = schedule_seconds(schedule, machine, constants).parts
     assert float(parts[CROSSINGS]) == pytest.approx(2 * seconds + 3e-3)
+
+
+def test_each_further_gpu_adds_to_a_sum(constants: Constants) -> None:
+    # 2 x (4 + 2 x 1 ms + 1 ms (1 + 2 x 0.25)): four GPUs over the host's link.
+    one = Exchange(way=ExchangePath.PEER, times=2.0, moved=10e6, reduces=True, gpus=4)
+    found = exchange_seconds(one, MACHINE, constants)
+    assert float(found) == pytest.approx(2 * (6e-3 + 1.5e-3))
 
 
 def test_gpus_that_copy_together_share_the_ram(constants: Constants) -> None:

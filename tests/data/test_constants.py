@@ -14,6 +14,7 @@ from advisor.cost_model.processors import matrices
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN
 from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT
+from advisor.evidence.fitting.engine_parameters import ENGINE_PARAMETERS
 from advisor.evidence.published.engines import ENGINES
 from advisor.machine import from_catalog
 from advisor.machine.catalog import gpu_rows, host_rows
@@ -24,6 +25,7 @@ from advisor.runtimes import RUNTIMES
 from advisor.units import GIB
 
 ROWS = read(DATA / "generated/efficiency.csv", ConstantRow)
+ENGINE_ROWS = read(DATA / "generated/engine_kernels.csv", ConstantRow)
 OTHER_ENGINES = {one.key for _, one in ENGINES}
 RANGES = {
     "share": (0, 1.5),
@@ -108,7 +110,21 @@ def asked_for() -> set[str]:
 
 def test_nothing_lies_here_that_nobody_asks_for() -> None:
     by_name = {"pageable_share", "zero_copy_share"}  # asked for through a variable
-    assert {row.constant for row in ROWS} == asked_for() | by_name
+    here = {row.constant for row in ROWS}
+    elsewhere = {row.constant for row in ENGINE_ROWS} - here
+    assert here == (asked_for() | by_name) - elsewhere
+
+
+def test_constants_of_serving_engines_are_those_that_are_fitted() -> None:
+    fitted = {name.partition(" ")[0] for name in ENGINE_PARAMETERS}
+    assert {row.constant for row in ENGINE_ROWS} == fitted | {"spread", "spread_prompt"}
+
+
+def test_constants_of_serving_engines_are_plausible() -> None:
+    for row in ENGINE_ROWS:
+        parameter = ENGINE_PARAMETERS.get(row.constant)
+        if parameter and row.unit == parameter.unit and row.family != "NVLink":
+            assert 0.9 * parameter.low <= row.value <= parameter.high, row
 
 
 SCOPED = {

@@ -7,6 +7,7 @@ import pytest
 from flags import flags, listed
 
 from advisor.advice.compare import as_run
+from advisor.advice.first_token import first_token_times, first_token_within
 from advisor.catalog.constants import Scope, fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import (
@@ -128,13 +129,42 @@ def test_tensor_parallel_adds_speed_and_a_pipeline_only_memory() -> None:
 
 
 def test_an_all_reduce_costs_what_its_link_does() -> None:
-    """80 layers, twice each, 5 us and 20 us: 0.8 and 3.2 ms; a vector is 16 KiB and adds little."""
-    with_nvlink, without = (
-        run(VLLM, rig(gpu, 2), RESIDENT) for gpu in ("A100 SXM 80GB", "A100 PCIe 80GB")
-    )
-    for one, seconds in ((with_nvlink, 160 * 5e-6), (without, 160 * 20e-6)):
+    """80 layers, twice each; a vector is 16 KiB and adds little."""
+    table = fitted_constants().bound(Scope(runtime="vllm"))
+    for card, family in (("A100 SXM 80GB", "NVLink"), ("A100 PCIe 80GB", "")):
+        one = run(VLLM, rig(card, 2), RESIDENT)
+        seconds = 160 * table.value("all_reduce", family)
         assert one.step is not None
         assert float(one.step.parts["crossings"]) == pytest.approx(seconds, rel=0.15)
+
+
+def test_more_gpus_take_longer_to_add_up() -> None:
+    two, eight = (run(VLLM, rig("H100 SXM", count), RESIDENT) for count in (2, 8))
+    assert two.step is not None
+    assert eight.step is not None
+    assert float(eight.step.parts["crossings"]) > float(two.step.parts["crossings"])
+
+
+def test_users_who_do_not_fit_wait() -> None:
+    """34.3 GB of Qwen3-32B in FP8 and 4.29 GB of cache for each 16k of a user in 0.92 of 48 GiB."""
+    work = Workload(users=8, context=16384)
+    one = run(VLLM, rig("L40S"), RESIDENT, "Qwen3-32B", form="FP8", work=work)
+    left = 48 * GIB * 0.92 - GIB - one.model.file_bytes
+    assert float(one.work.users) == left // (16384 * 64 * 2 * 8 * 128 * 2) == 2
+    assert float(one.waiting) == 6
+    assert bool(one.fits)
+
+
+def test_first_tokens_come_in_turns_by_hand() -> None:
+    """Two at once of eight: prompts after t / 2 and t, the next pair a whole reply later."""
+    work = Workload(users=8, context=16384)
+    one = run(VLLM, rig("L40S"), RESIDENT, "Qwen3-32B", form="FP8", work=work)
+    assert one.first_token is not None
+    prompt, reply = float(one.first_token.value), float(one.reply)
+    times = first_token_times(one)
+    assert times[:3] == pytest.approx([prompt / 2, prompt, reply + prompt / 2])
+    assert first_token_within(one, 0.5) == pytest.approx(reply + prompt)
+    assert first_token_within(one, 0.95) == pytest.approx(3 * reply + prompt)
 
 
 def test_bloom_on_eight_gpus_as_published() -> None:

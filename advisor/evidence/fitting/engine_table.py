@@ -1,4 +1,4 @@
-"""Rows of data/engine_kernels.csv and data/engine_left_out.csv from the fit of serving engines."""
+"""Rows of data/generated/engine_kernels.csv and engine_left_out.csv: the fit of serving engines."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -19,8 +19,8 @@ from advisor.evidence.fitting.engine_parameters import ENGINE, ENGINE_PARAMETERS
 from advisor.evidence.fitting.engine_published import ENGINES, published
 from advisor.evidence.fitting.engine_solve import EngineFit, EngineTerm, limited, problem, solve
 
-TABLE = DATA / "engine_kernels.csv"
-LEFT_OUT = DATA / "engine_left_out.csv"
+TABLE = DATA / "generated/engine_kernels.csv"
+LEFT_OUT = DATA / "generated/engine_left_out.csv"
 SOURCE = (
     "python -m advisor.evidence.fitting on data/measurements/simulated_engines.csv, "
     "frameworks_more.csv and offload_papers.csv"
@@ -38,7 +38,7 @@ SHARED = ("token", "all_reduce", "peer_share")
 
 @dataclass(frozen=True, kw_only=True)
 class EngineLeftOutRow:
-    """One case; fields as the columns of data/engine_left_out.csv.
+    """One case; fields as the columns of data/generated/engine_left_out.csv.
 
     Attributes:
         id: of its row, and what of it is timed where that is not all.
