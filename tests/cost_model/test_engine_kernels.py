@@ -195,7 +195,7 @@ def test_a_card_that_is_no_worse_is_never_slower() -> None:
         if row.vendor == "NVIDIA"
         and row.family not in ("Pascal", "Volta", "Maxwell")
         and not row.unified
-        and row.memory_gib >= 20
+        and row.memory_gib >= 24
     ]
     known = {name: gpu(name) for name in cards}
     for users in (1, 32):
