@@ -4,10 +4,14 @@ Bytes, seconds and FLOP everywhere in the package. Memory sizes are as sold and 
 nvidia-smi print them, in GiB (2**30 bytes); bandwidths and drives are decimal, in GB (1e9 bytes).
 """
 
+import re
+from contextlib import suppress
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+from advisor.errors import InputError
 
 Array: TypeAlias = float | npt.NDArray[np.float64]
 """A number, or an array of them along one sweep."""
@@ -20,3 +24,64 @@ DAYS_PER_MONTH = 365.25 / 12
 
 FLOAT = 4.0
 """Bytes of an activation [B]."""
+
+NUMBER_AND_UNIT = re.compile(
+    r"\s*([\d_,]*\.?\d+(?:e[+-]?\d+)?)\s*([a-z]*?)(?:\s*/\s*s|ps)?\s*", re.IGNORECASE
+)
+POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+
+
+def tokens(text: str) -> float:
+    """Tokens as people type them: "8192", "8k", "128K", "1M".
+
+    A thousand is 1024 where the number before it is a power of two, as in the names of models.
+
+    Raises:
+        InputError: no number, or another unit.
+    """
+    number, unit = _parts(text, "tokens, as 8192 or 128k")
+    if unit not in ("", "k", "m"):
+        raise InputError(f"{text!r} is no number of tokens; give it as 8192 or 128k.")
+    whole = number.is_integer() and number > 0 and int(number) & (int(number) - 1) == 0
+    return number * (1024.0 if whole else 1000.0) ** POWERS[unit]
+
+
+def gibibytes(text: str) -> float:
+    """Memory as sold: "24", "24GB", "24 GiB", "512 MB", "1.5 TB" [GiB].
+
+    Raises:
+        InputError: no number, or another unit.
+    """
+    number, unit = _parts(text, "memory, as 24, 24GB or 1.5TB")
+    scale = _scale(unit, text, "memory, as 24, 24GB or 1.5TB")
+    return number if scale is None else number * 1024.0 ** (scale - 3)
+
+
+def gigabytes_per_second(text: str) -> float:
+    """A rate: "7", "7 GB/s", "3500 MB/s", "1.8TB/s" [GB/s].
+
+    Raises:
+        InputError: no number, or another unit.
+    """
+    number, unit = _parts(text, "a rate, as 7, 7GB/s or 3500MB/s")
+    scale = _scale(unit, text, "a rate, as 7, 7GB/s or 3500MB/s")
+    return number if scale is None else number * 1000.0 ** (scale - 3)
+
+
+def _parts(text: str, allowed: str) -> tuple[float, str]:
+    with suppress(ValueError):
+        return float(text), ""  # ranges are checked where the number is used
+    match = NUMBER_AND_UNIT.fullmatch(text)
+    if match is None:
+        raise InputError(f"{text!r} cannot be read; give {allowed}.")
+    return float(match[1].replace(",", "").replace("_", "")), match[2].casefold()
+
+
+def _scale(unit: str, text: str, allowed: str) -> int | None:
+    """The power of a thousand that a unit of bytes stands for; None where there is none."""
+    if not unit:
+        return None
+    match = re.fullmatch(r"([kmgt])(?:i?b?)", unit)
+    if match is None:
+        raise InputError(f"{text!r} cannot be read; give {allowed}.")
+    return POWERS[match[1]]

@@ -27,6 +27,11 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(stems, key=str.casefold))
 
 
+def is_imported(name: str) -> bool:
+    """This machine, or one that was measured elsewhere, is called so."""
+    return name.casefold() in {THIS, *map(str.casefold, names())}
+
+
 def probed(name: str) -> MeasurementHistory:
     """What was measured on a machine.
 

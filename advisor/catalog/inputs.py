@@ -79,13 +79,13 @@ def check_all(inputs: Iterable[Input], values: Mapping[str, Any]) -> None:
 
 
 MACHINE = (
-    Input(name="gpu", label="GPU", help='GPU of the catalogue, or none; several as "2x A + B"'),
+    Input(name="gpu", label="GPU", help='GPU by any usual name, or none; several as "2x 3090 + P40"'),
     Input(name="gpu_count", label="GPUs", help="GPUs of that kind", limits=(1, 64), whole=True),
     Input(
         name="vram_gb", label="GPU memory", unit="GiB", limits=(0.1, 100_000),
         help="memory of each GPU, as sold",
     ),
-    Input(name="cpu", label="Processor", help="processor or platform of the catalogue"),
+    Input(name="cpu", label="Processor", help="processor by any usual name, or a platform"),
     Input(
         name="cores", label="Cores", unit="cores", limits=(1, 4096), whole=True,
         help="physical cores",

@@ -14,7 +14,16 @@ import advisor
 from advisor.advice.compare import compare
 from advisor.advice.diagnosis.diagnose import diagnose, measurable
 from advisor.advice.diagnosis.text import diagnosis_text
-from advisor.cli import calibration, evidence, json_records, options, probe, recompute, report
+from advisor.cli import (
+    calibration,
+    evidence,
+    json_records,
+    machine,
+    options,
+    probe,
+    recompute,
+    report,
+)
 from advisor.cli.command import Command, added, show
 from advisor.cost_model.estimate import Estimate
 from advisor.errors import AdvisorError, InputError
@@ -74,6 +83,7 @@ def parser() -> argparse.ArgumentParser:
     probe.add(commands)
     report.add(commands)
     calibration.add(commands)
+    machine.add(commands)
     return top
 
 

@@ -2,6 +2,7 @@
 
 import argparse
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
@@ -13,15 +14,18 @@ from advisor.advice.diagnosis.reported_speeds import reported_in
 from advisor.advice.offers import MoneyInputs
 from advisor.calibration import local_machine
 from advisor.calibration.imported_machine import named_machine
+from advisor.calibration.imported_store import is_imported
 from advisor.catalog.inputs import MACHINE, MONEY, PLACEMENT, REQUEST, Input, check_all
 from advisor.cost_model.placement import LOAD_MODES, PlacementStrategy, Settings, stated
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.machine import from_spec
 from advisor.machine.catalog import find_gpu
+from advisor.machine.from_name import machine_by_name
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model.kv_cache import KV_BYTES_PER_VALUE
+from advisor.units import gibibytes, gigabytes_per_second, tokens
 
 MODEL_HELP = "name, FILE.gguf, config.json, or owner/name on the Hugging Face Hub"
 
@@ -51,7 +55,12 @@ def add_work(parser: argparse.ArgumentParser) -> None:
 def add_machine(parser: argparse.ArgumentParser) -> None:
     """Options that describe a machine and a split; none of the first means this machine."""
     group = parser.add_argument_group("machine (none given: this one)")
-    group.add_argument("--machine", metavar="NAME", help="one that `calibration list` names")
+    group.add_argument(
+        "--machine",
+        metavar="NAME",
+        help="one that was imported, a usual one (Mac Studio M3 Ultra 512GB, g6e.xlarge), or its "
+        "parts in words (2x 3090 Threadripper)",
+    )
     _add(group, MACHINE, MachineSpec)
     group.add_argument("--nvlink", action="store_true", help="a bridge joins two cards of a kind")
     split = parser.add_argument_group("placement")
@@ -112,10 +121,33 @@ def _add(
         )
 
 
+READERS = {
+    "tokens": tokens,
+    "GiB": gibibytes,
+    "GB": gibibytes,
+    "GB/s": gigabytes_per_second,
+}
+"""How a number with a unit is read, by the unit."""
+
+
 def _type_of(entry: Input) -> Callable[[str], Any]:
     if entry.limits is None:
         return str
+    if entry.unit in READERS:
+        return typed(READERS[entry.unit])
     return int if entry.whole and entry in MACHINE else float
+
+
+def typed(read: Callable[[str], float]) -> Callable[[str], float]:
+    """A reader of one option, whose error argparse prints beside the option's name."""
+
+    def value(text: str) -> float:
+        try:
+            return read(text)
+        except InputError as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+
+    return value
 
 
 def own_rent(text: str) -> tuple[str, float]:
@@ -164,15 +196,22 @@ def machine_of(args: argparse.Namespace) -> Machine:
     """
     inputs = MachineSpec(**_given(args, MACHINE), bridge=args.nvlink)
     for name in ("gpu_count", "vram_gb", "nvlink"):
-        if getattr(args, name) and args.gpu is None:
+        if getattr(args, name) and args.gpu is None and args.machine is None:
             option = name.replace("_", "-")
             raise InputError(f"--{option} describes a GPU; say which with --gpu NAME.")
-    if args.machine is not None:
-        return _named(args.machine, inputs)
-    return local_machine.this_machine() if inputs.empty else from_spec.machine(inputs)
+    if args.machine is None and inputs.empty:
+        return local_machine.this_machine()
+    if args.machine is not None and is_imported(args.machine):
+        return _imported(args.machine, inputs)
+    machine = (
+        from_spec.machine(inputs) if args.machine is None else machine_by_name(args.machine, inputs)
+    )
+    for note in machine.notes:
+        print(f"advisor: {note}", file=sys.stderr)
+    return machine
 
 
-def _named(name: str, inputs: MachineSpec) -> Machine:
+def _imported(name: str, inputs: MachineSpec) -> Machine:
     if inputs.machines > 1:
         raise InputError(
             f"--machines joins machines that are described, and {name!r} is a measured one; leave "

@@ -108,6 +108,10 @@ def find_gpu(name: str, memory: float | None = None) -> GpuRow:
     return gpu_named(name, memory).row
 
 
+WITH_GRAPHICS = ("unified", "laptop")
+"""Segments whose chips bring a GPU that counts."""
+
+
 @lru_cache(maxsize=4096)
 def cpu_named(name: str) -> CpuName:
     """What a processor's name means: its row, its graphics, and what was assumed.
@@ -115,6 +119,9 @@ def cpu_named(name: str) -> CpuName:
     Raises:
         UnknownName: with close names.
     """
+    row = spelled("CPU", host_rows()).get(name.strip().casefold())
+    if row is not None and row.segment not in WITH_GRAPHICS:
+        return CpuName(row=row)  # the long list is loaded for other names alone
     return cpu_names().match(name)
 
 

@@ -46,9 +46,18 @@ def machine(inputs: MachineSpec) -> Machine:
         gpus=gpus * inputs.machines,
         host=host,
         disk=drive(inputs),
+        notes=_assumptions(inputs),
         nodes=inputs.machines,
         network=_network(inputs),
     )
+
+
+def _assumptions(inputs: MachineSpec) -> tuple[str, ...]:
+    """What the names of GPU and processor were taken as, where something was assumed."""
+    gpus = () if (inputs.gpu or NO_GPU).casefold() == NO_GPU else cards_of(str(inputs.gpu))
+    processors = (cpu_named(inputs.cpu),) if inputs.cpu else ()
+    notes = (note for part in (*gpus, *processors) for note in part.notes)
+    return tuple(dict.fromkeys(notes))
 
 
 def _network(inputs: MachineSpec) -> Quantity | None:

@@ -51,6 +51,11 @@ class _Spelling:
     own: bool
 
 
+SpellingIndex = dict[frozenset[str], list[_Spelling]]
+"""Rows by the words of their spellings."""
+NUMBER = re.compile(r"\d+")
+
+
 class GpuNames:
     """Names of a catalogue's GPUs, ready to be matched.
 
@@ -61,22 +66,37 @@ class GpuNames:
     def __init__(self, rows: Mapping[str, GpuRow]) -> None:
         self.rows = rows
         self._exact = {plain(row.name): row for row in rows.values()}
-        self._spellings: dict[frozenset[str], list[_Spelling]] = {}
+        self._spelled: dict[str, list[tuple[GpuRow, str]]] = {}
+        self._indexes: dict[frozenset[str], SpellingIndex] = {}
+        known: set[str] = set()
         for row in rows.values():
             for spelling in (row.name, *filter(None, map(str.strip, row.aliases.split(";")))):
-                self._exact.setdefault(plain(spelling), row)
+                text = plain(spelling)
+                self._exact.setdefault(text, row)
+                for number in set(NUMBER.findall(text)) or {""}:
+                    self._spelled.setdefault(number, []).append((row, spelling))
+                known |= (
+                    set()
+                    if row.vendor == "Apple"
+                    else set(re.findall(r"[a-z]+", text.replace("max-q", "maxq")))
+                )
+        synonyms = words_of_kind("synonym")
+        self._known_words = frozenset(synonyms.get(word, word) for word in known)
+
+    def _index(self, words: frozenset[str]) -> SpellingIndex:
+        """Spellings that have a number in common with these words, and those without one."""
+        numbers = frozenset(number for word in words for number in NUMBER.findall(word))
+        if numbers not in self._indexes:
+            index: SpellingIndex = {}
+            near = [entry for number in ("", *numbers) for entry in self._spelled.get(number, [])]
+            for row, spelling in dict.fromkeys(near):
                 taken = taken_apart(spelling)
+                bare, own = taken.size_gib is None, spelling == row.name
+                entry = _Spelling(row, taken.brands, bare=bare, own=own)
                 if taken.words:
-                    entry = _Spelling(
-                        row, taken.brands, bare=taken.size_gib is None, own=spelling == row.name
-                    )
-                    self._spellings.setdefault(taken.words, []).append(entry)
-        self._known_words = frozenset(
-            word
-            for words, spellings in self._spellings.items()
-            for word in words
-            if any(spelling.row.vendor != "Apple" for spelling in spellings)
-        )
+                    index.setdefault(taken.words, []).append(entry)
+            self._indexes[numbers] = index
+        return self._indexes[numbers]
 
     def match(self, name: str, memory_gib: float | None = None) -> GpuName:
         """The GPU that a name means.
@@ -99,7 +119,7 @@ class GpuNames:
         for words, note in self._fewer_words(taken):
             spellings = [
                 spelling
-                for spelling in self._spellings.get(words, [])
+                for spelling in self._index(words).get(words, [])
                 if not taken.vendors or spelling.row.vendor in taken.vendors
             ]
             if spellings:
@@ -182,7 +202,7 @@ class GpuNames:
             spelling.row
             for more in ({"ada"}, {"pro", "blackwell"}, {"pro"})
             if not words & more
-            for spelling in self._spellings.get(words | more, [])
+            for spelling in self._index(words).get(words | more, [])
         ]
         return list({row.name: row for row in rows}.values())
 
@@ -192,7 +212,7 @@ class GpuNames:
         core = taken_apart(row.name).words - socket
         names = (
             spelling.row.name
-            for words, spellings in self._spellings.items()
+            for words, spellings in self._index(core).items()
             if core and words - socket == core
             for spelling in spellings
         )
@@ -201,8 +221,9 @@ class GpuNames:
     def _offers(self, taken: GpuWords) -> tuple[str, ...]:
         """Names that share the number; all where none does."""
         digits = {word for word in taken.words if any(letter.isdigit() for letter in word)}
-        near = (name for name in self.rows if digits & taken_apart(name).words)
-        return tuple(near) or tuple(self.rows)
+        numbers = {number for word in digits for number in NUMBER.findall(word)}
+        near = (row.name for number in numbers for row, _ in self._spelled.get(number, []))
+        return tuple(dict.fromkeys(near)) or tuple(self.rows)
 
 
 def _written_out(

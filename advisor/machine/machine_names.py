@@ -78,11 +78,16 @@ class MachineNames:
             UnknownName: neither a preset nor parts of the catalogue; close names first.
         """
         text = plain(name)
-        row = self._exact.get(text) or self._exact.get(squeezed(text)) or self._preset(text)
+        row = self.preset(text)
         return self._as_sold(row, text) if row else self._put_together(name, text)
 
-    def _preset(self, text: str) -> MachineRow | None:
-        """The preset whose words are all there, and nothing beside them that means another."""
+    def preset(self, text: str) -> MachineRow | None:
+        """The preset of a plain text: by name, else the one whose words are all there, and nothing
+        beside them that means another; None where there is none.
+        """
+        exact = self._exact.get(text) or self._exact.get(squeezed(text))
+        if exact is not None:
+            return exact
         words = telling_words(text)
         for wanted, row in self._worded:
             sizes = row.ram_options_gib.split(";")
@@ -170,6 +175,10 @@ class MachineNames:
             and plain(row.note.split(";")[0]).split()[0].removesuffix(".ai") in text.split()
         ]
         return min(offers, key=lambda row: meant.index(row.gpu), default=None)
+
+    def names_cards(self, text: str) -> bool:
+        """A plain text names graphics cards of the catalogue."""
+        return bool(self._cards(text, laptop=False)[0])
 
     def _cards(self, text: str, *, laptop: bool) -> tuple[list[GpuName], str]:
         """GPUs of a text, kind by kind, and what is left of it."""

@@ -99,6 +99,7 @@ CARD = re.compile(
 )
 """Where a plain text names graphics cards: count, maker, number, suffixes, size."""
 
+
 RATES_AND_YEARS = re.compile(
     r"\bl?p?ddr\d\w*(?:-\d+)?\b|\b20[12]\d\b|\b\d{3,4} ?(?:mhz|mt/s|w|hz|p)\b"
 )

@@ -42,6 +42,9 @@ NUMBERS = {
     "single": 1, "one": 1, "dual": 2, "double": 2, "twin": 2, "two": 2, "pair": 2, "triple": 3,
     "three": 3, "quad": 4, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "ten": 10,
 }  # fmt: skip
+NUMBER_WORD = re.compile(
+    rf"\b({'|'.join(NUMBERS)})\b(?![- ](?:slot|fan|channel|rank|die)\b)(?: of)?\s+(?=\w)"
+)
 MAKERS = r"nvidia|amd|geforce|rtx|gtx|rx|radeon|tesla|instinct|arc"
 COUNTS = (
     re.compile(r"(?<![\w.-])(\d{1,3})\s*[x*]\s*(?=[a-z0-9(])"),
@@ -56,12 +59,9 @@ MOST = 128
 
 def counted(text: str) -> tuple[str, int]:
     """A plain text without its count, and the count; 1 where it has none."""
-    for word, number in NUMBERS.items():
-        match = re.search(
-            rf"\b{word}\b(?![- ](?:slot|fan|channel|rank|die)\b)(?: of)?\s+(?=\w)", text
-        )
-        if match:
-            return text[: match.start()] + text[match.end() :], number
+    word = NUMBER_WORD.search(text)
+    if word:
+        return text[: word.start()] + text[word.end() :], NUMBERS[word[1]]
     for pattern in COUNTS:
         match = pattern.search(text)
         if match and int(match[1]) <= MOST:

@@ -538,7 +538,7 @@ class TestReport:
         ),
         (("diagnose", *LLAMA, *MACHINE), "one of the arguments --measured --results is required"),
         # what argparse sees first
-        (("estimate", *LLAMA, "--ram-gb", "lots"), "invalid float value: 'lots'"),
+        (("estimate", *LLAMA, "--ram-gb", "lots"), "'lots' cannot be read; give memory"),
         (("estimate", *MACHINE), "required: --model"),
         ((), "required: COMMAND"),
         (("guess",), "invalid choice: 'guess'"),

@@ -1,0 +1,78 @@
+"""`machine NAME`: what a name of hardware is taken as."""
+
+import argparse
+from typing import Any
+
+from advisor.cli.command import added, show
+from advisor.machine.identify import Identified, identified
+
+
+def add(commands: Any) -> None:
+    """The command and its argument."""
+    parser = added(commands, "machine", machine, "what a GPU, processor or machine is taken as")
+    parser.add_argument(
+        "name", metavar="NAME", help='"2x 3090", "EPYC 7402", "Mac Studio M3 Ultra"'
+    )
+
+
+def machine(args: argparse.Namespace) -> None:
+    """`machine NAME`."""
+    answer = machine_answer(identified(args.name), args.name)
+    show(args, answer, lambda: "\n".join(_lines(answer)))
+
+
+def machine_answer(taken: Identified, name: str) -> dict[str, Any]:
+    """What `machine` prints as JSON; rates of the datasheets, RAM's in theory [GB/s]."""
+    host, preset = taken.host, taken.preset
+    priced = preset is not None and taken.ram_gib == preset.ram_gib
+    rate = host.memory_mts if host else None
+    theory = taken.channels * 8 * rate / 1000 if taken.channels and rate else None
+    gpu = taken.gpus[0] if taken.gpus else None
+    of_ram = gpu is not None and gpu.of_ram and theory is not None
+    return {
+        "kind": taken.kind,
+        "name": taken.name,
+        "taken_as": None if taken.name == name else taken.name,
+        "gpus": [row.name for row in taken.gpus],
+        "count": taken.count,
+        "memory_gib": taken.memory_gib,
+        "bandwidth_gbs": theory if of_ram else gpu.bandwidth_gbs if gpu else None,
+        "cpu": host.name if host else None,
+        "cores": taken.cores,
+        "channels": taken.channels,
+        "mts": rate,
+        "ram_gbs": theory or (host.bandwidth_gbs if host else None),
+        "ram_gib": taken.ram_gib,
+        "usd": preset.usd if preset and priced else None,
+        "per": preset.per if preset and priced and preset.usd is not None else None,
+        "source": preset.source if preset else gpu.source if gpu else host.source if host else None,
+        "notes": list(taken.notes),
+        "alternatives": list(taken.alternatives),
+    }
+
+
+def _lines(answer: dict[str, Any]) -> list[str]:
+    """The same in a few lines; what is not known is left out."""
+    gpus = " + ".join(answer["gpus"])
+    if answer["count"] > len(answer["gpus"]):
+        gpus = f"{answer['count']}x {gpus}"
+    lines = [f"{answer['name']} ({answer['kind']})"]
+    if gpus:
+        size, rate = answer["memory_gib"], answer["bandwidth_gbs"]
+        lines.append(f"  GPU: {gpus}, {size:g} GiB, {rate:,.0f} GB/s")
+    if answer["cpu"]:
+        lines.append(f"  processor: {answer['cpu']}, {answer['cores']} cores")
+    if answer["channels"] and answer["mts"]:
+        channels = f"{answer['channels']:g} channels of {answer['mts']:g} MT/s"
+        lines.append(f"  RAM: {channels}, {answer['ram_gbs']:,.0f} GB/s in theory")
+    if answer["ram_gib"]:
+        lines.append(f"  memory: {answer['ram_gib']:g} GiB")
+    if answer["usd"] is not None:
+        lines.append(
+            f"  price: {answer['usd']:,g} USD {'an hour' if answer['per'] == 'hour' else ''}"
+        )
+    lines += [f"  note: {note}" for note in answer["notes"]]
+    if answer["alternatives"]:
+        lines.append(f"  or: {', '.join(answer['alternatives'])}")
+    lines.append(f"  source: {answer['source']}")
+    return lines

@@ -1,0 +1,133 @@
+"""What a name of hardware was taken as: a GPU, a processor or a machine, and its figures."""
+
+from dataclasses import dataclass
+
+from advisor.errors import UnknownName
+from advisor.machine import from_spec
+from advisor.machine.catalog import cpu_named, find_host, gpu_named, machine_named, machine_names
+from advisor.machine.cpu_names import CpuName
+from advisor.machine.gpu_names import GpuName
+from advisor.machine.machine_names import MachineName
+from advisor.machine.rows import GpuRow, HostRow, MachineRow
+from advisor.machine.spec import NO_GPU
+from advisor.machine.spelling import plain
+
+
+@dataclass(frozen=True, kw_only=True)
+class Identified:
+    """Hardware that a name was taken as.
+
+    Attributes:
+        kind: "gpu", "processor" or "machine".
+        name: of the catalogue, or of the parts.
+        gpus: rows, kind by kind.
+        count: GPUs of all kinds together.
+        memory_gib: of each GPU of the first kind, as sold, or what it shares [GiB].
+        host: processor; None where none is said.
+        cores: physical, of all sockets; None where none is said.
+        channels: 64-bit RAM channels that count; None where unknown.
+        ram_gib: main memory [GiB]; None where none is said.
+        preset: row of data/hardware/machines.csv; None where it is none.
+        notes: what was assumed, one sentence each.
+        alternatives: what else the name may mean.
+    """
+
+    kind: str
+    name: str
+    gpus: tuple[GpuRow, ...] = ()
+    count: int = 0
+    memory_gib: float | None = None
+    host: HostRow | None = None
+    cores: int | None = None
+    channels: float | None = None
+    ram_gib: float | None = None
+    preset: MachineRow | None = None
+    notes: tuple[str, ...] = ()
+    alternatives: tuple[str, ...] = ()
+
+
+def identified(name: str) -> Identified:
+    """What a name was taken as, the most particular first: a preset, a GPU, a processor, parts.
+
+    Raises:
+        UnknownName: none of these; close names first.
+    """
+    text = plain(name)
+    if machine_names().preset(text) is not None:
+        return _machine(machine_named(name))
+    gpu = _gpu(name)
+    if gpu is not None:
+        return gpu
+    cpu = None if machine_names().names_cards(text) else _processor(name)
+    return cpu or _machine(machine_named(name))
+
+
+def _gpu(name: str) -> Identified | None:
+    """A graphics card, or graphics that share the memory of any PC; None for a whole chip."""
+    try:
+        gpu = gpu_named(name)
+    except UnknownName:
+        return None
+    left_out = any("left out" in note for note in gpu.notes)
+    if left_out or (gpu.row.unified and not gpu.row.of_ram):
+        return None
+    return Identified(
+        kind="gpu",
+        name=gpu.row.name,
+        gpus=(gpu.row,),
+        count=gpu.count,
+        memory_gib=gpu.row.memory_gib,
+        notes=gpu.notes,
+        alternatives=gpu.alternatives,
+    )
+
+
+def _processor(name: str) -> Identified | None:
+    try:
+        cpu: CpuName = cpu_named(name)
+    except UnknownName:
+        return None
+    if cpu.row.segment == "unified":
+        return None
+    return Identified(
+        kind="processor",
+        name=cpu.row.name,
+        host=cpu.row,
+        cores=cpu.row.cores,
+        channels=cpu.row.memory_channels,
+        ram_gib=cpu.memory_gib,
+        notes=cpu.notes,
+        alternatives=cpu.alternatives,
+    )
+
+
+def _machine(named: MachineName) -> Identified:
+    spec = named.spec
+    gpus: tuple[GpuName, ...] = () if spec.gpu == NO_GPU else from_spec.cards_of(str(spec.gpu))
+    host = _host(named, gpus)
+    ram = None if spec.ram_gb is None else float(spec.ram_gb)
+    shared = gpus[0].row.unified if gpus else False
+    return Identified(
+        kind="machine",
+        name=named.name,
+        gpus=tuple(gpu.row for gpu in gpus),
+        count=sum(gpu.count for gpu in gpus) * spec.gpu_count,
+        memory_gib=(shared and ram) or (gpus[0].row.memory_gib if gpus else None),
+        host=host,
+        cores=spec.cores or (host.cores if host else None),
+        channels=spec.ram_channels or (host.memory_channels if host else None),
+        ram_gib=ram,
+        preset=named.preset,
+        notes=named.notes,
+        alternatives=named.alternatives,
+    )
+
+
+def _host(named: MachineName, gpus: tuple[GpuName, ...]) -> HostRow | None:
+    """The processor as named, else the one on the GPU's own chip."""
+    chip = gpus[0].row.name.rpartition(" ")[0] if gpus and gpus[0].row.unified else ""
+    try:
+        name = named.spec.cpu or chip
+        return find_host(name) if name else None
+    except UnknownName:
+        return None
