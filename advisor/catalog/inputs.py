@@ -79,7 +79,9 @@ def check_all(inputs: Iterable[Input], values: Mapping[str, Any]) -> None:
 
 
 MACHINE = (
-    Input(name="gpu", label="GPU", help='GPU by any usual name, or none; several as "2x 3090 + P40"'),
+    Input(
+        name="gpu", label="GPU", help='any usual name, or none; several as "2x 3090 + P40"',
+    ),
     Input(name="gpu_count", label="GPUs", help="GPUs of that kind", limits=(1, 64), whole=True),
     Input(
         name="vram_gb", label="GPU memory", unit="GiB", limits=(0.1, 100_000),
