@@ -34,7 +34,7 @@ def runtime(name: str) -> Runtime:
         if folded in (known.name.casefold(), known.key):
             return known
     raise UnknownName(
-        "runtime", name, [known.name for known in RUNTIMES], "See README for the list."
+        "runtime", name, [known.name for known in RUNTIMES], "See docs/runtimes.md for the list."
     )
 
 

@@ -27,10 +27,9 @@ def test_every_runtime_has_its_row_and_its_section() -> None:
         )
 
 
-def test_readme_carries_the_same_table() -> None:
-    table = TEXT.split("<!-- systems -->")[1].split("<!-- /systems -->")[0].strip()
+def test_readme_leads_to_the_table() -> None:
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    assert table in readme
+    assert "(docs/runtimes.md)" in readme
 
 
 def test_versions_and_placements_are_the_code_s() -> None:
