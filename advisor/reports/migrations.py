@@ -19,6 +19,7 @@ _COLUMNS_2 = (
     "digest VARCHAR(64)",
     "owner TEXT DEFAULT '' NOT NULL",
     "share TEXT DEFAULT '' NOT NULL",
+    "result_count INTEGER DEFAULT 0 NOT NULL",
     "deleted_at TIMESTAMP",
 )
 
@@ -47,6 +48,7 @@ def contents_apart(connection: Connection) -> None:
     _run(connection, "CREATE INDEX ix_report_tags_tag ON report_tags (tag)")
     for column in _COLUMNS_2:
         _run(connection, f"ALTER TABLE reports ADD COLUMN {column}")
+    _run(connection, "CREATE INDEX ix_reports_result_count ON reports (result_count)")
     for row in connection.execute(text("SELECT id, name, notes, summary, inputs FROM reports")):
         _fill_search(connection, row._mapping)
     for column in ("content", "inputs"):

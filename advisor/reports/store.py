@@ -98,6 +98,7 @@ class ReportStore:
             document_text=rows.document_text(document),
             owner=self._owner or "",
             share="",
+            result_count=len(own),
             tags=[TagRow(tag=tag) for tag in clean_tags(tags)],
             content=ContentRow(
                 document=to_json(document), results=[asdict(result) for result in own]
@@ -168,6 +169,17 @@ class ReportStore:
         """
         with self._sessions.reading() as session:
             return self._saved(self._row(session, number))
+
+    def measured(self, limit: int = 200) -> tuple[SavedReport, ...]:
+        """The newest reports that have measured results.
+
+        Args:
+            limit: at most so many.
+        """
+        with self._sessions.reading() as session:
+            kept = self._visible([ReportRow.result_count > 0, ReportRow.deleted_at.is_(None)])
+            chosen = select(ReportRow).where(*kept).order_by(*_NEWEST).limit(limit)
+            return tuple(map(self._saved, session.scalars(rows.whole(chosen))))
 
     def load_shared(self, secret: str) -> SavedReport:
         """The report that a link shows, whoever opens it.
@@ -242,7 +254,7 @@ class ReportStore:
                 results.append(asdict(result))
             if len(results) > MOST_RESULTS:
                 raise InputError(f"Report {number} has {MOST_RESULTS} results; that is the most.")
-            row.content.results = results
+            row.content.results, row.result_count = results, len(results)
             return self._saved(row)
 
     def share(self, number: int, *, public: bool) -> ReportHead:

@@ -81,6 +81,7 @@ class ReportRow(Base):
         digest: of what was saved under which name by whom; none for reports of the first tables.
         owner: who is logged in; empty where nobody logs in.
         share: the secret part of a link that shows it to others; empty where it is private.
+        result_count: how many measured results it has.
         deleted_at: when it was deleted; none while it is kept.
     """
 
@@ -100,6 +101,7 @@ class ReportRow(Base):
     digest: Mapped[str | None] = mapped_column(String(64))
     owner: Mapped[str] = mapped_column(Text, server_default="")
     share: Mapped[str] = mapped_column(Text, server_default="")
+    result_count: Mapped[int] = mapped_column(server_default="0", index=True)
     deleted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     content: Mapped["ContentRow"] = relationship(
         back_populates="report", cascade="all, delete-orphan", lazy="raise_on_sql"

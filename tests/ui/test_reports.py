@@ -3,11 +3,12 @@
 import html
 
 import pytest
-from saved_reports import sample
+from saved_reports import RESULT, sample
 from ui_app import app, page_text, run
 
 from advisor.errors import InputError
 from advisor.reports.store import open_store
+from advisor.ui.accuracy import own_results
 from advisor.ui.parts.session import base, store
 
 
@@ -200,3 +201,21 @@ def test_store_that_cannot_be_written_is_a_sentence(monkeypatch, tmp_path):
     store.clear()
     assert "Not possible." in page_text(reports())
     assert "Not possible." in page_text(save("x"))
+
+
+def test_a_measured_speed_is_a_point_of_ones_own_on_the_accuracy_page(monkeypatch):
+    number = open_store().save(sample(), "mine").id
+    open_store().attach(number, RESULT)
+    (point,) = own_results.points()
+    assert (point.measured, point.predicted, point.regime) == (3.1, 2.93, own_results.OWN)
+    assert point.held
+    assert f"report {number}" in point.source
+    # ln(3.42 / 2.41) / 2
+    assert point.half_width == pytest.approx(0.175, abs=0.0005)
+
+
+def test_results_that_cannot_be_read_do_not_hide_the_accuracy_page(monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path / "file"))
+    store.clear()
+    assert own_results.points() == ()

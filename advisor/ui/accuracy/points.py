@@ -12,6 +12,7 @@ from advisor.evidence.accuracy.text import percent
 from advisor.evidence.peers import PEERS
 from advisor.formatting import number, range_of, tokens_per_second
 from advisor.ui.accuracy import chart
+from advisor.ui.accuracy.own_results import OWN
 from advisor.ui.parts.markup import block, joined, notice, show, table
 
 NO_GPU = "no GPU"
@@ -65,9 +66,14 @@ def narrowed(points: Sequence[AccuracyPoint], wanted: Mapping[str, Sequence[str]
 
 
 def _summary(shown: Sequence[AccuracyPoint], total: int) -> str:
-    every = scores(shown)[-1]
+    own = sum(point.regime == OWN for point in shown)
+    published = [point for point in shown if point.regime != OWN]
+    yours = f", {own} of them from your reports" if own else ""
+    if not published:
+        return f"{len(shown)} of {total} figures{yours}."
+    every = scores(published)[-1]
     return (
-        f"{len(shown)} of {total} figures. Half are within {percent(every.median, 1)}; "
+        f"{len(shown)} of {total} figures{yours}. Half are within {percent(every.median, 1)}; "
         f"{percent(every.covered)} lie in their range."
     )
 
@@ -111,7 +117,9 @@ def _details(point: AccuracyPoint | None) -> None:
                 joined(block("", text, "span") for pair in _facts(point) for text in pair),
             )
         )
-        if point.published:
+        if point.regime == OWN:
+            show(block("oa-soft", f"Measured by you; {point.source}"))
+        elif point.published:
             st.link_button("Open the source", point.source, icon=":material/open_in_new:")
         else:
             show(block("oa-soft", f"Our own run, by {point.source}; data/measurements/own.csv"))

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from advisor.ui.accuracy import points, scores
+from advisor.ui.accuracy import own_results, points, scores
 from advisor.ui.accuracy.claims import claims_section
 from advisor.ui.accuracy.ledger import judged
 from advisor.ui.parts.markup import block, show
@@ -23,7 +23,7 @@ st.session_state["ledger_seen"] = True
 waiting.empty()
 scores.verdict(found)
 scores.regimes(found)
-points.figures(found.points)
+points.figures((*found.points, *own_results.points()))
 scores.formulas(found)
 scores.method()
 claims_section()

@@ -1,0 +1,57 @@
+"""Measured results of a person's reports, as points beside the published ones."""
+
+import math
+from collections.abc import Iterator
+
+from advisor.errors import StoreError
+from advisor.evidence.accuracy.point import AccuracyPoint
+from advisor.reports.measured import JudgedResult
+from advisor.reports.saved import SavedReport
+from advisor.ui.parts.markup import notice
+from advisor.ui.parts.session import own_store
+
+OWN = "your reports"
+"""Kind of run under which they are shown; they count in no score."""
+
+
+def points() -> tuple[AccuracyPoint, ...]:
+    """A point for each result that a prediction with a range stands beside."""
+    try:
+        store = own_store()
+        reports = store.measured() if store is not None else ()
+    except StoreError as error:
+        notice(str(error), "warning")
+        return ()
+    return tuple(point for report in reports for point in _points(report))
+
+
+def _points(report: SavedReport) -> Iterator[AccuracyPoint]:
+    for place, judged in enumerate(report.judged, 1):
+        half_width = _half_width(judged)
+        card = judged.card
+        if card is None or not card.decode_tps or half_width is None:
+            continue
+        document, result = report.document, judged.result
+        yield AccuracyPoint(
+            id=f"report {report.id}, {place}",
+            regime=OWN,
+            group=OWN,
+            gpu="" if document.gpu == "no GPU" else document.gpu,
+            cpu="",
+            model=document.model,
+            format=document.request.get("format", ""),
+            runtime=result.runtime,
+            date=result.when[:10],
+            measured=result.decode_tps,
+            predicted=card.decode_tps,
+            half_width=half_width,
+            source=f"report {report.id}, {report.name} ({result.source})",
+        )
+
+
+def _half_width(judged: JudgedResult) -> float | None:
+    """Half of the range that was predicted, as a logarithm; None without one."""
+    card = judged.card
+    if card is None or not card.decode_tps_low or not card.decode_tps_high:
+        return None
+    return math.log(card.decode_tps_high / card.decode_tps_low) / 2
