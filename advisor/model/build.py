@@ -163,11 +163,12 @@ def _tensors(facts: ArchitectureSpec) -> Iterator[Tensor]:
     for layer in range(facts.layers):
         yield from layer_norms(facts, layer)
         yield from mixer_tensors(facts, layer)
-        yield from _feed_forward_tensors(facts, layer)
+        yield from feed_forward_tensors(facts, layer)
     yield from output_head(facts)
 
 
-def _feed_forward_tensors(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
+def feed_forward_tensors(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
+    """What follows the mixer in a layer."""
     match feed_forward(facts, layer):
         case FeedForward.NONE:
             return ()

@@ -1,6 +1,6 @@
 """Sizes of attention, gated DeltaNet and Mamba-2 layers from a config.json.
 
-Each function answers with fields of ArchitectureFacts. Names of keys and defaults:
+Each function answers with fields of ArchitectureSpec. Names of keys and defaults:
 huggingface/transformers 5.23.0, src/transformers/models/*/configuration_*.py.
 """
 

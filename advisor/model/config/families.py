@@ -4,7 +4,7 @@ A config.json gives sizes. Whether queries are normalized, projections have bias
 four norms is written in the family's code, and so are the values of keys that a file leaves out.
 One row per family holds both; a new family is one row.
 
-`facts` are fields of ArchitectureFacts: `qk_norm=head`, or under a condition
+`facts` are fields of ArchitectureSpec: `qk_norm=head`, or under a condition
 `qkv_bias=true?attention_bias` (where that key is true in the file). Later ones win.
 """
 

@@ -1,6 +1,6 @@
 """Sizes of dense and expert feed-forward layers from a config.json.
 
-Each function answers with fields of ArchitectureFacts. Names of keys and defaults:
+Each function answers with fields of ArchitectureSpec. Names of keys and defaults:
 huggingface/transformers 5.23.0, src/transformers/models/*/configuration_*.py.
 """
 
@@ -41,13 +41,13 @@ def feed_forward(
     routed = _routed_layers(config, layers, pattern)
     answer: dict[str, Any] = {}
     if any(routed):
-        answer = _experts(config, known) | {"moe_latent": config.whole("moe_latent_size")}
+        answer = experts_of(config, known) | {"moe_latent": config.whole("moe_latent_size")}
     if any(routed) and "E" not in pattern:
         first, step = layer_types.leading_dense_and_step(config, routed)
         answer |= {"first_dense": first, "moe_every": step}
     has_dense = "-" in pattern if SINGLE_BLOCKS & set(pattern) else not all(routed)
     if has_dense or known.get("dense_beside_experts"):
-        answer["intermediate"] = _dense_width(config, known)
+        answer["intermediate"] = dense_width(config, known)
     return answer
 
 
@@ -64,7 +64,8 @@ def _has_switch(config: Config) -> bool:
     return "enable_moe_block" in config.defaults
 
 
-def _experts(config: Config, known: Mapping[str, Any]) -> dict[str, int]:
+def experts_of(config: Config, known: Mapping[str, Any]) -> dict[str, int]:
+    """Number, use and width of routed and shared experts; `known` is what was read already."""
     width = config.optional(*EXPERT_WIDTH, low=1) or config.required("intermediate_size")
     total = config.required(*EXPERTS)
     shared, shared_width = _shared_experts(config, width, int(known.get("shared_experts", 0)))
@@ -89,7 +90,7 @@ def _shared_experts(config: Config, width: int, fixed: int) -> tuple[int, int]:
     return config.optional(*SHARED) or fixed, 0
 
 
-def _dense_width(config: Config, known: Mapping[str, Any]) -> int:
+def dense_width(config: Config, known: Mapping[str, Any]) -> int:
     """Width of dense feed-forward layers; 4 x hidden where older families leave it out."""
     beside = config.optional(*DENSE_WIDTH_BESIDE_EXPERTS, low=1)
     stated = beside or config.optional(*DENSE_WIDTH, low=1)

@@ -1,6 +1,6 @@
 """Which layer does what, from the many ways in which config.json files say it.
 
-The answers are `layer_pattern`, one letter per layer as in `ArchitectureFacts`, and the layers
+The answers are `layer_pattern`, one letter per layer as in `ArchitectureSpec`, and the layers
 that have experts.
 """
 

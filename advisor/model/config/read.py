@@ -13,12 +13,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from advisor.errors import InputError, Refusal
+from advisor.model.architecture import Architecture
 from advisor.model.build import build
 from advisor.model.config import layer_types
 from advisor.model.config.attention import HEADS, HIDDEN, attention, linear_attention, state_space
 from advisor.model.config.families import FamilyRow, fixed_facts, language_config
 from advisor.model.config.feed_forward import feed_forward
 from advisor.model.config.kv_sharing import SharedLayers, shared_layers, with_shared_layers
+from advisor.model.config.own_layers.builders import own_architecture
 from advisor.model.config.stored_format import stored_format
 from advisor.model.config.values import Config, language_model, parse
 from advisor.model.description import Described
@@ -92,6 +94,9 @@ def describe(
     """
     whole = parse(text_or_dict, name)
     values, family = language_config(name, whole)
+    own = own_architecture(values, family)
+    if own is not None:
+        return _described(whole, values, own, beside)
     facts = _facts(values, family)
     shared = shared_layers(values, facts.layers)
     form, format_notes = stored_format(values, beside)
@@ -104,6 +109,27 @@ def describe(
         facts={
             "model_type": values.word("model_type"),
             "layer_pattern": facts.layer_pattern,
+            "dtype": values.word("dtype", "torch_dtype"),
+        },
+    )
+
+
+def _described(
+    whole: Mapping[str, object],
+    values: Config,
+    architecture: Architecture,
+    beside: Mapping[str, object] | None,
+) -> Described:
+    """A family that is built layer by layer."""
+    form, format_notes = stored_format(values, beside)
+    return Described(
+        architecture=architecture,
+        model=None,
+        format=form,
+        source=architecture.source,
+        notes=(*_notes(whole, values, None), *format_notes),
+        facts={
+            "model_type": values.word("model_type"),
             "dtype": values.word("dtype", "torch_dtype"),
         },
     )

@@ -14,8 +14,8 @@ from advisor.errors import InputError
 
 Item = TypeVar("Item")
 
-MAX_TEXT = 1_000_000
-"""Characters of a config.json; the longest published ones have a few hundred thousand."""
+MAX_TEXT = 4_000_000
+"""Characters of a config.json; the longest published one lists its modules in 3.1 million."""
 
 MAX_NUMBER = 10**9
 """Larger than any size, rank or count of a model; a context of 10**9 tokens is the largest."""

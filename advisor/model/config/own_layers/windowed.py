@@ -1,0 +1,252 @@
+"""Families that alternate windows and full attention of different sizes, or gate what they attend.
+
+References: huggingface/transformers 5.23.0, models/{step3p7,laguna,muse_glimmer,mimo_v2_flash,
+inkling,minimax_m3_vl}; ml-explore/mlx-lm 0.32.2, models/spark2_5.py.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from advisor.errors import InputError
+from advisor.model.architecture import Architecture, Group, LayerCache, linear, vectors
+from advisor.model.config.own_layers.parts import (
+    ATTENTION,
+    Mixing,
+    OwnLayer,
+    attention,
+    dense,
+    stack,
+    two_size_attention,
+)
+from advisor.model.config.values import Config
+from advisor.model.spec import ArchitectureSpec
+
+SLIDING = ("sliding_attention", "sliding_window_attention", "local_attention")
+
+
+def step3(config: Config, facts: ArchitectureSpec) -> Architecture:
+    """Step-3.5 and 3.7: windowed layers may have more heads, each head's output is gated."""
+    other = config.part("attention_other_setting").get("num_attention_heads")
+    sliding_heads = config.whole("num_sliding_attention_heads") or other or facts.heads
+    facts = replace(facts, qk_norm="head", window=config.whole("sliding_window"))
+    routed = _routed(config, facts, first=3)
+    layers = []
+    for at, windowed in enumerate(_windows(config, facts)):
+        heads = int(str(sliding_heads)) if windowed else facts.heads
+        own = replace(facts, heads=heads, layer_pattern="W" if windowed else "F")
+        mixing = attention(own, at, gate=heads)
+        layers.append(OwnLayer(mixing=mixing, facts=own if routed[at] else dense(own)))
+    return stack(facts, layers)
+
+
+def laguna(config: Config, facts: ArchitectureSpec) -> Architecture:
+    """Laguna: heads by layer, a gate per head or per value, the first layer dense."""
+    heads = config.numbers("num_attention_heads_per_layer") or (facts.heads,) * facts.layers
+    facts = replace(facts, qk_norm="head", window=config.whole("sliding_window"))
+    per_value = config.raw("gating")[1] == "per-element"
+    routed = _routed(config, facts, first=1)
+    layers = []
+    for at, windowed in enumerate(_windows(config, facts)):
+        own = replace(facts, heads=heads[at], layer_pattern="W" if windowed else "F")
+        gate = own.heads * own.head_dim if per_value else own.heads
+        mixing = attention(own, at, gate=gate)
+        layers.append(OwnLayer(mixing=mixing, facts=own if routed[at] else dense(own)))
+    return stack(facts, layers)
+
+
+def muse_glimmer(config: Config, facts: ArchitectureSpec) -> Architecture:
+    """Muse Glimmer: every fourth layer counted from the last sees all; outputs gated by value."""
+    facts = replace(facts, norms_per_layer=4, window=config.whole("sliding_window"))
+    last = facts.layers - 1
+    windows = _windows(config, facts, [bool((last - at) % 4) for at in range(facts.layers)])
+    return stack(facts, _gated(facts, windows, facts.heads * facts.head_dim))
+
+
+def spark(config: Config, facts: ArchitectureSpec) -> Architecture:
+    """Spark X2.5: three windowed layers, then one that sees all; outputs gated by head."""
+    facts = replace(facts, window=config.whole("sliding_window"))
+    windows = _windows(config, facts, [at % 4 != 3 for at in range(facts.layers)])
+    return stack(facts, _gated(facts, windows, facts.heads))
+
+
+def mimo_v2(config: Config, facts: ArchitectureSpec) -> Architecture:
+    """MiMo-V2: values narrower than keys, windowed layers with more key heads, sinks there."""
+    window = config.whole("sliding_window_size") or config.whole("sliding_window")
+    facts = replace(facts, window=window)
+    flags = config.numbers("hybrid_layer_pattern") or tuple(
+        int(at != 0 and (at + 1) % 6 != 0) for at in range(facts.layers)
+    )
+    routed = _routed(config, facts, first=1)
+    layers = []
+    for at, windowed in enumerate(flags[: facts.layers]):
+        own = replace(facts, layer_pattern="F")
+        if windowed:
+            own = replace(
+                facts,
+                layer_pattern="W",
+                heads=config.whole("swa_num_attention_heads") or facts.heads,
+                kv_heads=config.whole("swa_num_key_value_heads") or facts.kv_heads,
+                head_dim=config.whole("swa_head_dim") or facts.head_dim,
+                attn_sinks=config.flag("add_swa_attention_sink_bias"),
+            )
+        value_dim = config.required("swa_v_head_dim" if windowed else "v_head_dim", "v_head_dim")
+        mixing = two_size_attention(own, at, value_dim)
+        layers.append(OwnLayer(mixing=mixing, facts=own if routed[at] else dense(own)))
+    return stack(facts, layers)
+
+
+def inkling(config: Config, facts: ArchitectureSpec) -> Architecture:
+    """Inkling: windowed layers with more key heads, relative positions, four short convolutions."""
+    local = config.numbers("local_layer_ids")
+    windows = [at in local for at in range(facts.layers)] if local else None
+    facts = replace(facts, qk_norm="head", window=config.whole("sliding_window_size"))
+    routed = _routed(config, facts, first=2)
+    layers = []
+    for at, windowed in enumerate(_windows(config, facts, windows)):
+        own = replace(facts, layer_pattern="F")
+        if windowed:
+            own = replace(
+                facts,
+                layer_pattern="W",
+                heads=config.required("swa_num_attention_heads"),
+                kv_heads=config.required("swa_num_key_value_heads"),
+                head_dim=config.required("swa_head_dim"),
+            )
+        mixing = _with_relative_positions(config, own, attention(own, at), at)
+        layers.append(OwnLayer(mixing=mixing, facts=own if routed[at] else dense(own)))
+    return stack(facts, layers)
+
+
+def _with_relative_positions(
+    config: Config, facts: ArchitectureSpec, mixing: Mixing, layer: int
+) -> Mixing:
+    positions, extent = config.required("d_rel"), config.required("rel_extent")
+    taps, width = config.required("conv_kernel_size"), facts.kv_heads * facts.head_dim
+    hidden = facts.hidden
+    extra = (
+        *linear("attn_rel", ATTENTION, layer, inputs=hidden, outputs=facts.heads * positions),
+        *linear("attn_rel_proj", ATTENTION, layer, inputs=extent, outputs=positions),
+        *linear("attn_conv1d", ATTENTION, layer, inputs=taps, outputs=2 * (width + hidden)),
+    )
+    state = (taps - 1) * 2 * (width + hidden)
+    return replace(mixing.beside(*extra), cache=replace(mixing.cache, state_values=state))
+
+
+def minimax_m3(config: Config, facts: ArchitectureSpec) -> Architecture:
+    """MiniMax-M3: grouped attention to blocks that an index of small heads chooses.
+
+    The index adds hidden x heads x dim + hidden x dim weights and a key of `dim` per token.
+    """
+    sparse = config.part("sparse_attention_config")
+    inner = Config(name=config.name, values={**config.values, **sparse})
+    words = config.words("layer_types")
+    flags = [word == "minimax_m3_sparse" for word in words] or [
+        bool(flag) for flag in inner.numbers("sparse_attention_freq")
+    ]
+    heads = inner.optional("sparse_num_index_heads", "index_n_heads") or 4
+    dim = inner.optional("sparse_index_dim", "index_head_dim") or 128
+    facts = replace(facts, qk_norm="head")
+    routed = _routed(config, facts, first=3)
+    flags = flags or list(routed)
+    layers = []
+    for at in range(facts.layers):
+        mixing = attention(facts, at)
+        if flags[at]:
+            mixing = _indexed(mixing, facts, at, heads, dim)
+        layers.append(OwnLayer(mixing=mixing, facts=facts if routed[at] else dense(facts)))
+    return stack(facts, layers)
+
+
+def _indexed(mixing: Mixing, facts: ArchitectureSpec, layer: int, heads: int, dim: int) -> Mixing:
+    weights = (
+        *linear("indexer.attn_q", ATTENTION, layer, inputs=facts.hidden, outputs=heads * dim),
+        *linear("indexer.attn_k", ATTENTION, layer, inputs=facts.hidden, outputs=dim),
+        *vectors(Group.NORMS, layer, **{"indexer.q_norm": dim, "indexer.k_norm": dim}),
+    )
+    cache = replace(mixing.cache, key_values=mixing.cache.key_values + dim)
+    return replace(mixing.beside(*weights), cache=cache)
+
+
+def nemotron_nas(config: Config, facts: ArchitectureSpec) -> Architecture:
+    """Layers that a search gave their own widths, some without attention or feed-forward.
+
+    `ffn_mult` times two thirds of four hidden sizes, rounded up to 256 (DeciLM's
+    `_ffn_mult_to_intermediate_size`).
+    """
+    blocks = config.raw("block_configs")[1]
+    if not isinstance(blocks, list | tuple) or len(blocks) != facts.layers:
+        raise InputError(f"{config.name}: block_configs must list its {facts.layers} layers.")
+    return stack(facts, [_searched(config, facts, at, block) for at, block in enumerate(blocks)])
+
+
+def _searched(config: Config, facts: ArchitectureSpec, layer: int, block: object) -> OwnLayer:
+    values = block if isinstance(block, Mapping) else _written_out(block)
+    inner = Config(name=config.name, values=values)
+    heads = Config(name=config.name, values=inner.part("attention"))
+    widths = Config(name=config.name, values=inner.part("ffn"))
+    shared = heads.whole("n_heads_in_group") or 1
+    own = replace(facts, kv_heads=facts.heads // shared, norms_per_layer=2)
+    mixing = Mixing(cache=LayerCache())
+    if not _absent(heads):
+        mixing = attention(own, layer)
+    elif heads.flag("replace_with_linear"):
+        mixing = Mixing(
+            tensors=linear("attn_output", ATTENTION, layer, inputs=own.hidden, outputs=own.hidden)
+        )
+    return OwnLayer(mixing=mixing, facts=replace(own, intermediate=_searched_width(own, widths)))
+
+
+def _written_out(block: object) -> Mapping[str, object]:
+    """A pair of heads in a group (null without attention) and `ffn_mult`, as a block_config."""
+    heads, multiple = block if isinstance(block, list | tuple) and len(block) == 2 else (None, 1)
+    return {
+        "attention": {"n_heads_in_group": heads, "no_op": heads is None},
+        "ffn": {"ffn_mult": multiple},
+    }
+
+
+def _absent(part: Config) -> bool:
+    return part.flag("no_op") or part.flag("replace_with_linear")
+
+
+def _searched_width(facts: ArchitectureSpec, widths: Config) -> int:
+    if _absent(widths):
+        return 0
+    multiple = widths.raw("ffn_mult")[1]
+    if not isinstance(multiple, int | float):
+        return widths.required("intermediate_size")
+    return -(-int(2 * float(multiple) * facts.hidden / 3) // 256) * 256
+
+
+def _gated(facts: ArchitectureSpec, windows: list[bool], gate: int) -> list[OwnLayer]:
+    layers = []
+    for at, windowed in enumerate(windows):
+        own = replace(facts, layer_pattern="W" if windowed else "F")
+        layers.append(OwnLayer(mixing=attention(own, at, gate=gate), facts=own))
+    return layers
+
+
+def _windows(
+    config: Config, facts: ArchitectureSpec, default: list[bool] | None = None
+) -> list[bool]:
+    """Whether each layer is windowed; the list of a file may go on with drafting layers."""
+    words = config.words("layer_types")[: facts.layers]
+    if words:
+        return [words[at % len(words)] in SLIDING for at in range(facts.layers)]
+    return default or [False] * facts.layers
+
+
+def _routed(config: Config, facts: ArchitectureSpec, first: int) -> list[bool]:
+    """Whether each layer has experts: as the file lists it, else all but the first."""
+    words = config.words("mlp_layer_types")[: facts.layers]
+    if words:
+        return [word != "dense" for word in words]
+    listed = config.raw("moe_layer_freq")[1]
+    if isinstance(listed, list | tuple):
+        return [bool(flag) for flag in config.numbers("moe_layer_freq")[: facts.layers]]
+    written = config.raw("moe_layers_enum")[1]
+    if isinstance(written, str) and written:
+        chosen = {int(part) for part in written.split(",")}
+        return [at in chosen for at in range(facts.layers)]
+    start = config.optional("first_k_dense_replace")
+    return [at >= (first if start is None else start) for at in range(facts.layers)]
