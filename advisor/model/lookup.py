@@ -1,0 +1,339 @@
+"""The model that a name means: of the catalogue, of the list of the Hub, or of neither.
+
+Names are compared by what they say (`names.take_apart`): publisher, format, tuning and date do not
+change a shape. A fine-tune or conversion is its base model. Experts removed, models merged and
+drafting models are never their base, and numbers always have to agree: where nothing known does,
+close names are offered and none is taken.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from advisor.catalog.csv_tables import DATA, read
+from advisor.catalog.name_matching import spellings
+from advisor.errors import Refusal, UnknownName
+from advisor.model import catalog
+from advisor.model.listed.hub_list import HubRow, hub_list
+from advisor.model.names import ModelName, is_size, take_apart, words
+from advisor.model.spec import ArchitectureSpec
+
+OFFERED = 5
+"""Names that are offered where none is meant for certain."""
+NOT_THEIR_BASE = frozenset({"cut", "merge", "draft"})
+KnownRow = ArchitectureSpec | HubRow
+LEAST_ALIKE = 60
+"""Share of letters that a name offered for another has in common with it [%]."""
+LIKE_A_VARIANT = 75
+"""The same of a word that may be a misspelled variant of a family [%]."""
+ONE_LETTER = 92
+"""The same of a name that may have a digit mistyped, so that numbers need not agree [%]."""
+MISSPELLED = 85
+"""The same of a name that is likelier misspelled than new [%]."""
+SHORTEST_LAYERS = 8
+"""A model of fewer layers than these beside a wide residual stream drafts for another."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MakerRow:
+    """One row of data/models/makers.csv: who publishes models of their own."""
+
+    publisher: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Meant:
+    """The model that a name means.
+
+    Attributes:
+        name: as the catalogue or the list has it.
+        row: its row there.
+        taken_as: the same name where it is not what was typed; empty where it is.
+        why: in what the typed name differs.
+    """
+
+    name: str
+    row: KnownRow
+    taken_as: str = ""
+    why: str = ""
+
+
+@lru_cache(maxsize=4096)
+def meant(text: str) -> Meant:
+    """The model that a name means.
+
+    Raises:
+        UnknownName: none for certain, with close names, the likeliest first.
+        Refusal: a drafting model, which does not run alone.
+    """
+    row = _spelled(text)
+    if row is not None:
+        return Meant(name=row.name, row=row)
+    name = take_apart(text)
+    exact = hub_list().named(text) if "/" in text else None
+    if exact is not None:
+        return _exact(name, exact)
+    if "draft" in name.kinds:
+        raise _drafting(text)
+    same = _same_words(name) or _base(name) or _only_candidate(name)
+    if same is None:
+        raise UnknownModel(text, close_models(name))
+    return same
+
+
+class UnknownModel(UnknownName):
+    """A model's name that is not known, with those that may be meant, the likeliest first.
+
+    Args:
+        name: what was given.
+        close: names that may be meant.
+    """
+
+    def __init__(self, name: str, close: tuple[str, ...]) -> None:
+        super().__init__("model", name, (), _hint(close))
+        self.close = close
+
+
+def _hint(close: tuple[str, ...]) -> str:
+    meant_by = f"Did you mean {', '.join(close)}? " if close else ""
+    return f"{meant_by}Otherwise give its GGUF file, config.json or owner/name on Hugging Face."
+
+
+def _spelled(text: str) -> ArchitectureSpec | None:
+    """The catalogue's row of exactly this name or alias."""
+    return _aliases().get(text.strip().casefold())
+
+
+@cache
+def _aliases() -> dict[str, ArchitectureSpec]:
+    index = {row.name.casefold(): row for row in catalog.model_rows().values()}
+    for row in catalog.model_rows().values():
+        for spelling in spellings(row):
+            index.setdefault(spelling, row)
+    return index
+
+
+@cache
+def catalogue_keys() -> dict[str, ArchitectureSpec]:
+    """Rows of the catalogue by what their names and aliases say."""
+    index: dict[str, ArchitectureSpec] = {}
+    for row in catalog.model_rows().values():
+        for spelling in spellings(row):
+            index.setdefault(" ".join(take_apart(spelling).shape), row)
+    return index
+
+
+@cache
+def _makers() -> tuple[str, ...]:
+    return tuple(row.publisher for row in read(DATA / "models" / "makers.csv", MakerRow))
+
+
+@cache
+def makers_keys() -> dict[str, int]:
+    """Places of the makers' own repositories in the list, by what their names say."""
+    drafting = {word for word, kind in words().items() if kind == "draft"}
+    published = hub_list().published_by(_makers())
+    return {key: place for key, place in published.items() if not drafting & set(key.split())}
+
+
+def _made_by_maker(key: str) -> HubRow | None:
+    place = makers_keys().get(key)
+    row = None if place is None else hub_list()[place]
+    return row if row is not None and not _drafts(row) else None
+
+
+def base_of(key: str) -> KnownRow | None:
+    """The model that others are made from whose name says this."""
+    return catalogue_keys().get(key) or _made_by_maker(key)
+
+
+def _exact(name: ModelName, row: HubRow) -> Meant:
+    """A listed repository: the catalogue's model where both have the same shape."""
+    if _drafts(row):
+        raise _drafting(row.name)
+    known = catalogue_keys().get(" ".join(name.shape))
+    base = known or _base_row(name)
+    if isinstance(base, ArchitectureSpec) and _same_shape(base, row):
+        return Meant(name=base.name, row=base, taken_as=base.name, why=_why(name))
+    return Meant(name=row.name, row=row)
+
+
+def _same_shape(known: ArchitectureSpec, row: HubRow) -> bool:
+    return (known.layers, known.hidden) == (row.layers, row.hidden) and (
+        not row.experts or not known.experts or known.experts == row.experts
+    )
+
+
+def _drafts(row: HubRow) -> bool:
+    """A drafting model: its architecture or name says so, or it has a few very wide layers."""
+    said = take_apart(row.name).kinds | take_apart(row.architecture).kinds
+    few = row.layers < SHORTEST_LAYERS and row.hidden >= 2048
+    return "draft" in said or row.architecture.endswith(("_assistant", "_mtp")) or few
+
+
+def _drafting(text: str) -> Refusal:
+    return Refusal(
+        f"{text[:80]} drafts tokens for another model and does not run alone. Name the model that "
+        "it drafts for."
+    )
+
+
+def _same_words(name: ModelName) -> Meant | None:
+    """A model whose name says the same."""
+    key = " ".join(name.shape)
+    if not key:
+        return None
+    numbered = any(map(str.isdigit, key))
+    known = catalogue_keys().get(key) or _plainest(key, name)
+    row = known or (_most_downloaded(key) if numbered else None)
+    return None if row is None else _taken(name, row)
+
+
+def _plainest(key: str, name: ModelName) -> HubRow | None:
+    """Of a maker's repositories of the same words, the one named as typed, else the shortest."""
+    if _made_by_maker(key) is None:
+        return None
+    rows = [row for row in hub_list().with_key(key) if row.name.split("/")[0] in _makers()]
+    kept = [row for row in rows if not _drafts(row)]
+    return min(
+        kept, key=lambda row: (take_apart(row.name).identity != name.identity, len(row.name))
+    )
+
+
+def _most_downloaded(key: str) -> HubRow | None:
+    return next((row for row in hub_list().with_key(key) if not _drafts(row)), None)
+
+
+def _base(name: ModelName) -> Meant | None:
+    """The model that a fine-tune or conversion was made from."""
+    row = _base_row(name)
+    return None if row is None else _taken(name, row)
+
+
+def _base_row(name: ModelName) -> KnownRow | None:
+    if name.kinds & NOT_THEIR_BASE:
+        return None
+    for key, left in _parts(name.shape):
+        row = base_of(key) if _may_be_left(key, left) else None
+        if row is not None:
+            return row
+    return None
+
+
+def _parts(tokens: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Runs of tokens with all sizes of the name, the longest first, and what they leave."""
+    sizes = tuple(token for token in tokens if is_size(token))
+    for length in range(len(tokens), 0, -1):
+        for start in range(len(tokens) - length + 1):
+            run, end = tokens[start : start + length], start + length
+            absent = tuple(size for size in sizes if size not in run)
+            left = (token for token in (*tokens[:start], *tokens[end:]) if token not in absent)
+            yield " ".join(run + absent), tuple(left)
+
+
+def _may_be_left(key: str, left: tuple[str, ...]) -> bool:
+    """The words beside a base change no shape: the base says its size, or none is a variant's."""
+    parts = key.split()
+    if len(parts) < 2 or not parts[0].isalpha():
+        return False
+    if any(map(is_size, parts)):
+        return any(not is_size(part) for part in parts)
+    return not any(map(_may_be_variant, left))
+
+
+def _may_be_variant(token: str) -> bool:
+    """A number, or a word like one of those that tell sizes of a family apart (`air`, `flash`)."""
+    if not token.isalpha():
+        return True
+    from rapidfuzz import fuzz  # 60 ms that only an unknown word beside a sizeless name is worth
+
+    variants = (word for word, kind in words().items() if kind == "variant")
+    return any(fuzz.ratio(token, word) >= LIKE_A_VARIANT for word in variants)
+
+
+def _only_candidate(name: ModelName) -> Meant | None:
+    """The only model, or only shape, that has all words and numbers of an unfinished name.
+
+    A family's name alone means no model.
+    """
+    if not any(map(str.isdigit, "".join(name.shape))):
+        return None
+    rows = _candidates(name.shape)
+    rows = tuple(row for row in rows if isinstance(row, ArchitectureSpec)) or rows
+    if not rows or any(_sizes(row) != _sizes(rows[0]) for row in rows):
+        return None
+    return _taken(name, rows[0])
+
+
+def _sizes(row: KnownRow) -> tuple[int, ...]:
+    return row.layers, row.hidden, row.heads, row.kv_heads, row.experts
+
+
+def _candidates(tokens: tuple[str, ...]) -> tuple[KnownRow, ...]:
+    """Models with all words and numbers of a name; the catalogue's first, then by downloads."""
+    if not tokens or all(map(is_size, tokens)):
+        return ()
+    typed = " ".join(tokens)
+    keys = [key for key in (*catalogue_keys(), *makers_keys()) if _has_all(key, tokens)]
+    exact = [key for key in keys if set(tokens) <= set(key.split())]
+    rows = ((key, row) for key in exact or keys if (row := base_of(key)) is not None)
+    newest = sorted(rows, key=lambda pair: pair[1].released, reverse=True)
+    likeliest = sorted(newest, key=lambda pair: (not pair[0].startswith(typed), pair[0].count(" ")))
+    return tuple({row.name: row for _, row in likeliest}.values())
+
+
+def _has_all(key: str, tokens: tuple[str, ...]) -> bool:
+    if not all(token in key for token in tokens):
+        return False
+    parts = key.split()
+    return all(
+        any(token == part or (is_size(part) and part[:-1] == token) for part in parts)
+        for token in tokens
+    )
+
+
+def close_models(name: ModelName) -> tuple[str, ...]:
+    """Names that may be meant, the likeliest first."""
+    rows = _candidates(name.shape)
+    if rows:
+        return tuple(dict.fromkeys(row.name for row in rows))[:OFFERED]
+    return _spelled_alike(name, MISSPELLED if any(map(is_size, name.shape)) else LEAST_ALIKE)
+
+
+def _spelled_alike(name: ModelName, least: float) -> tuple[str, ...]:
+    """Names with the same numbers whose words are spelled alike, by rapidfuzz."""
+    from rapidfuzz import fuzz, process  # 60 ms that only a misspelled name is worth
+
+    known = list(dict.fromkeys((*catalogue_keys(), *makers_keys())))
+    numbers = {_number(token) for token in name.shape} - {""}
+    alike = [key for key in known if numbers <= {_number(part) for part in key.split()}]
+    typed = " ".join(name.shape)
+    scored = process.extract(
+        typed, alike, scorer=fuzz.token_sort_ratio, limit=OFFERED, score_cutoff=least
+    ) or process.extract(
+        typed, known, scorer=fuzz.token_sort_ratio, limit=OFFERED, score_cutoff=ONE_LETTER
+    )
+    rows = (base_of(key) for key, *_ in scored)
+    return tuple(dict.fromkeys(row.name for row in rows if row is not None))
+
+
+def _number(token: str) -> str:
+    return token.rstrip("bmtk") if any(map(str.isdigit, token)) else ""
+
+
+def _taken(name: ModelName, row: KnownRow) -> Meant:
+    literal = name.tokens in {take_apart(spelling).tokens for spelling in _spellings(row)}
+    return Meant(
+        name=row.name,
+        row=row,
+        taken_as="" if literal and not name.publisher else row.name,
+        why=_why(name),
+    )
+
+
+def _spellings(row: KnownRow) -> list[str]:
+    return spellings(row) if isinstance(row, ArchitectureSpec) else [row.name]
+
+
+def _why(name: ModelName) -> str:
+    return "the same model by its name's words" if not name.publisher else "by its name"
