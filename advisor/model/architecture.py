@@ -2,7 +2,7 @@
 
 An `Architecture` is what a model is before anyone chose a format for it: its tensors by role and
 shape, what each layer keeps in the KV cache, how many experts a token uses. Quantization turns it
-into bytes; see `quantization.py` and `model.py`. `ArchitectureFacts` are the numbers it is derived
+into bytes; see `quantization.py` and `model.py`. `ArchitectureSpec` are the numbers it is derived
 from; see `tensors.py`.
 """
 
@@ -124,6 +124,8 @@ class Architecture:
         experts: None for a dense model.
         source: where the numbers came from.
         head_dim: values per attention head; 0 where unknown.
+        shape_uncertainty: half width of what its inner shape leaves open in a speed, as the
+            logarithm of a factor; 0 for a model whose shape is known.
     """
 
     name: str
@@ -138,6 +140,7 @@ class Architecture:
     experts: Experts | None
     source: str
     head_dim: int = 0
+    shape_uncertainty: float = 0.0
 
     @cached_property
     def params(self) -> int:

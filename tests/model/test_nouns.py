@@ -8,7 +8,6 @@ from advisor.errors import InputError, UnknownName, close_names
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.model import catalog
 from advisor.model.architecture import Group
-from advisor.model.from_param_count import outline
 from advisor.model.kv_cache import KV_BYTES_PER_VALUE
 from advisor.model.model import LAYERED, scaled
 
@@ -98,24 +97,6 @@ def test_experts_are_read_by_their_share() -> None:
 def test_a_scaled_model_has_the_size_of_its_file() -> None:
     model = scaled(catalog.model("Llama-3.1-8B", "Q4_K_M"), 5e9)
     assert model.file_bytes == pytest.approx(5e9)
-
-
-@pytest.mark.parametrize(
-    ("params", "active", "layers"), [(7e9, None, 32), (70e9, None, None), (235e9, 22e9, 94)]
-)
-def test_an_outline_has_the_size_it_was_asked_for(
-    params: float, active: float | None, layers: int | None
-) -> None:
-    found = outline("x", params, active, layers)
-    assert found.params == pytest.approx(params, rel=0.02)
-    assert found.active_params == pytest.approx(active or params, rel=0.05)
-    assert layers is None or found.layers == layers
-
-
-@pytest.mark.parametrize(("params", "active"), [(0.0, None), (7e9, 8e9), (float("nan"), None)])
-def test_an_outline_of_nothing_is_refused(params: float, active: float | None) -> None:
-    with pytest.raises(InputError, match="not a model"):
-        outline("x", params, active)
 
 
 def test_prefix_sums_agree_with_the_whole() -> None:
