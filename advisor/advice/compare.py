@@ -1,10 +1,12 @@
 """The same model and machine in every runtime and placement, side by side."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate, whole_bytes
 from advisor.cost_model.placement import PlacementStrategy, Settings
+from advisor.cost_model.runtime import Becomes
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
@@ -41,7 +43,7 @@ def _in_runtime(
     asked: Model, machine: Machine, work: Workload, runtime: Runtime, settings: Settings
 ) -> Iterable[Estimate]:
     try:
-        becomes = runtime.becomes(asked.format, machine)
+        becomes = taken_format(asked, runtime, machine)
         model = as_run(asked, runtime, machine)
     except Refusal as refusal:
         return [
@@ -73,8 +75,22 @@ def as_run(asked: Model, runtime: Runtime, machine: Machine) -> Model:
     Raises:
         Refusal: a pair that cannot be.
     """
-    form = runtime.becomes(asked.format, machine).format
+    form = taken_format(asked, runtime, machine).format
     return asked if form == asked.format else catalog.in_format(asked.architecture, form)
+
+
+def taken_format(asked: Model, runtime: Runtime, machine: Machine) -> Becomes:
+    """The format that a runtime takes: the maker's own where nobody chose and it runs it.
+
+    Raises:
+        Refusal: a pair that cannot be.
+    """
+    if asked.native and asked.native != asked.format:
+        with suppress(Refusal):
+            own = runtime.becomes(asked.native, machine)
+            if own.format == asked.native:
+                return Becomes(format=own.format, reason=f"The maker's own weights, {own.format}.")
+    return runtime.becomes(asked.format, machine)
 
 
 def lacks(runtime: Runtime, strategy: PlacementStrategy) -> str:

@@ -42,6 +42,7 @@ def model_answer(found: ResolvedModel, work: Workload) -> Json:
         "context": float(work.context),
         "kv_type": work.kv_type,
         "source": found.source,
+        "taken_as": found.taken_as or None,
         "notes": list(found.notes),
     }
 

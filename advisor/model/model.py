@@ -46,6 +46,8 @@ class Model:
         decode_class: how its bytes are decoded, by the format most of them have.
         tied_copy: bytes of `output` that are the token table over again [B].
         stored: share of the bytes that a token reads, by storage type; empty where not known.
+        native: format of the maker's own weights, which a runtime that runs them may take instead;
+            empty where they have 16 bits, or where a person chose the format.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Model:
     decode_class: str
     tied_copy: float = 0.0
     stored: Mapping[str, float] = field(default_factory=dict)
+    native: str = ""
 
     @property
     def layers(self) -> int:

@@ -6,18 +6,19 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
-from advisor.errors import InputError, Refusal, UnknownName
+from advisor.errors import AdvisorError, InputError, NetworkError, Refusal
 from advisor.model import catalog
 from advisor.model.config.read import describe
 from advisor.model.config.values import parse
 from advisor.model.description import Described
+from advisor.model.format_names import format_meant
 from advisor.model.gguf.header import Part
 from advisor.model.gguf.read import describe_parts, describe_path, describe_prefix
 from advisor.model.gguf.shards import part_names
 from advisor.model.model import Model
-from advisor.model.spec import ArchitectureSpec
+from advisor.model.named import is_named, named
+from advisor.model.native_formats import USUAL, usual_format
 
-DEFAULT_FORMAT = "Q4_K_M"
 REPOSITORY = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}", re.ASCII)
 HUB_FILE = re.compile(
     r"([\w.-]{1,96}/[\w.-]{1,96})/((?:[\w.-]{1,96}/){0,4}[\w.-]{1,200}\.gguf)", re.ASCII
@@ -46,6 +47,7 @@ class ResolvedModel:
     Attributes:
         model: ready to be placed.
         source: file, repository or catalogue row.
+        taken_as: the model that a name was taken for; empty where it was meant literally.
         stored: the format its file or repository has; empty where that has no recipe, and for a
             model of the catalogue.
         notes: sentences a person should read.
@@ -54,6 +56,7 @@ class ResolvedModel:
 
     model: Model
     source: str
+    taken_as: str = ""
     stored: str = ""
     notes: tuple[str, ...] = ()
     facts: Mapping[str, str] = field(default_factory=dict)
@@ -64,7 +67,8 @@ def find(text: str, form: str | None = None) -> ResolvedModel:
 
     Args:
         text: as typed or pasted.
-        form: format wanted; None for the one that a file or repository has, else Q4_K_M.
+        form: format wanted, in any spelling; None for the one that a file, repository or name
+            has, else the maker's own or Q4_K_M.
 
     Raises:
         UnknownName: no such model, with close names; or no such format.
@@ -73,47 +77,78 @@ def find(text: str, form: str | None = None) -> ResolvedModel:
         NetworkError: a repository that cannot be reached.
     """
     text = text.strip()
+    form = format_meant(form, catalog.model_formats()).name if form else None
     match way(text):
         case ReferenceKind.CONFIG:
             return from_config(text, form=form)
         case ReferenceKind.PATH:
             return from_file(Path(text), form)
-        case ReferenceKind.REPOSITORY:
-            return from_repository(text, form)
-        case ReferenceKind.HUB_FILE:
-            return from_hub_file(text, form)
-    row = catalog.find_model(text)
-    architecture = catalog.architecture(row.name)
+        case ReferenceKind.REPOSITORY | ReferenceKind.HUB_FILE:
+            return _from_hub(text, form)
+    return from_name(text, form)
+
+
+def from_name(text: str, form: str | None = None) -> ResolvedModel:
+    """A model from its name alone.
+
+    Args:
+        text: in any spelling.
+        form: format wanted; None for the one that the name carries, else the usual one.
+
+    Raises:
+        UnknownName: none for certain, with close names.
+        Refusal: a model that cannot be described, or not in that format.
+    """
+    known = named(text)
+    chosen = form or known.format
+    model = catalog.in_format(known.architecture, chosen or usual_format(known.native))
     return ResolvedModel(
-        model=catalog.in_format(architecture, form or DEFAULT_FORMAT),
-        source=architecture.source,
-        notes=_row_notes(row, text),
+        model=model if chosen else replace(model, native=known.native),
+        source=known.architecture.source,
+        taken_as=known.taken_as,
+        notes=known.notes,
     )
 
 
-def _row_notes(row: ArchitectureSpec, text: str) -> tuple[str, ...]:
-    """What to know about a row, and that a repository of the same name was not asked."""
-    asked = "/" in text and text.casefold() != row.hf_id.casefold()
-    known = f"Taken from the catalogue as {row.name}; {text} itself was not read."
-    about = f"{row.note[:1].upper()}{row.note[1:]}."
-    return (*([known] if asked else []), *([about] if row.note else []))
+def _from_hub(text: str, form: str | None) -> ResolvedModel:
+    """A repository or a file of one; without the network, what its name says.
+
+    Raises:
+        NetworkError: it cannot be reached, and its name says too little.
+    """
+    try:
+        read = from_hub_file if way(text) is ReferenceKind.HUB_FILE else from_repository
+        return read(text, form)
+    except NetworkError as unreachable:
+        try:
+            found = from_name(text, form)
+        except AdvisorError:
+            raise unreachable from None
+        return replace(found, notes=(f"{unreachable} Its name is what is known.", *found.notes))
 
 
 def way(text: str) -> ReferenceKind:
-    """What a text is; names of the catalogue come before repositories of the same name."""
+    """What a text is; names that are known come before repositories and files of the same name."""
     if text.startswith("{"):
         return ReferenceKind.CONFIG
     if HUB_FILE.fullmatch(text) and not Path(text).is_file():
         return ReferenceKind.HUB_FILE
-    if PATH_START.match(text) or text.casefold().endswith((".gguf", ".json")):
+    if _is_path(text):
         return ReferenceKind.PATH
-    if not REPOSITORY.fullmatch(text):
-        return ReferenceKind.NAME
-    try:
-        catalog.find_model(text)
-    except UnknownName:
-        return ReferenceKind.REPOSITORY
-    return ReferenceKind.NAME
+    return (
+        ReferenceKind.REPOSITORY
+        if REPOSITORY.fullmatch(text) and not is_named(text)
+        else ReferenceKind.NAME
+    )
+
+
+def _is_path(text: str) -> bool:
+    """A path, or a file's name; a name of no file here may still be that of a known model."""
+    if PATH_START.match(text):
+        return True
+    if not text.casefold().endswith((".gguf", ".json")):
+        return False
+    return "/" in text or Path(text).is_file() or not is_named(text)
 
 
 def from_file(path: Path, form: str | None = None) -> ResolvedModel:
@@ -126,7 +161,7 @@ def from_file(path: Path, form: str | None = None) -> ResolvedModel:
     file = _existing(path)
     if file.suffix.casefold() != ".json":
         return _chosen(describe_path(file, catalog.storage_types()), form)
-    return replace(from_config(_text(file), _folder_name(file), form), source=str(file))
+    return replace(from_config(_text(file), _cached_name(file), form), source=str(file))
 
 
 def _existing(path: Path) -> Path:
@@ -155,11 +190,15 @@ def _text(file: Path) -> str:
     raise InputError(f"{file} is larger than any config.json; give a GGUF file or config.json.")
 
 
-def _folder_name(file: Path) -> str:
-    """A config.json is called like its folder, or the repository whose cached copy it is."""
+def _cached_name(file: Path) -> str:
+    """The repository whose cached copy a config.json is, else its folder where that is a model's.
+
+    A folder of any other name says nothing; empty then.
+    """
     folders = file.absolute().parent
     cached = (CACHED_REPOSITORY.fullmatch(part) for part in folders.parts)
-    return next((one[1] for one in cached if one), folders.name) or str(file)
+    own = folders.name if is_named(folders.name) else ""
+    return next((match[1] for match in cached if match), own)
 
 
 def from_prefix(name: str, data: bytes, form: str | None = None) -> ResolvedModel:
@@ -237,7 +276,7 @@ def _chosen(described: Described, form: str | None) -> ResolvedModel:
     if described.model is not None and form in (None, described.model.format):
         model = described.model
     else:
-        wanted = form or described.format or DEFAULT_FORMAT
+        wanted = form or described.format or USUAL
         model = catalog.in_format(described.architecture, wanted)
         if form is None and not described.format:
             notes = (*notes, f"Its own format has no recipe; {wanted} is shown.")

@@ -485,9 +485,9 @@ class TestReport:
     [
         # names, with what was meant
         (("model", "Llama-3.1-71B"), "Did you mean Llama-3.1-70B"),
-        (("model", "Llama-3.1-8B", "--quant", "Q4_KM"), "Q4_K_M"),
+        (("model", "Llama-3.1-8B", "--quant", "Q4_KX"), "Q4_K_M"),
         (("model", "Llama-3.1-8B", "--kv-type", "q9"), "use one of f32, f16"),
-        (("model", "DeepSeek-V4-Pro"), "cannot be derived"),
+        (("model", "RadixArk/Kimi-K3-DSpark"), "does not run alone"),
         (("estimate", *LLAMA, "--gpu", "RTX 4909"), "Did you mean RTX 4090"),
         (("estimate", *LLAMA, "--cpu", "Ryzen 9 7951X"), "Did you mean Ryzen 9 7950X"),
         (("estimate", *LLAMA, *MACHINE, "--runtime", "llamacpp"), "Did you mean llama.cpp"),

@@ -56,7 +56,7 @@ def test_what_a_text_means(text: str, expected: ReferenceKind) -> None:
 
 
 def test_names_of_the_catalogue_come_in_the_usual_format_or_the_one_asked_for() -> None:
-    assert resolve.find("Llama-3.1-8B").model.format == resolve.DEFAULT_FORMAT
+    assert resolve.find("Llama-3.1-8B").model.format == "Q4_K_M"
     found = resolve.find(" llama 3.1 8b ", "Q8_0")
     assert (found.model.name, found.model.format, found.stored) == ("Llama-3.1-8B", "Q8_0", "")
     assert found.model.architecture.params == PARAMS
@@ -69,10 +69,12 @@ def test_what_is_noted_about_a_name_is_told() -> None:
     assert note[1:] == f"{row.note[1:]}."
 
 
-def test_a_repository_that_the_catalogue_answers_for_is_said_not_to_be_read() -> None:
-    (note,) = resolve.find("somebody/Llama-3.1-8B-GGUF").notes
-    assert note.startswith("Taken from the catalogue as Llama-3.1-8B;")
-    assert resolve.find("meta-llama/Llama-3.1-8B").notes == ()
+def test_what_was_taken_for_what_is_said() -> None:
+    found = resolve.find("somebody/Llama-3.1-8B-GGUF")
+    assert found.taken_as == "Llama-3.1-8B"
+    assert found.notes == ("somebody/Llama-3.1-8B-GGUF is taken as Llama-3.1-8B.",)
+    literal = resolve.find("meta-llama/Llama-3.1-8B")
+    assert (literal.taken_as, literal.notes) == ("", ())
 
 
 def test_unknown_names_come_with_close_ones() -> None:
@@ -104,9 +106,9 @@ def test_the_beginning_of_a_gguf_file_is_enough(gguf_file: Path) -> None:
         resolve.from_prefix("cut.gguf", data[:200])
 
 
-def test_a_config_is_called_like_its_folder_and_keeps_its_path(config_file: Path) -> None:
+def test_a_config_is_not_called_like_any_folder_and_keeps_its_path(config_file: Path) -> None:
     found = resolve.find(str(config_file))
-    assert found.model.name == "My-Llama"
+    assert found.model.name == "llama model"
     assert found.source == str(config_file)
     assert found.model.architecture.params == PARAMS
     assert found.stored == found.model.format == "BF16-hf"
@@ -142,7 +144,7 @@ def test_a_paste_is_called_by_what_it_says(origin: dict[str, object], name: str)
 def test_a_format_without_a_recipe_is_replaced_and_told() -> None:
     odd = LLAMA | {"quantization_config": {"quant_method": "exl3", "bits": 3}}
     found = resolve.from_config(json.dumps(odd))
-    assert (found.stored, found.model.format) == ("", resolve.DEFAULT_FORMAT)
+    assert (found.stored, found.model.format) == ("", "Q4_K_M")
     assert any("no recipe; Q4_K_M is shown" in note for note in found.notes)
 
 
@@ -190,11 +192,45 @@ def test_a_repository_has_its_stored_format(monkeypatch: pytest.MonkeyPatch) -> 
 def test_no_repository_without_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ADVISOR_OFFLINE", "1")
     with pytest.raises(NetworkError, match="switched off"):
-        resolve.find("nobody/nothing-7b")
+        resolve.find("nobody/nothing")
+
+
+def test_without_the_network_a_repository_is_what_its_name_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("ADVISOR_OFFLINE", "1")
+    found = resolve.find("nobody/nothing-7b")
+    assert found.model.architecture.params == pytest.approx(7e9, rel=0.01)
+    assert any("switched off" in note for note in found.notes)
+    assert any("is not known. Its name says 7 B weights" in note for note in found.notes)
 
 
 @pytest.mark.parametrize(
-    "text", ["Lama-3.1-70", "absent.gguf", "nobody/nothing-7b", "{", "DeepSeek-V4-Flash"]
+    ("text", "form"),
+    [
+        ("gpt-oss-120b", "MXFP4"),
+        ("qwen3:30b-a3b-q8_0", "Q8_0"),
+        ("unsloth/Qwen3-4B-GGUF:UD-Q4_K_XL", "UD-Q4_K_XL"),
+        ("Qwen3-8B-FP8", "FP8"),
+        ("DeepSeek-V3", "Q4_K_M"),
+    ],
+)
+def test_the_format_is_that_of_the_name_else_the_usual_one(text: str, form: str) -> None:
+    assert resolve.find(text).model.format == form
+
+
+def test_the_makers_own_format_is_known_unless_a_format_was_chosen() -> None:
+    assert resolve.find("DeepSeek-V3").model.native == "FP8"
+    assert resolve.find("DeepSeek-V3", "q4_k_m").model.native == ""
+
+
+def test_a_files_name_means_its_model_where_there_is_no_such_file() -> None:
+    found = resolve.find("Qwen_Qwen3-32B-Q4_K_M.gguf")
+    assert (found.model.name, found.model.format) == ("Qwen3-32B", "Q4_K_M")
+
+
+@pytest.mark.parametrize(
+    "text", ["Lama-3.1-70", "absent.gguf", "nobody/nothing", "{", "RadixArk/Kimi-K3-DSpark"]
 )
 def test_the_command_line_says_it_in_a_sentence(
     text: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -1,5 +1,6 @@
 """The model that a row of a measurement file states, and what stands in for what it does not."""
 
+import math
 import re
 from collections.abc import Mapping
 
@@ -8,8 +9,9 @@ from advisor.evidence.published.cells import number, text, whole
 from advisor.evidence.published.engines import computes_in_place
 from advisor.model import catalog
 from advisor.model.architecture import Architecture
-from advisor.model.from_param_count import outline
 from advisor.model.model import Model, scaled
+from advisor.model.named import NamedModel, named
+from advisor.model.stand_in import StatedSize, of_size
 from advisor.runtimes import Runtime
 from advisor.runtimes.expert_offloading import EXPERT_STREAMING
 from advisor.units import GB, GIB
@@ -30,6 +32,9 @@ FORMS = (
 )
 """Formats of frameworks as papers spell them; 16 bits where nothing is said. HQQ keeps a scale for
 each 16 weights: its 2 and 3 bits take 3 and 4 (17.5 GB of Mixtral's 46.7 billion weights)."""
+SAME_MODEL = 0.3
+"""Logarithm of how far a count of weights may be from the model's: towers, drafting layers and
+rounding make up to a quarter."""
 USUAL_ACTIVE = 0.05
 """Share of its weights that a large mixture of experts uses for a token: DeepSeek-R1 37 of 671
 billion, GLM-5.2 40 of 744, Qwen3.5 17 of 397, Kimi K2 32 of 1000."""
@@ -61,17 +66,39 @@ def _architecture(row: Mapping[str, str], runtime: Runtime, notes: list[str]) ->
     name, params = text(row, "model"), number(row, "params_b")
     if not name and not params:
         raise InputError("The row names no model and no params_b; one of them is needed.")
+    known = _known(name)
+    if known is not None and _agrees(known.architecture, params):
+        notes.extend(known.notes[:1] if known.taken_as else ())
+        return known.architecture
+    if not params:
+        found = named(name)
+        notes.extend(found.notes)
+        return found.architecture
+    active = number(row, "active_params_b")
+    if active is None and _ran_as_experts(row, runtime):
+        active = USUAL_ACTIVE * params
+    made = of_size(name or "A model", _stated_size(row, params, active))
+    notes.append(f"{made.name} is not known by its name: its size stands in, in {made.source}")
+    return made
+
+
+def _known(name: str) -> NamedModel | None:
+    """The model that a name means; None where it means none for certain."""
     try:
-        return catalog.architecture(name)
+        found = named(name)
     except AdvisorError:
-        if not params:
-            raise
-        active = number(row, "active_params_b")
-        if active is None and _ran_as_experts(row, runtime):
-            active = USUAL_ACTIVE * params
-        notes.append(f"{name} is not in the catalogue: its size and depth stand in")
-        used = None if active is None else active * 1e9
-        return outline(name, params * 1e9, used, whole(row, "n_layers"))
+        return None
+    return found if found.known else None
+
+
+def _agrees(architecture: Architecture, params: float | None) -> bool:
+    """The row's own count of weights is of the same model, not of a relative."""
+    return params is None or abs(math.log(architecture.params / (params * 1e9))) < SAME_MODEL
+
+
+def _stated_size(row: Mapping[str, str], params: float, active: float | None) -> StatedSize:
+    used = None if active is None or active >= 0.98 * params else active * 1e9
+    return StatedSize(params=params * 1e9, active=used, layers=whole(row, "n_layers"))
 
 
 def _ran_as_experts(row: Mapping[str, str], runtime: Runtime) -> bool:
