@@ -58,7 +58,8 @@ class Estimate:
         how: the runtime.
         strategy: which of the three placements.
         model: the model in the format it has there.
-        work: what was asked.
+        work: what is served: of what was asked, the users that run together.
+        waiting: users who wait meanwhile.
         becomes: why that is not the format asked for; empty where it is.
         refusal: why the pair cannot be; empty where it can. Nothing below is set then.
         placement: where every part lies.
@@ -74,6 +75,7 @@ class Estimate:
     strategy: PlacementStrategy
     model: Model
     work: Workload
+    waiting: Array = 0.0
     becomes: str = ""
     refusal: str = ""
     placement: Placement | None = None
@@ -213,6 +215,9 @@ def estimate(
         build: as `Scope.build`; empty for the runtime's own of today.
     """
     asked = Estimate(how=runtime, strategy=strategy, model=model, work=work, becomes=becomes)
+    if runtime.at_once is not None and strategy is PlacementStrategy.GPU_RESIDENT and machine.gpus:
+        asked = _queued(asked, runtime.at_once(model, machine, work))
+        work = asked.work
     try:
         placement = runtime.place(model, machine, work, strategy, settings or Settings())
     except Refusal as refusal:
@@ -232,6 +237,15 @@ def estimate(
         machine=machine,
         constants=constants_on(machine.host, model, constants.bound(scope)),
     )
+
+
+def _queued(asked: Estimate, at_once: Array) -> Estimate:
+    """The same with as many users as are served together, where that is at least one."""
+    users = np.asarray(asked.work.users, dtype=float)
+    running = np.where(at_once >= 1, np.minimum(users, at_once), users)
+    if np.all(running == users):
+        return asked
+    return replace(asked, work=replace(asked.work, users=running), waiting=users - running)
 
 
 def _held(model: Model, placement: Placement, work: Workload) -> dict[Tier, tuple[Array, ...]]:
