@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test check bench fuzz format clean
+.PHONY: run test check bench fuzz format package clean
 
 run: $(VENV)/run.stamp
 	$(BIN)/streamlit run app.py
@@ -24,6 +24,12 @@ bench: $(VENV)/dev.stamp
 format: $(VENV)/dev.stamp
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+# A wheel and a source package in dist/; then the wheel alone, in an empty environment.
+package: $(VENV)/dev.stamp
+	rm -rf dist
+	$(BIN)/python -m build
+	ADVISOR_EMPTY_VENV=1 $(BIN)/pytest tests/test_package.py
 
 clean:
 	rm -rf $(VENV)

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import streamlit as st
 
+import advisor.ui
 from advisor.ui.parts import theme
 
-UI = Path(__file__).parent / "advisor" / "ui"
+UI = Path(advisor.ui.__file__).parent
 
 st.set_page_config(
     page_title="Offload Advisor", page_icon=UI / "icon.png", layout="wide",

@@ -1,4 +1,4 @@
-"""Where this program keeps what it must remember."""
+"""Where the program's own files lie, and where it keeps what it must remember."""
 
 import os
 from pathlib import Path
@@ -6,7 +6,6 @@ from pathlib import Path
 import platformdirs
 
 DATA_VARIABLE = "ADVISOR_DATA_DIR"
-
 
 HOMELESS = Path("/.local/share/offload-advisor")
 """The folder of a user without a home, as containers have them: their home is the root."""
@@ -19,3 +18,12 @@ def data_folder() -> Path:
         return Path(chosen or platformdirs.user_data_dir("offload-advisor", False)).expanduser()
     except RuntimeError:
         return HOMELESS
+
+
+def product_folder() -> Path:
+    """Folder of data/, app.py and .streamlit/: the clone, or within a package that was installed.
+
+    The wheel carries them in advisor/installed/, which a clone does not have (pyproject.toml).
+    """
+    installed = Path(__file__).resolve().parent / "installed"
+    return installed if installed.is_dir() else installed.parents[1]

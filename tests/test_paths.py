@@ -7,9 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from advisor.paths import HOMELESS, data_folder
+from advisor.paths import HOMELESS, data_folder, product_folder
 
 ROOT = Path(__file__).parents[1]
+
+
+def test_the_files_of_a_clone_lie_beside_the_package():
+    assert product_folder() == ROOT
+    for name in ("data", "app.py", ".streamlit/config.toml"):
+        assert (product_folder() / name).exists()
 
 
 def test_the_environment_wins(monkeypatch, tmp_path):
@@ -40,7 +46,7 @@ def test_a_user_that_no_file_names_is_answered():
     # Python itself may lie where root alone can see it: all that is needed is loaded before.
     code = """
 import os, pwd
-from advisor.folders import data_folder
+from advisor.paths import data_folder
 data_folder()
 os.setuid(54321)
 print(data_folder())

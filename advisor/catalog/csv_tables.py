@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from advisor.errors import DataError
+from advisor.paths import product_folder
 
-DATA = Path(__file__).resolve().parents[2] / "data"
+DATA = product_folder() / "data"
 Row = TypeVar("Row")
 
 

@@ -2,11 +2,20 @@
 
 import argparse
 import json
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 Command = Callable[[argparse.Namespace], int | None]
 """Returns the exit code; None for 0."""
+INSTALLED = "offload-advisor"
+"""The console command that an installed package offers."""
+
+
+def program() -> str:
+    """What was typed to start the program."""
+    return INSTALLED if Path(sys.argv[0]).stem == INSTALLED else "python -m advisor"
 
 
 def added(commands: Any, name: str, run: Command, text: str) -> argparse.ArgumentParser:

@@ -16,6 +16,7 @@ from advisor.advice.diagnosis.diagnose import diagnose, measurable
 from advisor.advice.diagnosis.text import diagnosis_text
 from advisor.cli import (
     calibration,
+    dashboard,
     evidence,
     json_records,
     machine,
@@ -24,7 +25,7 @@ from advisor.cli import (
     recompute,
     report,
 )
-from advisor.cli.command import Command, added, show
+from advisor.cli.command import Command, added, program, show
 from advisor.cost_model.estimate import Estimate
 from advisor.errors import AdvisorError, InputError
 from advisor.formatting import memory, money, range_of, seconds, tokens_per_second
@@ -59,7 +60,7 @@ def _discard_output() -> None:
 
 def parser() -> argparse.ArgumentParser:
     """Every command and its options."""
-    top = argparse.ArgumentParser(prog="python -m advisor", description=advisor.__doc__)
+    top = argparse.ArgumentParser(prog=program(), description=advisor.__doc__)
     top.add_argument("--version", action="version", version=advisor.__version__)
     commands = top.add_subparsers(required=True, metavar="COMMAND")
 
@@ -84,6 +85,7 @@ def parser() -> argparse.ArgumentParser:
     report.add(commands)
     calibration.add(commands)
     machine.add(commands)
+    dashboard.add(commands)
     return top
 
 

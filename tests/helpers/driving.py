@@ -36,15 +36,15 @@ def server(port, folder):
         stderr=subprocess.DEVNULL,
     )
     try:
-        _wait_for(f"http://127.0.0.1:{port}/_stcore/health", process)
+        wait_for(f"http://127.0.0.1:{port}/_stcore/health", process)
         yield f"http://127.0.0.1:{port}"
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(15)
 
 
-def _wait_for(address, process):
-    until = time.monotonic() + 20
+def wait_for(address, process):
+    until = time.monotonic() + 60
     while time.monotonic() < until and process.poll() is None:
         try:
             with urllib.request.urlopen(address, timeout=1):
@@ -60,7 +60,7 @@ def page(chromium, address, **options):
     """A page that must not complain, nor ask anybody but this machine."""
     context = chromium.new_context(**{"viewport": {"width": 1280, "height": 1600}, **options})
     one = context.new_page()
-    one.set_default_timeout(15_000)
+    one.set_default_timeout(60_000)
     complaints, foreign = [], []
     one.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
     one.on("pageerror", lambda error: complaints.append(str(error)))

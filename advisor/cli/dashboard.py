@@ -1,0 +1,37 @@
+"""`app`: the dashboard, with the settings of `.streamlit/config.toml`."""
+
+import argparse
+import runpy
+import sys
+from typing import Any
+
+from advisor.errors import InputError
+from advisor.paths import product_folder
+
+PORTS = range(1, 65536)
+
+
+def add(commands: Any) -> None:
+    """Put it among the commands."""
+    parser = commands.add_parser("app", help="open the dashboard on this machine")
+    parser.set_defaults(command=_app)
+    parser.add_argument("--port", type=int, metavar="N", help="port of the dashboard (8501)")
+
+
+def _app(args: argparse.Namespace) -> None:
+    """`app`: serve the pages until interrupted.
+
+    Streamlit is started as a program, so that the command line need not know it. It reads the
+    settings that lie beside the script: no address but this machine's, no host name but its own, no
+    details of an error on a page.
+
+    Raises:
+        InputError: no such port.
+    """
+    options = []
+    if args.port is not None:
+        if args.port not in PORTS:
+            raise InputError(f"--port is {args.port}; give {PORTS[0]} to {PORTS[-1]}.")
+        options = [f"--server.port={args.port}"]
+    sys.argv = ["streamlit", "run", str(product_folder() / "app.py"), *options]
+    runpy.run_module("streamlit", run_name="__main__", alter_sys=True)

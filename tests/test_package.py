@@ -1,0 +1,228 @@
+"""The package that is built: what it needs, what it holds, and that it answers on its own."""
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import tomllib
+import venv
+import zipfile
+from contextlib import closing
+from http.client import HTTPConnection
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from driving import CHROMIUM, missing, page, wait_for
+from packaging.requirements import Requirement
+
+import advisor
+
+ROOT = Path(__file__).parents[1]
+FILES = {
+    "": "requirements.txt",
+    "dev": "requirements-dev.txt",
+    "oracles": "requirements-oracles.txt",
+}
+EMPTY = bool(os.environ.get("ADVISOR_EMPTY_VENV"))
+"""Install every dependency anew, as `make package` does; else borrow those of the tests."""
+
+
+def stated(extra):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = {"": project["dependencies"], **project["optional-dependencies"]}
+    return {normalized(text.replace("\n", " ")) for text in extras[extra]}
+
+
+def listed(file):
+    lines = (ROOT / file).read_text(encoding="utf-8").splitlines()
+    texts = (re.split(r"(?:^|\s)#", line)[0].strip() for line in lines)
+    return {normalized(text) for text in texts if text and not text.startswith("-r ")}
+
+
+def normalized(text):
+    return str(Requirement(text))
+
+
+def test_every_other_extra_is_tested_with():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    for extra in project["optional-dependencies"].keys() - FILES.keys():
+        assert stated(extra) <= listed("requirements-dev.txt")
+
+
+@pytest.mark.parametrize("extra", FILES, ids=FILES.get)
+def test_requirements_agree_with_the_project(extra):
+    assert listed(FILES[extra]) == stated(extra)
+
+
+@pytest.mark.parametrize("file", FILES.values())
+def test_every_requirement_has_its_reason(file):
+    lines = (ROOT / file).read_text(encoding="utf-8").splitlines()
+    for before, line in zip(["", *lines], lines, strict=False):
+        assert "#" in line or line.startswith("-r ") or before.startswith("#"), line
+
+
+def tracked(*folders):
+    names = subprocess.run(
+        ("git", "ls-files", "-z", *folders), cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return {name for name in names.stdout.split("\0") if name and (ROOT / name).exists()}
+
+
+def built(kind, folder):
+    """A package built here, without a network."""
+    command = (sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", str(folder))
+    subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
+    (path,) = folder.iterdir()
+    return path
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    return built("wheel", tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory):
+    """The scripts' folder of an environment that holds the wheel, outside the repository."""
+    folder = tmp_path_factory.mktemp("installed")
+    venv.create(folder, with_pip=False)
+    scripts = folder / ("Scripts" if os.name == "nt" else "bin")
+    if not EMPTY:
+        place = sysconfig.get_path("purelib", "venv", {"base": str(folder)})
+        (Path(place) / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    options = () if EMPTY else ("--no-deps", "--no-index")
+    pip = (sys.executable, "-m", "pip", "--python", str(scripts / "python"), "install", "--quiet")
+    subprocess.run((*pip, *options, str(wheel)), cwd=folder, check=True)
+    return scripts
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="git names the files of the product")
+def test_the_wheel_holds_the_data_and_the_dashboard(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        held = set(archive.namelist())
+    assert tracked("advisor") <= held
+    beside = tracked("data", "app.py", ".streamlit")
+    assert {f"advisor/installed/{name}" for name in beside} <= held
+    assert not any(name.startswith(("tests/", "benchmarks/")) for name in held)
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="git names the files of the product")
+def test_the_source_package_holds_everything(tmp_path):
+    with tarfile.open(built("sdist", tmp_path)) as archive:
+        held = {name.partition("/")[2] for name in archive.getnames()}
+    assert tracked("advisor", "data", "tests", "docs", "app.py", ".streamlit", "Makefile") <= held
+
+
+def environment(folder):
+    kept = {name: text for name, text in os.environ.items() if not name.startswith("PYTHON")}
+    return {**kept, "ADVISOR_DATA_DIR": str(folder)}
+
+
+def test_the_installed_command_answers(installed, tmp_path):
+    command = (
+        "estimate", "--model", "Llama-3.1-8B", "--gpu", "RTX 3090", "--ram-gb", "64",
+        "--runtime", "llama.cpp",
+    )  # fmt: skip
+    done = subprocess.run(
+        (str(installed / "offload-advisor"), *command),
+        cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert "llama.cpp   gpu-resident" in done.stdout
+    assert done.stderr == ""
+
+
+def test_the_installed_command_names_itself(installed, tmp_path):
+    done = subprocess.run(
+        (str(installed / "offload-advisor"), "--help"),
+        cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.startswith("usage: offload-advisor ")
+
+
+def test_both_names_give_one_version(installed, tmp_path):
+    done = subprocess.run(
+        (str(installed / "offload-advisor"), "--version"),
+        cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.strip() == advisor.__version__
+
+
+@pytest.fixture(scope="module")
+def dashboard(installed, tmp_path_factory):
+    """Address of the dashboard as `offload-advisor app` opens it, far from the repository."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen(
+        (str(installed / "offload-advisor"), "app", "--port", str(port)),
+        cwd=folder, env=environment(folder), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        wait_for(f"http://127.0.0.1:{port}/_stcore/health", process)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(15)
+
+
+def test_the_dashboard_has_no_address_but_this_machine(dashboard):
+    port = int(dashboard.rpartition(":")[2])
+    with socket.socket() as other, pytest.raises(ConnectionRefusedError):
+        other.connect(("127.0.0.2", port))  # a server of every address would answer here too
+
+
+def handshake(address, host):
+    """Status of a page's connection to the server, made in the name of a host."""
+    parts = urlsplit(address)
+    connection = HTTPConnection(parts.hostname, parts.port, timeout=5)
+    headers = {
+        "Host": f"{host}:{parts.port}",
+        "Connection": "Upgrade",
+        "Upgrade": "websocket",
+        "Sec-WebSocket-Version": "13",
+        "Sec-WebSocket-Key": "MDEyMzQ1Njc4OWFiY2RlZg==",
+    }
+    with closing(connection):
+        connection.request("GET", "/_stcore/stream", headers=headers)
+        return connection.getresponse().status
+
+
+def test_the_dashboard_answers_to_no_foreign_name(dashboard):
+    assert handshake(dashboard, "localhost") == 101
+    assert handshake(dashboard, "rebound.example") == 403
+
+
+PAGE = """
+from advisor.paths import product_folder
+from streamlit.testing.v1 import AppTest
+
+page = AppTest.from_file(str(product_folder() / "app.py"), default_timeout=120)
+page.query_params.update(model="Llama-3.1-8B", gpu="RTX 3090", ram="64")
+page.run()
+assert not page.exception, page.exception
+print(any("tokens/s" in html.proto.body for html in page.get("html")))
+"""
+
+
+def test_the_installed_page_answers(installed, tmp_path):
+    done = subprocess.run(
+        (str(installed / "python"), "-c", PAGE),
+        cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.stdout.strip() == "True", done.stderr
+
+
+@pytest.mark.skipif(not EMPTY or bool(missing()), reason="`make package` opens it in a browser")
+def test_the_dashboard_opens(dashboard):
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=str(CHROMIUM))
+        with page(browser, f"{dashboard}/?model=Llama-3.1-8B&gpu=RTX+3090&ram=64") as tab:
+            assert "tokens/s" in tab.inner_text("body")
+        browser.close()
