@@ -1,3 +1,51 @@
 """Offload Advisor: how fast a language model runs on a machine, and whether a bigger GPU pays."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from advisor.advice.offers import MoneyInputs
+    from advisor.calibration.imported_machine import named_machine
+    from advisor.cost_model.workload import Workload
+    from advisor.errors import AdvisorError
+    from advisor.scripting.answers import advise, compare, estimate
+    from advisor.scripting.description import describe_machine, find_model
+    from advisor.scripting.sweep import sweep
+
 __version__ = "0.1.0"
+__all__ = [
+    "AdvisorError",
+    "MoneyInputs",
+    "Workload",
+    "advise",
+    "compare",
+    "describe_machine",
+    "estimate",
+    "find_model",
+    "named_machine",
+    "sweep",
+]
+
+_MODULES = {
+    "AdvisorError": "advisor.errors",
+    "MoneyInputs": "advisor.advice.offers",
+    "Workload": "advisor.cost_model.workload",
+    "advise": "advisor.scripting.answers",
+    "compare": "advisor.scripting.answers",
+    "describe_machine": "advisor.scripting.description",
+    "estimate": "advisor.scripting.answers",
+    "find_model": "advisor.scripting.description",
+    "named_machine": "advisor.calibration.imported_machine",
+    "sweep": "advisor.scripting.sweep",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """A name of the Python interface (docs/python.md), loaded when it is first asked for."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_MODULES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
