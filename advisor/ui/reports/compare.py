@@ -36,7 +36,7 @@ def view(store: ReportStore, numbers: str) -> None:
     with st.expander("And today?", key="compare_today"):
         if st.button("Recompute all with today's version and prices", key="compare_again"):
             for name, report in zip(comparison.names, reports, strict=True):
-                st.subheader(name)
+                show(block("oa-name", name, "h3"))
                 show_changes(report)
 
 

@@ -1,0 +1,80 @@
+"""Exported reports and the Reports page in a real browser: hostile text, paper, a phone."""
+
+import io
+import unicodedata
+
+import pytest
+from driving import scrolls_sideways
+from pypdf import PdfReader
+from saved_reports import HOSTILE, hostile, sample, saved
+
+from advisor.reports.html import html
+
+
+def words_of(text):
+    """Words with one space between; without marks that show nothing, ligatures as letters."""
+    return " ".join(unicodedata.normalize("NFKC", text.replace("\x07", " ")).split())
+
+
+A4 = {"format": "A4", "print_background": True}
+
+
+def opened(chromium, text, tmp_path, **options):
+    """An exported report, and whatever it ran or asked for."""
+    path = tmp_path / "report.html"
+    path.write_text(text, encoding="utf-8")
+    context = chromium.new_context(**{"viewport": {"width": 1280, "height": 1600}, **options})
+    tab = context.new_page()
+    events = []
+    tab.on("dialog", lambda dialog: (events.append(dialog.message), dialog.dismiss()))
+    tab.on("request", lambda asked: events.append(asked.url) if asked.url != path.as_uri() else 0)
+    tab.on("pageerror", lambda error: events.append(str(error)))
+    tab.goto(path.as_uri())
+    return tab, events
+
+
+@pytest.fixture(scope="module")
+def long_report():
+    """A report with every runtime and many figures, as real ones have."""
+    document = sample()
+    return saved(
+        document.__class__(
+            **{
+                **document.__dict__,
+                "placements": document.placements * 8,
+                "options": document.options * 9,
+                "assumptions": document.assumptions * 6,
+            }
+        )
+    )
+
+
+@pytest.mark.parametrize("bad", HOSTILE)
+def test_hostile_text_runs_nothing_in_an_exported_report(chromium, tmp_path, bad):
+    tab, events = opened(chromium, html(hostile(bad)), tmp_path)
+    assert words_of(bad) in words_of(tab.inner_text("body"))
+    assert events == []
+    tab.context.close()
+
+
+def test_the_first_page_prints_on_fewer_than_two_sheets(chromium, tmp_path, long_report):
+    tab, _ = opened(chromium, html(long_report), tmp_path)
+    pages = PdfReader(io.BytesIO(tab.pdf(**A4))).pages
+    texts = [words_of(sheet.extract_text()) for sheet in pages]
+    behind = next(place for place, text in enumerate(texts) if "Where the bytes are" in text)
+    assert behind <= 2
+    front = " ".join(texts[:behind])
+    for words in ("3090 against A6000", "Offload to NVMe", "What it would cost", "Robin Lee"):
+        assert words in front
+    tab.context.close()
+
+
+def test_an_exported_report_fits_a_phone(chromium, tmp_path, long_report):
+    tab, _ = opened(chromium, html(long_report), tmp_path, viewport={"width": 360, "height": 780})
+    assert not scrolls_sideways(tab)
+    sizes = tab.evaluate(
+        "[...document.querySelectorAll('.card p, .card h3')]"
+        ".map(one => parseFloat(getComputedStyle(one).fontSize))"
+    )
+    assert min(sizes) >= 12
+    tab.context.close()
