@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import lru_cache
 from pathlib import Path
 
 from advisor.errors import AdvisorError, InputError, NetworkError, Refusal
@@ -88,6 +89,7 @@ def find(text: str, form: str | None = None) -> ResolvedModel:
     return from_name(text, form)
 
 
+@lru_cache(maxsize=512)
 def from_name(text: str, form: str | None = None) -> ResolvedModel:
     """A model from its name alone.
 

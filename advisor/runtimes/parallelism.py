@@ -58,7 +58,7 @@ def parallel(model: Model, machine: Machine) -> Parallel:
 
 def query_heads(model: Model) -> int:
     """Query heads of a layer, the fewest of its kinds of layers; 1 where none attends."""
-    return round(min(widths(model.architecture).heads.values(), default=1))
+    return max(round(min(widths(model.architecture).heads.values(), default=1)), 1)
 
 
 def cache_share(model: Model, tensor: int) -> Floats:

@@ -69,9 +69,24 @@ def test_experts_model_runs():
 
 
 def test_refused_model_says_why():
-    text = page_text(app(model="DeepSeek-V4-Flash"))
-    assert "cannot be derived" in text
-    assert "Shown instead: Llama-3.1-70B." in text
+    text = page_text(app(model="RadixArk/Kimi-K3-DSpark"))
+    assert "drafts tokens for another model" in text
+    assert "No answer is shown for another model." in text
+
+
+def test_what_was_taken_for_what_is_said_under_the_field():
+    text = page_text(app(model="unsloth/Qwen3.6-27B-GGUF"))
+    assert "Taken as Qwen3.6-27B." in text
+
+
+def test_a_stand_in_says_what_it_rests_on():
+    text = page_text(app(model="Foo-35B-A3B", ram="64"))
+    assert "Foo-35B-A3B is not known. Its name says 35 B weights, 3 B of them active" in text
+
+
+def test_the_makers_own_format_is_the_usual_one():
+    test = app(model="gpt-oss-120b", gpu="H100 80GB SXM", ram="128")
+    assert "gpt-oss-120b, MXFP4" in page_text(test)
 
 
 def test_refused_format_says_why():
@@ -101,7 +116,7 @@ def test_nonsense_link_falls_back_and_says_so():
     text = page_text(test)
     assert text.count("Please note.") == 4
     assert "No GPU is called &#39;RTX 9999&#39;" in text
-    assert "Shown instead: Llama-3.1-70B" in text
+    assert "No answer is shown for another model." in text
     assert test.number_input(key="ram").value == 64
     assert image not in "".join(one.value for one in test.markdown)
 

@@ -81,11 +81,11 @@ def test_a_name_spelled_otherwise_is_found():
     assert "Please note." not in page_text(test)
 
 
-def test_an_unknown_name_offers_close_ones_and_keeps_an_answer():
+def test_an_unknown_name_offers_close_ones_and_answers_for_no_other_model():
     test = app(model="Lama 3.1 8")
     text = page_text(test)
     assert "No model is called &#39;Lama 3.1 8&#39;" in text
-    assert "Shown instead: Llama-3.1-70B." in text
+    assert "No answer is shown for another model." in text
     test.button(key="meant_Llama-3.1-8B").click()
     run(test)
     assert test.selectbox(key="model").value == "Llama-3.1-8B"
@@ -93,11 +93,11 @@ def test_an_unknown_name_offers_close_ones_and_keeps_an_answer():
     assert "Please note." not in page_text(test)
 
 
-def test_the_last_model_that_was_understood_stays():
+def test_the_last_model_that_was_understood_is_not_answered_for():
     test = app(model="Qwen3-8B")
     test.selectbox(key="model").set_value("no such thing")
-    assert "Shown instead: Qwen3-8B." in page_text(run(test))
-    assert "Qwen3-8B, Q4_K_M" in title(test)
+    assert "No answer is shown for another model." in page_text(run(test))
+    assert "Qwen3-8B" not in page_text(test)
 
 
 def test_a_gguf_file_comes_in_its_own_format_and_others_can_be_tried(gguf_file):
@@ -128,7 +128,7 @@ def test_a_config_and_its_folder(tmp_path):
     (folder / "config.json").write_text(json.dumps(sample("Gemma-3-27B")))
     for path in (folder, folder / "config.json"):
         test = app(model=str(path))
-        assert "My-Gemma" in title(test)
+        assert "gemma3 model" in title(test)
         assert options(test)[0] == "as stored: BF16"
         # 62 layers, every sixth with full attention: 10.
         text = page_text(test)
@@ -176,7 +176,7 @@ def test_a_paste_where_names_are_typed_is_taken_as_one():
 def test_a_link_to_a_paste_says_that_no_link_can_carry_it():
     text = page_text(app(model="pasted: My-Llama-8B"))
     assert "A link cannot carry what was pasted" in text
-    assert "Shown instead: Llama-3.1-70B." in text
+    assert "No answer is shown for another model." in text
 
 
 @pytest.mark.parametrize("text", ["", "no config", "{", "[]", '{"model_type": "nonsense"}', IMAGE])
@@ -212,7 +212,7 @@ def test_a_config_is_uploaded():
 def test_hostile_text_is_shown_as_text(gguf_file):
     for text in (IMAGE, "../../etc/passwd\0.json", "//evil.example/share/a.gguf", "x" * 5000):
         test = app(model=text)
-        assert "Shown instead: Llama-3.1-70B." in page_text(test)
+        assert "No answer is shown for another model." in page_text(test)
         assert "<img" not in page_text(test)
         assert "evil.example" not in "".join(one.value for one in (*test.markdown, *test.caption))
     named = write(gguf_file, "llama", LLAMA_KEYS | {"general.name": IMAGE}, llama_tensors())
@@ -227,19 +227,19 @@ def test_files_of_other_machines_are_not_even_asked_for(path, monkeypatch):
     assert "lead to other machines" in page_text(app(model=path))
 
 
-def test_a_repository_without_the_network_keeps_an_answer_and_can_be_tried_again(monkeypatch):
-    test = app(model="nobody/nothing-1b")
+def test_a_repository_without_the_network_can_be_tried_again(monkeypatch):
+    test = app(model="nobody/nothing")
     text = page_text(test)
     assert "Network requests are switched off" in text
-    assert "Shown instead: Llama-3.1-70B." in text
-    found = resolve.from_config(json.dumps(LLAMA), "nothing-1b")
+    assert "No answer is shown for another model." in text
+    found = resolve.from_config(json.dumps(LLAMA), "nothing")
     monkeypatch.setattr(resolve, "from_repository", lambda identity, form=None: found)
     assert "switched off" in page_text(run(test))  # the answer is remembered
     next(one for one in test.button if one.label == "Try again").click()
     run(test)
-    assert "nothing-1b, BF16" in title(test)
+    assert "nothing, BF16" in title(test)
     assert options(test)[0] == "as stored: BF16"
-    assert "model=nobody%2Fnothing-1b" in next(
+    assert "model=nobody%2Fnothing" in next(
         one.value for one in test.code if one.value.startswith("http")
     )
 
@@ -251,7 +251,7 @@ def test_local_files_switched_off(gguf_file, monkeypatch):
     test = app(model=str(gguf_file))
     text = page_text(test)
     assert "Files of this machine are not read here" in text
-    assert "Shown instead: Llama-3.1-70B." in text
+    assert "No answer is shown for another model." in text
     assert "look_for_models" not in {one.key for one in test.button}
 
 

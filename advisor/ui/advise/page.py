@@ -42,6 +42,18 @@ def impossible(picked: Picked, chosen: Choices, error: AdvisorError) -> None:
         markup.show(block("oa-soft", "Choose another model or format in the sidebar.", "p"))
 
 
+def unanswered(problem: str, problems: Iterable[str]) -> None:
+    """A model that nobody knows, or that cannot be read: no other is answered for.
+
+    Args:
+        problem: what is wrong with it.
+        problems: what was wrong with the link that was opened, one sentence each.
+    """
+    for sentence in (problem, *problems):
+        notice(sentence, "warning")
+    markup.show(block("oa-soft", "Names that may be meant stand beside the model.", "p"))
+
+
 def show(answer: AdviseAnswer, problems: Iterable[str]) -> None:
     """Everything about one comparison.
 

@@ -27,7 +27,9 @@ wanted, chosen = form.choices()
 if st.session_state.setdefault("link_choices", chosen) != chosen:
     st.session_state["link_problems"] = ()
 if wanted.problem:
-    markup.notice(wanted.problem, "warning")
+    waiting.empty()
+    page.unanswered(wanted.problem, st.session_state["link_problems"])
+    st.stop()
 st.session_state["last_asked"] = wanted.picked, chosen
 try:
     found = answer(chosen, wanted.picked, machine_panel.calibrated_at())

@@ -9,6 +9,7 @@ import streamlit as st
 
 from advisor.errors import AdvisorError, InputError
 from advisor.model import catalog, resolve
+from advisor.model.native_formats import USUAL
 from advisor.model.resolve import ReferenceKind, ResolvedModel
 from advisor.ui.sidebar import uploads
 
@@ -39,7 +40,7 @@ class Picked:
     @property
     def own_format(self) -> bool:
         """It comes with a format, so that others are what-ifs."""
-        return self.way is not ReferenceKind.NAME
+        return self.way is not ReferenceKind.NAME or self.found.model.format != USUAL
 
     def in_format(self, form: str | None) -> ResolvedModel:
         """The same in another format.
@@ -82,8 +83,17 @@ def pick(text: str) -> Picked:
             return _of_path(text)
         case ReferenceKind.REPOSITORY:
             return _of_repository(text)
-    name = catalog.find_model(text).name
-    return Picked(text=name, found=resolve.find(text), way=ReferenceKind.NAME, stamp=text)
+    found = resolve.find(text)
+    return Picked(text=_own_name(text, found), found=found, way=ReferenceKind.NAME, stamp=text)
+
+
+def _own_name(text: str, found: ResolvedModel) -> str:
+    """The model's own name; the text where only that tells a format or the sizes of a stand-in."""
+    model = found.model
+    if model.architecture.shape_uncertainty:
+        return text
+    same = resolve.from_name(model.name).model.format == model.format
+    return model.name if same else text
 
 
 def _of_path(text: str) -> Picked:

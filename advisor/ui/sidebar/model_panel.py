@@ -21,7 +21,7 @@ class Wanted:
     """The model to show.
 
     Attributes:
-        picked: what was asked for, else the last that was understood.
+        picked: what was asked for, else the last that was understood, for the other controls.
         problem: why that is not what was asked for; empty where it is.
     """
 
@@ -53,12 +53,22 @@ def _wanted(text: str) -> Wanted:
     except AdvisorError as error:
         _ways_out(text, error)
         last = st.session_state.get(_LAST) or model_choice.pick(fields()["model"].default_text)
-        sentence = f"{_sentence(error)} Shown instead: {last.found.model.name}."
+        sentence = f"{_sentence(error)} No answer is shown for another model."
         return Wanted(picked=last, problem=sentence)
     st.session_state[_LAST] = picked
+    _taken_as(picked)
     if uploads.is_given(text):
         markup.show(markup.block("oa-soft", "Kept for this session; no link can carry it."))
     return Wanted(picked=picked)
+
+
+def _taken_as(picked: Picked) -> None:
+    """What was taken for what was typed, and what a stand-in rests on."""
+    found = picked.found
+    if found.taken_as:
+        markup.show(markup.block("oa-soft", f"Taken as {found.taken_as}."))
+    if found.model.architecture.shape_uncertainty:
+        markup.show(markup.block("oa-soft", " ".join(found.notes)))
 
 
 def _sentence(error: AdvisorError) -> str:
