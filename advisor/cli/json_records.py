@@ -7,6 +7,7 @@ import numpy as np
 
 from advisor.advice.advise import Advice
 from advisor.advice.compare import decode_tps
+from advisor.advice.context_limits import context_notes
 from advisor.advice.diagnosis.causes.required_bandwidth import Needed
 from advisor.advice.diagnosis.diagnose import Diagnosis, Explanation
 from advisor.advice.diagnosis.text import sentence
@@ -43,7 +44,7 @@ def model_answer(found: ResolvedModel, work: Workload) -> Json:
         "kv_type": work.kv_type,
         "source": found.source,
         "taken_as": found.taken_as or None,
-        "notes": list(found.notes),
+        "notes": [*found.notes, *context_notes(model, work)],
     }
 
 
@@ -63,15 +64,23 @@ def _kinds(architecture: Architecture) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def estimate_answer(one: Estimate) -> Json:
-    """What `estimate` prints for one runtime and placement; no speed where it does not fit."""
+def estimate_answer(one: Estimate, taken_as: str = "") -> Json:
+    """What `estimate` prints for one runtime and placement; no speed where it does not fit.
+
+    Args:
+        one: the estimate.
+        taken_as: the model that a name was taken for; empty where it was meant literally.
+    """
     fits = bool(np.all(one.fits))
+    limits = context_notes(one.model, one.work)
     held = {tier: [float(size) for size in one.held.get(tier, ())] for tier in Tier}
     return {
         "runtime": one.runtime,
         "placement": one.strategy.value,
+        "model": one.model.name,
+        "taken_as": taken_as or None,
         "format": one.model.format,
-        "note": one.refusal or one.becomes,
+        "note": " ".join(filter(None, (one.refusal or one.becomes, *limits))),
         "routes": [route.value for route in one.routes],
         "fits": fits,
         "missing_bytes": float(one.missing),

@@ -12,6 +12,7 @@ from typing import Any
 
 import advisor
 from advisor.advice.compare import compare
+from advisor.advice.context_limits import context_notes
 from advisor.advice.diagnosis.diagnose import diagnose, measurable
 from advisor.advice.diagnosis.text import diagnosis_text
 from advisor.cli import (
@@ -27,9 +28,11 @@ from advisor.cli import (
 )
 from advisor.cli.command import Command, added, program, show
 from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError, InputError
 from advisor.formatting import memory, money, range_of, seconds, tokens_per_second
 from advisor.model import resolve
+from advisor.model.model import Model
 from advisor.runtimes import RUNTIMES, runtime
 
 
@@ -120,19 +123,24 @@ def _model_lines(answer: json_records.Json) -> list[str]:
 
 def estimate(args: argparse.Namespace) -> None:
     """`estimate --model NAME`."""
-    found = _compared(args)
+    found = resolve.find(args.model, args.quant)
+    work = options.work_of(args)
+    estimates = _compared(args, found.model, work)
+    if not args.json:
+        for note in (*found.notes, *context_notes(found.model, work)):
+            print(f"note: {note}", file=sys.stderr)
     show(
         args,
-        [json_records.estimate_answer(one) for one in found],
-        lambda: "\n".join(map(estimate_line, found)),
+        [json_records.estimate_answer(one, found.taken_as) for one in estimates],
+        lambda: "\n".join(map(estimate_line, estimates)),
     )
 
 
-def _compared(args: argparse.Namespace) -> tuple[Estimate, ...]:
+def _compared(args: argparse.Namespace, model: Model, work: Workload) -> tuple[Estimate, ...]:
     return compare(
-        resolve.find(args.model, args.quant).model,
+        model,
         options.machine_of(args),
-        options.work_of(args),
+        work,
         settings=options.settings_of(args),
         runtimes=[runtime(args.runtime)] if args.runtime else RUNTIMES,
     )
@@ -182,7 +190,13 @@ def _advice_text(advice: Any) -> str:
 def diagnose_(args: argparse.Namespace) -> None:
     """`diagnose --model NAME --measured TPS`."""
     measured = options.measured_of(args)
-    answer = diagnose(_meant(args, _compared(args)), measured, options.system_of(args))
+    answer = diagnose(
+        _meant(
+            args, _compared(args, resolve.find(args.model, args.quant).model, options.work_of(args))
+        ),
+        measured,
+        options.system_of(args),
+    )
     show(args, json_records.diagnosis_answer(answer), lambda: diagnosis_text(answer))
 
 

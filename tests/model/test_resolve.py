@@ -224,6 +224,26 @@ def test_the_makers_own_format_is_known_unless_a_format_was_chosen() -> None:
     assert resolve.find("DeepSeek-V3", "q4_k_m").model.native == ""
 
 
+def test_a_prompt_or_context_that_is_too_long_is_said(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    asked = ["model", "Llama-3-8B", "--context", "16384", "--json"]
+    assert main(asked) == 0
+    notes = json.loads(capsys.readouterr().out)["notes"]
+    # Llama 3 was trained for 8192 tokens (its model card).
+    assert any("A context of 16,384 tokens is beyond the 8,192" in note for note in notes)
+    given = ["estimate", "--model", "Llama-3-8B", "--prompt", "9000", "--ram-gb", "64", "--json"]
+    assert main(given) == 0
+    first, *_ = json.loads(capsys.readouterr().out)
+    assert "do not fit the context of 8,192" in first["note"]
+
+
+def test_an_estimate_says_what_a_name_was_taken_for(capsys: pytest.CaptureFixture[str]) -> None:
+    name = "unsloth/Qwen3-8B-GGUF"
+    assert main(["estimate", "--model", name, "--ram-gb", "64", "--json"]) == 0
+    assert {one["taken_as"] for one in json.loads(capsys.readouterr().out)} == {"Qwen3-8B"}
+
+
 def test_a_files_name_means_its_model_where_there_is_no_such_file() -> None:
     found = resolve.find("Qwen_Qwen3-32B-Q4_K_M.gguf")
     assert (found.model.name, found.model.format) == ("Qwen3-32B", "Q4_K_M")

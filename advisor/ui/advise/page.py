@@ -7,6 +7,7 @@ import streamlit as st
 
 from advisor import formatting
 from advisor.advice.cards import TITLES, card_of
+from advisor.advice.context_limits import context_notes
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.errors import AdvisorError, Refusal
 from advisor.evidence.accuracy.coverage import coverage_like
@@ -62,7 +63,8 @@ def show(answer: AdviseAnswer, problems: Iterable[str]) -> None:
         problems: what was wrong with the link that was opened, one sentence each.
     """
     _head(answer)
-    for sentence in problems:
+    lengths = context_notes(answer.found.model, answer.work)
+    for sentence in (*problems, *lengths):
         notice(sentence, "warning")
     model_summary.expander(answer)
     cards(answer)
