@@ -219,3 +219,31 @@ def test_results_that_cannot_be_read_do_not_hide_the_accuracy_page(monkeypatch, 
     monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path / "file"))
     store.clear()
     assert own_results.points() == ()
+
+
+def logged_in(subject, report=""):
+    """The Reports page where login is set up; `subject` is empty for a visitor without one."""
+    test = app()
+    test.secrets["auth"] = {"client_id": "x"}
+    if subject:
+        test.user = {"is_logged_in": True, "iss": "https://issuer", "sub": subject, "name": "Kim"}
+    test.switch_page("advisor/ui/pages/reports.py")
+    if report:
+        test.query_params["report"] = report
+    return run(test)
+
+
+def test_with_login_each_sees_their_own_reports():
+    mine = open_store().of("https://issuer#me").save(sample(), "mine of me")
+    open_store().of("https://issuer#you").save(sample(), "yours of you")
+    text = page_text(logged_in("me"))
+    assert "mine of me" in text
+    assert "yours of you" not in text
+    assert "No report has the number" in page_text(logged_in("you", str(mine.id)))
+
+
+def test_without_a_login_nothing_is_shown_but_the_way_in():
+    open_store().save(sample(), "a report")
+    test = logged_in("")
+    assert "a report" not in page_text(test)
+    assert [button.label for button in test.button if button.key == "log_in"] == ["Log in"]
