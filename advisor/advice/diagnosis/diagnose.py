@@ -21,7 +21,7 @@ from enum import StrEnum
 import numpy as np
 
 from advisor.advice.compare import decode_tps
-from advisor.advice.diagnosis.causes import CAUSES, request
+from advisor.advice.diagnosis.causes import CAUSES
 from advisor.advice.diagnosis.causes.counterfactual import Situation, Trial, rates, situation
 from advisor.advice.diagnosis.causes.required_bandwidth import Needed, needed
 from advisor.advice.diagnosis.causes.table import CauseRow, row_for
@@ -164,7 +164,7 @@ def diagnose(one: Estimate, measured: Measured, system: str = "") -> Diagnosis:
 
 def _ruled_out(measured: Measured) -> tuple[str, ...]:
     """Who measured the prompt by itself did not count its time among the generation's."""
-    return () if measured.prompt is None else (request.whole_reply.__name__,)
+    return () if measured.prompt is None else ("whole_reply",)
 
 
 @dataclass(frozen=True, kw_only=True)

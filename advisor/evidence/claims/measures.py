@@ -201,14 +201,30 @@ def cited(scenario: Scenario) -> Range:
 
 
 MEASURES: dict[str, Measure] = {
-    measure.__name__: measure
-    for measure in (
-        decode, decode_total, token_time, link_rate, pageable_rate, link_share, crossing_share,
-        crossing_copy, hidden_decode, hidden_prompt, weights, cache, cache_share, ram_share,
-        ram_used, pinned_used, missing, gpu_layers, longest_context, bandwidth, settings,
-        paying_replies, cited,
-    )
-}  # fmt: skip
+    "decode": decode,
+    "decode_total": decode_total,
+    "token_time": token_time,
+    "link_rate": link_rate,
+    "pageable_rate": pageable_rate,
+    "link_share": link_share,
+    "crossing_share": crossing_share,
+    "crossing_copy": crossing_copy,
+    "hidden_decode": hidden_decode,
+    "hidden_prompt": hidden_prompt,
+    "weights": weights,
+    "cache": cache,
+    "cache_share": cache_share,
+    "ram_share": ram_share,
+    "ram_used": ram_used,
+    "pinned_used": pinned_used,
+    "missing": missing,
+    "gpu_layers": gpu_layers,
+    "longest_context": longest_context,
+    "bandwidth": bandwidth,
+    "settings": settings,
+    "paying_replies": paying_replies,
+    "cited": cited,
+}
 """Measures by the name that data files call them."""
 
 

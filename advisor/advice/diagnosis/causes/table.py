@@ -20,7 +20,7 @@ class CauseRow:
     """One row of data/diagnosis/causes.csv.
 
     Attributes:
-        key: name of the function that works out what follows from it.
+        key: of `causes.CAUSES`, which works out what follows from it.
         vendor: of the first GPU that the row is for; empty for any.
         system: operating system that the row is for; empty for any.
         cause: what is otherwise than assumed, as a clause.
