@@ -1,6 +1,7 @@
 """Offload Advisor: how fast a language model runs on a machine, and whether a bigger GPU pays."""
 
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -11,6 +12,9 @@ if TYPE_CHECKING:
     from advisor.scripting.answers import advise, compare, estimate
     from advisor.scripting.description import describe_machine, find_model
     from advisor.scripting.sweep import sweep
+
+# Commands that data rows cite by a former name (advisor/evidence/former_names/).
+__path__.append(str(Path(__file__).parent / "evidence" / "former_names"))
 
 __version__ = "0.1.0"
 __all__ = [

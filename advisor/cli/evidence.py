@@ -1,8 +1,9 @@
-"""`predict`, `accuracy` and `claims`: predictions beside what others published."""
+"""`predict`, `accuracy`, `refit` and `claims`: predictions beside what others published."""
 
 import argparse
 import csv
 import sys
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,10 @@ def add(commands: Any) -> None:
 
     one = added(commands, "accuracy", _accuracy, "predictions against published measurements")
     one.add_argument("--markdown", action="store_true", help="the table of README")
+    one.add_argument("--write", action="store_true", help="write data/generated/coverage.csv anew")
+
+    refit = commands.add_parser("refit", help="fit the constants of the cost model anew")
+    refit.set_defaults(command=_refit)
 
     added(commands, "claims", _claims, "what articles say about offloading, and what holds")
 
@@ -62,6 +67,11 @@ def _rows(path: Path) -> list[dict[str, str]]:
 
 def _accuracy(args: argparse.Namespace) -> None:
     """`accuracy`."""
+    if args.write:
+        from advisor.evidence.accuracy.__main__ import main
+
+        _rewrite(main)
+        return
     from advisor.evidence.accuracy.ledger import ledger
     from advisor.evidence.accuracy.text import markdown, plain, record
 
@@ -70,6 +80,27 @@ def _accuracy(args: argparse.Namespace) -> None:
         print(markdown(found))
         return
     show(args, record(found), lambda: plain(found))
+
+
+def _refit(_: argparse.Namespace) -> None:
+    """`refit`: write the tables of data/generated/ that are fitted anew."""
+    from advisor.evidence.fitting.__main__ import main
+
+    _rewrite(main)
+
+
+def _rewrite(main: Callable[[], int]) -> None:
+    """Write tables of data/generated/.
+
+    Raises:
+        InputError: they lie where nothing can be written, as those of an installed package may.
+    """
+    try:
+        main()
+    except OSError as error:
+        raise InputError(
+            f"{error.filename} cannot be written: {error.strerror}. Run this in a clone."
+        ) from error
 
 
 def _claims(args: argparse.Namespace) -> None:

@@ -1,0 +1,56 @@
+"""Commands that write the generated tables anew, by today's names and by those that rows cite."""
+
+import runpy
+
+import pytest
+
+from advisor.cli.main import main
+
+
+@pytest.fixture
+def tables(monkeypatch, tmp_path):
+    """Fitting and scoring take minutes: what they would write is given."""
+    fitted, scored = tmp_path / "efficiency.csv", tmp_path / "coverage.csv"
+    monkeypatch.setattr("advisor.evidence.fitting.__main__.refitted", lambda: {fitted: "fitted\n"})
+    monkeypatch.setattr("advisor.evidence.accuracy.__main__.COVERAGE", scored)
+    monkeypatch.setattr("advisor.evidence.accuracy.__main__.ledger", lambda: Ledger)
+    monkeypatch.setattr("advisor.evidence.accuracy.__main__.table", lambda _: "scored\n")
+    return fitted, scored
+
+
+class Ledger:
+    scores = ()
+
+
+def module(name):
+    """`python -m NAME`."""
+    with pytest.raises(SystemExit) as left:
+        runpy.run_module(name, run_name="__main__")
+    return left.value.code
+
+
+@pytest.mark.parametrize(
+    "call", [lambda: main(["refit"]), lambda: module("advisor.fitting")], ids=["refit", "fitting"]
+)
+def test_constants_are_fitted_anew(tables, call, capsys):
+    assert call() == 0
+    assert tables[0].read_text() == "fitted\n"
+    assert capsys.readouterr().out == "efficiency.csv: written.\n"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [lambda: main(["accuracy", "--write"]), lambda: module("advisor.accuracy")],
+    ids=["accuracy --write", "accuracy"],
+)
+def test_coverage_is_written_anew(tables, call, capsys):
+    assert call() == 0
+    assert tables[1].read_text() == "scored\n"
+    assert capsys.readouterr().out == "coverage.csv: written.\n"
+
+
+def test_a_table_that_cannot_be_written_is_said(monkeypatch, tmp_path, capsys):
+    nowhere = tmp_path / "missing" / "efficiency.csv"
+    monkeypatch.setattr("advisor.evidence.fitting.__main__.refitted", lambda: {nowhere: ""})
+    assert main(["refit"]) == 2
+    assert "cannot be written" in capsys.readouterr().err
