@@ -98,7 +98,8 @@ def markdown(ledger: Ledger) -> str:
     )
     names = ", ".join(f"[{peer.name}]({peer.source}) ({peer.date})" for peer in PEERS)
     formulas = (
-        f"Public formulas, restated in `advisor/peers/` and scored on the same rows: {names}."
+        "Public formulas, restated in `advisor/evidence/peers/` and scored on the same rows: "
+        f"{names}."
     )
     return "\n".join((*head, *body, "", floor_sentence(ledger.floor), "", formulas))
 
