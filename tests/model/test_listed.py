@@ -32,7 +32,7 @@ def test_the_list_is_whole() -> None:
 
 
 def test_keys_are_what_names_say() -> None:
-    """A change to the words or tokens makes the list stale; `model --refresh` writes it anew."""
+    """A change to the words or tokens makes the list stale; `listed.refresh` writes it anew."""
     stale = [row.name for row in hub_list() if " ".join(take_apart(row.name).shape) != row.key]
     assert stale == []
 

@@ -3,12 +3,14 @@
 import math
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 
-from advisor.errors import AdvisorError, InputError
+from advisor.errors import AdvisorError, InputError, UnknownName
 from advisor.evidence.published.cells import number, text, whole
 from advisor.evidence.published.engines import computes_in_place
 from advisor.model import catalog
 from advisor.model.architecture import Architecture
+from advisor.model.format_names import format_meant
 from advisor.model.model import Model, scaled
 from advisor.model.named import NamedModel, named
 from advisor.model.stand_in import StatedSize, of_size
@@ -131,6 +133,10 @@ def _nearest(said: str, size: float | None, params: float, notes: list[str]) -> 
         if re.search(pattern, folded):
             notes.append(f"format {said!r} is taken as {name}")
             return name
+    with suppress(UnknownName):
+        form = format_meant(said, known).name
+        notes.append(f"format {said!r} is taken as {form}")
+        return form
     bits = size * GIB * 8 / params if size else _leading_bits(folded)
     near = min(
         ("IQ1_S", "IQ2_XS", "Q3_K_M", "Q4_K_M", "Q5_K_M", "Q6_K", "Q8_0", "F16"),
