@@ -8,10 +8,15 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
+
+import numpy as np
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import DataError
 
+STACKED = "|"
+"""Between the families, or the backends, of several GPUs that are asked for at once."""
 FACTOR = "factor"
 """Unit of rows that multiply."""
 
@@ -92,10 +97,13 @@ class Scope:
 
 @dataclass(frozen=True, kw_only=True)
 class ScopedConstant:
-    """A constant in one scope: its row and the factors upon it, and their product."""
+    """A constant in one scope: its row and the factors upon it, and their product.
+
+    The product is a float; for several GPUs at once an array of theirs.
+    """
 
     rows: tuple[ConstantRow, ...]
-    value: float
+    value: Any
 
 
 class Constants:
@@ -173,6 +181,8 @@ class Constants:
         own = self._measured.get((constant, family)) or self._measured.get((constant, ""))
         if own is not None:
             return ScopedConstant(rows=(own,), value=own.value)
+        if STACKED in family or STACKED in self._scope.backend:
+            return self._search_each(constant, family)
         rows = self._by_constant.get(constant, [])
         fitting = [row for row in rows if row.fits(self._scope, family)]
         whole = [row for row in fitting if row.unit != FACTOR]
@@ -182,6 +192,22 @@ class Constants:
         alike = (row for row in fitting if row.unit == FACTOR and row.runtime == first.runtime)
         found = (first, *alike)
         return ScopedConstant(rows=found, value=math.prod(row.value for row in found))
+
+    def _search_each(self, constant: str, family: str) -> "ScopedConstant":
+        """A constant for each of several GPUs, whose families or backends are joined."""
+        families, backends = family.split(STACKED), self._scope.backend.split(STACKED)
+        count = max(len(families), len(backends))
+        each = [
+            self.bound(replace(self._scope, backend=backend))._look_up(constant, part)
+            for part, backend in zip(
+                families * (count // len(families)),
+                backends * (count // len(backends)),
+                strict=True,
+            )
+        ]
+        values = [float(one.value) for one in each]
+        same = len(set(values)) == 1
+        return ScopedConstant(rows=each[0].rows, value=values[0] if same else np.array(values))
 
     def row(self, constant: str, family: str = "") -> ConstantRow:
         """The row that holds here, without factors.
@@ -197,7 +223,8 @@ class Constants:
         Raises:
             DataError: no row covers this case.
         """
-        return self._look_up(constant, family).value
+        value: float = self._look_up(constant, family).value
+        return value
 
     @property
     def used(self) -> tuple[tuple[ConstantRow, ...], ...]:

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from advisor.catalog.constants import Constants, Scope
+from advisor.catalog.constants import STACKED, Constants, Scope
 from advisor.cost_model.assumptions import Assumption, assumptions
 from advisor.cost_model.measured_constants import constants_on
 from advisor.cost_model.placement import (
@@ -47,7 +47,10 @@ USUAL_BACKENDS = {"NVIDIA": "cuda", "AMD": "rocm", "Intel": "sycl", "Apple": "me
 
 def usual_backend(machine: Machine) -> str:
     """The backend of a machine's first GPU; "cpu" where there is none."""
-    return USUAL_BACKENDS.get(machine.gpus[0].vendor, "vulkan") if machine.gpus else "cpu"
+    if not machine.gpus:
+        return "cpu"
+    vendors = machine.gpus[0].vendor.split(STACKED)
+    return STACKED.join(USUAL_BACKENDS.get(vendor, "vulkan") for vendor in vendors)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,9 +32,9 @@ def spread(time: StepTime, machine: Machine, constants: Constants, constant: str
     err together, so their spreads add by share of time.
     """
     total: Array = 0.0
-    thin = constants.value("spread_thin") if _thin(machine, constants) else 0.0
+    thin: Array = np.where(_thin(machine, constants), constants.value("spread_thin"), 0.0)
     for name, seconds in time.parts.items():
-        own = constants.value(constant, str(name))
+        own: Array = constants.value(constant, str(name))
         if name in ON_GPU and constant == IN_DECODE:
             own = np.hypot(own, thin)
         behind = constants.value("spread_unmeasured", str(name)) if not _known(name, machine) else 0

@@ -1,0 +1,146 @@
+"""Several machines as one whose figures are arrays, so that one estimate answers for all of them.
+
+Machines stack where they differ in numbers alone: as many GPUs, the same instruction sets, the same
+kinds of figures. Names of families and vendors are joined by `STACKED`, which the constants take
+apart again.
+"""
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from advisor.catalog.constants import STACKED
+from advisor.machine.machine import Disk, Gpu, Host, Link, Machine
+from advisor.machine.quantity import Quantity
+
+Part = TypeVar("Part")
+
+
+def kind_of(machine: Machine, *, kernels: bool) -> Hashable:
+    """What machines must share to be stacked.
+
+    Args:
+        machine: one of them.
+        kernels: the number types that their GPUs have peaks in and links between them, too, which
+            frameworks choose kernels by; llama.cpp's layers take turns and ask for neither.
+    """
+    several = len(machine.gpus) > 1
+    host, disk = machine.host, machine.disk
+    return (
+        tuple(
+            (
+                gpu.unified,
+                gpu.link.pinned.kind,
+                kernels and several and gpu.peer is not None,
+                kernels and frozenset(gpu.tensor_flops),
+            )
+            for gpu in machine.gpus
+        ),
+        (host.instruction_sets, id(host.engine), host.bandwidth.kind, machine.nodes),
+        None
+        if disk is None
+        else (disk.sequential.kind, disk.mapped is None, disk.read_ahead.value),
+        None if machine.network is None else machine.network.kind,
+    )
+
+
+def stacked(machines: Sequence[Machine]) -> Machine:
+    """Machines of a kind as one, each figure of shape (machines,) where they differ."""
+    first = machines[0]
+    if len(machines) == 1:
+        return first
+    return replace(
+        first,
+        name=f"{len(machines)} machines",
+        gpus=tuple(
+            _gpu([machine.gpus[index] for machine in machines]) for index in range(len(first.gpus))
+        ),
+        host=_host([machine.host for machine in machines]),
+        disk=None if first.disk is None else _disk([m.disk for m in machines if m.disk]),
+        network=_quantity_or_none([machine.network for machine in machines]),
+    )
+
+
+def _same(parts: Sequence[Part]) -> bool:
+    return all(part is parts[0] for part in parts)
+
+
+def _gpu(gpus: Sequence[Gpu]) -> Gpu:
+    first = gpus[0]
+    if _same(gpus):
+        return first
+    kinds = dict.fromkeys(kind for gpu in gpus for kind in gpu.tensor_flops)
+    return replace(
+        first,
+        name=f"{len(gpus)} GPUs",
+        vendor=_joined(gpu.vendor for gpu in gpus),
+        family=_joined(gpu.family for gpu in gpus),
+        memory=_quantity([gpu.memory for gpu in gpus]),
+        bandwidth=_quantity([gpu.bandwidth for gpu in gpus]),
+        tensor_flops={
+            kind: _numbers(gpu.tensor_flops.get(kind, 0.0) for gpu in gpus) for kind in kinds
+        },
+        link=_link([gpu.link for gpu in gpus]),
+        board_power=None,
+        peer=_quantity_or_none([gpu.peer for gpu in gpus]),
+    )
+
+
+def _joined(names: Iterable[str]) -> str:
+    """Names joined where they differ, else the one they share."""
+    found = list(names)
+    return found[0] if len(set(found)) == 1 else STACKED.join(found)
+
+
+def _link(links: Sequence[Link]) -> Link:
+    if _same(links):
+        return links[0]
+    return Link(
+        name="links",
+        pinned=_quantity([link.pinned for link in links]),
+        pageable=_quantity([link.pageable for link in links]),
+        zero_copy=_quantity([link.zero_copy for link in links]),
+    )
+
+
+def _host(hosts: Sequence[Host]) -> Host:
+    if _same(hosts):
+        return hosts[0]
+    return replace(
+        hosts[0],
+        name="hosts",
+        cores=_numbers(host.cores for host in hosts),
+        sockets=_numbers(host.sockets for host in hosts),
+        memory=_quantity([host.memory for host in hosts]),
+        bandwidth=_quantity([host.bandwidth for host in hosts]),
+    )
+
+
+def _numbers(values: Iterable[float]) -> Any:
+    """Typed as the scalars that they stand for; the cost model takes both."""
+    return np.array(list(values), dtype=float)
+
+
+def _disk(disks: Sequence[Disk]) -> Disk:
+    if _same(disks):
+        return disks[0]
+    return replace(
+        disks[0],
+        name="drives",
+        sequential=_quantity([disk.sequential for disk in disks]),
+        mapped=_quantity_or_none([disk.mapped for disk in disks]),
+    )
+
+
+def _quantity(figures: Sequence[Quantity]) -> Quantity:
+    values = [float(figure.value) for figure in figures]
+    if len(set(values)) == 1:
+        return figures[0]
+    return replace(figures[0], value=np.array(values))
+
+
+def _quantity_or_none(figures: Sequence[Quantity | None]) -> Quantity | None:
+    known = [figure for figure in figures if figure is not None]
+    return _quantity(known) if len(known) == len(figures) else None
