@@ -10,16 +10,19 @@ from advisor.catalog.csv_tables import DATA, read
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PriceRow:
     """One row of data/prices/prices.csv: `usd` for `gpu_count` GPUs, per hour or once; `memory_gib`
-    where a chip is sold with several sizes of memory and the price is for one of them.
+    where a chip is sold with several sizes of memory and the price is for one of them. What is
+    sold is new, used, either ("used or new"), or listed by its maker ("list").
     """
 
     gpu: str
     kind: str
     provider: str
     instance: str
+    condition: str
     gpu_count: int
     memory_gib: float | None
     usd: float
+    currency: str
     per: str
     spot: bool
     date: str

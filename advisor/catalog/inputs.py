@@ -196,7 +196,27 @@ MONEY = (
     ),
     Input(
         name="rented_hours_per_day", label="Rented hours a day", limits=(0.01, 24),
-        help="hours a day that a rented GPU is kept",
+        help="hours a day that a rented machine is kept; left open, by use and starts",
+    ),
+    Input(
+        name="starts_per_day", label="Starts a day", limits=(0, 1000),
+        help="times a day that a rented machine is started",
+    ),
+    Input(
+        name="start_minutes", label="Start", unit="min", limits=(0, 1440),
+        help="from asking for a rented machine until it runs, loading the model aside",
+    ),
+    Input(
+        name="thinking_tokens", label="Thinking", unit="tokens", limits=(0, 1_000_000), whole=True,
+        help="generated before each reply and not read",
+    ),
+    Input(
+        name="reading_tps", label="Reading", unit="tokens/s", limits=(0.1, 1_000_000),
+        help="how fast replies are read: faster output saves no time; large for batch jobs",
+    ),
+    Input(
+        name="hours_on_per_day", label="On for hours a day", limits=(0, 24),
+        help="how long your machine is on for this, waiting for work",
     ),
     Input(
         name="purchase_months", label="Months of use", limits=(1, 240),
@@ -209,5 +229,41 @@ MONEY = (
 )  # fmt: skip
 """Numbers of `MoneyInputs`."""
 
-BY_NAME = {entry.name: entry for entry in (*MACHINE, *REQUEST, *PLACEMENT, *MONEY)}
+OWNERSHIP = (
+    Input(
+        name="resale",
+        label="Would sell for",
+        unit="$",
+        limits=(0, 1_000_000),
+        help="what your cards would bring; tied up while you keep them",
+    ),
+    Input(
+        name="rented_at",
+        label="Your rent",
+        unit="$/h",
+        limits=(0, 1000),
+        help="what you pay by the hour, where you rent the machine now",
+    ),
+)
+"""Numbers of `Ownership`."""
+
+TARGET = (
+    Input(
+        name="min_tps", label="Least speed", unit="tokens/s", limits=(0, 100_000),
+        help="tokens generated for each user",
+    ),
+    Input(
+        name="max_usd_per_month", label="Most a month", unit="$", limits=(0, 10_000_000),
+        help="all of a month: purchase spread over its months, rent, power",
+    ),
+    Input(
+        name="max_usd", label="Most at once", unit="$", limits=(0, 100_000_000),
+        help="paid once",
+    ),
+)  # fmt: skip
+"""Numbers of the finder's `Target`."""
+
+BY_NAME = {
+    entry.name: entry for entry in (*MACHINE, *REQUEST, *PLACEMENT, *MONEY, *OWNERSHIP, *TARGET)
+}
 """Every input."""

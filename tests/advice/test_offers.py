@@ -11,7 +11,8 @@ from advisor.errors import InputError
 
 def price(**said: object) -> PriceRow:
     usual: dict[str, object] = {
-        "gpu": "RTX 4090", "kind": "rent", "provider": "Someone", "instance": "", "gpu_count": 1,
+        "gpu": "RTX 4090", "kind": "rent", "provider": "Someone", "instance": "", "condition": "",
+        "gpu_count": 1, "currency": "USD",
         "memory_gib": None, "usd": 0.5, "per": "hour", "spot": False, "date": "2026-03",
         "retrieved": "2026-11-21", "source": "https://example.com",
     }  # fmt: skip

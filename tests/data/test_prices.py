@@ -29,10 +29,32 @@ def test_it_is_for_a_gpu_of_the_catalogue_by_its_very_name() -> None:
 def test_it_is_what_a_market_asks() -> None:
     for row in ROWS:
         each = row.usd / row.gpu_count
-        low, high = {"rent": (0.05, 20), "purchase": (100, 100_000)}[row.kind]
+        low, high = {"rent": (0.05, 20), "purchase": (50, 100_000)}[row.kind]
         assert low <= each <= high
         assert row.per == {"rent": "hour", "purchase": "once"}[row.kind]
         assert 1 <= row.gpu_count <= 8
+
+
+def test_what_is_sold_says_its_condition_and_its_currency() -> None:
+    for row in ROWS:
+        assert row.currency == "USD"
+        known = {"rent": {""}, "purchase": {"new", "used", "used or new", "list"}}[row.kind]
+        assert row.condition in known
+        assert (row.condition == "list") == (row.provider == "launch MSRP")
+
+
+def test_gpus_of_people_sold_since_2020_have_a_price() -> None:
+    # desktop cards of the three makers; those of data centers and laptops are not sold singly
+    families = ("Ampere", "Ada", "Blackwell", "RDNA 2", "RDNA 3", "RDNA 4", "Xe-HPG", "Xe2")
+    sold = {row.gpu for row in SALES}
+    desktop = [
+        row for row in gpu_rows().values()
+        if row.family in families and not row.unified and row.released >= "2020-09"
+        and row.name.startswith(("RTX 30", "RTX 40", "RTX 50", "RX ", "Arc B"))
+        and "Laptop" not in row.name
+    ]  # fmt: skip
+    priced = [row for row in desktop if row.name in sold]
+    assert len(priced) >= 0.85 * len(desktop), sorted({r.name for r in desktop} - sold)
 
 
 def test_only_rents_are_interruptible() -> None:

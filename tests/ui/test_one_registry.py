@@ -6,7 +6,15 @@ from dataclasses import fields as attributes
 import pytest
 
 from advisor.advice.offers import MoneyInputs
-from advisor.catalog.inputs import BY_NAME, MACHINE, MONEY, PLACEMENT, REQUEST
+from advisor.catalog.inputs import (
+    BY_NAME,
+    MACHINE,
+    MONEY,
+    OWNERSHIP,
+    PLACEMENT,
+    REQUEST,
+    TARGET,
+)
 from advisor.cli import options
 from advisor.cli.main import parser
 from advisor.cost_model.workload import Workload
@@ -73,7 +81,7 @@ def test_every_input_is_an_attribute_of_its_noun(inputs, noun) -> None:
 
 
 def test_names_and_options_are_told_apart() -> None:
-    every = (*MACHINE, *REQUEST, *PLACEMENT, *MONEY)
+    every = (*MACHINE, *REQUEST, *PLACEMENT, *MONEY, *OWNERSHIP, *TARGET)
     assert len(BY_NAME) == len(every)
     assert len({entry.option for entry in every}) == len(every)
 

@@ -1,0 +1,36 @@
+"""What providers ask for calling a model, by the million tokens.
+
+data/prices/api_prices.csv comes from the package genai-prices, read on one day; a row's `date` is
+the day from which the package has the price, empty where it does not say.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from advisor.catalog.csv_tables import DATA, read
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ApiPriceRow:
+    """One row of data/prices/api_prices.csv; `decode_tps` where a speed is published."""
+
+    model: str
+    provider: str
+    model_id: str
+    usd_per_mtok_in: float
+    usd_per_mtok_out: float
+    decode_tps: float | None
+    date: str
+    retrieved: str
+    source: str
+    speed_source: str
+
+
+@cache
+def api_price_rows() -> Mapping[str, tuple[ApiPriceRow, ...]]:
+    """Rows by the model's name in the catalogue."""
+    rows: dict[str, list[ApiPriceRow]] = {}
+    for row in read(DATA / "prices/api_prices.csv", ApiPriceRow):
+        rows.setdefault(row.model, []).append(row)
+    return {model: tuple(found) for model, found in rows.items()}

@@ -1,0 +1,87 @@
+"""Electricity at the wall, idle and busy.
+
+data/prices/power.csv holds what was published: what Macs draw, what a desktop draws besides its
+cards, and what cards draw when idle. A card that computes is taken at its board power: two RTX 3090
+drew 760 W at the wall where their limits add up to 700 W.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from advisor.catalog.csv_tables import DATA, read
+from advisor.machine.machine import Gpu, Machine
+from advisor.units import HOURS_PER_MONTH, Array
+
+DATA_CENTER = ("Ampere HBM", "Hopper", "Volta", "CDNA 1", "CDNA 2", "CDNA 3", "CDNA 4")
+"""Families whose cards idle as those of data centers do."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PowerRow:
+    """One row of data/prices/power.csv: watts of a kind of GPU, of a host or a whole machine."""
+
+    what: str
+    name: str
+    idle_w: float
+    busy_w: float | None
+    source: str
+    date: str
+    note: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class PowerDraw:
+    """What a machine takes from the wall.
+
+    Attributes:
+        idle: while it waits [W].
+        busy: while it answers [W].
+    """
+
+    idle: float
+    busy: float
+
+
+@cache
+def power_rows() -> Mapping[tuple[str, str], PowerRow]:
+    """Rows by what they are of and its name."""
+    return {(row.what, row.name): row for row in read(DATA / "prices/power.csv", PowerRow)}
+
+
+def draw_of(machine: Machine) -> PowerDraw:
+    """What a machine takes from the wall, by its own row, else as the sum of its parts."""
+    if machine.unified:
+        return _of_chip(machine.gpus[0])
+    host = power_rows()["host", "desktop"]
+    idle = host.idle_w + sum(_idle(gpu) for gpu in machine.gpus)
+    busy = (host.busy_w or host.idle_w) + sum(gpu.board_power or 0.0 for gpu in machine.gpus)
+    return PowerDraw(idle=idle, busy=max(busy, idle))
+
+
+def _of_chip(chip: Gpu) -> PowerDraw:
+    """A whole machine around a chip with shared memory; one that nobody measured idles as a
+    desktop without its card does.
+    """
+    rows = power_rows()
+    row = rows.get(("machine", chip.name)) or rows.get(("machine", chip.vendor))
+    idle = row.idle_w if row else rows["host", "desktop"].idle_w
+    busy = (row.busy_w if row else None) or chip.board_power or idle
+    return PowerDraw(idle=idle, busy=max(busy, idle))
+
+
+def _idle(gpu: Gpu) -> float:
+    kind = "data center" if gpu.family in DATA_CENTER else "consumer"
+    return power_rows()["gpu", kind].idle_w
+
+
+def monthly_energy(watts: Array, hours: Array, usd_per_kwh: Array) -> Array:
+    """What so many watts over so many hours of a month cost [USD/month]: W / 1000 x h x price."""
+    return watts / 1000.0 * hours * usd_per_kwh
+
+
+def idle_hours(hours_on: Array, busy_hours: Array) -> Array:
+    """Hours of a month that a machine is on and waits [h/month]; it is on while it is busy."""
+    return np.maximum(np.minimum(hours_on, HOURS_PER_MONTH) - busy_hours, 0.0)

@@ -1,0 +1,41 @@
+"""The age of a price, judged by a day that is given."""
+
+from datetime import date
+
+import pytest
+
+from advisor.advice.price_dates import is_stale, last_day, oldest
+
+TODAY = date(2026, 11, 22)
+
+
+@pytest.mark.parametrize(
+    ("when", "day"),
+    [
+        ("2026-08-24", date(2026, 8, 24)),
+        ("2026-02", date(2026, 2, 28)),
+        ("2024-02", date(2024, 2, 29)),
+        ("2025", date(2025, 12, 31)),
+        ("", None),
+        ("last week", None),
+        ("2026-13", None),
+    ],
+)
+def test_a_month_or_a_year_counts_from_its_end(when: str, day: date | None) -> None:
+    assert last_day(when) == day
+
+
+def test_ninety_days_are_not_old_and_ninety_one_are() -> None:
+    # 24 August to 22 November: 7 + 30 + 31 + 22 = 90 days
+    assert not is_stale("2026-08-24", TODAY)
+    assert is_stale("2026-08-23", TODAY)
+
+
+def test_an_undated_price_is_old() -> None:
+    assert is_stale("", TODAY)
+
+
+def test_the_oldest_part_dates_the_whole() -> None:
+    assert oldest(("2026-06", "2025-07-23", "2026-08-01")) == "2025-07-23"
+    assert oldest(("2026-06", "")) == ""
+    assert oldest(()) == ""
