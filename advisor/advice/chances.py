@@ -1,0 +1,80 @@
+"""How sure a verdict is: ranges of speeds and prices carried through to money.
+
+Speeds are taken as log-normal with the 80 % interval that an estimate gives; prices as log-normal
+with an interval of their own. Draws are seeded, so that the same question has the same answer.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from advisor.model.model import Floats
+
+NINETY_PERCENT_POINT = 1.2815515655446004
+"""Standard deviations from the middle of a normal distribution to the end of its 80 % interval."""
+DRAWS = 4096
+
+
+@dataclass(frozen=True, kw_only=True)
+class Uncertain:
+    """A positive number with the interval that holds it four times in five."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def sigma(self) -> float:
+        """Standard deviation of its logarithm: ln(high / low) / (2 x 1.2816)."""
+        return float(np.log(self.high / self.low)) / (2.0 * NINETY_PERCENT_POINT)
+
+
+Inputs: TypeAlias = Mapping[str, Uncertain]
+Outcome: TypeAlias = Callable[[Mapping[str, Floats]], Floats]
+
+
+def draws(inputs: Inputs, count: int = DRAWS, seed: int = 0) -> dict[str, Floats]:
+    """Values of every input, drawn apart from each other, each of shape (count,)."""
+    random = np.random.default_rng(seed)
+    return {
+        name: one.value * np.exp(one.sigma * random.standard_normal(count))
+        for name, one in inputs.items()
+    }
+
+
+def chance(inputs: Inputs, gain: Outcome, count: int = DRAWS, seed: int = 0) -> float:
+    """Share of draws in which a gain is above zero."""
+    return float(np.mean(gain(draws(inputs, count, seed)) > 0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bar:
+    """One bar of a tornado: what an outcome becomes at both ends of one input.
+
+    Attributes:
+        name: of the input.
+        low: outcome at its low end, all others at their value.
+        high: outcome at its high end.
+    """
+
+    name: str
+    low: float
+    high: float
+
+    @property
+    def swing(self) -> float:
+        """How far apart the two are."""
+        return abs(self.high - self.low)
+
+
+def tornado(inputs: Inputs, outcome: Outcome) -> tuple[Bar, ...]:
+    """One bar for each input, the widest first."""
+    middle = {name: np.asarray(one.value, dtype=float) for name, one in inputs.items()}
+
+    def at(name: str, value: float) -> float:
+        return float(outcome({**middle, name: np.asarray(value, dtype=float)}))
+
+    bars = (Bar(name=n, low=at(n, one.low), high=at(n, one.high)) for n, one in inputs.items())
+    return tuple(sorted(bars, key=lambda bar: bar.swing, reverse=True))

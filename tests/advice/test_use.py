@@ -1,0 +1,67 @@
+"""Waiting, sessions, rent by use and API prices, worked by hand. A month has 30.4375 days."""
+
+import math
+
+import numpy as np
+import pytest
+
+from advisor.advice.use import (
+    api_cost,
+    computing_seconds,
+    monthly_tokens,
+    rented_hours,
+    session_seconds,
+    waiting_seconds,
+)
+
+
+def test_a_reader_waits_for_what_comes_slower_than_it_is_read() -> None:
+    # 2 s, then 200 tokens at 5 tokens/s in 40 s of which 20 s are reading at 10 tokens/s
+    assert waiting_seconds(2, 5, 0, 200, 10) == pytest.approx(22)
+    # at 10 tokens/s and more only the first token is waited for
+    assert waiting_seconds(2, 10, 0, 200, 10) == pytest.approx(2)
+    assert waiting_seconds(2, 80, 0, 200, 10) == pytest.approx(2)
+
+
+def test_thinking_is_waited_for_at_any_speed() -> None:
+    # 1 s + 1000 / 50 = 21 s; the 200 tokens that are read come fast enough
+    assert waiting_seconds(1, 50, 1000, 200, 10) == pytest.approx(21)
+
+
+def test_a_batch_job_waits_for_all_of_it() -> None:
+    # 2 s + 300 / 60 = 7 s
+    assert waiting_seconds(2, 60, 0, 300, math.inf) == pytest.approx(7)
+    assert waiting_seconds(2, 60, 0, 300, math.inf) == computing_seconds(2, 60, 300)
+
+
+def test_a_turn_ends_when_the_reply_is_read() -> None:
+    # 1 s + 100 / 50 thought + 200 / 10 read = 23 s; a slow machine takes 1 + 20 + 40 = 61 s
+    assert session_seconds(1, 50, 100, 200, 10) == pytest.approx(23)
+    assert session_seconds(1, 5, 100, 200, 10) == pytest.approx(61)
+
+
+def test_rented_hours_follow_from_use_and_starts() -> None:
+    # 40 replies x 45 s and 2 starts x 360 s are 2520 s = 0.7 h a day; x 30.4375 = 21.30625 h
+    assert rented_hours(45, 40, 2, 360) == pytest.approx(21.30625)
+
+
+def test_a_day_has_no_more_than_24_hours_of_rent() -> None:
+    assert rented_hours(600, 1000, 1, 300) == pytest.approx(24 * 30.4375)
+
+
+def test_an_api_charges_prompt_and_reply_apart() -> None:
+    # 40 x 30.4375 calls x (1500 x 0.50 + 300 x 1.50) / 1e6 USD = 1217.5 x 0.0012 = 1.461 USD
+    assert api_cost(40, 1500, 300, 0.50, 1.50) == pytest.approx(1.461)
+
+
+def test_tokens_of_a_month() -> None:
+    assert monthly_tokens(10, 400) == pytest.approx(121_750)
+
+
+def test_more_speed_never_makes_anybody_wait_longer() -> None:
+    speeds = np.geomspace(0.1, 1000, 50)
+    waits = waiting_seconds(1.0, speeds, 100.0, 300.0, 10.0)
+    turns = session_seconds(1.0, speeds, 100.0, 300.0, 10.0)
+    assert np.all(np.diff(waits) <= 0)
+    assert np.all(np.diff(turns) <= 0)
+    assert np.all(turns >= waits)
