@@ -1,0 +1,74 @@
+"""What is looked for, and one thing that meets it."""
+
+from dataclasses import dataclass
+
+from advisor.advice.speeds import Speed
+from advisor.catalog.inputs import TARGET, check_all
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """Least speed and most cost.
+
+    Attributes:
+        min_tps: tokens generated for each user [tokens/s].
+        max_usd_per_month: all of a month; None for any [USD/month].
+        max_usd: paid once; None for any [USD].
+
+    Raises:
+        InputError: a number out of its limits.
+    """
+
+    min_tps: float = 0.0
+    max_usd_per_month: float | None = None
+    max_usd: float | None = None
+
+    def __post_init__(self) -> None:
+        check_all(TARGET, vars(self))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hit:
+    """One combination that meets a target.
+
+    Attributes:
+        model: name.
+        runtime: name.
+        machine: GPU, or whole machine.
+        count: GPUs of it.
+        context: cache for each user [tokens].
+        users: served together.
+        kv_type: format of the cache.
+        speed: placement, format, tokens/s and first token.
+        offer: bought, rented or owned.
+        upfront: paid once [USD]; None without a price.
+        monthly: all of a month [USD/month]; None without a price.
+        price_date: of its oldest part, ISO; empty without one.
+        stale: the price is old, or not dated.
+    """
+
+    model: str
+    runtime: str
+    machine: str
+    count: int
+    context: float
+    users: float
+    kv_type: str
+    speed: Speed
+    offer: str
+    upfront: float | None
+    monthly: float | None
+    price_date: str = ""
+    stale: bool = False
+
+    def meets(self, target: Target) -> bool:
+        """It is fast and cheap enough; what has no price meets no limit of cost."""
+        return (
+            self.speed.decode >= target.min_tps
+            and _within(self.monthly, target.max_usd_per_month)
+            and _within(self.upfront, target.max_usd)
+        )
+
+
+def _within(value: float | None, most: float | None) -> bool:
+    return most is None or (value is not None and value <= most)

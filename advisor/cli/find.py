@@ -1,0 +1,174 @@
+"""`find`: machines that reach a target for a model, or models that run well on a machine."""
+
+import argparse
+from datetime import UTC, date, datetime
+from typing import Any
+
+from advisor.advice.finder.machines import find
+from advisor.advice.finder.models import Runnable, runnable
+from advisor.advice.finder.target import Hit, Target
+from advisor.advice.options.question import Question
+from advisor.advice.ownership import Ownership, form_of
+from advisor.advice.quality import quality_rows
+from advisor.cli import options
+from advisor.cli.command import added, show
+from advisor.errors import InputError
+from advisor.formatting import money, number, range_of, tokens_per_second
+from advisor.model import resolve
+from advisor.runtimes import LLAMA_CPP, VLLM, runtime
+
+Json = dict[str, Any]
+TEXT_LINES = 40
+"""Lines that the text shows; `--json` has all."""
+USUAL = (LLAMA_CPP, VLLM)
+"""Runtimes that are tried unless one is named: others build on the first, or are of its speed."""
+
+
+def add(commands: Any) -> None:
+    """Put it among the commands."""
+    one = added(
+        commands, "find", _find,
+        "machines that reach a target for --model; without --model what runs well on a machine",
+    )  # fmt: skip
+    options.add_model(one, positional=False, required=False)
+    options.add_work(one)
+    options.add_machine(one)
+    options.add_money(one)
+    target = one.add_argument_group("target")
+    target.add_argument("--min-tps", type=float, default=0.0, metavar="T", help="least tokens/s")
+    target.add_argument("--max-usd-per-month", type=float, metavar="USD", help="most of a month")
+    target.add_argument("--max-usd", type=float, metavar="USD", help="most at once")
+    target.add_argument(
+        "--scheduler", metavar="ADDRESS",
+        help="Dask scheduler that the work is spread over (extra `dask`)",
+    )  # fmt: skip
+
+
+def _find(args: argparse.Namespace) -> None:
+    """`find`."""
+    if args.model is None:
+        _models(args)
+        return
+    question = Question(
+        asked=resolve.find(args.model, args.quant).model,
+        machine=options.machine_of(args),
+        work=options.work_of(args),
+        runtime=LLAMA_CPP,
+        money=options.money_of(args),
+        ownership=Ownership(form=form_of(options.machine_of(args))),
+        today=today(),
+    )
+    target = Target(
+        min_tps=args.min_tps, max_usd_per_month=args.max_usd_per_month, max_usd=args.max_usd
+    )
+    runtimes = (runtime(args.runtime),) if args.runtime else USUAL
+    formats = (args.quant,) if args.quant else ()
+    hits = find(question, target, runtimes, formats)
+    show(args, [hit_answer(hit) for hit in hits], lambda: _machine_text(hits))
+
+
+def today() -> date:
+    """The day by which the age of prices is judged."""
+    return datetime.now(UTC).date()
+
+
+def hit_answer(hit: Hit) -> Json:
+    """One machine as JSON."""
+    return {
+        "model": hit.model,
+        "format": hit.speed.format,
+        "runtime": hit.runtime,
+        "placement": hit.speed.strategy.value,
+        "machine": hit.machine,
+        "count": hit.count,
+        "context": hit.context,
+        "users": hit.users,
+        "kv_type": hit.kv_type,
+        "decode_tps": hit.speed.decode,
+        "decode_tps_low": hit.speed.low,
+        "decode_tps_high": hit.speed.high,
+        "ttft_s": hit.speed.first_token,
+        **_quality(hit.model),
+        "monthly_usd": hit.monthly,
+        "upfront_usd": hit.upfront,
+        "offer": hit.offer,
+        "price_date": hit.price_date or None,
+        "price_stale": hit.stale,
+    }
+
+
+def _quality(model: str) -> Json:
+    row = quality_rows().get(model)
+    if row is None:
+        return {"quality": None, "quality_source": None}
+    return {"quality": row.score, "quality_source": f"{row.scale}, {row.date}, {row.source}"}
+
+
+def _models(args: argparse.Namespace) -> None:
+    for name in ("min_tps", "max_usd_per_month", "max_usd"):
+        if getattr(args, name):
+            option = name.replace("_", "-")
+            raise InputError(f"--{option} is a target for machines; say which with --model NAME.")
+    machine, work = options.machine_of(args), options.work_of(args)
+    own = runtime(args.runtime) if args.runtime else LLAMA_CPP
+    reading = options.money_of(args).reading_tps
+    found = runnable(machine, work, reading_tps=reading, runtime=own)
+    answer = [runnable_answer(one, machine.name, len(machine.gpus), args) for one in found]
+    show(args, answer, lambda: _model_text(found))
+
+
+def runnable_answer(one: Runnable, machine: str, count: int, args: argparse.Namespace) -> Json:
+    """One model as JSON."""
+    return {
+        "model": one.model.name,
+        "format": one.model.format,
+        "runtime": one.runtime.name,
+        "placement": one.speed.strategy.value,
+        "machine": machine,
+        "count": count,
+        "context": one.context,
+        "users": float(options.work_of(args).users),
+        "kv_type": args.kv_type,
+        "decode_tps": one.speed.decode,
+        "decode_tps_low": one.speed.low,
+        "decode_tps_high": one.speed.high,
+        "ttft_s": one.speed.first_token,
+        **_quality(one.model.name),
+        "monthly_usd": None,
+        "upfront_usd": None,
+    }
+
+
+def _machine_text(hits: list[Hit]) -> str:
+    if not hits:
+        return "Nothing reaches this target; lower the speed or raise the budget."
+    lines = [_machine_line(hit) for hit in hits[:TEXT_LINES]]
+    more = len(hits) - len(lines)
+    return "\n".join([*lines, f"{more} more; --json prints all."] if more else lines)
+
+
+def _machine_line(hit: Hit) -> str:
+    name = f"{hit.count}x {hit.machine}" if hit.count > 1 else hit.machine
+    cost = "no price on record"
+    if hit.monthly is not None:
+        old = f", price of {hit.price_date}" if hit.stale else ""
+        cost = f"{money(hit.monthly)} a month, {money(hit.upfront or 0.0)} at once{old}"
+    return (
+        f"{name:<30} {hit.offer:<7} {hit.runtime:<10} {hit.speed.format:<7} "
+        f"{hit.speed.strategy.value:<13} {tokens_per_second(hit.speed.decode):>16} "
+        f"({range_of(hit.speed.low, hit.speed.high)})  {cost}"
+    )
+
+
+def _model_text(found: list[Runnable]) -> str:
+    if not found:
+        return "None of the models on record runs on this machine."
+    return "\n".join(map(_model_line, found[:TEXT_LINES]))
+
+
+def _model_line(one: Runnable) -> str:
+    score = f"{one.quality.score:.0f}" if one.quality else "no score"
+    return (
+        f"{one.model.name:<30} {one.model.format:<8} {one.speed.strategy.value:<13} "
+        f"{tokens_per_second(one.speed.decode):>16}  {number(one.context / 1024, 3)}k  {score}"
+    )
