@@ -18,10 +18,18 @@ class MoneyInputs:
     Attributes:
         replies_per_day: replies that people wait for, all users together.
         usd_per_hour_of_time: worth of an hour of waiting [USD/h].
-        rented_hours_per_day: hours a day that a rented GPU is kept [h].
+        rented_hours_per_day: hours a day that a rented machine is kept; None for as many as use
+            and starts take [h].
+        hours_on_per_day: hours a day that an own machine is on, waiting for work [h].
+        starts_per_day: times a day that a rented machine is started.
+        start_minutes: from asking for it until the model is loaded; the load comes besides [min].
+        thinking_tokens: generated before each reply and not read [tokens].
+        reading_tps: how fast a reply is read; a batch job waits for all of it, however fast it
+            comes, and takes a number as large as its output [tokens/s].
         purchase_months: months over which a purchase is spread.
         usd_per_kwh: price of electricity; 0.18 is about what US homes pay, type yours [USD/kWh].
         own_rent: rents that replace the catalogue's, per GPU name [USD/h].
+        own_price: prices that replace the catalogue's, per GPU name [USD each].
 
     Raises:
         InputError: a number out of its limits.
@@ -29,10 +37,16 @@ class MoneyInputs:
 
     replies_per_day: float = 40.0
     usd_per_hour_of_time: float = 30.0
-    rented_hours_per_day: float = 24.0
+    rented_hours_per_day: float | None = None
+    hours_on_per_day: float = 8.0
+    starts_per_day: float = 1.0
+    start_minutes: float = 5.0
+    thinking_tokens: float = 0.0
+    reading_tps: float = 10.0
     purchase_months: float = 36.0
     usd_per_kwh: float = 0.18
     own_rent: tuple[tuple[str, float], ...] = ()
+    own_price: tuple[tuple[str, float], ...] = ()
 
     def __post_init__(self) -> None:
         check_all(MONEY, vars(self))
@@ -83,7 +97,7 @@ def _rent(gpu: str, rows: Iterable[PriceRow], count: int, money: MoneyInputs) ->
     if own is not None:
         return Offer(
             kind="rent",
-            monthly=float(monthly_rent(own * count, money.rented_hours_per_day)),
+            monthly=float(monthly_rent(own * count, money.rented_hours_per_day or 24.0)),
             note=f"${own:.2f} an hour each, as you typed",
             source="",
         )
@@ -94,7 +108,7 @@ def _rent(gpu: str, rows: Iterable[PriceRow], count: int, money: MoneyInputs) ->
     each = best.usd / best.gpu_count
     return Offer(
         kind="rent",
-        monthly=float(monthly_rent(each * count, money.rented_hours_per_day)),
+        monthly=float(monthly_rent(each * count, money.rented_hours_per_day or 24.0)),
         note=f"${each:.2f} an hour each, {best.provider}, {_dated(best)}",
         source=best.source,
     )

@@ -6,10 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor.advice.advise import Advice
-from advisor.advice.compare import as_run, decode_tps
-from advisor.advice.money import monthly_cost_of_use
-from advisor.advice.offers import MoneyInputs
-from advisor.advice.upgrades import first_choice
+from advisor.advice.compare import as_run
+from advisor.advice.options.option import Option
+from advisor.advice.options.table import choice
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import DISK, PlacementStrategy, Settings, weight_bytes
@@ -82,24 +81,24 @@ class CostLine:
     usd: Floats
 
 
-def cost_by_tokens(advice: Advice, money: MoneyInputs, points: int = 60) -> tuple[CostLine, ...]:
-    """The best placement now beside the upgrade of the verdict, to twice their break-even."""
-    upgrade = first_choice(advice.upgrades)
-    if advice.best is None or upgrade is None or upgrade.offer is None:
+def cost_by_tokens(advice: Advice, points: int = 60) -> tuple[CostLine, ...]:
+    """What is kept beside the option of the verdict, to twice their break-even.
+
+    A month's fixed cost and that of each token, its share of rent, power and waiting included.
+    """
+    kept, option = advice.options[0], choice(advice.options)
+    if advice.best is None or option is None or option.hours_lost is None or option.tokens <= 0:
         return ()
-    break_even = upgrade.break_even or np.inf
-    most = 2 * break_even if np.isfinite(break_even) else 1e6
+    most = max(2.0 * (option.break_even_tokens or 0.0), option.tokens)
     tokens = np.linspace(0.0, most, points)
-    hour = money.usd_per_hour_of_time
+    return (_line("as it is", kept, tokens), _line(option.name, option, tokens))
 
-    def line(name: str, fixed: float, speed: float) -> CostLine:
-        usd = np.asarray(monthly_cost_of_use(fixed, tokens, speed, hour))
-        return CostLine(name=name, tokens=tokens, usd=usd)
 
-    return (
-        line("this machine", 0.0, decode_tps(advice.best)),
-        line(upgrade.name, upgrade.offer.monthly, decode_tps(upgrade.estimate)),
-    )
+def _line(name: str, option: Option, tokens: Floats) -> CostLine:
+    if option.cost is None or option.hours_lost is None:
+        return CostLine(name=name, tokens=tokens, usd=np.full_like(tokens, np.nan))
+    each = (option.cost.by_use + option.hours_lost * option.worth) / option.tokens
+    return CostLine(name=name, tokens=tokens, usd=option.cost.fixed + each * tokens)
 
 
 def page_cache_for(one: Estimate, speed: float, points: int = 65) -> float | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from advisor.advice.compare import as_run, decode_tps, own_settings
+from advisor.advice.speeds import Speed, speed_of
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import BOUND_BY, Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
@@ -44,16 +45,33 @@ class WhatIf:
         cost: what it costs, in words.
         decode: speed afterwards [tokens/s].
         gain: that over the speed now.
+        speed: the same with its range and first token.
+        ram: memory to buy [B]; 0 where none is.
+        drive: a drive is bought.
     """
 
     change: str
     cost: str
     decode: float
     gain: float
+    speed: Speed
+    ram: float = 0.0
+    drive: bool = False
 
 
-Tried = Iterable[tuple[str, str, float]]
-Fastest = Callable[[Model, Machine, Workload], float]
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """A change and what it gives; None where the model does not run then."""
+
+    change: str
+    cost: str
+    speed: Speed | None
+    ram: float = 0.0
+    drive: bool = False
+
+
+Tried = Iterable[Trial]
+Fastest = Callable[[Model, Machine, Workload], Speed | None]
 
 
 def what_ifs(
@@ -79,26 +97,34 @@ def what_ifs(
         *_other_read_ahead(asked, machine, work, best, fastest),
     ]
     found = [
-        WhatIf(change=change, cost=cost, decode=speed, gain=speed / now)
-        for change, cost, speed in tried
-        if speed >= WORTH_NAMING * now
+        WhatIf(
+            change=trial.change,
+            cost=trial.cost,
+            decode=trial.speed.decode,
+            gain=trial.speed.decode / now,
+            speed=trial.speed,
+            ram=trial.ram,
+            drive=trial.drive,
+        )
+        for trial in tried
+        if trial.speed is not None and trial.speed.decode >= WORTH_NAMING * now
     ]
     return tuple(sorted(found, key=lambda one: one.gain, reverse=True))
 
 
 def _fastest(
     runtime: Runtime, settings: Settings, asked: Model, machine: Machine, work: Workload
-) -> float:
-    """Speed of the first placement that fits: each is slower than the one before it [tokens/s]."""
+) -> Speed | None:
+    """Speed of the first placement that fits: each is slower than the one before it."""
     try:
         model = as_run(asked, runtime, machine)
     except Refusal:
-        return 0.0
+        return None
     for strategy in runtime.strategies:
         one = estimate(model, machine, work, runtime, strategy, fitted_constants(), settings)
         if bool(one.fits):
-            return decode_tps(one)
-    return 0.0
+            return speed_of(one)
+    return None
 
 
 def _smaller_formats(machine: Machine, work: Workload, best: Estimate, fastest: Fastest) -> Tried:
@@ -109,7 +135,9 @@ def _smaller_formats(machine: Machine, work: Workload, best: Estimate, fastest: 
         smaller = _in_format(now, best.how, machine, name)
         if smaller and least * now.file_bytes < smaller.file_bytes < 0.97 * now.file_bytes:
             change = f"{name} instead of {now.format}"
-            yield change, "free, some quality", fastest(smaller, machine, work)
+            yield Trial(
+                change=change, cost="free, some quality", speed=fastest(smaller, machine, work)
+            )
 
 
 def _in_format(model: Model, runtime: Runtime, machine: Machine, form: str) -> Model | None:
@@ -126,11 +154,13 @@ def _smaller_cache(
 ) -> Tried:
     if work.kv_type in ("f16", "bf16", "f32") and runtime.light_cache:
         lighter = replace(work, kv_type=runtime.light_cache)
-        yield f"KV cache in {runtime.light_cache}", "free", fastest(asked, machine, lighter)
+        change = f"KV cache in {runtime.light_cache}"
+        yield Trial(change=change, cost="free", speed=fastest(asked, machine, lighter))
     shorter = max(float(work.context) / 2, float(work.prompt) + float(work.output))
     if shorter < float(work.context):
         less = replace(work, context=shorter)
-        yield f"context of {shorter:,.0f} tokens", "free", fastest(asked, machine, less)
+        change = f"context of {shorter:,.0f} tokens"
+        yield Trial(change=change, cost="free", speed=fastest(asked, machine, less))
 
 
 def _faster_memory(
@@ -140,12 +170,28 @@ def _faster_memory(
         figure = machine.host.bandwidth
         host = replace(machine.host, bandwidth=replace(figure, value=figure.value * 1.25))
         faster = replace(machine, host=host)
-        yield "RAM 25 % faster", "your price", fastest(asked, faster, work)
+        speed = fastest(asked, faster, work)
+        yield Trial(change="RAM 25 % faster", cost="your price", speed=speed)
     if best.strategy is PlacementStrategy.NVME_OFFLOAD:
         enough = replace(machine.host.memory, value=best.model.file_bytes * 1.15)
         larger = replace(machine, host=replace(machine.host, memory=enough))
         change = f"{memory_words(float(enough.value))} of RAM, to hold the model"
-        yield change, "your price", fastest(asked, larger, work)
+        speed = fastest(asked, larger, work)
+        yield Trial(change=change, cost="your price", speed=speed, ram=float(enough.value))
+        yield from _second_drive(asked, machine, work, fastest)
+
+
+def _second_drive(asked: Model, machine: Machine, work: Workload, fastest: Fastest) -> Tried:
+    """Two drives alike that are read together, as a striped volume."""
+    disk = machine.disk
+    if disk is None:
+        return
+    twice = replace(disk.sequential, value=2.0 * disk.sequential.value)
+    mapped = disk.mapped and replace(disk.mapped, value=2.0 * disk.mapped.value)
+    striped = replace(machine, disk=replace(disk, sequential=twice, mapped=mapped))
+    change = "a second drive, striped with the first"
+    speed = fastest(asked, striped, work)
+    yield Trial(change=change, cost="your price", speed=speed, drive=True)
 
 
 def _faster_link(
@@ -159,7 +205,7 @@ def _faster_link(
     if gpus != machine.gpus:
         faster = replace(machine, gpus=gpus)
         change = f"a slot with {links[0].name}, as the card can"
-        yield change, "your price", fastest(asked, faster, work)
+        yield Trial(change=change, cost="your price", speed=fastest(asked, faster, work))
 
 
 def _other_read_ahead(
@@ -172,13 +218,12 @@ def _other_read_ahead(
     now = disk.read_ahead
     if now.kind is not Provenance.MEASURED:
         return
-    others = [one for one in READ_AHEAD if one != now.value]
-    drives = [replace(disk, read_ahead=replace(now, value=one)) for one in others]
-    machines = [replace(machine, disk=drive) for drive in drives]
-    speeds = {one: fastest(asked, here, work) for one, here in zip(others, machines, strict=True)}
-    size = max(speeds, key=lambda one: speeds[one])
-    change = f"read_ahead_kb of the drive at {size / KIB:.0f}, now {now.value / KIB:.0f}"
-    yield change, "free", speeds[size]
+    for size in READ_AHEAD:
+        if size != now.value:
+            drive = replace(disk, read_ahead=replace(now, value=size))
+            speed = fastest(asked, replace(machine, disk=drive), work)
+            change = f"read_ahead_kb of the drive at {size / KIB:.0f}, now {now.value / KIB:.0f}"
+            yield Trial(change=change, cost="free", speed=speed)
 
 
 def _own_link(gpu: Gpu) -> Link:

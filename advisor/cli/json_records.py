@@ -1,6 +1,7 @@
 """What the command line prints, as the JSON other programs rely on: SI units, named in the keys."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from advisor.advice.diagnosis.causes.required_bandwidth import Needed
 from advisor.advice.diagnosis.diagnose import Diagnosis, Explanation
 from advisor.advice.diagnosis.text import sentence
 from advisor.advice.first_token import first_token_within
+from advisor.advice.options.option import Option
 from advisor.cost_model.assumptions import Assumption
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Tier
@@ -112,6 +114,7 @@ def advice_answer(advice: Advice) -> Json:
         "verdict": advice.verdict,
         "runtime": advice.chosen.name if advice.chosen else None,
         "estimates": [estimate_answer(one) for one in advice.estimates],
+        "options": [option_answer(option) for option in advice.options],
         "upgrades": [
             {
                 "gpu": one.gpu,
@@ -135,6 +138,38 @@ def advice_answer(advice: Advice) -> Json:
             {"change": one.change, "cost": one.cost, "decode_tps": one.decode, "gain": one.gain}
             for one in advice.what_ifs
         ],
+    }
+
+
+def option_answer(option: Option) -> Json:
+    """What `advise` prints for one thing that a person could do."""
+    speed, cost, price = option.speed, option.cost, option.price
+    return {
+        "kind": option.kind.value,
+        "name": option.name,
+        "format": speed.format or None if speed else None,
+        "placement": speed.strategy.value if speed and speed.format else None,
+        "decode_tps": speed.decode if speed else None,
+        "decode_tps_low": speed.low if speed else None,
+        "decode_tps_high": speed.high if speed else None,
+        "ttft_s": speed.first_token if speed and speed.format else None,
+        "upfront_usd": option.upfront,
+        "monthly_usd": option.monthly,
+        "monthly_parts_usd": asdict(cost) if cost else None,
+        "usd_per_million_tokens": option.per_million_tokens,
+        "hours_lost": option.hours_lost,
+        "hours_saved": option.hours_saved,
+        "keeps_up": option.keeps_up,
+        "pays": option.pays,
+        "gain_usd": option.gain,
+        "worth_usd_per_hour": option.worth_from,
+        "break_even_months": option.break_even_months,
+        "break_even_tokens_per_month": option.break_even_tokens,
+        "price_date": price.date or None,
+        "price_stale": option.stale,
+        "price_at_launch": price.listed,
+        "price_note": price.note or None,
+        "price_sources": list(price.sources),
     }
 
 

@@ -15,10 +15,14 @@ from advisor.advice.compare import compare
 from advisor.advice.context_limits import context_notes
 from advisor.advice.diagnosis.diagnose import diagnose, measurable
 from advisor.advice.diagnosis.text import diagnosis_text
+from advisor.advice.options.option import Option
+from advisor.advice.options.table import split
+from advisor.advice.verdict import aged
 from advisor.cli import (
     calibration,
     dashboard,
     evidence,
+    find,
     json_records,
     machine,
     options,
@@ -74,7 +78,9 @@ def parser() -> argparse.ArgumentParser:
     one = added(commands, "estimate", estimate, "speed of each runtime and placement")
     _describe(one)
 
-    one = added(commands, "advise", advise_, "the estimates, bigger GPUs, money")
+    one = added(
+        commands, "advise", advise_, "the estimates, and what to keep, add, replace, rent or call"
+    )
     recompute.add_options(one)
     one.add_argument("--save", metavar="NAME", help="keep it as a report")
     one.add_argument("--author", default="", metavar="NAME", help="who made the report")
@@ -83,6 +89,7 @@ def parser() -> argparse.ArgumentParser:
     _describe(one)
     options.add_measured(one)
 
+    find.add(commands)
     evidence.add(commands)
     probe.add(commands)
     report.add(commands)
@@ -174,17 +181,23 @@ def advise_(args: argparse.Namespace) -> None:
 
 def _advice_text(advice: Any) -> str:
     lines = [advice.title, "", advice.verdict, "", *map(estimate_line, advice.estimates), ""]
-    for one in advice.upgrades:
-        cost = f"{money(one.offer.monthly)} a month" if one.offer else "no sourced price"
-        speed = tokens_per_second(float(one.estimate.decode.value))
-        lines.append(
-            f"{one.name:<34} {speed:>16}  {cost:>16}  {one.offer.note if one.offer else ''}"
-        )
+    lines += [_option_line(option) for option in split(advice.options)[0]]
     lines += [
         "",
         *(f"{one.change}: {one.gain:.2f} times as fast, {one.cost}" for one in advice.what_ifs),
     ]
     return "\n".join(lines)
+
+
+def _option_line(option: Option) -> str:
+    """One option in a line of text."""
+    speed = tokens_per_second(option.speed.decode) if option.speed else "speed not known"
+    cost = "no price on record"
+    if option.monthly is not None:
+        once = f", {money(option.upfront)} at once" if option.upfront else ""
+        cost = f"{money(option.monthly)} a month{once}{aged(option)}"
+    pays = {True: "pays", False: "does not pay", None: ""}[option.pays]
+    return f"{option.kind:<8} {option.name:<40} {speed:>18}  {cost}  {pays}".rstrip()
 
 
 def diagnose_(args: argparse.Namespace) -> None:

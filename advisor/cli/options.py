@@ -12,10 +12,11 @@ from advisor.advice.diagnosis.causes.table import this_system
 from advisor.advice.diagnosis.diagnose import Measured
 from advisor.advice.diagnosis.reported_speeds import reported_in
 from advisor.advice.offers import MoneyInputs
+from advisor.advice.ownership import Form, Ownership, form_of
 from advisor.calibration import local_machine
 from advisor.calibration.imported_machine import named_machine
 from advisor.calibration.imported_store import is_imported
-from advisor.catalog.inputs import MACHINE, MONEY, PLACEMENT, REQUEST, Input, check_all
+from advisor.catalog.inputs import MACHINE, MONEY, OWNERSHIP, PLACEMENT, REQUEST, Input, check_all
 from advisor.cost_model.placement import LOAD_MODES, PlacementStrategy, Settings, stated
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
@@ -30,12 +31,12 @@ from advisor.units import gibibytes, gigabytes_per_second, tokens
 MODEL_HELP = "name, FILE.gguf, config.json, or owner/name on the Hugging Face Hub"
 
 
-def add_model(parser: argparse.ArgumentParser, *, positional: bool) -> None:
+def add_model(parser: argparse.ArgumentParser, *, positional: bool, required: bool = True) -> None:
     """Options that name a model and how its cache is kept."""
     if positional:
         parser.add_argument("model", metavar="MODEL", help=MODEL_HELP)
     else:
-        parser.add_argument("--model", required=True, help=MODEL_HELP)
+        parser.add_argument("--model", required=required, help=MODEL_HELP)
     parser.add_argument("--quant", metavar="FORMAT", help="format (the file's own, else Q4_K_M)")
     parser.add_argument(
         "--kv-type", type=str.lower, default="f16", metavar="TYPE",
@@ -103,6 +104,10 @@ def add_money(parser: argparse.ArgumentParser) -> None:
         "--own-rent", type=own_rent, action="append", default=[], metavar="GPU=USD",
         help="rent of a GPU by the hour that replaces the price on record",
     )  # fmt: skip
+    group.add_argument(
+        "--own-price", type=own_price, action="append", default=[], metavar="GPU=USD",
+        help="price of a GPU that replaces the one on record",
+    )  # fmt: skip
 
 
 def _add(
@@ -150,20 +155,68 @@ def typed(read: Callable[[str], float]) -> Callable[[str], float]:
     return value
 
 
+def add_ownership(parser: argparse.ArgumentParser) -> None:
+    """Options on what a person has."""
+    group = parser.add_argument_group("what you have")
+    group.add_argument("--own", metavar="GPU", help="GPUs that you own (those of the machine)")
+    _add(group, OWNERSHIP, Ownership)
+    group.add_argument(
+        "--form", type=str.lower, choices=list(Form), help="of the machine (by its parts)"
+    )
+
+
+def ownership_of(args: argparse.Namespace, machine: Machine) -> Ownership:
+    """How the machine is had.
+
+    Raises:
+        InputError: an amount out of range, resale of what is rented.
+    """
+    form = Form(args.form) if args.form else form_of(machine)
+    return Ownership(form=form, **_given(args, OWNERSHIP))
+
+
+def owned_machine(args: argparse.Namespace, machine: Machine) -> Machine:
+    """The machine with the GPUs that `--own` names; as it is where it is left out.
+
+    Raises:
+        UnknownName: a GPU that the catalogue does not hold.
+    """
+    if args.own is None:
+        return machine
+    own = from_spec.machine(MachineSpec(gpu=args.own))
+    if own.unified:
+        return own
+    name = from_spec.name_of(own.gpus, machine.host)
+    return replace(machine, name=name, gpus=own.gpus)
+
+
 def own_rent(text: str) -> tuple[str, float]:
     """A GPU and its rent by the hour, from "RTX 4090=0.4".
 
     Raises:
         ArgumentTypeError: no such form, or no rent of zero or more.
     """
+    return _gpu_and_usd(text, "rent", "RTX 4090=0.4")
+
+
+def own_price(text: str) -> tuple[str, float]:
+    """A GPU and its price, from "RTX 4090=1800".
+
+    Raises:
+        ArgumentTypeError: no such form, or no price of zero or more.
+    """
+    return _gpu_and_usd(text, "price", "RTX 4090=1800")
+
+
+def _gpu_and_usd(text: str, what: str, example: str) -> tuple[str, float]:
     gpu, _, usd = text.rpartition("=")
     try:
-        rent = float(usd)
+        amount = float(usd)
     except ValueError:
-        rent = math.nan
-    if gpu and 0 <= rent < math.inf:
-        return find_gpu(gpu).name, rent
-    raise argparse.ArgumentTypeError(f"{text!r} is no rent; write GPU=USD, as 'RTX 4090=0.4'.")
+        amount = math.nan
+    if gpu and 0 <= amount < math.inf:
+        return find_gpu(gpu).name, amount
+    raise argparse.ArgumentTypeError(f"{text!r} is no {what}; write GPU=USD, as {example!r}.")
 
 
 def work_of(args: argparse.Namespace) -> Workload:
@@ -247,7 +300,11 @@ def money_of(args: argparse.Namespace) -> MoneyInputs:
     Raises:
         InputError: a number out of range.
     """
-    return MoneyInputs(**_given(args, MONEY), own_rent=tuple(args.own_rent))
+    return MoneyInputs(
+        **_given(args, MONEY),
+        own_rent=tuple(args.own_rent),
+        own_price=tuple(args.own_price),
+    )
 
 
 def _given(args: argparse.Namespace, inputs: tuple[Input, ...]) -> dict[str, Any]:

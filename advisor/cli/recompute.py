@@ -52,6 +52,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_work(parser)
     options.add_machine(parser)
     options.add_money(parser)
+    options.add_ownership(parser)
 
 
 def answer(args: argparse.Namespace) -> ComputedAdvice:
@@ -61,6 +62,9 @@ def answer(args: argparse.Namespace) -> ComputedAdvice:
         AdvisorError: options that have none.
     """
     machine, work, money = options.machine_of(args), options.work_of(args), options.money_of(args)
+    owned = options.owned_machine(args, machine)
+    if args.gpu is None:
+        machine = owned
     asked = resolve.find(args.model, args.quant).model
     advice = advise(
         asked,
@@ -69,6 +73,8 @@ def answer(args: argparse.Namespace) -> ComputedAdvice:
         money=money,
         settings=options.settings_of(args),
         chosen=runtime(args.runtime) if args.runtime else None,
+        ownership=options.ownership_of(args, owned),
+        owned=owned,
     )
     return ComputedAdvice(asked=asked, machine=machine, work=work, money=money, advice=advice)
 

@@ -10,9 +10,9 @@ import advisor
 from advisor.advice.advise import Advice
 from advisor.advice.cards import TITLES, card_of
 from advisor.advice.offers import MoneyInputs
+from advisor.advice.options.option import Option
+from advisor.advice.options.table import split
 from advisor.advice.sweeps import CostLine, cost_by_tokens, speed_by_layers
-from advisor.advice.upgrades import Upgrade
-from advisor.advice.what_ifs import WhatIf
 from advisor.cost_model.assumptions import Assumption
 from advisor.cost_model.estimate import Estimate, parts_held
 from advisor.cost_model.placement import PlacementStrategy, Tier
@@ -24,7 +24,6 @@ from advisor.model.model import Model
 from advisor.reports.document import ReportDocument
 from advisor.reports.parts import (
     AssumptionRow,
-    OptionKind,
     OptionRow,
     PlacementCard,
     SweepSeries,
@@ -71,7 +70,7 @@ def document(
         memory=tuple(use for one in shown if one for use in _memory(one, machine, work)),
         token_time=tuple(part for one in shown if one for part in _times(one)),
         layer_sweep=_layers(advice, machine, work),
-        cost_curves=tuple(_curve(line) for line in cost_by_tokens(advice, money)),
+        cost_curves=tuple(_curve(line) for line in cost_by_tokens(advice)),
         assumptions=_assumptions(advice),
         command=command,
         link=link,
@@ -145,46 +144,25 @@ def _end(figure: Range | None, end: str) -> float | None:
 
 
 def _options(advice: Advice) -> Iterable[OptionRow]:
-    """What is there now, then changes, then bigger GPUs."""
-    if advice.best is not None:
-        yield _kept(advice.best)
-    yield from map(_change, advice.what_ifs)
-    yield from map(_upgrade, advice.upgrades)
+    """What is kept, then a few of each kind of the rest, as the page shows them."""
+    return map(_option, split(advice.options)[0])
 
 
-def _kept(best: Estimate) -> OptionRow:
+def _option(option: Option) -> OptionRow:
+    speed, date = option.speed, option.price.date
+    pays = {True: "pays", False: "does not pay", None: ""}[option.pays]
     return OptionRow(
-        kind="keep",
-        name=f"{TITLES[best.strategy]}, {best.runtime}",
-        decode_tps=_end(best.decode, "value"),
-        decode_tps_low=_end(best.decode, "low"),
-        decode_tps_high=_end(best.decode, "high"),
-        upfront_usd=0.0,
-        monthly_usd=0.0,
-    )
-
-
-def _change(change: WhatIf) -> OptionRow:
-    return OptionRow(
-        kind="change", name=change.change, decode_tps=change.decode, verdict=change.cost
-    )
-
-
-def _upgrade(upgrade: Upgrade) -> OptionRow:
-    speed, offer = upgrade.estimate.decode, upgrade.offer
-    kind: OptionKind = "rent" if offer is not None and offer.kind == "rent" else "replace"
-    pays = {True: "pays", False: "does not pay", None: "no price known"}[upgrade.pays]
-    return OptionRow(
-        kind=kind,
-        name=upgrade.name,
-        decode_tps=_end(speed, "value"),
-        decode_tps_low=_end(speed, "low"),
-        decode_tps_high=_end(speed, "high"),
-        monthly_usd=offer.monthly if offer else None,
-        price_note=offer.note if offer else "",
-        saves_hours=upgrade.hours_saved,
-        pays=upgrade.pays,
-        verdict=pays if upgrade.holds_all else f"{pays}; holds only a part",
+        kind=option.kind.value,
+        name=option.name,
+        decode_tps=speed.decode if speed else None,
+        decode_tps_low=speed.low if speed else None,
+        decode_tps_high=speed.high if speed else None,
+        upfront_usd=option.upfront,
+        monthly_usd=option.monthly,
+        price_note=", ".join(filter(None, (option.price.note, f"priced {date}" if date else ""))),
+        saves_hours=option.hours_saved,
+        pays=option.pays,
+        verdict=pays,
     )
 
 

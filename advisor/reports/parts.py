@@ -90,7 +90,7 @@ class OptionRow(Record):
         decode_tps: speed for each user [tokens/s]; None where it does not fit or is not known.
         decode_tps_low: lower end of the 80 % range [tokens/s].
         decode_tps_high: upper end [tokens/s].
-        upfront_usd: paid once [USD]; None where no price is known.
+        upfront_usd: paid once, less what is sold [USD]; None where no price is known.
         monthly_usd: paid or written off each month, power included [USD/month]; None likewise.
         usd_per_million_tokens: of generated tokens [USD]; None likewise.
         hours_lost: waiting in a month [h]; None where it was not worked out.
@@ -102,7 +102,7 @@ class OptionRow(Record):
     """
 
     not_negative: ClassVar[tuple[str, ...]] = (
-        *("decode_tps", "decode_tps_low", "decode_tps_high", "upfront_usd", "monthly_usd"),
+        *("decode_tps", "decode_tps_low", "decode_tps_high", "monthly_usd"),
         *("usd_per_million_tokens", "hours_lost"),
     )
 

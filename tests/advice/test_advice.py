@@ -8,7 +8,10 @@ import pytest
 from advisor.advice.advise import Advice, advise
 from advisor.advice.compare import decode_tps, usable
 from advisor.advice.offers import MoneyInputs
+from advisor.advice.options.option import OptionKind
+from advisor.advice.options.table import choice
 from advisor.advice.upgrades import COUNTS, WORTHWHILE, Upgrade, first_choice
+from advisor.advice.verdict import DONE
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
 from advisor.formatting import tokens_per_second
@@ -104,12 +107,16 @@ def test_the_verdict_says_the_speed_now_the_upgrade_and_when_it_pays(
     situation, start, waiting
 ) -> None:
     found = advice(situation)
-    one, words = chosen(found), found.verdict
+    option, words = choice(found.options), found.verdict
     assert found.best is not None
+    assert option is not None
+    assert option.speed is not None
     assert words.startswith(start + tokens_per_second(decode_tps(found.best)))
-    assert f"{one.name}, {'rented' if one.offer.kind == 'rent' else 'bought'}" in words
-    assert tokens_per_second(decode_tps(one.estimate)) in words
+    assert f"{option.name}, {DONE[option.kind]}, gives about " in words
+    assert tokens_per_second(option.speed.decode) in words
     assert waiting in words
+    # what is older than 90 days, or a price of the launch, is never named unmarked
+    assert not option.stale or option.price.date in words
     assert ("if your hour is worth over $" in words) == ("saves" in waiting)
 
 
@@ -119,7 +126,9 @@ def test_where_nothing_runs_it_says_how_much_is_short_and_what_would_run() -> No
     assert found.what_ifs == ()
     assert found.verdict.startswith("Nothing here runs it: ")
     assert "of memory are short." in found.verdict
-    assert chosen(found).name in found.verdict
+    option = choice(found.options)
+    assert option is not None
+    assert option.name in found.verdict
 
 
 def test_offloading_pays_where_little_is_asked() -> None:
@@ -130,7 +139,7 @@ def test_offloading_pays_where_little_is_asked() -> None:
 
 
 def test_without_replies_nothing_is_saved() -> None:
-    assert verdict("offloads", replies_per_day=0).endswith("it saves no time worth naming.")
+    assert "it saves no time worth naming." in verdict("offloads", replies_per_day=0)
 
 
 @IN_EACH
@@ -209,12 +218,38 @@ def test_a_gpu_without_price_is_never_chosen() -> None:
 
 
 def test_a_rent_of_ones_own_brings_its_gpu_in() -> None:
-    own = MoneyInputs(own_rent=(("RTX A5000", 0.15),))
-    assert "RTX A5000" not in {one.gpu for one in advice("offloads").upgrades}
-    (one,) = [one for one in advice("offloads", own).upgrades if one.gpu == "RTX A5000"]
+    own = MoneyInputs(own_rent=(("RTX A5500", 0.15),))
+    assert "RTX A5500" not in {one.gpu for one in advice("offloads").upgrades}
+    (one,) = [one for one in advice("offloads", own).upgrades if one.gpu == "RTX A5500"]
     assert one.offer is not None
     # 0.15 USD x 24 h x 30.4375 days = 109.575 USD for each
     assert one.offer.monthly == pytest.approx(109.575 * one.count)
+
+
+@pytest.mark.parametrize("situation", ["offloads", "has experts", "runs nothing"])
+def test_options_are_compared_with_what_is_kept(situation: str) -> None:
+    found = advice(situation)
+    kept = found.options[0]
+    assert kept.kind is OptionKind.KEEP
+    assert kept.upfront == 0
+    assert all(option.kept is kept for option in found.options[1:])
+    if found.best is not None:
+        assert kept.speed is not None
+        assert kept.speed.decode == pytest.approx(decode_tps(found.best))
+
+
+def test_what_is_owned_may_be_another_machine_than_the_one_asked_about() -> None:
+    model, said = SITUATIONS["offloads"]
+    here = machine(MachineSpec(**said))
+    owned = machine(MachineSpec(gpu="RTX 3060 12GB", ram_gb=64))
+    asked = catalog.model(model, "Q4_K_M")
+    found = advise(asked, here, Workload(), owned=owned)
+    alone = advise(asked, owned, Workload())
+    assert "RTX 4090" in found.title
+    assert found.options[0].name.startswith("RTX 3060")
+    assert found.options[0].speed is not None
+    assert alone.options[0].speed is not None
+    assert found.options[0].speed.decode == pytest.approx(alone.options[0].speed.decode)
 
 
 @IN_EACH

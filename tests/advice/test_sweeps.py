@@ -7,9 +7,8 @@ import pytest
 
 from advisor.advice.advise import Advice, advise
 from advisor.advice.compare import compare, decode_tps
-from advisor.advice.offers import MoneyInputs
+from advisor.advice.options.table import choice
 from advisor.advice.sweeps import cost_by_tokens, page_cache_for, speed_by_layers
-from advisor.advice.upgrades import first_choice
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
@@ -81,32 +80,28 @@ def test_no_sweep_without_a_gpu() -> None:
 
 
 def test_cost_lines_start_at_the_fixed_cost_and_meet_at_the_break_even() -> None:
-    found, money = advice("Llama-3.1-70B"), MoneyInputs()
-    here, there = cost_by_tokens(found, money, points=3)
-    upgrade = first_choice(found.upgrades)
-    assert upgrade is not None
-    assert upgrade.offer is not None
-    assert here.tokens.tolist() == pytest.approx([0, upgrade.break_even, 2 * upgrade.break_even])
-    assert (here.usd[0], there.usd[0]) == (0, upgrade.offer.monthly)
-    assert here.usd[1] == pytest.approx(there.usd[1])
-    assert here.usd[2] > there.usd[2]
-    assert (here.name, there.name) == ("this machine", upgrade.name)
-
-
-def test_a_line_is_time_in_money() -> None:
     found = advice("Llama-3.1-70B")
-    here, _ = cost_by_tokens(found, MoneyInputs(usd_per_hour_of_time=36), points=5)
-    assert found.best is not None
-    # 36 USD an hour are 0.01 USD a second: tokens / speed x 0.01
-    assert here.usd == pytest.approx(here.tokens / decode_tps(found.best) * 0.01)
+    here, there = cost_by_tokens(found, points=3)
+    kept, option = found.options[0], choice(found.options)
+    assert option is not None
+    assert option.cost is not None
+    assert kept.cost is not None
+    assert (here.usd[0], there.usd[0]) == (kept.cost.fixed, option.cost.fixed)
+    assert (here.name, there.name) == ("as it is", option.name)
+    # both are lines, so that they cross where their difference of the start is used up
+    steps = [line.usd[1] - line.usd[0] for line in (here, there)]
+    meet = (there.usd[0] - here.usd[0]) / (steps[0] - steps[1]) * here.tokens[1]
+    assert meet == pytest.approx(option.break_even_tokens)
 
 
-def test_time_without_worth_never_breaks_even_and_still_draws() -> None:
-    money = MoneyInputs(usd_per_hour_of_time=0)
-    found = advise(catalog.model("Llama-3.1-70B", "Q4_K_M"), desktop(), WORK, money=money)
-    here, there = cost_by_tokens(found, money)
-    assert np.all(np.isfinite(here.tokens))
-    assert np.all(here.usd < there.usd)
+def test_a_line_is_use_and_time_in_money() -> None:
+    found = advice("Llama-3.1-70B")
+    here, _ = cost_by_tokens(found, points=5)
+    kept = found.options[0]
+    assert kept.with_waiting is not None
+    # at the tokens of this use a month costs what the option says, waiting included
+    at = np.interp(kept.tokens, here.tokens, here.usd)
+    assert at == pytest.approx(kept.with_waiting)
 
 
 def test_no_lines_where_nothing_runs() -> None:
@@ -114,7 +109,7 @@ def test_no_lines_where_nothing_runs() -> None:
         catalog.model("Llama-3.1-70B", "Q4_K_M"), desktop("none", ram=2), WORK
     )  # fmt: skip
     assert found.best is None
-    assert cost_by_tokens(found, MoneyInputs()) == ()
+    assert cost_by_tokens(found) == ()
 
 
 def from_drive(**said: object) -> Estimate:

@@ -11,6 +11,7 @@ from advisor.advice.advise import Advice, advise
 from advisor.advice.cards import TITLES, card_of
 from advisor.advice.compare import decode_tps
 from advisor.advice.offers import MoneyInputs
+from advisor.advice.options.table import split
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
@@ -60,8 +61,7 @@ def test_it_says_what_the_advice_says(situation: str) -> None:
     advice, report = answer(situation)
     assert (report.title, report.verdict) == (advice.title, advice.verdict)
     assert len(report.placements) == len(advice.estimates)
-    best = int(advice.best is not None)
-    assert len(report.options) == best + len(advice.what_ifs) + len(advice.upgrades)
+    assert len(report.options) == len(split(advice.options)[0])
     assert report.inputs == {"model": SITUATIONS[situation][0]}
     for card, one in zip(report.placements, advice.estimates, strict=True):
         assert (card.runtime, card.placement, card.fits) == (

@@ -71,7 +71,13 @@ def answer(
     found = picked.in_format(choices.form)
     work, money = choices.workload(), choices.money()
     advice = advise(
-        found.model, here, work, money=money, settings=choices.settings(), chosen=choices.chosen()
+        found.model,
+        here,
+        work,
+        money=money,
+        settings=choices.settings(),
+        chosen=choices.chosen(),
+        ownership=choices.ownership(here),
     )
     return AdviseAnswer(
         choices=choices,

@@ -7,8 +7,8 @@ from markupsafe import Markup
 
 from advisor.advice.cards import TITLES, card_of
 from advisor.advice.compare import decode_tps, usable
+from advisor.advice.options.option import Option, OptionKind
 from advisor.advice.sweeps import page_cache_for
-from advisor.advice.upgrades import Upgrade
 from advisor.cost_model.estimate import Estimate, parts_held
 from advisor.cost_model.placement import PlacementStrategy, Tier
 from advisor.cost_model.schedule import Route
@@ -88,17 +88,22 @@ def _short(answer: AdviseAnswer, one: Estimate, before: str) -> Iterable[Markup]
 
 
 def _would_hold(answer: AdviseAnswer) -> Iterable[Markup]:
-    """The cheapest GPU that holds the whole model."""
-    found = next((one for one in answer.advice.upgrades if one.holds_all), None)
-    if found is not None and found.estimate.decode is not None:
-        yield block("oa-why", _reach(found), "p")
+    """The cheapest month that holds the whole model in GPUs."""
+    holding = (OptionKind.ADD, OptionKind.REPLACE, OptionKind.RENT)
+    whole = [
+        option
+        for option in answer.advice.options
+        if option.kind in holding and option.speed and option.speed.whole and option.monthly
+    ]
+    if whole:
+        yield block("oa-why", _reach(min(whole, key=lambda one: one.monthly or 0.0)), "p")
 
 
-def _reach(found: Upgrade) -> Markup:
-    decode = found.estimate.decode
-    speeds = range_of(float(decode.low), float(decode.high)) if decode else UNKNOWN
-    return Markup("Would reach <b>{} tokens/s</b> on {}, the cheapest that holds it.").format(
-        speeds, found.name
+def _reach(option: Option) -> Markup:
+    speed = option.speed
+    speeds = range_of(speed.low, speed.high) if speed else UNKNOWN
+    return Markup("Would reach <b>{} tokens/s</b> with {}, the cheapest that holds it.").format(
+        speeds, option.name
     )
 
 

@@ -20,6 +20,7 @@ from advisor.ui.advise import (
     concurrency,
     diagnosis,
     model_summary,
+    options_table,
     rent,
     runtime_table,
     save,
@@ -71,8 +72,8 @@ def show(answer: AdviseAnswer, problems: Iterable[str]) -> None:
     _unknown(answer)
     diagnosis.panel(answer)
     _charts(answer)
-    st.subheader("Bigger GPUs, cheapest month first", anchor="bigger-gpus")
-    tables.upgrades(answer)
+    st.subheader("Options", anchor="options")
+    options_table.options(answer)
     rent.task_file(answer)
     st.subheader("Runtimes for this, fastest first", anchor="runtimes")
     runtime_table.runtimes(answer)

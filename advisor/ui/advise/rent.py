@@ -3,6 +3,7 @@
 import streamlit as st
 
 from advisor.advice import skypilot
+from advisor.advice.options.option import OptionKind
 from advisor.advice.upgrades import Upgrade, first_choice
 from advisor.errors import Refusal
 from advisor.ui.advise.answer import AdviseAnswer
@@ -11,17 +12,21 @@ from advisor.ui.parts.markup import block, notice, show
 
 def task_file(answer: AdviseAnswer) -> None:
     """A choice of the rented GPUs and the file for it; nothing where none is rented."""
+    if not any(option.kind is OptionKind.RENT for option in answer.advice.options):
+        return
+    part = st.expander("Rent one with SkyPilot", key="open_renting", on_change="rerun")
+    if not part.open:
+        return
     rented = {
         one.name: one
         for one in answer.advice.upgrades
         if one.offer is not None and one.offer.kind == "rent"
     }
-    if not rented:
-        return
-    part = st.expander("Rent one with SkyPilot", key="open_renting", on_change="rerun")
-    if part.open:
-        with part:
+    with part:
+        if rented:
             _task(answer, rented)
+        else:
+            show(block("oa-soft", "No machine for rent is faster than what you have.", "p"))
 
 
 def _task(answer: AdviseAnswer, rented: dict[str, Upgrade]) -> None:

@@ -7,9 +7,11 @@ from dataclasses import dataclass, fields
 from urllib.parse import urlencode
 
 from advisor.advice.offers import MoneyInputs
-from advisor.catalog.inputs import MACHINE, MONEY, REQUEST, Input
+from advisor.advice.ownership import Form, Ownership, form_of
+from advisor.catalog.inputs import MACHINE, MONEY, OWNERSHIP, REQUEST, Input
 from advisor.cost_model.placement import Settings, stated
 from advisor.cost_model.workload import Workload
+from advisor.machine.machine import Machine
 from advisor.machine.spec import MIXED, MachineSpec
 from advisor.machine.spec import NO_GPU as NAMED_NONE
 from advisor.runtimes import Runtime, runtime
@@ -19,10 +21,13 @@ from advisor.ui.sidebar.fields import (
     ANY,
     AS_SEEN,
     AS_STORED,
+    BY_PARTS,
     CONTEXTS,
     NO_GPU,
     NONE,
     NVLINK,
+    OWNED,
+    RENTED,
     SPENT,
     WORK,
 )
@@ -60,12 +65,23 @@ class Choices:
     layers: int | None = None
     experts: int | None = None
     cache: float | None = None
+    having: str = OWNED
+    formfactor: str = BY_PARTS
+    resale: float | None = None
+    rentedat: float | None = None
     hour: float
-    rentday: float
+    rentday: float | None = None
+    starts: float = 1.0
+    startmin: float = 5.0
     months: float
     kwh: float
+    on: float = 8.0
+    thinking: float = 0.0
+    reading: float = 10.0
     rentgpu: str | None = None
     rentusd: float | None = None
+    buygpu: str | None = None
+    buyusd: float | None = None
 
     @property
     def form(self) -> str | None:
@@ -122,17 +138,30 @@ class Choices:
 
     def money(self) -> MoneyInputs:
         """What time and electricity are worth."""
-        own: tuple[tuple[str, float], ...] = ()
-        if self.rentgpu not in (None, NONE) and self.rentusd is not None:
-            own = ((str(self.rentgpu), self.rentusd),)
         return MoneyInputs(
             replies_per_day=self.replies,
             usd_per_hour_of_time=self.hour,
             rented_hours_per_day=self.rentday,
+            starts_per_day=self.starts,
+            start_minutes=self.startmin,
             purchase_months=self.months,
             usd_per_kwh=self.kwh,
-            own_rent=own,
+            hours_on_per_day=self.on,
+            thinking_tokens=self.thinking,
+            reading_tps=self.reading,
+            own_rent=_typed(self.rentgpu, self.rentusd),
+            own_price=_typed(self.buygpu, self.buyusd),
         )
+
+    def ownership(self, machine: Machine) -> Ownership:
+        """How the machine is had."""
+        by_parts = self.formfactor == BY_PARTS
+        return self._owned(form_of(machine) if by_parts else Form(self.formfactor))
+
+    def _owned(self, form: Form) -> Ownership:
+        if self.having == RENTED:
+            return Ownership(form=form, rented_at=self.rentedat or 0.0)
+        return Ownership(form=form, resale=self.resale or 0.0)
 
     def settings(self) -> Settings:
         """What was fixed about the placement."""
@@ -176,6 +205,9 @@ class Choices:
             *_stated(REQUEST, self.workload(), WORK),
             ("--gpu-layers", self.layers), ("--cpu-moe", self.experts), ("--cache-gb", self.cache),
             *_stated(MONEY, self.money(), SPENT),
+            *_stated(OWNERSHIP, self._owned(Form.DESKTOP), Ownership()),
+            ("--form", None if self.formfactor == BY_PARTS else self.formfactor),
+            *(("--own-price", f"{gpu}={usd:g}") for gpu, usd in self.money().own_price),
             *(("--own-rent", f"{gpu}={usd:g}") for gpu, usd in self.money().own_rent),
         ]  # fmt: skip
         words = (
@@ -189,6 +221,17 @@ class Choices:
     def _link(self) -> tuple[int | None, int | None]:
         found = re.fullmatch(r"PCIe (\d+) x(\d+)", self.link or "")
         return (int(found[1]), int(found[2])) if found else (None, None)
+
+
+def _named(option: str, gpu: str | None, usd: float | None) -> dict[str, object]:
+    """A typed price as the command line takes it; nothing where none was typed."""
+    typed = _typed(gpu, usd)
+    return {option: f"{typed[0][0]}={typed[0][1]:g}"} if typed else {}
+
+
+def _typed(gpu: str | None, usd: float | None) -> tuple[tuple[str, float], ...]:
+    """A price of one GPU; none where none was typed."""
+    return () if gpu in (None, NONE) or usd is None else ((str(gpu), usd),)
 
 
 def address(base: str, parameters: Mapping[str, str]) -> str:

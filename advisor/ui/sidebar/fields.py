@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from advisor.advice.offers import MoneyInputs
+from advisor.advice.ownership import Form, Ownership
 from advisor.catalog.inputs import BY_NAME
 from advisor.cost_model.workload import Workload
 from advisor.errors import UnknownName
@@ -19,6 +20,7 @@ AS_STORED = "As stored"
 PCI, NVLINK = "PCI Express", "NVLink bridge"
 WORK, SPENT = Workload(), MoneyInputs()
 """Requests and money as they are where nobody states them."""
+OWNED, RENTED, BY_PARTS = "Owned", "Rented", "By its parts"
 CONTEXTS = {f"{2**power // 1024}k": 2**power for power in range(11, 21)}
 """Sizes of the context, as people write them [tokens]."""
 OTHER_FORMATS = ("AWQ", "GPTQ", "FP8")
@@ -148,7 +150,7 @@ def _sentence(phrase: str) -> str:
 @cache
 def fields() -> dict[str, Field]:
     """All inputs by key; read once, since the catalogue is."""
-    return {one.key: one for one in (*_model(), *_machine(), *_more(), *_money())}
+    return {one.key: one for one in (*_model(), *_machine(), *_having(), *_more(), *_money())}
 
 
 def _model() -> tuple[Field, ...]:
@@ -244,7 +246,12 @@ def _more() -> tuple[Field, ...]:
 def _money() -> tuple[Field, ...]:
     return (
         _number("hour", "usd_per_hour_of_time", 5, default=SPENT.usd_per_hour_of_time),
-        _number("rentday", "rented_hours_per_day", 1, default=SPENT.rented_hours_per_day),
+        _number("rentday", "rented_hours_per_day", 1, placeholder="by use"),
+        _number("starts", "starts_per_day", 1.0, default=SPENT.starts_per_day),
+        _number("startmin", "start_minutes", 1.0, default=SPENT.start_minutes),
+        _number("thinking", "thinking_tokens", 256, default=SPENT.thinking_tokens),
+        _number("reading", "reading_tps", 1.0, default=SPENT.reading_tps),
+        _number("on", "hours_on_per_day", 1.0, default=SPENT.hours_on_per_day),
         _number("months", "purchase_months", 6, default=SPENT.purchase_months),
         _number("kwh", "usd_per_kwh", 0.01, default=SPENT.usd_per_kwh),
         Pick(
@@ -255,4 +262,29 @@ def _money() -> tuple[Field, ...]:
         Amount(
             key="rentusd", label="Rent ($/h each)", low=0.0, high=1000.0, default=1.0, step=0.05
         ),
+        Pick(
+            key="buygpu", label="Own price for", kind="GPU",
+            options=(NONE, *gpu_rows()), default=NONE,
+            help="A GPU whose price you know; it replaces the one on record.",
+        ),
+        Amount(
+            key="buyusd", label="Price ($ each)", low=1.0, high=1_000_000.0, default=1000.0,
+            step=50.0,
+        ),
+    )  # fmt: skip
+
+
+def _having() -> tuple[Field, ...]:
+    return (
+        Pick(
+            key="having", label="You have it", kind="answer", options=(OWNED, RENTED),
+            default=OWNED, help="What it costs you now, power or rent, is in every comparison.",
+        ),
+        Pick(
+            key="formfactor", label="Kind of machine", kind="kind of machine",
+            options=(BY_PARTS, *(form.value for form in Form)), default=BY_PARTS,
+            help="A laptop, Mac or mini PC takes no card inside. By its parts: as it seems.",
+        ),
+        _number("resale", "resale", 50.0, default=Ownership().resale),
+        _number("rentedat", "rented_at", 0.05, default=0.5),
     )  # fmt: skip

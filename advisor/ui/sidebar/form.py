@@ -7,7 +7,7 @@ import streamlit as st
 from advisor.machine.catalog import find_gpu, gpu_bridges
 from advisor.ui.sidebar import machine_panel, model_panel
 from advisor.ui.sidebar.choices import Choices
-from advisor.ui.sidebar.fields import ANOTHER, NO_GPU, NONE, THIS
+from advisor.ui.sidebar.fields import ANOTHER, NO_GPU, NONE, RENTED, THIS
 from advisor.ui.sidebar.widgets import always_in_address, ask, pair
 
 
@@ -15,7 +15,7 @@ def choices() -> tuple[model_panel.Wanted, Choices]:
     """Ask for everything and return what was chosen."""
     with st.sidebar:
         wanted, values = _model()
-        values |= {**_machine(), **_more(), **_money()}
+        values |= {**_machine(), **_having(), **_more(), **_money()}
     return wanted, Choices(**values)
 
 
@@ -57,6 +57,13 @@ def _drive() -> dict[str, Any]:
     return {"drive": ask("drive"), "drivespeed": ask("drivespeed")}
 
 
+def _having() -> dict[str, Any]:
+    """How the machine is had: asked once, used by every option."""
+    values = pair("having", "formfactor")
+    amount = "rentedat" if values["having"] == RENTED else "resale"
+    return {**values, amount: ask(amount)}
+
+
 def _more() -> dict[str, Any]:
     with st.expander("More about the request"):
         names = ("runtime", "kv", "prompt", "output", "ubatch", "layers", "experts", "cache")
@@ -65,6 +72,10 @@ def _more() -> dict[str, Any]:
 
 def _money() -> dict[str, Any]:
     with st.expander("Money"):
-        values = {name: ask(name) for name in ("hour", "rentday", "months", "kwh", "rentgpu")}
+        values = {**pair("hour", "months"), **pair("kwh", "on"), **pair("thinking", "reading")}
+        values |= {"rentday": ask("rentday"), **pair("starts", "startmin")}
+        values["rentgpu"] = ask("rentgpu")
         rent = ask("rentusd") if values["rentgpu"] != NONE else None
-        return {**values, "rentusd": rent}
+        values |= {"rentusd": rent, "buygpu": ask("buygpu")}
+        price = ask("buyusd") if values["buygpu"] != NONE else None
+        return {**values, "buyusd": price}

@@ -1,0 +1,1 @@
+"""Options: what a person could do, with its cost and when it pays; start at `table`."""

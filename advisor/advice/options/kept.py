@@ -1,0 +1,82 @@
+"""Keep what there is, as it is or changed for little."""
+
+import math
+from collections.abc import Iterable
+
+from advisor.advice.host_parts import HostPartRow, host_part_rows
+from advisor.advice.options.option import MonthlyCost, Option, OptionKind, Price
+from advisor.advice.options.prices import with_part
+from advisor.advice.options.question import Question
+from advisor.advice.power import draw_of
+from advisor.advice.speeds import Speed
+from advisor.advice.what_ifs import WhatIf
+from advisor.units import GIB
+
+
+def cost_of_keeping(question: Question, speed: Speed | None) -> MonthlyCost:
+    """What a month costs with the machine as it is: electricity and value tied up, or its rent."""
+    own = question.ownership
+    if own.rented_at is not None:
+        return question.use.rented(own.rented_at, speed) if speed else MonthlyCost()
+    return question.use.owned(draw_of(question.machine), speed, tied_up=own.resale)
+
+
+def keep(question: Question, speed: Speed | None) -> Option:
+    """The machine as it is."""
+    own = question.ownership
+    price = Price()
+    if own.rented_at is not None:
+        price = Price(typed=True, note=f"${own.rented_at:.2f} an hour, as you typed")
+    name = question.machine.name
+    return question.option(OptionKind.KEEP, name, speed, cost_of_keeping(question, speed), price)
+
+
+def changes(question: Question, kept: Option, what_ifs: Iterable[WhatIf]) -> list[Option]:
+    """Other formats, caches, memory and drives, each with its price where it has one."""
+    found = []
+    for change in what_ifs:
+        cost = cost_of_keeping(question, change.speed)
+        price = _price(change)
+        if price.usd:
+            spread = question.use.spread(price.usd)
+            cost = MonthlyCost(
+                purchase=spread,
+                tied_up=cost.tied_up,
+                rent=cost.rent,
+                idle_power=cost.idle_power,
+                busy_power=cost.busy_power,
+            )
+        found.append(
+            question.option(OptionKind.CHANGE, change.change, change.speed, cost, price, kept=kept)
+        )
+    return found
+
+
+def _price(change: WhatIf) -> Price:
+    """Nothing for what is free; memory by the kit; a drive as it is sold; else unknown."""
+    if change.cost.startswith("free"):
+        return Price(note=change.cost)
+    if change.ram:
+        return _memory(change.ram)
+    if change.drive:
+        return _once(_largest("drive"))
+    return Price(usd=None, note="no price on record; type yours")
+
+
+def _memory(size: float) -> Price:
+    """So many bytes of RAM as kits of the largest size on record [B]."""
+    kit = _largest("ram")
+    count = math.ceil(size / (kit.size * GIB))
+    price = Price()
+    for _ in range(count):
+        price = _once(kit, price)
+    return price
+
+
+def _largest(part: str) -> HostPartRow:
+    return [row for row in host_part_rows() if row.part == part][-1]
+
+
+def _once(part: HostPartRow, price: Price | None = None) -> Price:
+    start = price if price is not None and price.sources else Price(date=part.date)
+    return with_part(start, part)

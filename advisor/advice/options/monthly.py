@@ -1,0 +1,133 @@
+"""Hours lost and the cost of a month, for a machine that reaches a speed."""
+
+from dataclasses import dataclass
+
+from advisor.advice.money import SECONDS_PER_HOUR, monthly_purchase
+from advisor.advice.offers import MoneyInputs
+from advisor.advice.options.option import MonthlyCost
+from advisor.advice.power import PowerDraw, idle_hours, monthly_energy
+from advisor.advice.speeds import Speed
+from advisor.advice.use import (
+    api_cost,
+    computing_seconds,
+    monthly_tokens,
+    rented_hours,
+    session_seconds,
+    waiting_seconds,
+)
+from advisor.cost_model.workload import Workload
+from advisor.units import DAYS_PER_MONTH, HOURS_PER_MONTH
+
+
+@dataclass(frozen=True, kw_only=True)
+class Use:
+    """One person's use of whatever answers.
+
+    Attributes:
+        work: what one reply takes.
+        money: replies, reading, hours, prices.
+    """
+
+    work: Workload
+    money: MoneyInputs
+
+    @property
+    def shown(self) -> float:
+        """Tokens of a reply that are read."""
+        return float(self.work.output)
+
+    @property
+    def generated(self) -> float:
+        """Tokens of a reply, thought ones included."""
+        return self.shown + self.money.thinking_tokens
+
+    @property
+    def tokens(self) -> float:
+        """Tokens of all replies of a month."""
+        return float(monthly_tokens(self.money.replies_per_day, self.generated))
+
+    def hours_lost(self, speed: Speed) -> float:
+        """Waiting in a month [h]."""
+        each = waiting_seconds(
+            speed.first_token, speed.decode, self.money.thinking_tokens, self.shown,
+            self.money.reading_tps,
+        )  # fmt: skip
+        return float(each) * self.money.replies_per_day * DAYS_PER_MONTH / SECONDS_PER_HOUR
+
+    def start_seconds(self, speed: Speed) -> float:
+        """From asking for a rented machine until it answers: its start and the loading [s]."""
+        return 60.0 * self.money.start_minutes + (speed.load or 0.0)
+
+    def hours_starting(self, speed: Speed) -> float:
+        """Waiting for a rented machine to start, in a month [h]; none for one that stays on."""
+        if self.money.rented_hours_per_day is not None and self.money.rented_hours_per_day >= 24:
+            return 0.0
+        starts = self.money.starts_per_day if self.money.replies_per_day else 0.0
+        return self.start_seconds(speed) * starts * DAYS_PER_MONTH / SECONDS_PER_HOUR
+
+    def busy_hours(self, speed: Speed) -> float:
+        """Hours of a month that it answers, users together counted as one stream [h]."""
+        each = float(computing_seconds(speed.first_token, speed.decode, self.generated))
+        together = each / float(self.work.users)
+        return together * self.money.replies_per_day * DAYS_PER_MONTH / SECONDS_PER_HOUR
+
+    def keeps_up(self, speed: Speed) -> bool:
+        """All replies of a month can be answered in it."""
+        return self.busy_hours(speed) <= HOURS_PER_MONTH
+
+    def rented_hours(self, speed: Speed) -> float:
+        """Hours of a month that a machine is rented [h]: as typed, else what use takes."""
+        if self.money.rented_hours_per_day is not None:
+            return self.money.rented_hours_per_day * DAYS_PER_MONTH
+        turn = session_seconds(
+            speed.first_token, speed.decode, self.money.thinking_tokens, self.shown,
+            self.money.reading_tps,
+        )  # fmt: skip
+        start = self.start_seconds(speed)
+        each = float(turn) / float(self.work.users)
+        replies, starts = self.money.replies_per_day, self.money.starts_per_day
+        return float(rented_hours(each, replies, starts if replies else 0.0, start))
+
+    def power(self, draw: PowerDraw, speed: Speed | None) -> tuple[float, float]:
+        """Electricity of a month while it waits and while it answers [USD/month]."""
+        busy = min(self.busy_hours(speed), HOURS_PER_MONTH) if speed else 0.0
+        waits = idle_hours(self.money.hours_on_per_day * DAYS_PER_MONTH, busy)
+        price = self.money.usd_per_kwh
+        return (
+            float(monthly_energy(draw.idle, waits, price)),
+            float(monthly_energy(draw.busy, busy, price)),
+        )
+
+    def spread(self, usd: float) -> float:
+        """A purchase spread over its months [USD/month]."""
+        return float(monthly_purchase(usd, self.money.purchase_months))
+
+    def owned(
+        self, draw: PowerDraw, speed: Speed | None, usd: float = 0.0, tied_up: float = 0.0
+    ) -> MonthlyCost:
+        """What a month costs with a machine of one's own.
+
+        Args:
+            draw: what it takes from the wall.
+            speed: that it reaches.
+            usd: paid for what is bought.
+            tied_up: what could be had for what is kept [USD].
+        """
+        idle, busy = self.power(draw, speed)
+        return MonthlyCost(
+            purchase=self.spread(usd),
+            tied_up=self.spread(tied_up),
+            idle_power=idle,
+            busy_power=busy,
+        )
+
+    def rented(self, usd_per_hour: float, speed: Speed) -> MonthlyCost:
+        """What a month costs with a rented machine."""
+        return MonthlyCost(rent=usd_per_hour * self.rented_hours(speed))
+
+    def called(self, usd_in: float, usd_out: float) -> MonthlyCost:
+        """What a month costs by the token."""
+        cost = api_cost(
+            self.money.replies_per_day, float(self.work.prompt), self.generated, usd_in, usd_out
+        )
+        return MonthlyCost(api=float(cost))

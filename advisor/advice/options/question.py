@@ -1,0 +1,95 @@
+"""What every option is worked out from, and the option itself from its parts."""
+
+from dataclasses import dataclass
+from datetime import date
+
+from advisor.advice.offers import MoneyInputs
+from advisor.advice.options.monthly import Use
+from advisor.advice.options.option import MonthlyCost, Option, OptionKind, Price
+from advisor.advice.ownership import Ownership
+from advisor.advice.price_dates import is_stale
+from advisor.advice.speeds import Speed
+from advisor.cost_model.workload import Workload
+from advisor.machine.machine import Machine
+from advisor.model.model import Model
+from advisor.runtimes import Runtime
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """Model, machine, use and what is owned.
+
+    Attributes:
+        asked: the model in the format asked for.
+        machine: what is kept.
+        work: what one reply takes.
+        runtime: that runs it there, and in every other option.
+        money: use and prices.
+        ownership: how the machine is had.
+        today: the day by which the age of prices is judged.
+    """
+
+    asked: Model
+    machine: Machine
+    work: Workload
+    runtime: Runtime
+    money: MoneyInputs
+    ownership: Ownership
+    today: date
+
+    @property
+    def use(self) -> Use:
+        """The person's use."""
+        return Use(work=self.work, money=self.money)
+
+    def option(
+        self,
+        kind: OptionKind,
+        name: str,
+        speed: Speed | None,
+        cost: MonthlyCost | None,
+        price: Price | None = None,
+        *,
+        sold: float = 0.0,
+        kept: Option | None = None,
+        alike: bool = False,
+    ) -> Option:
+        """An option whose hours, age of price and comparison follow from its parts.
+
+        Args:
+            kind: what is done.
+            name: with what.
+            speed: that it reaches.
+            cost: of a month; None without a price.
+            price: what is paid once and what prices rest on; None where nothing is paid.
+            sold: what is had for what is sold [USD].
+            kept: what to compare with.
+            alike: it is more of the card there is.
+        """
+        price = price or Price()
+        paid = price.usd is not None and cost is not None
+        asked_for = bool(price.sources) or price.usd is None
+        return Option(
+            kind=kind,
+            name=name,
+            speed=speed,
+            upfront=(price.usd or 0.0) - sold if paid else None,
+            cost=cost if paid else None,
+            price=price,
+            hours_lost=None if speed is None else self._hours_lost(kind, speed),
+            tokens=self.use.tokens,
+            keeps_up=speed is None or self.use.keeps_up(speed),
+            worth=self.money.usd_per_hour_of_time,
+            stale=asked_for and not price.typed and is_stale(price.date, self.today),
+            kept=kept,
+            alike=alike,
+        )
+
+    def _hours_lost(self, kind: OptionKind, speed: Speed) -> float:
+        """Waiting for replies, and for a rented machine to start [h/month]."""
+        own = self.ownership
+        rented = kind is OptionKind.RENT or (
+            kind in (OptionKind.KEEP, OptionKind.CHANGE) and not own.owned
+        )
+        starting = self.use.hours_starting(speed) if rented else 0.0
+        return self.use.hours_lost(speed) + starting

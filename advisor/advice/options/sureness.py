@@ -1,0 +1,86 @@
+"""How sure it is that an option pays, and what that depends on most."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from advisor.advice.chances import Bar, Uncertain, chance, tornado
+from advisor.advice.offers import MoneyInputs
+from advisor.advice.options.option import Option
+from advisor.advice.speeds import Speed
+from advisor.model.model import Floats
+
+DRAWN = ("speed now", "speed then", "price")
+"""Inputs that are uncertain in themselves; what a person states is not drawn."""
+PRICE_BAND = 1.15
+"""Factor up and down that holds what a price is four times in five, a fresh one; assumed."""
+STALE_BAND = 1.4
+"""The same for one older than 90 days: RTX 3090s were 700 to 990 USD within half a year."""
+
+
+def _band(value: float, factor: float) -> Uncertain:
+    return Uncertain(value=value, low=value / factor, high=value * factor)
+
+
+def _speed(speed: Speed) -> Uncertain:
+    return Uncertain(value=speed.decode, low=speed.low, high=speed.high)
+
+
+def inputs(option: Option, kept: Option, money: MoneyInputs) -> dict[str, Uncertain]:
+    """What the gain of an option depends on, by name; only what has a range and is not zero."""
+    found: dict[str, Uncertain] = {}
+    if kept.speed:
+        found["speed now"] = _speed(kept.speed)
+    if option.speed and option.speed.high > option.speed.low:
+        found["speed then"] = _speed(option.speed)
+    paid = _paid(option)
+    if paid > 0:
+        found["price"] = _band(paid, STALE_BAND if option.stale else PRICE_BAND)
+    if money.replies_per_day > 0:
+        found["replies a day"] = _band(money.replies_per_day, 2.0)
+    if money.usd_per_hour_of_time > 0:
+        found["worth of an hour"] = _band(money.usd_per_hour_of_time, 2.0)
+    return found
+
+
+def _paid(option: Option) -> float:
+    """The part of a month's cost that follows from prices [USD/month]."""
+    cost = option.cost
+    return 0.0 if cost is None else cost.purchase + cost.rent + cost.api
+
+
+def gain(at: Mapping[str, Floats], option: Option, kept: Option, money: MoneyInputs) -> Floats:
+    """What an option leaves of a month more than what is kept, at other inputs [USD/month].
+
+    Hours lost follow each speed's inverse, and replies; electricity stays as it is.
+    """
+    now = _ratio(at, "speed now", kept.speed.decode if kept.speed else 1.0)
+    then = _ratio(at, "speed then", option.speed.decode if option.speed else 1.0)
+    replies = _ratio(at, "replies a day", money.replies_per_day)
+    worth = at.get("worth of an hour", np.asarray(option.worth))
+    before = (kept.hours_lost or 0.0) / now * replies * worth
+    after = (option.hours_lost or 0.0) / then * replies * worth
+    paid = _paid(option)
+    price = at.get("price", np.asarray(paid))
+    apart = (option.monthly or 0.0) - paid - (kept.monthly or 0.0)
+    return np.asarray(before - after - price - apart)
+
+
+def _ratio(at: Mapping[str, Floats], name: str, value: float) -> Floats:
+    return np.asarray(at[name]) / value if name in at and value else np.asarray(1.0)
+
+
+def chance_it_pays(option: Option, kept: Option, money: MoneyInputs) -> float:
+    """Share of draws of speeds and prices in which an option pays at the use that was stated."""
+    if option.gain is None:
+        return 1.0
+    known = inputs(option, kept, money)
+    drawn = {name: known[name] for name in known if name in DRAWN}
+    return chance(drawn, lambda at: gain(at, option, kept, money))
+
+
+def what_matters(option: Option, kept: Option, money: MoneyInputs) -> tuple[Bar, ...]:
+    """The gain of an option at both ends of each input, what moves it most first."""
+    if option.gain is None:
+        return ()
+    return tornado(inputs(option, kept, money), lambda at: gain(at, option, kept, money))

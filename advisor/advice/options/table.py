@@ -1,0 +1,110 @@
+"""All that a person could do, side by side: what is kept first, the rest by what it leaves."""
+
+import math
+from collections.abc import Iterable, Sequence
+from functools import cache
+
+import numpy as np
+
+from advisor.advice.options.cards import added, for_rent, holders, kinds, replaced
+from advisor.advice.options.elsewhere import apis, machines, rents
+from advisor.advice.options.kept import changes, keep
+from advisor.advice.options.option import Option, OptionKind
+from advisor.advice.options.question import Question
+from advisor.advice.pareto import beaten
+from advisor.advice.speeds import Speed
+from advisor.advice.what_ifs import WhatIf
+from advisor.machine import from_spec
+from advisor.machine.machine import Gpu, Machine
+from advisor.machine.spec import MachineSpec
+
+OF_EACH = 3
+"""Options of a kind that are shown before the rest is asked for."""
+
+
+def options(
+    question: Question, now: Speed | None, what_ifs: Iterable[WhatIf]
+) -> tuple[Option, ...]:
+    """What is kept, then everything else, the one that leaves most first.
+
+    Args:
+        question: model, machine, use and what is owned.
+        now: the speed of what is kept; None where nothing runs.
+        what_ifs: changes short of another card.
+    """
+    kept = keep(question, now)
+    held = _held(question)
+    others = [
+        *changes(question, kept, what_ifs),
+        *added(question, kept),
+        *replaced(question, kept, held),
+        *machines(question, kept),
+        *rents(question, kept, held),
+        *apis(question, kept),
+    ]
+    return (kept, *sorted(others, key=rank))
+
+
+@cache
+def _cardless() -> Machine:
+    """Where cards stand that come with their own machine, or into one that is unified now."""
+    return from_spec.machine(MachineSpec())
+
+
+def _held(question: Question) -> list[tuple[Gpu, int, Speed]]:
+    """Of every card for sale or rent as few as hold the model, in the host there is."""
+    cards = {card.name: card for card in (*kinds(question), *for_rent(question))}
+    host = _cardless() if question.machine.unified else question.machine
+    return holders(question, host, list(cards.values()))
+
+
+def rank(option: Option) -> tuple[bool, float, float]:
+    """By the month with its waiting, the least first; what has no price or speed comes last."""
+    known = option.with_waiting
+    monthly = option.monthly
+    return (
+        known is None,
+        math.inf if known is None else known,
+        math.inf if monthly is None else monthly,
+    )
+
+
+def choice(found: Sequence[Option]) -> Option | None:
+    """What a verdict names: the one that leaves most of those that pay and may win.
+
+    Where nothing runs now, the cheapest that does. Changes of format and cache are none of them:
+    what they lose in quality has no price.
+    """
+    kept = found[0]
+    able = [one for one in found[1:] if one.may_win and one.with_waiting is not None]
+    if kept.speed is not None:
+        able = [one for one in able if one.pays]
+    return min(able, key=rank, default=None)
+
+
+def folded(found: Sequence[Option]) -> list[bool]:
+    """True for those that another one beats in both the month's cost and speed; never what is kept
+    nor one without a price or a speed.
+    """
+    cost = [math.nan if one.monthly is None else one.monthly for one in found]
+    speed = [math.nan if one.speed is None else one.speed.decode for one in found]
+    hidden = [bool(one) for one in beaten(np.array(cost), np.array(speed))]
+    return [hide and index > 0 for index, hide in enumerate(hidden)]
+
+
+def split(found: Sequence[Option]) -> tuple[list[Option], list[Option]]:
+    """A few of each kind, and the rest: what another beats in both, has no price, or comes later.
+
+    Of a kind that is folded whole one is shown nevertheless, so that every kind is answered; more
+    of the card there is stands for all that could be added.
+    """
+    hidden = folded(found)
+    shown: list[Option] = []
+    for kind in OptionKind:
+        own = [at for at, option in enumerate(found) if option.kind is kind]
+        best = [at for at in own if not hidden[at] and found[at].cost is not None]
+        alike = [at for at in own if found[at].alike]
+        few = sorted({*best[:OF_EACH], *alike[:1]} or own[:1])
+        shown += [found[at] for at in few]
+    kept = set(map(id, shown))
+    return shown, [option for option in found if id(option) not in kept]

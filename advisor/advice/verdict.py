@@ -1,0 +1,165 @@
+"""The answer in words: what it does now, what to do, when that pays, and what else there is."""
+
+import math
+from collections.abc import Iterable, Sequence
+
+from advisor.advice.compare import decode_tps, usable
+from advisor.advice.offers import MoneyInputs
+from advisor.advice.options.option import Option, OptionKind
+from advisor.advice.options.sureness import chance_it_pays
+from advisor.advice.options.table import choice, rank
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.formatting import hours, money_per_hour, tokens_per_second
+from advisor.formatting import memory as memory_words
+from advisor.formatting import money as money_words
+from advisor.runtimes import Runtime
+
+NOTABLY = 1.1
+"""Another runtime must be this many times faster than the one chosen to be named."""
+DONE = {
+    OptionKind.CHANGE: "changed",
+    OptionKind.ADD: "added",
+    OptionKind.REPLACE: "in its place",
+    OptionKind.MACHINE: "as another machine",
+    OptionKind.RENT: "rented",
+    OptionKind.API: "called",
+}
+"""What is done with an option, behind its name."""
+
+
+def verdict(
+    best: Estimate | None,
+    estimates: Iterable[Estimate],
+    options: Sequence[Option],
+    money: MoneyInputs,
+    chosen: Runtime | None = None,
+) -> str:
+    """What it does now, the option that leaves most, when that pays, and the next of other kinds.
+
+    Args:
+        best: the best placement now; None where nothing runs.
+        estimates: all of them.
+        options: what a person could do, what is kept first.
+        money: use and prices.
+        chosen: the runtime that the answer is of; None for any.
+    """
+    estimates = tuple(estimates)
+    faster = _faster(best, estimates) if chosen else ""
+    option = choice(options)
+    others = _others(options, option)
+    if best is None:
+        gives = f"{_gives(option)}." if option else ""
+        return _joined(_nothing(estimates, chosen), gives, others, faster)
+    if best.strategy is PlacementStrategy.GPU_RESIDENT:
+        now = f"{best.runtime} gives {tokens_per_second(decode_tps(best))}"
+        return _joined(f"It fits in the GPU: {now}. Nothing needs to be offloaded.", faster)
+    start = f"{_how(best, chosen)} gives {tokens_per_second(decode_tps(best))}{_for(options[0])}."
+    then = (f"{_gives(option)}.", _when(option, options[0], money)) if option else ()
+    return _joined(start, *then, others, faster)
+
+
+def _joined(*sentences: str) -> str:
+    return " ".join(filter(None, sentences))
+
+
+def _for(kept: Option) -> str:
+    """What keeping it costs."""
+    monthly = kept.monthly
+    return f" for {money_words(monthly)} a month" if monthly else ""
+
+
+def _nothing(estimates: Iterable[Estimate], chosen: Runtime | None) -> str:
+    """Why nothing runs."""
+    own = [one for one in estimates if chosen in (None, one.how)]
+    short = min((float(one.missing) for one in own if not one.refusal), default=math.nan)
+    if chosen is None or math.isfinite(short):
+        who = chosen.name if chosen else "Nothing"
+        does = "does not run it here" if chosen else "here runs it"
+        return f"{who} {does}: {memory_words(short)} of memory are short."
+    return f"{chosen.name} does not run it here. {next((one.refusal for one in own), '')}".strip()
+
+
+def _how(best: Estimate, chosen: Runtime | None) -> str:
+    on_cpu = best.machine is not None and not best.machine.gpus
+    how = {
+        PlacementStrategy.CPU_OFFLOAD: "The processor alone" if on_cpu else "Offloading to RAM",
+        PlacementStrategy.NVME_OFFLOAD: "Reading from the drive",
+    }[best.strategy]
+    return f"With {chosen.name}, {how[0].lower()}{how[1:]}" if chosen else how
+
+
+def _faster(best: Estimate | None, estimates: Iterable[Estimate]) -> str:
+    """What another runtime gives where that is notably more; empty where none does."""
+    first = next(iter(usable(estimates)), None)
+    now = decode_tps(best) if best else 0.0
+    if first is None or decode_tps(first) < NOTABLY * now:
+        return ""
+    return f"{first.runtime} would give {tokens_per_second(decode_tps(first))} here."
+
+
+def _gives(option: Option | None) -> str:
+    """Name, speed, cost of a month and at once, and the age of the price."""
+    if option is None:
+        return ""
+    speed = f"about {tokens_per_second(option.speed.decode)}" if option.speed else "an answer"
+    return f"{option.name}, {DONE[option.kind]}, gives {speed} for {_costs(option)}"
+
+
+def _costs(option: Option) -> str:
+    monthly = f"{money_words(option.monthly or 0.0)} a month"
+    once = f", {money_words(option.upfront)} at once" if option.upfront else ""
+    return f"{monthly}{once}{aged(option)}"
+
+
+def aged(option: Option) -> str:
+    """What must be said of an old or launch price where it is named; empty for others."""
+    if option.price.listed:
+        return f" (launch price of {option.price.date})"
+    return f" (oldest price of {option.price.date})" if option.stale else ""
+
+
+def _when(option: Option | None, kept: Option, money: MoneyInputs) -> str:
+    """From which worth of an hour, and from how many replies, it pays."""
+    if option is None:
+        return ""
+    asked = f"At {money.replies_per_day:,.0f} replies a day"
+    if not kept.keeps_up:
+        return f"{asked} this machine cannot keep up, even if it answered day and night."
+    saved, worth = option.hours_saved, option.worth_from
+    if saved is None or worth is None or saved <= 0:
+        return "At so few replies it saves no time worth naming."
+    above = money_per_hour(worth).removesuffix(" an hour")
+    pays = f"it pays if your hour is worth over {above}" if worth > 0 else "it pays"
+    return f"{asked} that saves {hours(saved)} a month: {pays}{_unless(option, kept, money)}."
+
+
+def _unless(option: Option, kept: Option, money: MoneyInputs) -> str:
+    """How few replies change the verdict, and how sure it is."""
+    tokens = option.break_even_tokens or 0.0
+    replies = tokens / option.tokens * money.replies_per_day if option.tokens else 0.0
+    few = f", unless you send fewer than {math.ceil(replies)} a day" if replies > 1 else ""
+    sure = chance_it_pays(option, kept, money)
+    return f"{few} ({100 * sure:.0f} % sure)" if sure < CERTAIN else few
+
+
+CERTAIN = 0.95
+"""A verdict that holds in so many draws is not qualified."""
+
+
+def _others(options: Sequence[Option], option: Option | None) -> str:
+    """The best of other kinds that pay, and an API whose speed nobody publishes."""
+    found = []
+    for kind in (OptionKind.ADD, OptionKind.REPLACE, OptionKind.MACHINE, OptionKind.RENT):
+        if option is None or kind is option.kind:
+            continue
+        able = [one for one in options if one.kind is kind and one.may_win and one.pays]
+        if able:
+            best = min(able, key=rank)
+            found.append(f"{best.name}, {DONE[kind]}, for {_costs(best)}")
+    calls = [one for one in options if one.kind is OptionKind.API and one.dated]
+    if calls and (option is None or option.kind is not OptionKind.API):
+        api = min(calls, key=lambda one: one.monthly or 0.0)
+        silent = "" if api.speed else "; its speed is not published"
+        found.append(f"the API of {api.name.split(':')[0]} for {_costs(api)}{silent}")
+    return f"Else: {'; '.join(found)}." if found else ""

@@ -1,0 +1,82 @@
+"""Cost of a month against speed, with the front marked: what nothing else beats in both."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from advisor.advice.options.option import Option, OptionKind
+from advisor.advice.pareto import on_front
+from advisor.formatting import money, tokens_per_second
+from advisor.ui.parts.plot import Figure, Palette, line_layout, palette
+
+SYMBOLS = {
+    OptionKind.KEEP: ("star", "keep"),
+    OptionKind.CHANGE: ("diamond", "change"),
+    OptionKind.ADD: ("circle", "add"),
+    OptionKind.REPLACE: ("square", "replace"),
+    OptionKind.MACHINE: ("pentagon", "machine"),
+    OptionKind.RENT: ("triangle-up", "rent"),
+    OptionKind.API: ("x", "API"),
+}
+"""Shape and word of each kind: colour alone tells nothing."""
+
+
+def _known(found: Sequence[Option]) -> list[tuple[Option, float, float]]:
+    """Options with a cost above zero and a speed, for axes that grow by factors."""
+    return [
+        (option, option.monthly, option.speed.decode)
+        for option in found
+        if option.speed is not None and option.monthly
+    ]
+
+
+def _front(rows: Sequence[tuple[Option, float, float]]) -> list[bool]:
+    cost = np.array([monthly for _, monthly, _ in rows])
+    speed = np.array([decode for _, _, decode in rows])
+    return [bool(one) for one in on_front(cost, speed)]
+
+
+def cost_against_speed(found: Sequence[Option]) -> Figure:
+    """Each kind with its own shape; a line along the front."""
+    look, rows = palette(), _known(found)
+    front = sorted(
+        (monthly, decode) for (_, monthly, decode), on in zip(rows, _front(rows), strict=True) if on
+    )
+    line = {
+        "type": "scatter", "mode": "lines", "name": "front", "hoverinfo": "skip",
+        "x": [monthly for monthly, _ in front], "y": [decode for _, decode in front],
+        "line": {"color": look.soft, "dash": "dot", "width": 1.5, "shape": "hv"},
+    }  # fmt: skip
+    kinds = [_points(look, rows, kind, at) for at, kind in enumerate(OptionKind)]
+    layout = line_layout(look, height=380)
+    layout |= {"showlegend": True, "legend": {"orientation": "h", "y": -0.22}}
+    layout["xaxis"] |= {"type": "log", "title": {"text": "USD a month"}, "tickprefix": "$"}
+    layout["yaxis"] |= {"type": "log", "title": {"text": "tokens/s"}}
+    return {"data": [line, *(kind for kind in kinds if kind["x"])], "layout": layout}
+
+
+def _points(
+    look: Palette, rows: Sequence[tuple[Option, float, float]], kind: OptionKind, at: int
+) -> Figure:
+    own = [row for row in rows if row[0].kind is kind]
+    symbol, word = SYMBOLS[kind]
+    size = 15 if kind is OptionKind.KEEP else 8
+    return {
+        "type": "scatter", "mode": "markers", "name": word,
+        "x": [monthly for _, monthly, _ in own], "y": [decode for _, _, decode in own],
+        "text": [option.name for option, _, _ in own],
+        "marker": {"symbol": symbol, "size": size, "color": look.series[at % 7]},
+        "hovertemplate": "%{text}: %{y:.3g} tokens/s, $%{x:,.2f} a month<extra></extra>",
+    }  # fmt: skip
+
+
+def words(found: Sequence[Option]) -> str:
+    """The front in words, for those who cannot see the chart."""
+    rows = _known(found)
+    on = [row for row, front in zip(rows, _front(rows), strict=True) if front]
+    return "Nothing beats in both: " + "; ".join(
+        f"{option.name}, {tokens_per_second(decode)} for {money(monthly)} a month"
+        for option, monthly, decode in sorted(on, key=lambda row: row[1])
+        if math.isfinite(monthly)
+    )

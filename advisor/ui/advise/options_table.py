@@ -1,0 +1,105 @@
+"""What a person could do: a table with what they have first, and cost against speed beside it."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+from markupsafe import Markup
+
+from advisor.advice.options.option import Option, OptionKind
+from advisor.advice.options.table import split
+from advisor.advice.verdict import aged
+from advisor.formatting import hours, money, number, range_of
+from advisor.formatting import short as shortened
+from advisor.ui.advise.answer import AdviseAnswer
+from advisor.ui.advise.options_chart import cost_against_speed, words
+from advisor.ui.parts.markup import show, table, two_lines
+from advisor.ui.parts.plot import draw
+
+HEADINGS = (
+    "What", "Speed", "At once", "A month", "Hours lost", "A million tokens", "Pays", "Price",
+)  # fmt: skip
+KIND_WORDS = {
+    OptionKind.KEEP: "keep",
+    OptionKind.CHANGE: "change",
+    OptionKind.ADD: "add a card",
+    OptionKind.REPLACE: "replace the cards",
+    OptionKind.MACHINE: "another machine",
+    OptionKind.RENT: "rent",
+    OptionKind.API: "call an API",
+}
+
+
+def options(answer: AdviseAnswer) -> None:
+    """The table, the chart, and the rest folded below."""
+    found = answer.advice.options
+    shown, rest = split(found)
+    left, right = st.columns([3, 2], gap="medium")
+    with left, st.container(key="options"):
+        show(options_table(shown))
+    with right:
+        draw(cost_against_speed(found), key="options_chart", alt=words(found))
+    if rest:
+        label = f"{len(rest)} more: dearer, beaten in speed and cost, or without a price"
+        with st.expander(label):
+            if st.toggle("Show them", key="more_options"):
+                show(options_table(rest))
+
+
+def options_table(found: Sequence[Option]) -> Markup:
+    """Options as rows."""
+    return table(HEADINGS, map(_row, found), label="Options", numeric=(1, 2, 3, 4, 5))
+
+
+def _row(option: Option) -> Sequence[object]:
+    return (
+        two_lines(option.name, KIND_WORDS[option.kind]),
+        _speed(option),
+        "" if option.upfront is None else money(option.upfront),
+        _monthly(option),
+        "" if option.hours_lost is None else hours(option.hours_lost),
+        "" if option.per_million_tokens is None else money(option.per_million_tokens),
+        two_lines(_pays(option), _from(option)),
+        _price(option),
+    )
+
+
+def _speed(option: Option) -> Markup | str:
+    if option.speed is None:
+        return "not published" if option.kind is OptionKind.API else "does not run"
+    speed = option.speed
+    ends = range_of(speed.low, speed.high) if speed.high > speed.low else ""
+    return two_lines(f"{number(speed.decode)} tokens/s", ends)
+
+
+def _monthly(option: Option) -> Markup | str:
+    cost = option.cost
+    if cost is None:
+        return "no price on record"
+    parts = (
+        (cost.purchase, "bought"), (cost.tied_up, "tied up"), (cost.rent, "rent"),
+        (cost.idle_power + cost.busy_power, "power"), (cost.api, "tokens"),
+    )  # fmt: skip
+    return two_lines(
+        money(cost.total), ", ".join(f"{money(usd)} {name}" for usd, name in parts if usd >= 0.005)
+    )
+
+
+def _pays(option: Option) -> str:
+    if option.kind is OptionKind.KEEP:
+        return ""
+    if not option.keeps_up:
+        return "cannot keep up"
+    return {True: "yes", False: "no", None: "not known"}[option.pays]
+
+
+def _from(option: Option) -> str:
+    """When: after so many months, from so many tokens a month."""
+    months, tokens = option.break_even_months, option.break_even_tokens
+    after = f"after {number(months)} months" if months else ""
+    least = f"from {shortened(tokens)} tokens a month" if tokens else ""
+    return ", ".join(filter(None, (after, least)))
+
+
+def _price(option: Option) -> Markup | str:
+    note = option.price.note
+    return two_lines(note, aged(option).strip(" ()")) if note else ""
