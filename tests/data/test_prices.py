@@ -44,17 +44,21 @@ def test_what_is_sold_says_its_condition_and_its_currency() -> None:
 
 
 def test_gpus_of_people_sold_since_2020_have_a_price() -> None:
-    # desktop cards of the three makers; those of data centers and laptops are not sold singly
-    families = ("Ampere", "Ada", "Blackwell", "RDNA 2", "RDNA 3", "RDNA 4", "Xe-HPG", "Xe2")
-    sold = {row.gpu for row in SALES}
-    desktop = [
-        row for row in gpu_rows().values()
-        if row.family in families and not row.unified and row.released >= "2020-09"
-        and row.name.startswith(("RTX 30", "RTX 40", "RTX 50", "RX ", "Arc B"))
-        and "Laptop" not in row.name
-    ]  # fmt: skip
-    priced = [row for row in desktop if row.name in sold]
-    assert len(priced) >= 0.85 * len(desktop), sorted({r.name for r in desktop} - sold)
+    # what people run models on at home; each with a dated price in prices.csv
+    sold = {row.gpu for row in SALES if row.date}
+    series = {
+        "RTX 30": ("60 12GB", "60 Ti", "70", "70 Ti", "80 10GB", "80 Ti", "90", "90 Ti"),
+        "RTX 40": ("60", "60 Ti 8GB", "70", "70 Super", "70 Ti", "70 Ti Super", "80", "80 Super",
+                   "90"),
+        "RTX 50": ("50", "60", "60 Ti 16GB", "70", "70 Ti", "80", "90"),
+        "RX 6": ("600", "600 XT", "700 XT", "800", "800 XT", "900 XT", "950 XT"),
+        "RX 7": ("600", "600 XT", "700 XT", "800 XT", "900 GRE", "900 XT", "900 XTX"),
+        "RX 90": ("60 XT 16GB", "70", "70 XT"),
+        "Arc B5": ("70", "80"),
+    }  # fmt: skip
+    wanted = {f"{start}{end}" for start, ends in series.items() for end in ends}
+    assert wanted <= set(gpu_rows())
+    assert wanted <= sold
 
 
 def test_only_rents_are_interruptible() -> None:
