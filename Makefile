@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test check bench fuzz format package clean
+.PHONY: soak run test check bench fuzz format package clean
 
 run: $(VENV)/run.stamp
 	$(BIN)/streamlit run app.py
@@ -46,3 +46,6 @@ $(VENV)/dev.stamp: requirements-dev.txt $(VENV)/run.stamp
 
 fuzz: $(VENV)/dev.stamp
 	ADVISOR_FUZZ=100000 $(BIN)/pytest -n 2 tests/model/test_gguf_fuzz.py
+
+soak: $(VENV)/dev.stamp
+	ADVISOR_SOAK=200 $(BIN)/pytest tests/reports/test_soak.py
