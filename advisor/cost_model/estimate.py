@@ -22,7 +22,7 @@ from advisor.cost_model.placement import (
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Phases, Route, Schedule
 from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN, StepTime, schedule_seconds
-from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT, Range, spread
+from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT, Range, margins
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
@@ -123,11 +123,9 @@ class Estimate:
     def _rate(self, amount: Array, time: StepTime | None, constant: str) -> Range | None:
         if time is None or self.machine is None or self.constants is None:
             return None
-        known = spread(time, self.machine, self.constants, constant)
-        shape = self.model.architecture.shape_uncertainty
-        factor = np.exp(np.hypot(np.hypot(known, self.how.unfitted), shape))
-        rate = amount / time.total
-        return Range(value=rate, low=rate / factor, high=rate * factor)
+        known = margins(time, self.machine, self.constants, constant)
+        beside = np.hypot(self.how.unfitted, self.model.architecture.shape_uncertainty)
+        return known.wider(beside).around(amount / time.total)
 
     @cached_property
     def first_token(self) -> Range | None:

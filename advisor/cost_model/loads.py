@@ -29,6 +29,10 @@ class ForwardPass:
     kv_type: str
 
 
+OF_THE_STEP = ("tokens", "each", "per_expert")
+"""Fields of a load that belong to its step, and do not add up."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Load:
     """What one step reads and computes at one location.
@@ -36,6 +40,7 @@ class Load:
     Attributes:
         tokens: computed in the step, all sequences together [tokens].
         each: of one sequence, which attend to one cache [tokens].
+        per_expert: for each routed expert that is read [tokens].
         weights: weight bytes read [B]; `experts` of them belong to routed experts.
         experts: routed expert bytes read [B].
         kv: cache bytes read [B].
@@ -58,6 +63,7 @@ class Load:
     layers: Array
     expert_layers: Array
     state_layers: Array
+    per_expert: Array = 0.0
 
     def __add__(self, other: "Load") -> "Load":
         """Both loads of one step on one processor."""
@@ -75,8 +81,8 @@ class Load:
         return self._with(lambda name: mine.get(name, 0.0))
 
     def _with(self, amount: Callable[[str], Array]) -> "Load":
-        names = (one.name for one in fields(self) if one.name not in ("tokens", "each"))
-        return Load(tokens=self.tokens, each=self.each, **{name: amount(name) for name in names})
+        names = (one.name for one in fields(self) if one.name not in OF_THE_STEP)
+        return replace(self, **{name: amount(name) for name in names})
 
 
 def prompt_step(work: Workload) -> ForwardPass:
@@ -131,4 +137,14 @@ def step_load(model: Model, placement: Placement, location: Location, step: Forw
         layers=np.sum(norms, axis=-1),
         state_layers=norms @ model.state_layers,
         expert_layers=shares.get(Group.ROUTED_EXPERTS, nothing) @ model.expert_layers,
+        per_expert=_per_expert(model, step),
     )
+
+
+def _per_expert(model: Model, step: ForwardPass) -> Array:
+    """Tokens that each routed expert computes, of those that any token of a step chose [tokens]."""
+    experts = model.architecture.experts
+    if experts is None:
+        return 0.0
+    chosen = np.asarray(step.tokens, dtype=float) * experts.used
+    return chosen / (experts.total * model.read_share(Group.ROUTED_EXPERTS, step.tokens))

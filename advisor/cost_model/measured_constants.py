@@ -28,6 +28,10 @@ USUAL_HEAD = 128
 """Values of a head where its size is not known."""
 HEADS = r"[1-9]\d*_[1-9]\d*"
 """Head size and heads that share a key."""
+PROMPT = 128.0
+"""Tokens of the prompts that the probe times."""
+MOST_UNPACKING = 2.0
+"""Speed of matrices over that of the whole prompt at most: what a probe leaves for unpacking."""
 KNOWN = 0.5
 """Least share of a token's bytes whose types were timed."""
 
@@ -102,12 +106,17 @@ def attending(rates: Mapping[str, Quantity], model: Model) -> Quantity | None:
     return replace(known[0][1], value=1.0 / float(np.interp(share, shares, slowness)))
 
 
+def _read_share(engine: EngineSpeed, constants: Constants) -> float:
+    """Share of RAM's rate that programs reach: what the fastest type shows, where that is more."""
+    fastest = max(float(figure.value) for figure in engine.read.values())
+    return max(constants.value("cpu_read_share"), fastest / (CLOSE * engine.ram))
+
+
 def _reading(
     read: Quantity, host: Host, engine: EngineSpeed, model: Model, constants: Constants
 ) -> Iterator[ConstantRow]:
     """Share of RAM's rate and the cores' own, which together give what was timed."""
-    fastest = max(float(figure.value) for figure in engine.read.values())
-    share = max(constants.value("cpu_read_share"), fastest / (CLOSE * engine.ram))
+    share = _read_share(engine, constants)
     cores = float(cores_alone(read.value, share * engine.ram)) / engine.cores
     yield _row(constants.row("cpu_read_share"), read, share)
     yield _row(constants.row("core_decode_rate", vectors(host)), read, cores)
@@ -122,10 +131,27 @@ def _computing(engine: EngineSpeed, model: Model, constants: Constants) -> Itera
         ("cpu_layer", engine.layer, engine.cores),
         ("cpu_expert_layer", engine.expert_layer, 1),
         ("core_attention_flops", attending(engine.attention, model), engine.cores),
-        ("core_flops", mixed(engine.prompt, model), engine.cores),
+        ("core_flops", _multiplying(engine, model, constants), engine.cores),
     ):
         if figure is not None:
             yield _row(constants.row(constant), figure, float(figure.value) / cores)
+
+
+def _multiplying(engine: EngineSpeed, model: Model, constants: Constants) -> Quantity | None:
+    """Speed of matrices, from a prompt in which weights were unpacked once besides [FLOP/s].
+
+    F / P = W / U + F (1 - 1/T) / C, solved for C: P what was timed with T tokens, U what the cores
+    unpack, W / F = bytes of a weight / 2 T.
+    """
+    timed = mixed(engine.prompt, model)
+    read = mixed(engine.read, model)
+    if timed is None or read is None:
+        return None
+    unpacked = cores_alone(read.value, _read_share(engine, constants) * engine.ram)
+    weight = model.file_bytes / model.architecture.params
+    rest = 1.0 / timed.value - weight / (2.0 * PROMPT * unpacked)
+    rest = np.maximum(rest, 1.0 / (MOST_UNPACKING * timed.value))
+    return replace(timed, value=float((1.0 - 1.0 / PROMPT) / rest))
 
 
 def _ranges(constants: Constants, read: Quantity) -> Iterator[ConstantRow]:
@@ -134,6 +160,7 @@ def _ranges(constants: Constants, read: Quantity) -> Iterator[ConstantRow]:
     for part in (Route.IN_PLACE, LAYERS):
         own = replace(found, constant="spread", family=str(part))
         yield replace(own, date=found.date or read.date)
+    yield replace(found, constant="lean", value=0.0, date=found.date or read.date)
 
 
 def _row(fitted: ConstantRow, figure: Quantity, value: float) -> ConstantRow:

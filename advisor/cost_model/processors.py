@@ -35,17 +35,45 @@ class FlowTime:
 def gpu_seconds(load: Load, gpu: Gpu, constants: Constants) -> FlowTime:
     """A GPU reads what lies in its memory [s].
 
-    t = max( W / (share S) + K / (share_kv S) , F / (share C) + F_e / (share_e C) )
+    t = max( W / (share S) , (F + F_e / share_e) / (share C) )
+        + max( K / (share_kv S) , F_a / (share_a C) )
         + layers tau + expert layers tau_e + state layers tau_s
+
+    F and F_e are padded to whole tiles of tokens (`padded_flops`). Attention waits for the matrices
+    before it, so the two add.
     """
-    weights = load.weights / (constants.value("gpu_read_share", gpu.family) * gpu.bandwidth.value)
-    cache = load.kv / (constants.value("gpu_kv_share", gpu.family) * gpu.bandwidth.value)
-    experts = load.expert_flops / constants.value("gpu_expert_flop_share", gpu.family)
-    compute = (load.flops + load.attention_flops + experts) / gpu_flops(gpu, constants)
+    family, memory, peak = gpu.family, gpu.bandwidth.value, peak_16_bit(gpu)
+    weights = load.weights / (constants.value("gpu_read_share", family) * memory)
+    cache = load.kv / (constants.value("gpu_kv_share", family) * memory)
+    work = padded_flops(load, gpu, constants)
+    compute = work / (constants.value("gpu_flop_share", family) * peak)
+    attention = load.attention_flops / (constants.value("gpu_attention_share", family) * peak)
     return FlowTime(
-        moving=np.maximum(weights + cache, compute),
+        moving=np.maximum(weights, compute) + np.maximum(cache, attention),
         layers=layer_seconds(load, gpu, constants),
     )
+
+
+MATRIX_TOKENS = 8
+"""Tokens up to which a GPU multiplies vector by vector and pads nothing (MMVQ_MAX_BATCH_SIZE of
+llama.cpp's ggml-cuda/mmvq.cuh)."""
+
+
+def padded_flops(load: Load, gpu: Gpu, constants: Constants) -> Array:
+    """Work on weights with what tiles of tokens waste, experts counted at their own speed [FLOP].
+
+    F (1 + tile / T) + F_e (1 + tile_e / T_e) / share_e
+
+    T tokens of the step, T_e of those for each expert that is read: a matrix kernel computes whole
+    tiles of tokens, so an expert that few tokens chose costs as much as one of a tile.
+    """
+    tokens = np.maximum(np.asarray(load.tokens, dtype=float), 1.0)
+    each = np.maximum(np.asarray(load.per_expert, dtype=float), 1.0)
+    many = tokens > MATRIX_TOKENS
+    dense = 1.0 + np.where(many, constants.value("gpu_tile"), 0.0) / tokens
+    routed = 1.0 + np.where(many, constants.value("gpu_expert_tile"), 0.0) / each
+    share = constants.value("gpu_expert_flop_share", gpu.family)
+    return np.asarray(load.flops * dense + load.expert_flops * routed / share)
 
 
 def layer_seconds(load: Load, gpu: Gpu, constants: Constants) -> Array:
@@ -65,36 +93,36 @@ MATRIX_TYPES = (("fp16", 1.0), ("fp32", 1.0), ("int8", 2.0))
 bits: quantized formats multiply in 8-bit integers, which take half the room."""
 
 
-def gpu_flops(gpu: Gpu, constants: Constants) -> Array:
-    """Sustained matrix speed: a share of the fastest dense peak among `MATRIX_TYPES` [FLOP/s]."""
+def peak_16_bit(gpu: Gpu) -> Array:
+    """The fastest dense peak among `MATRIX_TYPES`, counted in operations of 16 bits [FLOP/s]."""
     peaks = (gpu.tensor_flops.get(kind, 0.0) / per for kind, per in MATRIX_TYPES)
-    peak = np.maximum.reduce(np.broadcast_arrays(*peaks))
-    return np.asarray(constants.value("gpu_flop_share", gpu.family) * peak)
+    return np.asarray(np.maximum.reduce(np.broadcast_arrays(*peaks)))
 
 
 def cpu_seconds(load: Load, host: Host, constants: Constants, *, repacked: bool = True) -> FlowTime:
     """The host's cores read what lies in RAM [s].
 
-    t = max( W / S , F / C ) + max( K / S_ram , F_a / C_a ) + layers cores tau
+    t = ( t_ram^p + t_cores^p )^(1/p) + max( K / S_ram , F_a / C_a ) + layers cores tau
+    t_ram = W / S_ram,  t_cores = W / (cores r) + F (1 - 1/T) / C
 
-    S is what RAM and cores reach together (`together`), F_a and C_a the work on the cache and the
-    cores' speed at it; a layer's barriers take longer the more cores meet at them.
+    The cores unpack each weight once, at the rate r that holds for a single token, and multiply it
+    with every further token of the step at the rate C of matrices. A layer's barriers take longer
+    the more cores meet at them.
     """
-    ram: Array = host.bandwidth.value * constants.value("cpu_read_share")
     several = np.asarray(host.sockets) > 1
+    ram: Array = host.bandwidth.value * constants.value("cpu_read_share")
     ram = ram * np.where(several, constants.value("socket_share"), 1.0)
-    weights = together(ram, host.cores * constants.value("core_decode_rate", vectors(host)))
-    if not repacked:
-        weights = weights * constants.value("plain_layout_share")
+    weights = load.weights / (1.0 if repacked else constants.value("plain_layout_share"))
+    unpacking = weights / (host.cores * constants.value("core_decode_rate", vectors(host)))
     flops: Array = host.cores * constants.value("core_flops", matrices(host))
     flops = flops * np.where(several, constants.value("socket_flop_share"), 1.0)
     attention = host.cores * np.where(
         np.asarray(load.each) >= BATCH,
-        constants.value("core_batch_attention_flops"),
+        constants.value("core_batch_attention_flops", matrices(host)),
         constants.value("core_attention_flops"),
     )
     return FlowTime(
-        moving=np.maximum(load.weights / weights, (load.flops + load.expert_flops) / flops)
+        moving=slower(weights / ram, unpacking + further_flops(load) / flops)
         + np.maximum(load.kv / ram, load.attention_flops / attention),
         layers=load.layers * constants.value("cpu_layer") * host.cores
         + load.expert_layers * constants.value("cpu_expert_layer"),
@@ -108,12 +136,25 @@ SATURATION = 2.5
 reach 0.7 of either limit where both are equal (EPYC 7773X, DeepSeek-R1, 2 to 64 threads)."""
 
 
-def together(ram: Array, cores: Array) -> Array:
-    """What is read where cores and RAM limit each other [B/s].
+def further_flops(load: Load) -> Array:
+    """Work on weights beyond that of the first token that each weight meets [FLOP]."""
+    tokens = np.maximum(np.asarray(load.tokens, dtype=float), 1.0)
+    each = np.maximum(np.asarray(load.per_expert, dtype=float), 1.0)
+    return np.asarray(load.flops * (1.0 - 1.0 / tokens) + load.expert_flops * (1.0 - 1.0 / each))
 
-    S = (ram^-p + cores^-p)^(-1/p): the smaller where they are far apart, less where they are near.
+
+def slower(first: Array, second: Array) -> Array:
+    """Time of two limits that bend into each other: (a^p + b^p)^(1/p) [s].
+
+    The longer where they are far apart, more where they are near.
     """
-    return np.asarray((ram**-SATURATION + cores**-SATURATION) ** (-1.0 / SATURATION))
+    bent = np.asarray(first) ** SATURATION + np.asarray(second) ** SATURATION
+    return np.asarray(bent ** (1.0 / SATURATION))
+
+
+def together(ram: Array, cores: Array) -> Array:
+    """What is read where cores and RAM limit each other, as `slower` bends them [B/s]."""
+    return np.asarray(1.0 / slower(1.0 / np.asarray(ram), 1.0 / np.asarray(cores)))
 
 
 def cores_alone(reached: Array, ram: Array) -> Array:
@@ -127,7 +168,13 @@ def matrices(host: Host) -> str:
 
 
 def vectors(host: Host) -> str:
-    """The widest arithmetic for one vector at a time, which AMX does not widen."""
+    """The widest arithmetic for one vector at a time, which AMX does not widen.
+
+    Apple's cores stand apart from others with NEON: each has four units for it and reads several
+    times as much.
+    """
+    if host.name.startswith("Apple "):
+        return "apple"
     for name, flags in (
         ("avx512", {"avx512f", "avx512_vnni"}),
         ("avx2", {"avx2"}),

@@ -4,11 +4,11 @@ from dataclasses import replace
 from functools import cache
 
 from advisor.catalog.constants import fitted_constants
-from advisor.errors import InputError
+from advisor.errors import InputError, UnknownName
 from advisor.machine.catalog import find_disk, find_gpu, find_host, gpu_bridges, gpu_links
 from advisor.machine.machine import Disk, Gpu, Host, Link
 from advisor.machine.quantity import Provenance, Quantity
-from advisor.machine.rows import GpuLinkRow, GpuRow
+from advisor.machine.rows import GpuLinkRow, GpuRow, HostRow
 from advisor.units import GB, GIB, MIB, TERA
 
 MOST_SUSTAINED = 0.93
@@ -165,15 +165,41 @@ def host(name: str, memory: Quantity, bandwidth: Quantity | None = None) -> Host
         if row.bandwidth_gbs is None:
             raise InputError(f"{row.name}: its RAM bandwidth is not published; give it in GB/s.")
         peak = row.bandwidth_gbs * GB
-        bandwidth = sustained(peak, row.segment, row.source, row.source_date)
+        bandwidth = sustained(peak, ram_segment(row.name), row.source, row.source_date)
     return Host(
         name=row.name,
-        cores=row.performance_cores or row.cores,
+        cores=usual_threads(row),
         sockets=row.sockets,
         memory=memory,
         bandwidth=bandwidth,
         instruction_sets=frozenset(row.instruction_sets.split(";")),
     )
+
+
+EFFICIENCY_CORES_WAIT = ("Intel", "Apple")
+"""Makers on whose mixed processors llama.cpp uses the performance cores alone (common/common.cpp,
+common_cpu_get_num_math and common_cpu_get_num_physical_cores)."""
+
+
+def usual_threads(row: HostRow) -> int:
+    """Cores that llama.cpp uses unless told otherwise; others would make each barrier wait."""
+    if row.vendor in EFFICIENCY_CORES_WAIT:
+        return row.performance_cores or row.cores
+    return row.cores
+
+
+def ram_segment(name: str) -> str:
+    """What a host's share of RAM's peak goes by: its segment; Apple's clusters stand apart, since
+    they draw a part of what the chip's GPU can.
+
+    Args:
+        name: of the host; one that the catalogue does not hold is a desktop.
+    """
+    try:
+        row = find_host(name)
+    except UnknownName:
+        return "desktop"
+    return row.vendor if row.vendor == "Apple" else row.segment
 
 
 def sustained(peak: float, segment: str, source: str, date: str) -> Quantity:

@@ -200,7 +200,10 @@ def _bandwidth(inputs: MachineSpec, cpu: str) -> Quantity | None:
     channels = inputs.ram_channels or row.memory_channels or 2
     rate = inputs.ram_mts or row.memory_mts or 3200
     return from_catalog.sustained(
-        channels * 8 * rate * 1e6, row.segment, f"{channels:g} channels x 8 B x {rate:g} MT/s", ""
+        channels * 8 * rate * 1e6,
+        from_catalog.ram_segment(cpu),
+        f"{channels:g} channels x 8 B x {rate:g} MT/s",
+        "",
     )
 
 

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -44,6 +45,9 @@ CONSTANTS = {
     "gpu_state_layer": 4e-3,
     "gpu_expert_flop_share": 0.5,
     "gpu_flop_share": 0.5,
+    "gpu_attention_share": 0.25,
+    "gpu_tile": 0.0,
+    "gpu_expert_tile": 0.0,
     "token": 5e-3,
     "crossing": 3e-3,
     "cpu_read_share": 0.8,
@@ -179,10 +183,10 @@ def test_two_sockets_do_not_double(constants: Constants) -> None:
 
 
 def test_two_sockets_compute_a_prompt_slower_than_one_program_could(constants: Constants) -> None:
-    # 8 TFLOP / (8 cores x 10 GFLOP/s x 0.25)
+    # 8 TFLOP / (8 cores x 10 GFLOP/s x 0.25), but for the first of 512 tokens
     two = Host(name="h", cores=8, sockets=2, memory=given(64e9), bandwidth=given(50e9))
     time = cpu_seconds(load(flops=8e12, tokens=512), two, constants)
-    assert float(time.moving) == pytest.approx(400)
+    assert float(time.moving) == pytest.approx(400 * 511 / 512)
 
 
 def test_weights_that_are_not_repacked_are_slower(constants: Constants) -> None:
@@ -393,3 +397,40 @@ def test_micro_batches_overlap_on_several_gpus(
 ) -> None:
     # 4 GPUs in a perfect pipeline, 16 batches: all four quarters, then fifteen times a quarter.
     assert float(passes(repeats, workers, share)) == pytest.approx(runs)
+
+
+def test_a_gpu_attends_after_it_has_multiplied(constants: Constants) -> None:
+    # 10 GB / 500 GB/s = 20 ms, then 1 TFLOP / (0.25 x 100 TFLOP/s) = 40 ms over 4 ms of reading.
+    time = gpu_seconds(load(weights=10e9, kv=1e9, attention=1e12), GPU, constants)
+    assert float(time.moving) == pytest.approx(0.060)
+
+
+@pytest.mark.parametrize(("tokens", "padded"), [(8.0, 1.0), (32.0, 2.0), (512.0, 1.0625)])
+def test_matrices_compute_whole_tiles_of_tokens(tokens: float, padded: float) -> None:
+    # Tiles waste 32 tokens in effect: 32 of 64, 32 of 544; few tokens go one by one.
+    table = Constants(
+        ConstantRow(constant=name, value=value, unit="", kind="assumed", source="made up")
+        for name, value in {**CONSTANTS, "gpu_tile": 32.0}.items()
+    )
+    time = gpu_seconds(load(flops=50e12, tokens=tokens), GPU, table)
+    assert float(time.moving) == pytest.approx(padded)
+
+
+def test_cores_unpack_once_and_multiply_for_every_further_token(constants: Constants) -> None:
+    # 0.8 GB / (8 x 10 GB/s) = 10 ms; 3 of 4 tokens' 80 GFLOP at 80 GFLOP/s = 750 ms; RAM is far.
+    time = cpu_seconds(load(weights=0.8e9, flops=80e9, tokens=4), HOST, constants)
+    assert float(time.moving) == pytest.approx(0.76, rel=1e-3)
+
+
+def test_the_speed_of_batches_bends_without_a_step() -> None:
+    # Each further user costs more time, and less than a step of its own.
+    table = Constants(
+        ConstantRow(constant=name, value=value, unit="", kind="assumed", source="made up")
+        for name, value in CONSTANTS.items()
+    )
+    steps = [
+        float(cpu_seconds(load(weights=4e9, flops=4e9 * users, tokens=users), HOST, table).total)
+        for users in (1, 2, 4, 8, 16)
+    ]
+    for users, (few, more) in zip((1, 2, 4, 8), pairwise(steps), strict=True):
+        assert few < more < 2 * few, users

@@ -13,9 +13,10 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.processors import matrices
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN
-from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT
+from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT, LEAN
 from advisor.evidence.fitting.engine_parameters import ENGINE_PARAMETERS
 from advisor.evidence.published.engines import ENGINES
+from advisor.evidence.published.run_notes import FORK_CLASSES
 from advisor.machine import from_catalog
 from advisor.machine.catalog import gpu_rows, host_rows
 from advisor.machine.quantity import Provenance, given
@@ -36,6 +37,7 @@ RANGES = {
     "count": (0, 1000),
     "FLOP": (1, 2000),
     "B": (0, 1000),
+    "tokens": (1, 1000),
 }
 """Smallest and largest constant of each unit. A share may pass 1 by what the datasheet rounds."""
 
@@ -53,9 +55,9 @@ def test_kinds_are_kinds_of_figures() -> None:
 
 def test_it_is_plausible() -> None:
     for row in ROWS:
-        low, high = RANGES[row.unit]
+        low, high = (0, 2) if row.constant.startswith("spread") else RANGES[row.unit]
         assert low <= row.value <= high
-        if row.unit == "share" and not row.constant.startswith("spread"):
+        if row.unit == "share" and not row.constant.startswith(("spread", "lean")):
             assert row.value > 0
 
 
@@ -77,7 +79,7 @@ def test_a_constant_has_one_unit() -> None:
 def test_what_is_fitted_says_on_how_many_rows() -> None:
     for row in ROWS:
         assert (row.kind == "fitted") == (row.rows is not None)
-        assert row.rows is None or 0 < row.rows <= 730
+        assert row.rows is None or 0 < row.rows <= 4000
 
 
 def test_scopes_name_things_that_exist() -> None:
@@ -86,10 +88,10 @@ def test_scopes_name_things_that_exist() -> None:
     hosts = {one.segment for one in host_rows().values()}
     links = {f"PCIe {generation}" for generation in range(1, 8)}
     parts = {*map(str, Route), LAYERS, CROSSINGS, TOKEN}
-    sets = {"amx", "avx512", "avx2", "neon", "NVLink"}
+    sets = {"amx", "avx512", "avx2", "neon", "apple", "Apple", "NVLink"}
     for row in ROWS:
         assert row.runtime in {None, *(one.key for one in RUNTIMES), *OTHER_ENGINES}
-        assert row.decode_class in {None, *classes}
+        assert row.decode_class in {None, *classes, *(name for _, name in FORK_CLASSES)}
         assert row.family in {None, *gpus, *hosts, *links, *parts, *sets}
 
 
@@ -104,7 +106,7 @@ def asked_for() -> set[str]:
         and node.func.attr in ("value", "row")
     )  # fmt: skip
     firsts = (call.args[0] for call in calls if call.args)
-    spreads = {IN_DECODE, IN_PROMPT}  # asked for through a variable
+    spreads = {IN_DECODE, IN_PROMPT, *LEAN.values()}  # asked for through a variable
     return {one.value for one in firsts if isinstance(one, ast.Constant)} | spreads
 
 
@@ -129,7 +131,7 @@ def test_constants_of_serving_engines_are_plausible() -> None:
 
 SCOPED = {
     "pcie_x16": [f"PCIe {one.pcie_gen}" for one in gpu_rows().values() if one.pcie_gen],
-    "ram_sustained_share": [one.segment for one in host_rows().values()],
+    "ram_sustained_share": ["Apple", *(one.segment for one in host_rows().values())],
     "spread": [*map(str, Route), LAYERS, CROSSINGS, TOKEN],
     "spread_prompt": [*map(str, Route), LAYERS, CROSSINGS, TOKEN],
     "spread_unmeasured": [*map(str, Route), LAYERS, CROSSINGS, TOKEN],
@@ -170,7 +172,8 @@ def test_no_link_passes_its_line_rate(generation: int) -> None:
         ("Xeon Platinum 8480+", "amx"),
         ("Ryzen 9 7950X", "avx512"),
         ("Ryzen 9 5950X", "avx2"),
-        ("Apple M4 Max", "neon"),
+        ("Apple M4 Max", "apple"),
+        ("NVIDIA Grace", "neon"),
     ],
 )
 def test_the_widest_arithmetic_for_matrices(cpu: str, name: str) -> None:
@@ -182,7 +185,7 @@ def test_groups_are_not_scopes() -> None:
 
 
 def test_what_was_fitted_tells_how_sure_it_is() -> None:
-    spreads = ("spread", "sources", "batch_share")
+    spreads = ("spread", "lean", "sources", "batch_share")
     fitted = [row for row in ROWS if row.kind == "fitted" and not row.constant.startswith(spreads)]
     assert len(fitted) > 150
     for row in fitted:

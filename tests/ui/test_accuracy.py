@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from ui_app import ROOT, app, page_text, run
 
+from advisor.cost_model.uncertainty import Margins
 from advisor.evidence.accuracy.ledger import Ledger
 from advisor.evidence.accuracy.noise_floor import Floor
 from advisor.evidence.accuracy.point import AccuracyPoint
@@ -20,7 +21,7 @@ def point(name, regime, measured, predicted, **more):
     return AccuracyPoint(**{
         "id": name, "regime": regime, "group": name, "gpu": "RTX 4090", "cpu": "",
         "model": "Llama-3.1-8B", "format": "Q4_K_M", "measured": measured, "predicted": predicted,
-        "half_width": 0.2, "source": SOURCE, **more,
+        "margins": Margins(below=0.2, above=0.2), "source": SOURCE, **more,
     })  # fmt: skip
 
 

@@ -38,7 +38,10 @@ class CoverageRow:
         rows: published figures that were predicted without their group.
         groups: of one source and one machine each.
         held: figures within their 80 % range.
+        held_groups: share of figures within their range, every group weighing the same.
         median_error: of the absolute relative error [share].
+        group_error: median of the groups' median errors [share].
+        width: upper end of the range over its lower, at the median.
         source: the command that wrote the line.
     """
 
@@ -46,7 +49,10 @@ class CoverageRow:
     rows: int
     groups: int
     held: int
+    held_groups: float
     median_error: float
+    group_error: float
+    width: float
     source: str
 
 
@@ -57,7 +63,10 @@ def coverage_row(score: Score) -> CoverageRow:
         rows=score.rows,
         groups=score.groups,
         held=round(score.covered * score.rows),
+        held_groups=float(f"{score.group_covered:.3g}"),
         median_error=float(f"{score.median:.3g}"),
+        group_error=float(f"{score.group_median:.3g}"),
+        width=float(f"{score.width:.3g}"),
         source="python -m advisor.evidence.accuracy",
     )
 
@@ -83,17 +92,18 @@ def _streaming(estimate: Estimate) -> dict[str, object]:
 
 
 def _in_place(estimate: Estimate) -> dict[str, object]:
-    """Traits of a run of llama.cpp and its kin, of which only single sequences were published."""
-    alone = float(estimate.work.users) == 1
+    """Traits of a run of llama.cpp and its kin."""
     known = estimate.machine is not None and estimate.machine.host.bandwidth.kind in (
         Provenance.MEASURED,
         Provenance.GIVEN,
     )
-    category = _where(estimate) if alone else "together"
+    category = _where(estimate)
     told = INFERRED if category == "partial" else STATED
     return {
         "category": category,
         "timed": GENERATION,
+        "build": estimate.how.build,
+        "together": float(estimate.work.users) > 1,
         "deep": float(estimate.work.decode_depth) >= DEEP,
         "experts": estimate.model.architecture.experts is not None,
         "ram": told if known else DATASHEET,

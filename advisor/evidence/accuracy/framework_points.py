@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from advisor.cost_model.uncertainty import Margins
 from advisor.evidence.accuracy.point import AccuracyPoint, point_of
 from advisor.evidence.accuracy.regimes import BOTH, GENERATION, regime_of
 from advisor.evidence.fitting.framework_runs import FrameworkRun, Streams, papers, regime, teaches
@@ -20,7 +21,7 @@ def points() -> Iterable[AccuracyPoint]:
             group=group,
             measured=run.tokens / run.seconds,
             predicted=run.tokens / float(seconds),
-            half_width=half_width(run),
+            margins=Margins(below=half_width(run), above=half_width(run)),
         )
 
 

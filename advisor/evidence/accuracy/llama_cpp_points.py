@@ -1,4 +1,4 @@
-"""The rows of data/measurements/llama_cpp.csv, each predicted without its group."""
+"""Published rows of llama.cpp and its forks, each predicted without its source."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -7,28 +7,31 @@ from functools import cached_property
 import numpy as np
 
 from advisor.catalog.constants import fitted_constants
-from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT
-from advisor.evidence.accuracy.peer_facts import answers, facts_of
+from advisor.cost_model.estimate import estimate
+from advisor.cost_model.uncertainty import Margins, Range
+from advisor.errors import InputError
+from advisor.evidence.accuracy.peer_facts import WHERE, answers, facts_of
 from advisor.evidence.accuracy.point import AccuracyPoint, point_of
-from advisor.evidence.accuracy.regimes import DATASHEET, DEEP, GENERATION, PROMPT, STATED, regime_of
-from advisor.evidence.fitting.held_out import GENERATED, READ, left_out
-from advisor.evidence.fitting.llama_cpp_rows import (
-    StackedRows,
-    case_of,
-    decoded,
-    measured,
-    prompted,
+from advisor.evidence.accuracy.regimes import (
+    DATASHEET,
+    DEEP,
+    GENERATION,
+    PROMPT,
+    STATED,
+    regime_of,
 )
-from advisor.evidence.fitting.spreads import half_widths
+from advisor.evidence.fitting.held_out import READ, left_out
+from advisor.evidence.fitting.llama_cpp_rows import Rows, TimedRow, case_of, published, rows_of
+from advisor.evidence.published.machine import ram_in_theory
 from advisor.evidence.published.predict import Case
-from advisor.model.model import Floats
+from advisor.evidence.published.sources import group_of
 
 Row = Mapping[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
 class LlamaCppRun:
-    """One row of the file.
+    """One row of the files.
 
     Attributes:
         row: as it stands there.
@@ -41,10 +44,10 @@ class LlamaCppRun:
 
 @dataclass(frozen=True)
 class Published:
-    """The file, read once.
+    """The files, read once.
 
     Attributes:
-        rows: all of it.
+        rows: all of them.
     """
 
     rows: tuple[Row, ...]
@@ -62,69 +65,73 @@ class Published:
         return runs
 
     @cached_property
-    def decode(self) -> StackedRows:
-        """Rows whose generation is fitted."""
-        return decoded(self.rows)
-
-    @cached_property
-    def prompt(self) -> StackedRows:
-        """Rows whose prompt is fitted."""
-        return prompted(self.rows)
+    def fitted(self) -> Rows:
+        """Rows that constants are fitted to."""
+        return rows_of(self.rows)
 
 
 def read() -> Published:
-    """The file as shipped."""
-    return Published(measured())
+    """The files as shipped."""
+    return Published(published())
 
 
 def points(published: Published) -> Iterable[AccuracyPoint]:
-    """Every row that the fit covers."""
-    yield from _points(published, published.decode, GENERATED)
-    yield from _points(published, published.prompt, READ)
-
-
-def _points(published: Published, stack: StackedRows, timed: str) -> Iterable[AccuracyPoint]:
-    predicted = left_out(timed, stack.ids)
-    widths = _half_widths(stack, predicted, timed)
-    for index, name in enumerate(stack.ids):
-        run, prompt = published.runs[name], timed == READ
-        measured = float(run.row["pp_tps" if prompt else "tg_tps"])
-        ram_peak = float(stack.ram[index])
-        facts = facts_of(run.case, run.row["category"], ram_peak=ram_peak, prompt=prompt)
+    """Every row that the fit covers, what its source timed of all users together."""
+    rows = published.fitted
+    for timed, seconds in zip(rows.timed, rows.seconds, strict=True):
+        (predicted,) = left_out(timed.timed, [timed.row["id"]])
+        measured = float(timed.row["pp_tps" if timed.timed == READ else "tg_tps"])
         yield point_of(
-            run.row,
-            regime=_regime(run.row, stack, index, timed),
-            group=stack.groups[index],
+            timed.row,
+            regime=regime_of(traits(timed)),
+            group=group_of(timed.row),
             measured=measured,
-            predicted=measured * float(stack.seconds[index] / predicted[index]),
-            half_width=float(widths[index]),
-            peers=answers(facts),
+            predicted=measured * float(seconds / predicted),
+            margins=_margins(timed),
+            peers=_peers(timed),
         )
 
 
-def _half_widths(stack: StackedRows, predicted: Floats, timed: str) -> Floats:
-    table = fitted_constants()
-    if timed == READ:
-        on_gpu = np.asarray(stack.on_gpu.layers) > 0
-        ends = (table.value(IN_PROMPT, part) for part in ("resident", "in_place"))
-        return np.asarray(np.where(on_gpu, *ends))
-    return half_widths(
-        stack,
-        predicted,
-        gpu=table.value(IN_DECODE, "resident"),
-        thin=table.value("spread_thin"),
-        cpu=table.value(IN_DECODE, "in_place"),
-        more=table.value("spread_unmeasured", "in_place"),
+def _margins(timed: TimedRow) -> Margins:
+    """How far the prediction of a row may be off, as an estimate says it."""
+    case, prompt = timed.case, timed.timed == READ
+    answer = estimate(
+        case.model, case.machine, case.prompt if prompt else case.work, case.runtime,
+        case.strategy, fitted_constants(), case.settings, backend=case.backend, build=case.build,
+    )  # fmt: skip
+    speed = answer.prefill if prompt else answer.decode
+    if speed is None:
+        raise InputError(answer.refusal)
+    return margins_of(speed)
+
+
+def margins_of(speed: Range) -> Margins:
+    """The margins that a range was drawn with."""
+    return Margins(
+        below=float(np.log(speed.value / speed.low)), above=float(np.log(speed.high / speed.value))
     )
 
 
-def _regime(row: Row, stack: StackedRows, index: int, timed: str) -> str:
-    return regime_of(
-        {
-            "category": row["category"],
-            "timed": PROMPT if timed == READ else GENERATION,
-            "deep": float(row["context_depth"] or 0) >= DEEP,
-            "experts": bool(np.asarray(stack.on_gpu.expert_layers)[index]),
-            "ram": STATED if row["ram_bw_gbs"] or row["ram_mts"] else DATASHEET,
-        }
-    )
+def _peers(timed: TimedRow) -> Mapping[str, float]:
+    """What public formulas say of a row of a single sequence."""
+    case, row = timed.case, timed.row
+    if float(case.work.users) > 1 or row["category"] not in WHERE:
+        return {}
+    theory = ram_in_theory(row, case.machine.host.name)
+    ram_peak = float(case.machine.host.bandwidth.value) if theory is None else theory
+    facts = facts_of(case, row["category"], ram_peak=ram_peak, prompt=timed.timed == READ)
+    return answers(facts)
+
+
+def traits(timed: TimedRow) -> Mapping[str, object]:
+    """What a row is like, as `regimes.REGIMES` tells kinds of runs apart."""
+    row, case = timed.row, timed.case
+    return {
+        "category": row["category"],
+        "timed": PROMPT if timed.timed == READ else GENERATION,
+        "build": timed.scope["build"],
+        "together": float(case.work.users) > 1,
+        "deep": float(row["context_depth"] or 0) >= DEEP,
+        "experts": case.model.has_experts,
+        "ram": STATED if row["ram_bw_gbs"] or row["ram_mts"] else DATASHEET,
+    }

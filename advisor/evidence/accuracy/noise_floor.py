@@ -7,6 +7,8 @@ from itertools import combinations
 import numpy as np
 
 from advisor.evidence.accuracy.llama_cpp_points import LlamaCppRun, Published
+from advisor.evidence.fitting.llama_cpp_fit import APART
+from advisor.evidence.published.sources import source_of
 
 NEAR = 512
 """Tokens by which the depths of two runs may differ to be compared."""
@@ -19,7 +21,8 @@ class Floor:
     Attributes:
         pairs: runs compared, two at a time.
         settings: cards with a model and format that they are of.
-        median: of the faster over the slower, less one.
+        median: of the faster over the slower, less one, at the median of each setting and then of
+            those.
     """
 
     pairs: int
@@ -31,14 +34,15 @@ def noise_floor(published: Published) -> Floor:
     """Pairs of resident runs of the same GPU, model and format from two sources, at like depth."""
     alike: dict[Hashable, list[LlamaCppRun]] = {}
     for run in published.runs.values():
-        if run.row["category"] == "resident" and run.row["tg_tps"]:
+        if run.row["category"] == "resident" and run.row["tg_tps"] and run.case.build not in APART:
             alike.setdefault(_setting(run), []).append(run)
     apart_by_key = {key: list(_differences(runs)) for key, runs in alike.items()}
     every = [difference for differences in apart_by_key.values() for difference in differences]
+    middles = [np.median(differences) for differences in apart_by_key.values() if differences]
     return Floor(
         pairs=len(every),
         settings=sum(bool(differences) for differences in apart_by_key.values()),
-        median=float(np.median(every)) if every else 0.0,
+        median=float(np.median(middles)) if middles else 0.0,
     )
 
 
@@ -51,6 +55,9 @@ def _setting(run: LlamaCppRun) -> Hashable:
 def _differences(runs: Iterable[LlamaCppRun]) -> Iterable[float]:
     for first, other in combinations(runs, 2):
         apart = abs(float(first.case.work.decode_depth) - float(other.case.work.decode_depth))
-        if first.row["source_url"] != other.row["source_url"] and apart <= NEAR:
+        if (
+            source_of(first.row["source_url"]) != source_of(other.row["source_url"])
+            and apart <= NEAR
+        ):
             speeds = sorted((float(first.row["tg_tps"]), float(other.row["tg_tps"])))
             yield speeds[1] / speeds[0] - 1.0

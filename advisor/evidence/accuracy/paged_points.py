@@ -1,6 +1,5 @@
 """Our own runs of llama.cpp under memory caps, each predicted from constants fitted without it."""
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,6 +14,7 @@ from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import page_fault_seconds
 from advisor.errors import InputError
 from advisor.evidence.accuracy import own_rows, regimes
+from advisor.evidence.accuracy.llama_cpp_points import margins_of
 from advisor.evidence.accuracy.own_rows import OwnRow, machine_of, model_of, work_of
 from advisor.evidence.accuracy.point import AccuracyPoint
 from advisor.evidence.accuracy.regimes import regime_of
@@ -175,7 +175,7 @@ def _point(run: Watched, constants: Rereading) -> AccuracyPoint:
         date=row.date,
         measured=row.tg_tps,
         predicted=1.0 / float(seconds(run, constants)),
-        half_width=math.log(float(decode.high) / float(decode.value)),
+        margins=margins_of(decode),
         source=row.source_url,
     )
 

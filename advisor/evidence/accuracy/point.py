@@ -4,6 +4,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from advisor.cost_model.uncertainty import Margins
+
 
 @dataclass(frozen=True, kw_only=True)
 class AccuracyPoint:
@@ -21,7 +23,7 @@ class AccuracyPoint:
         date: when it was measured or published; empty where unknown.
         measured: speed [tokens/s].
         predicted: speed [tokens/s].
-        half_width: of the 80 % range, as a logarithm.
+        margins: of the 80 % range.
         source: where it was published; the program that took it for our own runs.
         peers: what public advisors say of the same run, by name; those that say nothing are absent
             [tokens/s].
@@ -38,7 +40,7 @@ class AccuracyPoint:
     date: str = ""
     measured: float
     predicted: float
-    half_width: float
+    margins: Margins
     source: str
     peers: Mapping[str, float] = field(default_factory=dict)
 
@@ -55,17 +57,17 @@ class AccuracyPoint:
     @property
     def low(self) -> float:
         """Lower end of the 80 % range [tokens/s]."""
-        return self.predicted * math.exp(-self.half_width)
+        return self.predicted * math.exp(-float(self.margins.below))
 
     @property
     def high(self) -> float:
         """Upper end of the 80 % range [tokens/s]."""
-        return self.predicted * math.exp(self.half_width)
+        return self.predicted * math.exp(float(self.margins.above))
 
     @property
     def held(self) -> bool:
         """The range holds what was measured."""
-        return abs(math.log(self.predicted / self.measured)) <= self.half_width
+        return self.low <= self.measured <= self.high
 
 
 def point_of(
@@ -75,7 +77,7 @@ def point_of(
     group: str,
     measured: float,
     predicted: float,
-    half_width: float,
+    margins: Margins,
     peers: Mapping[str, float] | None = None,
 ) -> AccuracyPoint:
     """A published row as a point; other arguments as the attributes of `AccuracyPoint`."""
@@ -91,7 +93,7 @@ def point_of(
         date=row["date"],
         measured=measured,
         predicted=predicted,
-        half_width=half_width,
+        margins=margins,
         source=row["source_url"],
         peers=peers or {},
     )

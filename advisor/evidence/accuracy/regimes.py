@@ -17,7 +17,7 @@ DEEP = 3000
 
 Traits = Mapping[str, object]
 """What a run is like: `category` as in its file or a kind of frameworks' runs, `timed`, `deep`,
-`experts`, `ram`, `batch_stated`."""
+`experts`, `ram`, `batch_stated`, `build`, `together`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +36,32 @@ class Regime:
 
 
 REGIMES = (
+    Regime(
+        name="LocalScore, on a GPU",
+        text="LocalScore's runs of llamafile on GPUs: kernels of 2025's llamafile, machines as "
+        "their owners left them.",
+        traits={"build": "llamafile", "category": "resident", "timed": GENERATION},
+    ),
+    Regime(
+        name="LocalScore, processor alone",
+        text="The same on processors, whose RAM nobody states.",
+        traits={"build": "llamafile", "category": "cpu", "timed": GENERATION},
+    ),
+    Regime(
+        name="prompt, LocalScore",
+        text="Reading a prompt in LocalScore's runs, on GPUs and processors.",
+        traits={"build": "llamafile", "timed": PROMPT},
+    ),
+    Regime(
+        name="several users, CPU alone",
+        text="The processor writes for several users at once.",
+        traits={"category": "cpu", "timed": GENERATION, "together": True},
+    ),
+    Regime(
+        name="several users, resident",
+        text="llama.cpp writes for several users at once, every weight in the GPU.",
+        traits={"category": "resident", "timed": GENERATION, "together": True},
+    ),
     Regime(
         name="resident, dense",
         text="Every weight in the memory of the GPU, a model without experts.",
@@ -76,6 +102,11 @@ REGIMES = (
         name="experts in RAM",
         text="Attention in the GPU, routed experts read by the processor.",
         traits={"category": "moe_offload", "timed": GENERATION},
+    ),
+    Regime(
+        name="prompt, deep context",
+        text="Reading a prompt after 3,000 tokens and more, with every weight in the GPU.",
+        traits={"category": "resident", "timed": PROMPT, "deep": True},
     ),
     Regime(
         name="prompt, resident",

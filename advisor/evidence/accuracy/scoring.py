@@ -50,6 +50,9 @@ class Score:
         mean: likewise.
         within: share of rows within 25 %.
         covered: share of rows within their 80 % range.
+        group_median: of the median errors of the groups.
+        group_covered: the same share, every group weighing the same.
+        width: of the range, its upper end over its lower, at the median.
         chance_low: least share that chance leaves, nine times in ten, where 80 % is true.
         chance_high: largest.
         peers: public advisors that say something about some rows.
@@ -62,6 +65,9 @@ class Score:
     mean: float
     within: float
     covered: float
+    group_median: float
+    group_covered: float
+    width: float
     chance_low: float
     chance_high: float
     peers: tuple[PeerScore, ...]
@@ -82,9 +88,18 @@ def scores(points: Sequence[AccuracyPoint]) -> tuple[Score, ...]:
     return (*lines, _score(ALL, points))
 
 
+def groups(points: Iterable[AccuracyPoint]) -> Sequence[Sequence[AccuracyPoint]]:
+    """Points of one source and hardware each."""
+    by_name: dict[str, list[AccuracyPoint]] = {}
+    for point in points:
+        by_name.setdefault(point.group, []).append(point)
+    return tuple(by_name.values())
+
+
 def _score(regime: str, points: Sequence[AccuracyPoint]) -> Score:
     error = _errors(point.error for point in points)
     low, high = chance(Counter(point.group for point in points).values())
+    by_group = groups(points)
     return Score(
         regime=regime,
         rows=len(points),
@@ -93,10 +108,23 @@ def _score(regime: str, points: Sequence[AccuracyPoint]) -> Score:
         mean=float(np.mean(error)),
         within=float(np.mean(error <= CLOSE)),
         covered=float(np.mean([point.held for point in points])),
+        group_median=float(np.median([_median(group) for group in by_group])),
+        group_covered=float(
+            np.mean([np.mean([each.held for each in group]) for group in by_group])
+        ),
+        width=float(np.median([point.high / point.low for point in points])),
         chance_low=low,
         chance_high=high,
         peers=tuple(_peer_scores(points)) if regime != ALL else (),
     )
+
+
+def _median(group: Iterable[AccuracyPoint]) -> float:
+    return float(np.median(_errors(point.error for point in group)))
+
+
+def _held(group: Iterable[AccuracyPoint]) -> float:
+    return float(np.mean([point.held for point in group]))
 
 
 def _peer_scores(points: Sequence[AccuracyPoint]) -> Iterable[PeerScore]:

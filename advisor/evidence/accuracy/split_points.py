@@ -15,12 +15,12 @@ from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import InputError
-from advisor.evidence.accuracy.llama_cpp_points import LlamaCppRun, Published
+from advisor.evidence.accuracy.llama_cpp_points import LlamaCppRun, Published, margins_of
 from advisor.evidence.accuracy.peer_facts import facts_of
 from advisor.evidence.accuracy.point import AccuracyPoint, point_of
 from advisor.evidence.accuracy.regimes import GENERATION, INFERRED, regime_of
-from advisor.evidence.fitting.gauss_newton import group_of
 from advisor.evidence.peers import PEERS, Facts, Peer
+from advisor.evidence.published.sources import group_of
 from advisor.machine.quantity import given
 from advisor.runtimes import LLAMA_CPP
 from advisor.units import GB, Array
@@ -37,7 +37,7 @@ def points(published: Published) -> Iterable[AccuracyPoint]:
 
 def sweeps(published: Published) -> Iterable[tuple[LlamaCppRun, ...]]:
     """Runs that differ in the layers on the GPU alone, fewest first, of rows outside the fit."""
-    fitted = set(published.decode.ids)
+    fitted = {timed.row["id"] for timed in published.fitted.timed}
     alike: dict[tuple[str, ...], list[LlamaCppRun]] = {}
     for run in published.runs.values():
         row = run.row
@@ -72,7 +72,7 @@ def _predicted(sweep: Sequence[LlamaCppRun]) -> Iterable[AccuracyPoint]:
             group=group_of(run.row),
             measured=float(run.row["tg_tps"]),
             predicted=speed,
-            half_width=math.log(float(decode.high) / speed),
+            margins=margins_of(decode),
             peers={
                 peer.name: answer
                 for peer, own in told.items()

@@ -11,7 +11,7 @@ from advisor.evidence.accuracy.point import AccuracyPoint
 from advisor.evidence.accuracy.scoring import PeerScore, Score
 from advisor.evidence.peers import PEERS
 
-PLAIN = "{:<38} {:>5} {:>7} {:>8} {:>8} {:>8} {:>9} {:>12}  {}"
+PLAIN = "{:<38} {:>5} {:>7} {:>8} {:>9} {:>8} {:>8} {:>9} {:>9} {:>12} {:>6}  {}"
 
 
 def percent(value: float, digits: int = 0) -> str:
@@ -53,10 +53,13 @@ def plain(ledger: Ledger) -> str:
         "rows",
         "groups",
         "median",
+        "by group",
         "mean",
         "in 25 %",
         "in range",
+        "by group",
         "chance",
+        "width",
         "best public formula",
     )
     lines = [PLAIN.format("", *heads), *(_plain(score) for score in ledger.scores)]
@@ -69,8 +72,10 @@ def plain(ledger: Ledger) -> str:
 
 def _plain(score: Score) -> str:
     return PLAIN.format(
-        score.regime, score.rows, score.groups, percent(score.median, 1), percent(score.mean, 1),
-        percent(score.within), percent(score.covered), allowed(score), best(score),
+        score.regime, score.rows, score.groups, percent(score.median, 1),
+        percent(score.group_median, 1), percent(score.mean, 1), percent(score.within),
+        percent(score.covered), percent(score.group_covered), allowed(score),
+        f"{score.width:.2f}", best(score),
     )  # fmt: skip
 
 
@@ -87,13 +92,14 @@ def _starred(peer: PeerScore, score: Score) -> str:
 def markdown(ledger: Ledger) -> str:
     """The table of README, what sources differ by, and the public formulas by name."""
     head = (
-        "| regime | rows | median error | mean error | within 25 % | within the 80 % range "
-        "(chance allows) | best public formula, median (mean) |",
-        "|---|---|---|---|---|---|---|",
+        "| regime | rows | groups | median error | by group | within the 80 % range "
+        "(chance allows) | by group | high over low | best public formula, median (mean) |",
+        "|---|---|---|---|---|---|---|---|---|",
     )
     body = (
-        f"| {score.regime} | {score.rows} | {percent(score.median, 1)} | {percent(score.mean, 1)} "
-        f"| {percent(score.within)} | {percent(score.covered)} ({allowed(score)}) | {best(score)} |"
+        f"| {score.regime} | {score.rows} | {score.groups} | {percent(score.median, 1)} "
+        f"| {percent(score.group_median, 1)} | {percent(score.covered)} ({allowed(score)}) "
+        f"| {percent(score.group_covered)} | {score.width:.2f} | {best(score)} |"
         for score in ledger.scores
     )
     names = ", ".join(f"[{peer.name}]({peer.source}) ({peer.date})" for peer in PEERS)

@@ -1,8 +1,8 @@
-"""`python -m advisor.evidence.fitting`: refit data/generated/efficiency.csv from
-data/measurements/.
+"""`python -m advisor.evidence.fitting`: refit the constants from data/measurements/.
 
-Rows of constants that are not fitted stay as they are. What fits without each group say of it goes
-to data/generated/left_out.csv. The result depends on these files alone.
+They go to data/generated/efficiency.csv; rows of constants that are not fitted stay as they are.
+What fits without each source say of it goes to left_out.csv beside it. The result depends on these
+files alone.
 """
 
 import csv
@@ -20,22 +20,21 @@ from advisor.evidence.fitting import held_out
 from advisor.evidence.fitting.framework_table import fitted, stream_rows
 from advisor.evidence.fitting.llama_cpp_fit import Fit, problem, solve
 from advisor.evidence.fitting.llama_cpp_parameters import PARAMETERS
-from advisor.evidence.fitting.llama_cpp_rows import decoded, measured, prompted
-from advisor.evidence.fitting.spreads import COVERED, sources, spreads
+from advisor.evidence.fitting.llama_cpp_rows import Rows, published, rows_of
+from advisor.evidence.fitting.spreads import COVERED, Spread, sources, spreads
 
 OWN = DATA / "measurements" / "own.csv"
-TABLE = DATA / "generated/efficiency.csv"
-IN_PROMPTS = (
-    "gpu_flop_share", "gpu_expert_flop_share", "core_flops", "core_batch_attention_flops",
-    "socket_flop_share", "link_share",
-    "pipeline_share",
-)  # fmt: skip
+TABLE = DATA / "generated" / "efficiency.csv"
 SMALLEST = 0.004
 """Factors whose logarithm is smaller say nothing and are left out."""
-SOURCE = "python -m advisor.evidence.fitting on data/measurements/llama_cpp.csv"
+SOURCE = "python -m advisor.evidence.fitting on data/measurements/llama_cpp*.csv"
 SPREADS = (
-    "spread", "spread_thin", "spread_unmeasured", "spread_prompt", "spread_timed", "sources",
+    "spread", "spread_thin", "spread_several", "spread_unmeasured", "spread_prompt",
+    "spread_timed", "lean", "lean_prompt", "sources",
 )  # fmt: skip
+"""Constants of the ranges, written anew for all runtimes that have none of their own."""
+ENGINES_OF_LLAMA_CPP = ("llama.cpp", "ollama", "lm-studio")
+"""Runtimes whose ranges lean as those of llama.cpp; others' are even until theirs are fitted."""
 
 
 def main() -> int:
@@ -48,34 +47,35 @@ def main() -> int:
 
 def refitted() -> Mapping[Path, str]:
     """Both files as text, as the measurements have them."""
-    rows = measured()
-    decode, prompt = decoded(rows), prompted(rows)
-    in_decode = tuple(name for name in PARAMETERS if name not in IN_PROMPTS)
-    one = solve(problem(decode, in_decode))
-    two = solve(problem(prompt, IN_PROMPTS, one))
+    rows = rows_of(published())
+    task = problem(rows)
+    fit = solve(task)
     anew = {(name, one.runtime or None) for name, one in PARAMETERS.items()}
     anew |= {(name, None) for name in SPREADS}
+    anew |= {(name, key) for name in ("lean", "lean_prompt") for key in ENGINES_OF_LLAMA_CPP}
     streams = {_key(row): row for row in stream_rows()}
-    table = read(TABLE, ConstantRow)
-    kept = [row for row in table if (row.constant, row.runtime) not in anew]
+    kept = [row for row in read(TABLE, ConstantRow) if (row.constant, row.runtime) not in anew]
     found = [
-        *_rows(one),
-        *_rows(two),
-        *_spread_rows(spreads(rows, decode, one, prompt, two)),
-        *_source_rows(sources(decode)),
+        *_rows(fit),
+        *_spread_rows(spreads(task, fit)),
+        *_source_rows(sources(rows)),
         _timed_row(),
     ]
     constants = [row for row in (*found, *kept) if _key(row) not in streams]
     runs, of_runs = fitted()
     without = (
-        *held_out.rows(held_out.GENERATED, decode.ids, one.predicted),
-        *held_out.rows(held_out.READ, prompt.ids, two.predicted),
+        *_held_out(rows, fit),
         *held_out.rows(held_out.WHOLE, (run.row["id"] for run in runs.runs), of_runs.predicted),
     )
     return {
         TABLE: as_text([*constants, *streams.values()]),
         held_out.LEFT_OUT: as_text(without),
     }
+
+
+def _held_out(rows: Rows, fit: Fit) -> Iterable[held_out.LeftOutRow]:
+    for one, seconds in zip(rows.timed, fit.held_out, strict=True):
+        yield from held_out.rows(one.timed, [one.row["id"]], np.array([seconds]))
 
 
 def _key(row: ConstantRow) -> tuple[str | None, ...]:
@@ -102,14 +102,20 @@ def _rows(fit: Fit) -> Iterable[ConstantRow]:
         yield replace(one, spread=float(f"{spread:.2g}") if rows else None)
 
 
-def _spread_rows(
-    found: Mapping[tuple[str, str], tuple[float, int]],
-) -> Iterable[ConstantRow]:
-    note = "80 % range, as the logarithm of a factor"
-    for (constant, part), (value, rows) in found.items():
-        yield _row(
-            constant, {"family": part} if part else {}, float(f"{value:.3g}"), "share", rows, note
-        )
+def _spread_rows(found: Iterable[Spread]) -> Iterable[ConstantRow]:
+    for one in found:
+        lean = one.constant.startswith("lean")
+        note = "how far an 80 % range leans to the slow side" if lean else RANGE_NOTE
+        unit = FACTOR if one.factor else "share"
+        value = float(f"{one.value:.3g}")
+        if lean:
+            yield _row(one.constant, {}, 0.0, unit, 0, f"{note}: even where nothing is fitted")
+        for runtime in ENGINES_OF_LLAMA_CPP if lean else ("",):
+            scope = {**one.scope, "runtime": runtime}
+            yield _row(one.constant, scope, value, unit, one.rows, note)
+
+
+RANGE_NOTE = "80 % range, as the logarithm of a factor"
 
 
 def _timed_row() -> ConstantRow:
@@ -125,12 +131,11 @@ def _timed_row() -> ConstantRow:
     )
 
 
-def _source_rows(found: Mapping[str, int]) -> Iterable[ConstantRow]:
+def _source_rows(found: Mapping[str, frozenset[str]]) -> Iterable[ConstantRow]:
     note = "sources that measured a GPU of the family"
     yield _row("sources", {}, 0.0, "count", 0, note)
-    for family, count in found.items():
-        if family:
-            yield _row("sources", {"family": family}, float(count), "count", count, note)
+    for family, urls in found.items():
+        yield _row("sources", {"family": family}, float(len(urls)), "count", len(urls), note)
 
 
 def _row(

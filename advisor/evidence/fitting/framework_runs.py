@@ -17,13 +17,13 @@ from advisor.cost_model.schedule import Phases
 from advisor.cost_model.timing import schedule_seconds
 from advisor.errors import AdvisorError
 from advisor.evidence.fitting.framework_parameters import STREAM_PARAMETERS
-from advisor.evidence.fitting.gauss_newton import group_of
 from advisor.evidence.fitting.llama_cpp_rows import ConstantColumns
 from advisor.evidence.fitting.vectorize import Shape, machines, number_type, shape, stacked
 from advisor.evidence.published.batch import SERVER
 from advisor.evidence.published.engines import computes_in_place, engine
 from advisor.evidence.published.predict import Case, understood
 from advisor.evidence.published.run_settings import lengths
+from advisor.evidence.published.sources import group_of
 from advisor.machine.machine import Machine
 from advisor.model.model import Floats
 from advisor.runtimes.expert_offloading import EXPERT_STREAMING
@@ -172,7 +172,7 @@ class Fitted(ConstantColumns):
     def value(self, constant: str, family: str = "") -> Floats:
         """The constant of each run, shape (runs,); or one for all of them."""
         if constant in self._values:
-            return super().value(constant)
+            return self._values[constant]
         return np.asarray(self._others.value(constant, family))
 
 

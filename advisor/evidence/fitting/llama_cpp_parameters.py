@@ -1,7 +1,8 @@
-"""Which constants are fitted, where they start, and by what they may differ.
+"""Which constants of llama.cpp are fitted, where they start, and by what they may differ.
 
 Each constant is one value times a factor for every scope named here. Factors are held near 1 by
-their prior: a family with one measurement hardly moves, one with fifty speaks for itself.
+their prior: a family with one measurement hardly moves, one with fifty speaks for itself. A scope
+stays only if rows of sources that were left out are predicted better with it.
 """
 
 from collections.abc import Mapping
@@ -14,20 +15,26 @@ class Parameter:
 
     Attributes:
         start: value expected before any measurement.
+        least: smallest value that physics allows, over all scopes.
+        most: largest.
         unit: of the value.
         width: how far measurements may move it, as the standard deviation of its logarithm.
         factors: scopes with a factor of their own, each a tuple of columns, and the width of that
             factor's logarithm.
         expected: factors that are not expected to be 1, by the value of their column.
+        hardware: which of a row's hardware names stands in the family column.
         runtime: the runtime it holds for; empty for all.
         note: what the constant is, for those who ask why.
     """
 
     start: float
+    least: float = 0.0
+    most: float = float("inf")
     unit: str
     width: float
     factors: Mapping[tuple[str, ...], float] = field(default_factory=dict)
     expected: Mapping[str, float] = field(default_factory=dict)
+    hardware: str = "gpu"
     runtime: str = ""
     note: str
 
@@ -35,25 +42,32 @@ class Parameter:
 PARAMETERS: Mapping[str, Parameter] = {
     "gpu_read_share": Parameter(
         start=0.85,
+        least=0.25,
+        most=1.1,
         unit="share",
-        width=0.10,
+        width=0.1,
         factors={
-            ("family",): 0.08,
-            ("backend",): 0.08,
+            ("backend",): 0.1,
+            ("build",): 0.1,
             ("decode_class",): 0.06,
-            ("family", "backend", "decode_class"): 0.05,
+            ("family", "backend"): 0.1,
+            ("backend", "decode_class"): 0.1,
         },
         note="share of GPU memory bandwidth reached reading weights",
     ),
     "gpu_kv_share": Parameter(
         start=0.6,
+        least=0.05,
+        most=1.1,
         unit="share",
         width=0.5,
-        factors={("family",): 0.5, ("backend",): 0.3, ("build",): 0.5},
+        factors={("backend",): 0.3, ("build",): 0.5},
         note="share of GPU memory bandwidth reached reading the KV cache",
     ),
     "gpu_layer": Parameter(
         start=45e-6,
+        least=5e-6,
+        most=1e-3,
         unit="s",
         width=0.5,
         factors={("family",): 0.3, ("backend",): 0.3, ("build",): 0.5},
@@ -61,53 +75,72 @@ PARAMETERS: Mapping[str, Parameter] = {
     ),
     "gpu_expert_layer": Parameter(
         start=50e-6,
+        least=5e-6,
+        most=1e-3,
         unit="s",
         width=0.7,
-        factors={("family",): 0.4, ("backend",): 0.4},
+        factors={("family",): 0.3, ("backend",): 0.4, ("build",): 0.5},
         note="further cost of a layer with routed experts on the GPU",
     ),
     "gpu_state_layer": Parameter(
         start=40e-6,
+        least=5e-6,
+        most=5e-4,
         unit="s",
         width=0.7,
-        factors={("backend",): 0.4},
         note="further cost of a layer that keeps a state on the GPU",
     ),
     "token": Parameter(
-        start=200e-6, unit="s", width=0.7, note="fixed cost of a token: sampling and launch"
+        start=200e-6,
+        least=2e-5,
+        most=5e-3,
+        unit="s",
+        width=0.7,
+        note="fixed cost of a token: sampling and launch",
     ),
     "ram_sustained_share": Parameter(
         start=0.7,
+        least=0.3,
+        most=1.1,
         unit="share",
         width=0.25,
-        factors={("family",): 0.2},
+        factors={("family",): 0.15},
+        hardware="segment",
         note="sustained RAM read beside theory",
     ),
     "cpu_read_share": Parameter(
         start=0.92,  # 0.87 of a compiled read loop with all fixed costs in it, Zen 4 EPYC
+        least=0.8,
+        most=1.0,
         unit="share",
         width=0.03,
-        factors={("build",): 0.15},
         note="share of sustained RAM bandwidth that the CPU's matrix kernels reach",
     ),
     "socket_share": Parameter(
         start=0.42,  # one socket's worth where pages are spread over both, less where they are not
+        least=0.2,
+        most=0.9,
         unit="share",
         width=0.1,  # published shares go from 0.2 to 0.8 by how pages were placed, which few tell
         note="share of the RAM rate of several sockets that one program reaches",
     ),
     "core_decode_rate": Parameter(
         start=11e9,
+        least=0.5e9,
+        most=100e9,
         unit="B/s",
         width=0.4,
-        factors={("family",): 0.5, ("decode_class",): 0.5, ("build",): 0.4},
+        factors={("family",): 0.5, ("decode_class",): 0.5, ("build", "decode_class"): 0.4},
         # one core of a Zen 4 EPYC in llama.cpp b11549, an 8B shape in each format: F16 17.8 GB/s,
         # Q8_0 and Q6_K 12.0, Q3_K 8.8, Q2_K 8.1, IQ4_XS 9.0, IQ4_NL 11.2, IQ3_S to IQ1_S 2.5 to 3.1
         expected={"f16": 1.8, "q8": 1.2, "iq": 0.3},
+        hardware="vectors",
         note="weight bytes that one core decodes",
     ),
     "core_attention_flops": Parameter(
         start=5e9,
+        least=0.5e9,
+        most=200e9,
         unit="FLOP/s",
         width=0.8,
         factors={("build",): 0.8},
@@ -115,44 +148,66 @@ PARAMETERS: Mapping[str, Parameter] = {
     ),
     "core_batch_attention_flops": Parameter(
         start=20e9,
+        least=2e9,
+        most=1e12,
         unit="FLOP/s",
         width=0.8,
         factors={("build",): 0.8},
+        hardware="matrices",
         note="speed of one core attending to the cache in a prompt",
     ),
     "cpu_layer": Parameter(
         start=5e-6,
+        least=1e-7,
+        most=1e-4,
         unit="s",
         width=0.6,
         note="fixed cost of a layer on the CPU for each core that takes part",
     ),
     "cpu_expert_layer": Parameter(
         start=150e-6,
+        least=1e-5,
+        most=2e-3,
         unit="s",
         width=0.6,
         note="further cost of a layer with routed experts on the CPU",
     ),
     "crossing": Parameter(
         start=40e-6,
+        least=5e-6,
+        most=1e-3,
         unit="s",
         width=0.6,
         note="one hand-over of activations between processors",
     ),
     "core_flops": Parameter(
         start=80e9,
+        least=2e9,
+        most=2e12,
         unit="FLOP/s",
         width=0.5,
-        factors={("family",): 0.5, ("build",): 0.6, ("decode_class",): 0.3},
+        factors={
+            ("family",): 0.5,
+            ("build",): 0.6,
+            ("decode_class",): 0.3,
+            ("build", "decode_class"): 0.3,
+            ("family", "build"): 0.4,
+        },
+        hardware="matrices",
         note="matrix speed of one core in a prompt",
     ),
     "socket_flop_share": Parameter(
         start=0.6,
+        least=0.1,
+        most=1.0,
         unit="share",
         width=0.4,
         note="share of the matrix speed of several sockets that one program reaches",
     ),
     "link_share": Parameter(
         start=0.9,
+        least=0.5,
+        most=1.1,
         unit="share",
         width=0.2,
         runtime="llama.cpp",
@@ -160,30 +215,62 @@ PARAMETERS: Mapping[str, Parameter] = {
     ),
     "pipeline_share": Parameter(
         start=0.4,
+        least=0.0,
+        most=1.0,
         unit="share",
         width=0.5,
         note="share of further GPUs that overlap on the micro-batches of a prompt",
     ),
     "gpu_flop_share": Parameter(
         start=0.4,
+        least=0.01,
+        most=1.1,
         unit="share",
         width=0.4,
         factors={
             ("family",): 0.4,
-            ("backend",): 0.5,
             ("build",): 0.6,
             ("decode_class",): 0.3,
             ("family", "backend"): 0.5,
             ("build", "decode_class"): 0.3,
+            ("backend", "decode_class"): 0.3,
         },
         note="share of dense matrix peak reached in a prompt",
     ),
     "gpu_expert_flop_share": Parameter(
         start=0.5,
+        least=0.05,
+        most=2.0,
         unit="share",
         width=0.5,
-        factors={("family",): 0.3, ("backend",): 0.3},
+        factors={("family",): 0.3, ("backend",): 0.3, ("build",): 0.3},
         note="speed of routed experts in a prompt beside that of dense weights",
+    ),
+    "gpu_attention_share": Parameter(
+        start=0.2,
+        least=0.002,
+        most=1.1,
+        unit="share",
+        width=0.7,
+        factors={("family",): 0.4, ("backend",): 0.4, ("build",): 0.4},
+        note="share of dense matrix peak reached attending to the cache",
+    ),
+    "gpu_tile": Parameter(
+        start=32.0,
+        least=4.0,
+        most=256.0,
+        unit="tokens",
+        width=0.5,
+        note="tokens that a prompt's matrices are padded by, in effect",
+    ),
+    "gpu_expert_tile": Parameter(
+        start=16.0,
+        least=2.0,
+        most=256.0,
+        unit="tokens",
+        width=0.7,
+        factors={("backend",): 0.4},
+        note="tokens that each routed expert of a prompt is padded by, in effect",
     ),
 }
 """Constants that measurements decide; priors are what physics and experience expect."""

@@ -1,152 +1,218 @@
-"""Published rows as one sweep, so that the cost model times them all at once."""
+"""Published rows of llama.cpp and its forks side by side, timed by the cost model itself."""
 
 import csv
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
-from functools import lru_cache
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
-from advisor.catalog.constants import Scope
+from advisor.catalog.constants import Scope, fitted_constants
 from advisor.catalog.csv_tables import DATA
 from advisor.cost_model.estimate import usual_backend
-from advisor.cost_model.loads import Load
-from advisor.cost_model.processors import MATRIX_TYPES, cpu_seconds, gpu_seconds, matrices, vectors
-from advisor.cost_model.schedule import Flow, Route, Schedule
-from advisor.cost_model.timing import passes, rates
+from advisor.cost_model.processors import matrices, peak_16_bit, vectors
+from advisor.cost_model.schedule import Schedule
+from advisor.cost_model.timing import StepTime, schedule_seconds
 from advisor.errors import AdvisorError
-from advisor.evidence.fitting.gauss_newton import group_of
-from advisor.evidence.published.machine import ram_peak
+from advisor.evidence.fitting.vectorize import linked, stacked, steps, values_of
+from advisor.evidence.published import sources
+from advisor.evidence.published.doubts import FASTEST, SLOWEST, Bound, doubtful
+from advisor.evidence.published.engines import computes_in_place
+from advisor.evidence.published.machine import ram_in_theory
 from advisor.evidence.published.predict import Case, understood
 from advisor.machine import from_catalog
-from advisor.machine.catalog import find_host
-from advisor.machine.machine import Gpu, Host
+from advisor.machine.machine import Gpu, Host, Link, Machine
 from advisor.machine.quantity import given
 from advisor.model.model import Floats
-from advisor.runtimes import IK_LLAMA_CPP, LLAMA_CPP
-from advisor.units import GB
 
-MEASURED = DATA / "measurements" / "llama_cpp.csv"
-DECODED = ("resident", "cpu", "moe_offload", "partial")
-"""Categories whose decode speed is fitted."""
+FILES = (
+    DATA / "measurements" / "llama_cpp.csv",
+    DATA / "measurements" / "llama_cpp_more.csv",
+)
+"""Published rows, in the order they are read."""
+FITTED = ("resident", "cpu", "moe_offload", "partial")
+"""Categories whose speeds are fitted."""
+GENERATED, READ = "generation", "prompt"
+"""What of a row is timed: a token, or a prompt."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class StackedRows:
-    """Rows side by side; arrays have shape (rows,).
+class TimedRow:
+    """One speed of one row.
 
     Attributes:
-        ids: of the rows.
-        groups: source and hardware of each.
-        scopes: case and family of each constant's lookup, by kind of hardware.
-        on_gpu: what the GPUs read and compute.
-        on_cpu: what the processor does.
-        moved: weights copied over the link [B].
-        link: its rate from the memory they lie in [B/s].
-        crossings: hand-overs.
-        repeats: micro-batches.
-        workers: GPUs that hold the layers in turn.
-        bandwidth: of the GPU, peak [B/s].
-        flops: of the GPU, dense peak [FLOP/s].
-        ram: bandwidth, in theory or as given [B/s].
-        ram_given: it was given, so that no share of theory applies.
-        cores: that compute.
-        sockets: processor packages.
-        seconds: measured [s].
+        row: as it stands in its file.
+        case: what it describes.
+        timed: `GENERATED` or `READ`.
+        seconds: of a step, or of the whole prompt [s].
     """
 
-    ids: tuple[str, ...]
-    groups: tuple[str, ...]
-    scopes: tuple[Mapping[str, str], ...]
-    on_gpu: Load
-    on_cpu: Load
-    moved: Floats
-    link: Floats
-    crossings: Floats
-    repeats: Floats
-    workers: Floats
-    bandwidth: Floats
-    flops: Floats
-    ram: Floats
-    ram_given: npt.NDArray[np.bool_]
-    cores: Floats
-    sockets: Floats
-    seconds: Floats
+    row: Mapping[str, str]
+    case: Case
+    timed: str
+    seconds: float
+
+    @cached_property
+    def schedule(self) -> Schedule:
+        """How the runtime reads the model for what was timed."""
+        case, work = self.case, self.case.prompt if self.timed == READ else self.case.work
+        placement = case.runtime.place(case.model, case.machine, work, case.strategy, case.settings)
+        phases = case.runtime.schedule(case.model, placement, case.machine, work)
+        return phases.prefill if self.timed == READ else phases.decode
+
+    @property
+    def scope(self) -> Mapping[str, str]:
+        """Names that constants may differ by, by column; hardware by its kind."""
+        case, host = self.case, self.case.machine.host
+        return {
+            "gpu": case.machine.gpus[0].family if case.machine.gpus else "",
+            "segment": from_catalog.ram_segment(host.name),
+            "vectors": vectors(host),
+            "matrices": matrices(host),
+            "decode_class": case.model.decode_class,
+            "backend": case.backend or usual_backend(case.machine),
+            "build": case.runtime.build or case.build,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alike:
+    """Rows of one shape as one case, every number an array of shape (rows,).
+
+    Attributes:
+        at: their places among all rows.
+        schedule: of what was timed.
+        machine: all of theirs; its RAM gives the peak, or what was stated.
+        ram_stated: the RAM rate is sustained, so that no share of a peak applies.
+    """
+
+    at: npt.NDArray[np.int64]
+    schedule: Schedule
+    machine: Machine
+    ram_stated: npt.NDArray[np.bool_]
+
+    def seconds(self, constants: "ConstantColumns | Bound") -> StepTime:
+        """What the cost model says of these rows, shape (rows,)."""
+        share = np.minimum(constants.value("ram_sustained_share"), from_catalog.MOST_SUSTAINED)
+        host = self.machine.host
+        rate = host.bandwidth.value * np.where(self.ram_stated, 1.0, share)
+        machine = replace(self.machine, host=replace(host, bandwidth=given(rate)))
+        return schedule_seconds(self.schedule, machine, constants)  # type: ignore[arg-type]
 
 
 class ConstantColumns:
-    """Per-row values of every constant, in place of the table's single ones."""
+    """Values of fitted constants for each of some rows, in place of the table's single ones.
+
+    Args:
+        values: by constant, each of shape (rows,).
+    """
 
     def __init__(self, values: Mapping[str, Floats]) -> None:
         self._values = values
 
-    def value(self, constant: str, family: str = "") -> Floats:  # noqa: ARG002 - rows know theirs
-        """The constant of each row, shape (rows,)."""
-        return self._values[constant]
+    def value(self, constant: str, family: str = "") -> Floats | float:
+        """The constant of each row, shape (rows,); the table's where it is not fitted here."""
+        fitted = self._values.get(constant)
+        return _table_value(constant, family) if fitted is None else fitted
 
 
-def seconds(stack: StackedRows, values: Mapping[str, Floats]) -> Floats:
-    """What the cost model says of each row, shape (rows,) [s].
+@cache
+def _table_value(constant: str, family: str) -> float:
+    return fitted_constants().bound(Scope(runtime="llama.cpp")).value(constant, family)
 
-    Args:
-        stack: the rows.
-        values: each constant for each row, shape (rows,).
+
+@dataclass(frozen=True, kw_only=True)
+class Rows:
+    """All rows that are fitted together; arrays have shape (rows,).
+
+    Attributes:
+        timed: one by one.
+        groups: source and hardware of each.
+        scopes: names that constants may differ by.
+        seconds: measured [s].
+        alike: the same by shape.
     """
-    constants = ConstantColumns(values)
-    gpu = Gpu(
-        name="", vendor="", family="", memory=given(1.0), bandwidth=given(stack.bandwidth),
-        tensor_flops={"fp16": stack.flops},  # type: ignore[dict-item]
-        link=from_catalog.shared_memory(1.0),
-    )  # fmt: skip
-    sustained = np.minimum(values["ram_sustained_share"], from_catalog.MOST_SUSTAINED)
-    share = np.where(stack.ram_given, 1.0, sustained)
-    host = Host(
-        name="", cores=stack.cores, sockets=stack.sockets,  # type: ignore[arg-type]
-        memory=given(1.0), bandwidth=given(stack.ram * share),
-    )  # fmt: skip
-    total = (
-        gpu_seconds(stack.on_gpu, gpu, constants).total  # type: ignore[arg-type]
-        + cpu_seconds(stack.on_cpu, host, constants).total  # type: ignore[arg-type]
-        + stack.moved / (values["link_share"] * stack.link)
-        + stack.crossings * values["crossing"]
-        + values["token"]
+
+    timed: tuple[TimedRow, ...]
+    groups: tuple[str, ...]
+    scopes: tuple[Mapping[str, str], ...]
+    seconds: Floats
+    alike: tuple[Alike, ...]
+
+    @property
+    def read(self) -> npt.NDArray[np.bool_]:
+        """Rows that time a prompt."""
+        return np.array([row.timed == READ for row in self.timed])
+
+    def steps(self, values: Mapping[str, Floats]) -> Iterator[tuple[Alike, StepTime]]:
+        """What the cost model says, shape by shape.
+
+        Args:
+            values: each fitted constant for each row, shape (rows,).
+        """
+        for part in self.alike:
+            constants = ConstantColumns({name: value[part.at] for name, value in values.items()})
+            yield part, part.seconds(constants)
+
+    def predicted(self, values: Mapping[str, Floats]) -> Floats:
+        """What the cost model says of each row [s]."""
+        total = np.empty(len(self.timed))
+        for part, time in self.steps(values):
+            total[part.at] = time.total
+        return total
+
+    def bound(self, constants: Bound) -> Floats:
+        """What it says with the same constants for all rows [s]."""
+        total = np.empty(len(self.timed))
+        for part in self.alike:
+            total[part.at] = part.seconds(constants).total
+        return total
+
+
+@cache
+def published() -> tuple[Mapping[str, str], ...]:
+    """Every row of `FILES`."""
+    found: list[Mapping[str, str]] = []
+    for path in FILES:
+        with path.open(encoding="utf-8", newline="") as file:
+            found += csv.DictReader(file)
+    return tuple(found)
+
+
+def rows_of(table: Iterable[Mapping[str, str]]) -> Rows:
+    """The rows that teach something, their tokens first and then their prompts."""
+    cases = [(row, case) for row in table if (case := _taught(row))]
+    every = (
+        TimedRow(row=row, case=case, timed=what, seconds=seconds)
+        for what in (GENERATED, READ)
+        for row, case in cases
+        if (seconds := _seconds(row, case, what))
     )
-    runs = passes(stack.repeats, stack.workers, values["pipeline_share"])
-    return np.asarray(total * runs)
+    rows = _side_by_side(list(every))
+    doubts = doubtful(rows.seconds, rows.bound(FASTEST), rows.bound(SLOWEST))
+    kept = [row for row, doubt in zip(rows.timed, doubts, strict=True) if not doubt]
+    return _side_by_side(kept)
 
 
-def measured() -> tuple[Mapping[str, str], ...]:
-    """All rows of data/measurements/llama_cpp.csv."""
-    with MEASURED.open(encoding="utf-8", newline="") as file:
-        return tuple(csv.DictReader(file))
+def _side_by_side(timed: Sequence[TimedRow]) -> Rows:
+    return Rows(
+        timed=tuple(timed),
+        groups=tuple(sources.group_of(one.row) for one in timed),
+        scopes=tuple(one.scope for one in timed),
+        seconds=np.array([one.seconds for one in timed]),
+        alike=tuple(_by_shape(timed)),
+    )
 
 
-def decoded(rows: Iterable[Mapping[str, str]]) -> StackedRows:
-    """Rows whose generation was timed, one token each."""
-    return _stack(rows, DECODED, "tg_tps")
-
-
-def prompted(rows: Iterable[Mapping[str, str]]) -> StackedRows:
-    """Rows whose prompt was timed.
-
-    Sweeps over the threads of the generation time their prompt with another number of threads.
-    """
-    fixed = (row for row in rows if "given threads" not in row["source_note"])
-    return _stack(fixed, DECODED, "pp_tps")
-
-
-def _stack(
-    rows: Iterable[Mapping[str, str]], categories: tuple[str, ...], speed: str
-) -> StackedRows:
-    parts = []
-    for row in rows:
-        if row["category"] not in categories or row["doubtful"] == "True" or not row[speed]:
-            continue
-        case = case_of(row)
-        if case and case.runtime in (LLAMA_CPP, IK_LLAMA_CPP) and _split_stated(row, case):
-            parts.append(_part(row, case, prompt=speed == "pp_tps"))
-    return _joined(parts)
+def _taught(row: Mapping[str, str]) -> Case | None:
+    """What a row describes; None where it teaches nothing."""
+    if row["category"] not in FITTED or row["doubtful"] == "True":
+        return None
+    case = case_of(row)
+    if case is None or not computes_in_place(case.runtime) or case.runtime.key != "llama.cpp":
+        return None
+    return case if _split_stated(row, case) else None
 
 
 def case_of(row: Mapping[str, str]) -> Case | None:
@@ -154,7 +220,7 @@ def case_of(row: Mapping[str, str]) -> Case | None:
     return _case(tuple(row.items()))
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=4096)
 def _case(cells: tuple[tuple[str, str], ...]) -> Case | None:
     try:
         return understood(dict(cells))
@@ -170,104 +236,73 @@ def _split_stated(row: Mapping[str, str], case: Case) -> bool:
     return layers is not None and bool(np.all(layers < case.model.layers)) and bool(row["cpu"])
 
 
-def _part(row: Mapping[str, str], case: Case, *, prompt: bool) -> dict[str, object]:
-    work = case.prompt if prompt else case.work
-    how = case.runtime
-    placement = how.place(case.model, case.machine, work, case.strategy, case.settings)
-    phases = how.schedule(case.model, placement, case.machine, work)
-    asked = phases.prefill if prompt else phases.decode
-    gpu = case.machine.gpus[0] if case.machine.gpus else None
-    bandwidth, is_given, segment = _ram(row, case)
-    tokens = float(np.maximum(work.fresh, 1)) if prompt else 1.0
-    return {
-        "ids": row["id"],
-        "groups": group_of(row),
-        "scopes": _scopes(case, segment),
-        "on_gpu": _computed(asked, Route.RESIDENT),
-        "on_cpu": _computed(asked, Route.IN_PLACE),
-        "moved": float(sum(flow.moved for flow in _flows(asked, Route.STREAMED))),
-        "link": _link_rate(gpu, asked) if gpu else 1e30,
-        "crossings": float(asked.crossings),
-        "repeats": float(asked.repeats),
-        "workers": float(asked.workers),
-        "bandwidth": float(gpu.bandwidth.value) if gpu else 1e30,
-        "flops": _peak(gpu) if gpu else 1e30,
-        "ram": bandwidth,
-        "ram_given": is_given,
-        "cores": float(case.machine.host.cores),
-        "sockets": float(case.machine.host.sockets),
-        "seconds": tokens / float(row["pp_tps" if prompt else "tg_tps"]),
-    }
+def _seconds(row: Mapping[str, str], case: Case, timed: str) -> float | None:
+    """Time of a step for all users, or of all their prompts [s]; None where it was not taken.
+
+    Sweeps over the threads of the generation time their prompt with another number of threads.
+    """
+    speed = float(row["pp_tps" if timed == READ else "tg_tps"] or 0.0)
+    if not speed or (timed == READ and "given threads" in row["source_note"]):
+        return None
+    fresh = np.maximum(case.prompt.fresh, 1.0) if timed == READ else 1.0
+    users = case.prompt.users if timed == READ else case.work.users
+    return float(fresh * users) / speed
 
 
-def _link_rate(gpu: Gpu, schedule: Schedule) -> float:
-    ways = {flow.transfer for flow in _flows(schedule, Route.STREAMED) if flow.transfer}
-    return float(rates(gpu.link)[ways.pop()].value) if ways else 1e30
+def _by_shape(timed: Sequence[TimedRow]) -> Iterator[Alike]:
+    places: dict[Hashable, list[int]] = {}
+    schedules = [row.schedule for row in timed]
+    for place, (row, schedule) in enumerate(zip(timed, schedules, strict=True)):
+        machine = row.case.machine
+        shape = steps(schedule), schedule.workers, len(machine.gpus), linked(machine)
+        places.setdefault(shape, []).append(place)
+    for at in places.values():
+        rams = [_ram(timed[place]) for place in at]
+        yield Alike(
+            at=np.array(at),
+            schedule=stacked([schedules[place] for place in at]),
+            machine=_machines([timed[place].case.machine for place in at], [r for r, _ in rams]),
+            ram_stated=np.array([stated for _, stated in rams]),
+        )
 
 
-def _flows(schedule: Schedule, route: Route) -> list[Flow]:
-    return [flow for stage in schedule.stages for flow in stage.flows if flow.route is route]
+def _ram(timed: TimedRow) -> tuple[float, bool]:
+    """RAM bandwidth: as stated and true, else in theory and false [B/s]."""
+    peak = ram_in_theory(timed.row, timed.case.machine.host.name)
+    if peak is None:
+        return float(timed.case.machine.host.bandwidth.value), True
+    return peak, False
 
 
-def _computed(schedule: Schedule, route: Route) -> Load:
-    """What is read and computed on a route in one run of the stages."""
-    nothing = Load(**dict.fromkeys((one.name for one in fields(Load)), 0.0))
-    loads = [flow.load for flow in _flows(schedule, route) if flow.load is not None]
-    return sum(loads[1:], start=loads[0]) if loads else nothing
-
-
-def _peak(gpu: Gpu) -> float:
-    return max(gpu.tensor_flops.get(kind, 0.0) / per for kind, per in MATRIX_TYPES)
-
-
-def _ram(row: Mapping[str, str], case: Case) -> tuple[float, bool, str]:
-    """RAM bandwidth in theory or as given [B/s], whether it was given, and the host's segment."""
-    host = case.machine.host
-    try:
-        known = find_host(host.name)
-    except AdvisorError:
-        return float(host.bandwidth.value), True, "desktop"
-    if row["ram_bw_gbs"] and ram_peak(row):
-        return float(row["ram_bw_gbs"]) * GB, False, known.segment
-    if row["ram_bw_gbs"] or known.bandwidth_gbs is None:
-        return float(host.bandwidth.value), True, known.segment
-    if row["ram_mts"]:
-        channels = float(row["ram_channels"] or known.memory_channels or 2)
-        return channels * 8e6 * float(row["ram_mts"]), False, known.segment
-    return known.bandwidth_gbs * GB, False, known.segment
-
-
-def _scopes(case: Case, segment: str) -> dict[str, str]:
-    gpu = case.machine.gpus[0].family if case.machine.gpus else ""
-    scope = Scope(
-        decode_class=case.model.decode_class,
-        backend=case.backend or usual_backend(case.machine),
-        build=case.runtime.build or case.build,
+def _machines(machines: Sequence[Machine], ram: Sequence[float]) -> Machine:
+    """Machines as one, as far as times depend on them."""
+    cards = zip(*(machine.gpus for machine in machines), strict=True)
+    hosts = [machine.host for machine in machines]
+    host = Host(
+        name="",
+        cores=np.array([host.cores for host in hosts], dtype=float),  # type: ignore[arg-type]
+        sockets=np.array([host.sockets for host in hosts], dtype=float),  # type: ignore[arg-type]
+        memory=given(1.0),
+        bandwidth=given(np.array(ram)),
     )
-    return {
-        "gpu": gpu,
-        "segment": segment,
-        "vectors": vectors(case.machine.host),
-        "matrices": matrices(case.machine.host),
-        "decode_class": scope.decode_class,
-        "backend": scope.backend,
-        "build": scope.build,
-    }
+    return Machine(name="", gpus=tuple(map(_cards, cards)), host=host, disk=None)
 
 
-def _joined(parts: list[dict[str, object]]) -> StackedRows:
-    values: dict[str, object] = {}
-    for name in (one.name for one in fields(StackedRows)):
-        column = [part[name] for part in parts]
-        if name in ("ids", "groups", "scopes"):
-            values[name] = tuple(column)
-        elif name in ("on_gpu", "on_cpu"):
-            values[name] = Load(
-                **{
-                    one.name: np.array([float(getattr(load, one.name)) for load in column])
-                    for one in fields(Load)
-                }
-            )
-        else:
-            values[name] = np.array(column)
-    return StackedRows(**values)  # type: ignore[arg-type]
+def _cards(cards: Sequence[Gpu]) -> Gpu:
+    peers = [card.peer for card in cards if card.peer]
+    links = [card.link for card in cards]
+    return Gpu(
+        name="",
+        vendor="",
+        family="",
+        memory=given(1.0),
+        bandwidth=values_of([card.bandwidth for card in cards]),
+        tensor_flops={"fp16": np.array([float(peak_16_bit(card)) for card in cards])},  # type: ignore[dict-item]
+        link=Link(
+            name="",
+            pinned=values_of([link.pinned for link in links]),
+            pageable=values_of([link.pageable for link in links]),
+            zero_copy=values_of([link.zero_copy for link in links]),
+        ),
+        peer=values_of(peers) if len(peers) == len(cards) else None,
+    )

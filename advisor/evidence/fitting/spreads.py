@@ -1,127 +1,278 @@
-"""How far off predictions are for groups that were left out, as 80 % ranges by part of the time."""
+"""80 % ranges from what rows were predicted without their source, every group weighing the same.
 
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+A width is half of what lies between the outer tenths of the errors of some rows; what a range is
+wider by (a family that few measured, several GPUs, RAM that nobody measured) is what is left of
+theirs in squares. At last all are scaled until four in five are held, and lean as the errors do.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
-from advisor.cost_model.uncertainty import ENOUGH, ON_GPU
-from advisor.evidence.fitting.llama_cpp_fit import Fit
-from advisor.evidence.fitting.llama_cpp_parameters import PARAMETERS
-from advisor.evidence.fitting.llama_cpp_rows import StackedRows
+from advisor.cost_model.schedule import Route
+from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN
+from advisor.cost_model.uncertainty import ENOUGH, IN_DECODE, IN_PROMPT, LEAN
+from advisor.evidence.fitting.llama_cpp_fit import APART, Fit, Problem
+from advisor.evidence.fitting.llama_cpp_rows import Rows
+from advisor.evidence.published.sources import source_of
 from advisor.model.model import Floats
 
 COVERED = 0.8
+LOWEST, HIGHEST = (1.0 - COVERED) / 2.0, (1.0 + COVERED) / 2.0
+FEW = 8.0
+"""Groups at which a backend's or build's own width counts half, and that of all the other half."""
+MOSTLY = 0.9
+"""Part of the time from which a row is said to be one processor's alone."""
+BY_GPU = (Route.RESIDENT, Route.STREAMED, LAYERS, TOKEN, CROSSINGS)
+"""Parts of the time whose range is that of the GPU and its link."""
 ASSUMED = {
-    ("spread", "streamed"): 0.22,
-    ("spread", "paged"): 0.6,
-    ("spread", "staged"): 0.45,
-    ("spread_unmeasured", "streamed"): 0.15,
-    ("spread_unmeasured", "paged"): 0.5,
-    ("spread_unmeasured", "staged"): 0.4,
+    **{("spread_unmeasured", part): 0.0 for part in (Route.RESIDENT, LAYERS, TOKEN, CROSSINGS)},
+    (IN_DECODE, Route.PAGED): 0.6,
+    (IN_PROMPT, Route.PAGED): 0.6,
+    (IN_PROMPT, Route.STAGED): 0.6,
+    ("spread_unmeasured", Route.STREAMED): 0.15,
+    ("spread_unmeasured", Route.PAGED): 0.5,
+    ("spread_unmeasured", Route.STAGED): 0.4,
 }
-"""Parts without rows of llama.cpp: published RAM, link and drive rates beside theory."""
+"""Parts without rows of llama.cpp: published link and drive rates beside theory."""
 
-Spreads = dict[tuple[str, str], tuple[float, int]]
+Mask = npt.NDArray[np.bool_]
 
 
-def spreads(
-    rows: Sequence[Mapping[str, str]],
-    decode: StackedRows,
-    found: Fit,
-    prompt: StackedRows,
-    prompts: Fit,
-) -> Spreads:
-    """Half widths as logarithms, with the rows behind each, by constant and part of the time.
+@dataclass(frozen=True, kw_only=True)
+class Spread:
+    """One constant of the ranges.
 
-    Args:
-        rows: the file.
-        decode: its rows of generation.
-        found: their fit.
-        prompt: its rows of prompts.
-        prompts: their fit.
+    Attributes:
+        constant: as data/generated/efficiency.csv names it.
+        scope: columns and values that it is for.
+        value: half width as a logarithm, a factor on one, or a part of one.
+        rows: behind it.
+        factor: it multiplies others.
     """
-    category = {row["id"]: row["category"] for row in rows}
-    off = np.abs(np.log(decode.seconds / found.predicted))
-    resident = np.array([category[one] == "resident" for one in decode.ids])
-    few = others(decode) < ENOUGH
-    gpu, unsure = _most(off[resident & ~few]), _most(off[resident & few])
-    thin = float(np.sqrt(max(unsure**2 - gpu**2, 0.0)))
-    share = _cpu_share(decode, found.predicted)
-    told, untold = ~resident & decode.ram_given, ~resident & ~decode.ram_given
-    cpu = _covering(lambda width: (1 - share[told]) * gpu + share[told] * width, off[told])
-    more = _covering(
-        lambda width: (1 - share[untold]) * gpu + share[untold] * np.hypot(cpu, width), off[untold]
+
+    constant: str
+    scope: Mapping[str, str]
+    value: float
+    rows: int
+    factor: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Errors:
+    """Rows beside what was predicted without their source; arrays of shape (rows,).
+
+    Attributes:
+        off: logarithms of measured speeds over predicted ones.
+        groups: source and hardware.
+        backends: the runtime's way to the GPU.
+        builds: of the runtime.
+        on_gpu: part of the time that GPUs and their link take; the processor takes the rest.
+        several: several GPUs work together.
+        thin: fewer than `ENOUGH` other sources have a GPU of the family.
+        ram_stated: so that RAM's rate is known.
+    """
+
+    off: Floats
+    groups: npt.NDArray[np.str_]
+    backends: npt.NDArray[np.str_]
+    builds: npt.NDArray[np.str_]
+    on_gpu: Floats
+    several: Mask
+    thin: Mask
+    ram_stated: Mask
+
+    @cached_property
+    def weights(self) -> Floats:
+        """One over the rows of each row's group."""
+        sizes = Counter(self.groups.tolist())
+        return np.array([1.0 / sizes[group] for group in self.groups.tolist()])
+
+    def quantile(self, values: Floats, rows: Mask, share: float) -> float:
+        """The value below which a share of the groups lies, each weighing the same."""
+        order = np.argsort(values[rows], kind="stable")
+        weights = self.weights[rows][order]
+        reached = np.cumsum(weights) - weights / 2.0
+        return float(np.interp(share * weights.sum(), reached, values[rows][order]))
+
+    def width(self, rows: Mask) -> float:
+        """Half of what lies between the outer tenths of the errors of some rows; 0 for none."""
+        if not rows.any():
+            return 0.0
+        ends = [self.quantile(self.off, rows, share) for share in (LOWEST, HIGHEST)]
+        return (ends[1] - ends[0]) / 2.0
+
+    def groups_of(self, rows: Mask) -> int:
+        """Groups among some rows."""
+        return len(set(self.groups[rows].tolist()))
+
+
+def spreads(task: Problem, fit: Fit) -> tuple[Spread, ...]:
+    """Every constant of the ranges of llama.cpp."""
+    found: list[Spread] = []
+    for constant, rows in ((IN_DECODE, ~task.rows.read), (IN_PROMPT, task.rows.read)):
+        found += fitted(errors(task, fit, rows), constant)
+    found += [
+        Spread(constant=constant, scope={"family": part}, value=value, rows=0)
+        for (constant, part), value in ASSUMED.items()
+    ]
+    return tuple(found)
+
+
+def errors(task: Problem, fit: Fit, chosen: Mask) -> Errors:
+    """Some of the rows beside what was predicted without their source."""
+    rows = task.rows
+    places = np.flatnonzero(chosen)
+    others = _other_sources(rows)
+    on_gpu = _on_gpu(task, fit)
+    cases = [rows.timed[place].case for place in places]
+    stated = np.zeros(len(rows.timed), dtype=bool)
+    for part in rows.alike:
+        stated[part.at] = part.ram_stated
+    return Errors(
+        off=np.log(fit.held_out / rows.seconds)[chosen],
+        groups=np.array(rows.groups)[chosen],
+        backends=np.array([names["backend"] for names in rows.scopes])[chosen],
+        builds=np.array([names["build"] for names in rows.scopes])[chosen],
+        on_gpu=on_gpu[chosen],
+        several=np.array([len(case.machine.gpus) > 1 for case in cases]),
+        thin=others[chosen] < ENOUGH,
+        ram_stated=stated[chosen],
     )
-    written = np.abs(np.log(prompt.seconds / prompts.predicted))
-    on_gpu = np.array([category[one] == "resident" for one in prompt.ids])
-    return {
-        **{("spread", part): (gpu, int((resident & ~few).sum())) for part in ON_GPU},
-        ("spread_thin", ""): (thin, int((resident & few).sum())),
-        ("spread", "in_place"): (cpu, int(told.sum())),
-        ("spread_unmeasured", "in_place"): (more, int(untold.sum())),
-        **{("spread_unmeasured", part): (0.0, 0) for part in ON_GPU},
-        **{key: (value, 0) for key, value in ASSUMED.items()},
-        **{
-            ("spread_prompt", part): (_most(written[on_gpu]), int(on_gpu.sum()))
-            for part in (*ON_GPU, "streamed", "paged", "staged")
-        },
-        ("spread_prompt", "in_place"): (_most(written[~on_gpu]), int((~on_gpu).sum())),
-    }
 
 
-def _most(off: Floats) -> float:
-    return float(np.quantile(off, COVERED))
+def _on_gpu(task: Problem, fit: Fit) -> Floats:
+    share = np.ones(len(task.rows.timed))
+    for part, time in task.rows.steps(task.values(fit.values)):
+        on_gpu = sum(time.parts.get(name, 0.0) for name in BY_GPU)
+        whole = np.asarray(on_gpu / time.total)
+        share[part.at] = whole if part.machine.gpus else 0.0
+    return share
 
 
-def sources(stack: StackedRows) -> Mapping[str, int]:
-    """Groups with a GPU of each family."""
-    groups = defaultdict(set)
-    for scope, group in zip(stack.scopes, stack.groups, strict=True):
-        groups[scope["gpu"]].add(group)
-    return {family: len(found) for family, found in groups.items()}
+def _other_sources(rows: Rows) -> Floats:
+    """Sources with a GPU of the same family beside each row's own, shape (rows,)."""
+    known = sources(rows)
+    own = (source_of(timed.row["source_url"]) for timed in rows.timed)
+    pairs = zip(rows.scopes, own, strict=True)
+    return np.array([len(known.get(names["gpu"], frozenset()) - {one}) for names, one in pairs])
 
 
-def others(stack: StackedRows) -> Floats:
-    """Groups with a GPU of the same family beside each row's own, shape (rows,)."""
-    found = sources(stack)
-    return np.array([found[scope["gpu"]] - 1.0 for scope in stack.scopes])
+def sources(rows: Rows) -> Mapping[str, frozenset[str]]:
+    """Sources with a GPU of each family, but for those of builds that stand apart."""
+    found: dict[str, set[str]] = {}
+    for names, timed in zip(rows.scopes, rows.timed, strict=True):
+        if names["gpu"] and names["build"] not in APART:
+            found.setdefault(names["gpu"], set()).add(source_of(timed.row["source_url"]))
+    return {family: frozenset(urls) for family, urls in found.items()}
 
 
-def half_widths(
-    stack: StackedRows, predicted: Floats, *, gpu: float, thin: float, cpu: float, more: float
-) -> Floats:
-    """Half width of each row's 80 % range, as a logarithm, shape (rows,).
+@dataclass(frozen=True, kw_only=True)
+class Widths:
+    """Half widths by what they are for, as logarithms.
 
-    Args:
-        stack: rows of generation.
-        predicted: their time, each without its group, shape (rows,) [s].
-        gpu: half width of the time on the GPU.
-        thin: what is added to that, in squares, where few measured a GPU of its family.
-        cpu: that of the time on the processor.
-        more: what is added to that, in squares, where the RAM rate is not known.
+    Attributes:
+        gpu: of time on a GPU of a family that several sources measured.
+        thin: beside that, of a family that few did.
+        several: beside that, of several GPUs.
+        cpu: of time on a processor whose RAM's rate is known.
+        guessed: beside that, where it is not.
+        own: factors by column and name.
     """
-    share = _cpu_share(stack, predicted)
-    own = np.where(stack.ram_given, cpu, np.hypot(cpu, more))
-    here = np.where(others(stack) < ENOUGH, np.hypot(gpu, thin), gpu)
-    return np.asarray((1 - share) * here + share * own)
+
+    gpu: float
+    thin: float
+    several: float
+    cpu: float
+    guessed: float
+    own: Mapping[tuple[str, str], float]
+
+    def of_rows(self, off: Errors) -> Floats:
+        """Half width of each row's range, as `uncertainty.half_width` has it, shape (rows,)."""
+        factor = np.ones(len(off.off))
+        for (column, name), own in self.own.items():
+            names = off.backends if column == "backend" else off.builds
+            factor = factor * np.where(names == name, own, 1.0)
+        beside = np.hypot(self.thin * off.thin, self.several * off.several)
+        on_gpu = np.hypot(self.gpu * factor, beside)
+        in_ram = np.hypot(self.cpu * factor, self.guessed * ~off.ram_stated)
+        return np.asarray(off.on_gpu * on_gpu + (1.0 - off.on_gpu) * in_ram)
 
 
-def _cpu_share(stack: StackedRows, predicted: Floats) -> Floats:
-    return np.asarray(np.clip(1.0 - _gpu_part(stack) / predicted, 0.0, 1.0))
+def fitted(off: Errors, constant: str) -> Iterable[Spread]:
+    """Constants of the ranges of tokens or of prompts."""
+    usual = np.isin(off.builds, list(APART), invert=True)
+    widths = _widths(off, usual, constant)
+    half = widths.of_rows(off)
+    lean = _lean(off, half, usual)
+    scale, count = _scale(off, half, lean, usual), int(usual.sum())
+
+    def spread(name: str, value: float, part: str = "") -> Spread:
+        scope = {"family": part} if part else {}
+        return Spread(constant=name, scope=scope, value=value * scale, rows=count)
+
+    yield from (spread(constant, widths.gpu, part) for part in BY_GPU)
+    yield spread(constant, widths.cpu, Route.IN_PLACE)
+    for (column, name), own in widths.own.items():
+        yield Spread(constant=constant, scope={column: name}, value=own, rows=count, factor=True)
+    yield Spread(constant=LEAN[constant], scope={}, value=lean, rows=count)
+    if constant == IN_DECODE:
+        yield spread("spread_thin", widths.thin)
+        yield spread("spread_several", widths.several)
+        yield spread("spread_unmeasured", widths.guessed, Route.IN_PLACE)
 
 
-def _gpu_part(stack: StackedRows) -> Floats:
-    """Time on the GPU by the constants' start values, close enough to divide the ranges [s]."""
-    reading = stack.on_gpu.weights / (PARAMETERS["gpu_read_share"].start * stack.bandwidth)
-    return np.asarray(reading + stack.on_gpu.layers * PARAMETERS["gpu_layer"].start)
+def _widths(off: Errors, usual: Mask, constant: str) -> Widths:
+    on_gpu, on_cpu = usual & (off.on_gpu >= MOSTLY), usual & (off.on_gpu <= 1.0 - MOSTLY)
+    beside = off.several | off.thin, ~off.ram_stated
+    if constant == IN_PROMPT:
+        beside = np.zeros_like(usual), np.zeros_like(usual)
+    known, stated = on_gpu & ~beside[0], on_cpu & ~beside[1]
+    gpu, cpu = off.width(known), off.width(stated)
+    backends = sorted(set(off.backends[known].tolist()))
+    own = {("backend", name): _own(off, known & (off.backends == name), known) for name in backends}
+    own |= {("build", name): _own(off, off.builds == name, usual) for name in sorted(APART)}
+    return Widths(
+        gpu=gpu,
+        thin=_beyond(off.width(on_gpu & beside[0] & off.thin), gpu),
+        several=_beyond(off.width(on_gpu & beside[0] & ~off.thin), gpu),
+        cpu=cpu,
+        guessed=_beyond(off.width(on_cpu & beside[1]), cpu),
+        own=own,
+    )
 
 
-def _covering(half_width: Callable[[float], Floats], off: Floats) -> float:
-    """The width for which four in five are within their range, by bisection."""
-    low, high = 0.0, 3.0
+def _beyond(width: float, usual: float) -> float:
+    """What a width has beyond the usual one, in squares."""
+    return float(np.sqrt(max(width**2 - usual**2, 0.0)))
+
+
+def _own(off: Errors, rows: Mask, all_rows: Mask) -> float:
+    """Width of some rows over that of all, nearer to 1 the fewer groups they are."""
+    groups = off.groups_of(rows)
+    if not groups:
+        return 1.0
+    factor = off.width(rows) / off.width(all_rows)
+    return float(np.clip(factor, 0.3, 3.0) ** (groups / (groups + FEW)))
+
+
+def _lean(off: Errors, half: Floats, rows: Mask) -> float:
+    """How far errors lean to the slow side: 0 where both outer tenths are as far away."""
+    low, high = (off.quantile(off.off / half, rows, share) for share in (LOWEST, HIGHEST))
+    return float(np.clip(-(low + high) / (high - low), 0.0, 0.8))
+
+
+def _scale(off: Errors, half: Floats, lean: float, rows: Mask) -> float:
+    """The factor on all half widths with which four in five are held, by bisection."""
+    low, high = 0.1, 10.0
     for _ in range(40):
-        middle = (low + high) / 2
-        enough = np.mean(off <= half_width(middle)) >= COVERED
-        low, high = (low, middle) if enough else (middle, high)
+        middle = (low + high) / 2.0
+        width = middle * half
+        inside = (off.off >= -width * (1.0 + lean)) & (off.off <= width * (1.0 - lean))
+        held = np.average(inside[rows], weights=off.weights[rows])
+        low, high = (low, middle) if held >= COVERED else (middle, high)
     return high

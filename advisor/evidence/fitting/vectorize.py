@@ -25,11 +25,16 @@ class Shape:
 
 def shape(phases: Phases, machine: Machine) -> Shape:
     """The shape of a case."""
-    linked = bool(machine.gpus) and machine.gpus[0].peer is not None
-    return Shape(prefill=_steps(phases.prefill), decode=_steps(phases.decode), linked=linked)
+    return Shape(prefill=steps(phases.prefill), decode=steps(phases.decode), linked=linked(machine))
 
 
-def _steps(schedule: Schedule) -> Steps:
+def linked(machine: Machine) -> bool:
+    """Its GPUs have a link of their own."""
+    return bool(machine.gpus) and machine.gpus[0].peer is not None
+
+
+def steps(schedule: Schedule) -> Steps:
+    """What the stages of a schedule are, whatever their numbers."""
     stages = (tuple(_kind(flow) for flow in stage.flows) for stage in schedule.stages)
     between = ((one.way, one.reduces) for one in schedule.exchanges)
     return (*stages, tuple(between))
@@ -79,10 +84,10 @@ def machines(cases: Sequence[Machine], numbers: Sequence[str]) -> Machine:
     host = Host(
         name="", cores=np.array([case.host.cores for case in cases]),  # type: ignore[arg-type]
         memory=given(1.0),
-        bandwidth=_values([case.host.bandwidth for case in cases]),
+        bandwidth=values_of([case.host.bandwidth for case in cases]),
     )  # fmt: skip
     drives = [case.disk.sequential for case in cases if case.disk]
-    disk = Disk(name="", sequential=_values(drives)) if len(drives) == len(cases) else None
+    disk = Disk(name="", sequential=values_of(drives)) if len(drives) == len(cases) else None
     most = max(len(case.gpus) for case in cases)
     return Machine(name="", gpus=(gpu,) * most if gpu else (), host=host, disk=disk)
 
@@ -96,17 +101,18 @@ def _card(cards: Sequence[Gpu], numbers: Sequence[str]) -> Gpu:
         vendor="",
         family=cards[0].family,
         memory=given(1.0),
-        bandwidth=_values([card.bandwidth for card in cards]),
+        bandwidth=values_of([card.bandwidth for card in cards]),
         tensor_flops={"fp32": np.array(ordinary), numbers[0]: np.array(peaks)},  # type: ignore[dict-item]
         link=Link(
             name="",
-            pinned=_values([card.link.pinned for card in cards]),
-            pageable=_values([card.link.pageable for card in cards]),
-            zero_copy=_values([card.link.zero_copy for card in cards]),
+            pinned=values_of([card.link.pinned for card in cards]),
+            pageable=values_of([card.link.pageable for card in cards]),
+            zero_copy=values_of([card.link.zero_copy for card in cards]),
         ),
-        peer=_values(peers) if len(peers) == len(cards) else None,
+        peer=values_of(peers) if len(peers) == len(cards) else None,
     )
 
 
-def _values(figures: Sequence[Quantity]) -> Quantity:
+def values_of(figures: Sequence[Quantity]) -> Quantity:
+    """Figures as one, an array of shape (cases,)."""
     return given(np.array([float(np.ravel(figure.value)[0]) for figure in figures]))

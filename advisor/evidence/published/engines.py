@@ -25,6 +25,7 @@ from advisor.runtimes import (
     vllm,
 )
 from advisor.runtimes.expert_offloading import EXPERT_STREAMING
+from advisor.runtimes.llama_cpp import ik_fork
 from advisor.runtimes.serving import framework_kernels
 from advisor.runtimes.tensorrt_llm import TENSORRT_LLM
 
@@ -33,6 +34,8 @@ DEEPSPEED_INFERENCE = replace(FRAMEWORK, name="DeepSpeed-Inference", key="deepsp
 VLLM_V0 = replace(VLLM, schedule=sglang.schedule)
 """Before 0.8 it copied each layer just before its use, as SGLang does (PR 15354)."""
 EXLLAMA = replace(FRAMEWORK, name="ExLlama", key="exllama")
+IK_COPYING = replace(IK_LLAMA_CPP, schedule=ik_fork.copying_schedule)
+"""Without `-rtr`: experts in RAM are copied to the GPU for long prompts."""
 AIRLLM = replace(ACCELERATE, name="AirLLM", key="airllm")
 NO_OVERLAP = replace(FLEXGEN, schedule=partial(flexgen.schedule, overlap=False))
 DEEPSPEED_POLICY = replace(DEEPSPEED, key="flexgen")

@@ -147,8 +147,27 @@ def _ram_gbs(row: Mapping[str, str], cpu: str | None) -> float | None:
     stated = number(row, "ram_bw_gbs")
     if stated is None or not ram_peak(row):
         return stated
-    segment = find_host(cpu or TYPICAL_HOST).segment
+    segment = from_catalog.ram_segment(cpu or TYPICAL_HOST)
     return float(from_catalog.sustained(stated * GB, segment, "", "").value) / GB
+
+
+def ram_in_theory(row: Mapping[str, str], host: str) -> float | None:
+    """Peak RAM bandwidth of a row; None where its rate is sustained, or nothing is known [B/s].
+
+    Args:
+        row: of a measurement file.
+        host: what its processor was taken as.
+    """
+    known, stated = _host_called(host), number(row, "ram_bw_gbs")
+    if known is None:
+        return None
+    if stated:
+        return stated * GB if ram_peak(row) else None
+    rate = number(row, "ram_mts")
+    if rate and known.bandwidth_gbs is not None:
+        channels = number(row, "ram_channels") or known.memory_channels or 2.0
+        return channels * 8e6 * rate
+    return None if known.bandwidth_gbs is None else known.bandwidth_gbs * GB
 
 
 def _cores(row: Mapping[str, str], cpu: str | None) -> int | None:

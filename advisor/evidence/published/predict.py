@@ -4,7 +4,6 @@ Reads the columns of either published file; what a row states is used, what it d
 with a typical part, and a row that cannot be predicted says why.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -13,20 +12,20 @@ import numpy as np
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
-from advisor.cost_model.uncertainty import Range
+from advisor.cost_model.uncertainty import Margins, Range
 from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError, InputError
-from advisor.evidence.published import run_settings
+from advisor.evidence.published import run_notes, run_settings
 from advisor.evidence.published.batch import SERVER, batch, guessed_batch, kept_where_all_fits
 from advisor.evidence.published.cells import number, text
-from advisor.evidence.published.engines import computes_in_place, engine
+from advisor.evidence.published.engines import IK_COPYING, computes_in_place, engine
 from advisor.evidence.published.machine import ram_gib, stated_machine
 from advisor.evidence.published.model import stated_model
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.spec import NO_GPU
 from advisor.model.model import Model
-from advisor.runtimes import KTRANSFORMERS, LLAMA_CPP, VLLM, Runtime
+from advisor.runtimes import IK_LLAMA_CPP, KTRANSFORMERS, LLAMA_CPP, VLLM, Runtime
 from advisor.units import Array
 
 COLUMNS = (
@@ -63,7 +62,7 @@ class Case:
         strategy: where the rest lay.
         settings: the split, where it was stated.
         backend: the runtime's way to the GPU, where it was stated.
-        build: age or fork of the runtime, as `constants.Scope` names it.
+        build: age or fork of the runtime, as `efficiency.Scope` names it.
         notes: what stands in for what was not stated.
         guessed: the batch was not stated, and memory decided it.
         replicas: copies of the model that share the requests; `machine` and `work` are of each.
@@ -130,8 +129,9 @@ def _range(case: Case, found: Range) -> tuple[Array, Array]:
     """The 80 % interval of a speed, wider where the batch had to be guessed."""
     if not case.guessed:
         return found.low, found.high
-    half = np.hypot(np.log(found.high / found.value), guessed_batch(case.model))
-    return found.value * np.exp(-half), found.value * np.exp(half)
+    known = Margins(below=np.log(found.value / found.low), above=np.log(found.high / found.value))
+    wider = known.wider(guessed_batch(case.model)).around(found.value)
+    return wider.low, wider.high
 
 
 def _estimated(case: Case, work: Workload) -> Estimate:
@@ -152,7 +152,7 @@ def understood(row: Mapping[str, str]) -> Case:
         raise InputError(f"category {category!r} is no inference run; nothing to predict.")
     notes: list[str] = []
     runtime, strategy = _runtime(row, category, notes), STRATEGIES[category]
-    model = stated_model(row, runtime, notes)
+    model = run_notes.in_fork_format(row, stated_model(row, runtime, notes))
     inputs = stated_machine(row, notes)
     inputs = replace(inputs, ram_gb=ram_gib(row, runtime, notes))
     replicas = run_settings.replicas(row)
@@ -167,7 +167,7 @@ def understood(row: Mapping[str, str]) -> Case:
     where = machine(inputs)
     if computes_in_place(runtime):
         chosen = _settings(row, category, model)
-        prompt, work = _work(row)
+        prompt, work = run_notes.requests(row)
         guessed = False
     else:
         chosen = run_settings.settings(row, category, model, runtime)
@@ -185,8 +185,8 @@ def understood(row: Mapping[str, str]) -> Case:
         runtime=runtime,
         strategy=strategy,
         settings=chosen,
-        backend=_backend(row),
-        build=_build(row),
+        backend=run_notes.backend(row),
+        build=run_notes.build(row),
         notes=tuple(notes),
         guessed=guessed,
         replicas=float(replicas),
@@ -196,6 +196,8 @@ def understood(row: Mapping[str, str]) -> Case:
 def _runtime(row: Mapping[str, str], category: str, notes: list[str]) -> Runtime:
     stated = text(row, "runtime")
     found = engine(stated, category)
+    if found is IK_LLAMA_CPP and run_notes.copies_experts(row):
+        return IK_COPYING
     if found is not None:
         return LLAMA_CPP if found is KTRANSFORMERS and not text(row, "gpu") else found
     nearest = VLLM if category in STREAMING else LLAMA_CPP
@@ -231,52 +233,6 @@ def _settings(row: Mapping[str, str], category: str, model: Model) -> Settings:
         kv_in_ram="-nkvo" in text(row, "source_note"),
         load_mode="none" if category == "moe_offload" else "auto",
     )
-
-
-BACKENDS = (("vulkan", "vulkan"), ("sycl", "sycl"), ("rocm", "rocm"), ("hip ", "rocm"))
-"""Words of a runtime or note, and the backend they name."""
-
-
-def _backend(row: Mapping[str, str]) -> str:
-    said = f"{text(row, 'runtime')} {text(row, 'source_note')} ".casefold()
-    return next((name for word, name in BACKENDS if word in said), "")
-
-
-def _build(row: Mapping[str, str]) -> str:
-    """A build from before flash attention and graphs became usual."""
-    date = text(row, "date")
-    return "2024" if date and date[:4].isdigit() and date[:7] < "2024-10" else ""
-
-
-def _work(row: Mapping[str, str]) -> tuple[Workload, Workload]:
-    """Requests for the prompt's speed and for the generation's.
-
-    A row with `context_depth` is llama-bench: two tests, of the lengths in `test=tgN,ppM`, each
-    beginning with so many tokens in the cache. Else both are one request. Lengths left open are
-    the usual 512 and 128; sweep-bench computes each prompt as one micro-batch.
-    """
-    note, depth = text(row, "source_note"), number(row, "context_depth")
-    sent, users = number(row, "prompt_len"), number(row, "batch") or 1.0
-    generated = number(row, "gen_len") or _bench(note, "tg") or 128.0
-    fresh = max(sent, 1.0) if sent is not None else _bench(note, "pp") or 512.0
-    kept = depth or 0.0
-    batch = _bench(note, "ub") or (fresh if "sweep-bench" in note else 512.0)
-    prompt = Workload(
-        prompt=kept + fresh,
-        cached=kept,
-        output=generated,
-        context=kept + fresh + generated,
-        users=users,
-        ubatch=min(max(batch, 1.0), 65_536.0),
-    )
-    if depth is None or sent is not None:
-        return prompt, prompt
-    return prompt, replace(prompt, prompt=kept, cached=0.0)
-
-
-def _bench(note: str, kind: str) -> float | None:
-    found = re.search(rf"\b{kind}(\d+)", note)
-    return float(found.group(1)) if found else None
 
 
 def _number(value: object) -> float:

@@ -18,7 +18,7 @@ from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.runtimes.llama_cpp.command import BATCH, MICRO_BATCH, devices, with_workers
 from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
-from advisor.runtimes.llama_cpp.passes import phases
+from advisor.runtimes.llama_cpp.passes import COPY_TOKENS, phases
 
 VERSION = "ik_llama.cpp of August 2026 (8337e4cd3)"
 ALL_LAYERS = 999
@@ -28,6 +28,20 @@ ALL_LAYERS = 999
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
     """As llama.cpp, but experts in RAM stay there: the processor computes them."""
     return phases(model, placement, machine, work, copies_experts=False)
+
+
+def copying_schedule(
+    model: Model, placement: Placement, machine: Machine, work: Workload
+) -> Phases:
+    """Without `-rtr`: experts in RAM are copied to the GPU where each would compute enough tokens.
+
+    From `COPY_TOKENS` times all experts over those that a token uses (its pull request 520).
+    """
+    experts = model.architecture.experts
+    each = 1.0 if experts is None else experts.used / experts.total
+    batch = np.minimum(np.maximum(work.fresh, 1.0), work.ubatch)
+    enough = bool(np.all(batch * each >= COPY_TOKENS))
+    return phases(model, placement, machine, work, copies_experts=enough)
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:

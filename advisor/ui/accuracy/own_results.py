@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 
+from advisor.cost_model.uncertainty import Margins
 from advisor.errors import StoreError
 from advisor.evidence.accuracy.point import AccuracyPoint
 from advisor.reports.measured import JudgedResult
@@ -27,9 +28,9 @@ def points() -> tuple[AccuracyPoint, ...]:
 
 def _points(report: SavedReport) -> Iterator[AccuracyPoint]:
     for place, judged in enumerate(report.judged, 1):
-        half_width = _half_width(judged)
+        margins = _margins(judged)
         card = judged.card
-        if card is None or not card.decode_tps or half_width is None:
+        if card is None or not card.decode_tps or margins is None:
             continue
         document, result = report.document, judged.result
         yield AccuracyPoint(
@@ -44,14 +45,17 @@ def _points(report: SavedReport) -> Iterator[AccuracyPoint]:
             date=result.when[:10],
             measured=result.decode_tps,
             predicted=card.decode_tps,
-            half_width=half_width,
+            margins=margins,
             source=f"report {report.id}, {report.name} ({result.source})",
         )
 
 
-def _half_width(judged: JudgedResult) -> float | None:
-    """Half of the range that was predicted, as a logarithm; None without one."""
+def _margins(judged: JudgedResult) -> Margins | None:
+    """Margins of the range that was predicted; None without one."""
     card = judged.card
-    if card is None or not card.decode_tps_low or not card.decode_tps_high:
+    if card is None or not (card.decode_tps and card.decode_tps_low and card.decode_tps_high):
         return None
-    return math.log(card.decode_tps_high / card.decode_tps_low) / 2
+    return Margins(
+        below=math.log(card.decode_tps / card.decode_tps_low),
+        above=math.log(card.decode_tps_high / card.decode_tps),
+    )

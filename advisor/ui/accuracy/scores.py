@@ -15,8 +15,8 @@ from advisor.ui.parts.markup import block, show, table, two_lines
 ENOUGH = 20
 """Figures from which a kind of run is named in the verdict."""
 HEADINGS = (
-    "Kind of run", "Figures", "Half are within", "On average", "Within 25 %", "In the range",
-    "Best public formula",
+    "Kind of run", "Figures", "Half are within", "Half of the groups", "In the range",
+    "Of each group", "High over low", "Best public formula",
 )  # fmt: skip
 
 
@@ -41,7 +41,7 @@ def regimes(ledger: Ledger) -> None:
     """One line for each kind of run, beside the best public formula."""
     st.subheader("By kind of run", anchor="regimes")
     rows = (_row(score) for score in ledger.scores)
-    show(table(HEADINGS, rows, label="Errors by kind of run", numeric=(1, 2, 3, 4, 5)))
+    show(table(HEADINGS, rows, label="Errors by kind of run", numeric=range(1, 7)))
     with st.expander("What the kinds of run are"):
         kinds = ((regime.name, regime.text) for regime in REGIMES)
         show(table(("Kind of run", "What it is"), kinds, label="Kinds of run"))
@@ -50,8 +50,9 @@ def regimes(ledger: Ledger) -> None:
             "oa-why",
             "A range should hold what you would measure four times in five. The line under it is "
             "what chance leaves where that is true, counted by groups of one source and machine, "
-            "since their rows err together: few groups prove little. "
-            + floor_sentence(ledger.floor),
+            "since their rows err together: few groups prove little. A group is one source on one "
+            "machine; where each weighs the same, a long sweep counts as much as a single figure. "
+            "High over low is the width of the range. " + floor_sentence(ledger.floor),
             "p",
         )
     )
@@ -62,9 +63,10 @@ def _row(score: Score) -> Sequence[object]:
         _explained(score.regime),
         two_lines(f"{score.rows}", f"{score.groups} groups" if score.groups > 1 else "1 group"),
         percent(score.median, 1),
-        percent(score.mean),
-        percent(score.within),
+        percent(score.group_median, 1),
         two_lines(percent(score.covered), allowed(score)),
+        percent(score.group_covered),
+        f"{score.width:.2f}",
         _best(score),
     )
 
@@ -138,8 +140,9 @@ def method() -> None:
     show(
         block(
             "oa-why",
-            "Each figure is predicted from constants fitted with its whole group left out, one "
-            "source on one machine, so that nothing is judged by what it taught. "
+            "Each figure is predicted from constants fitted with all of its source left out "
+            "(LocalScore's hundreds of machines: each without itself), so that nothing is judged "
+            "by what it taught. "
             "python -m advisor accuracy prints the same on the command line.",
             "p",
         )

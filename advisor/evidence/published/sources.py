@@ -1,0 +1,30 @@
+"""Where a published row comes from: rows of one source on one machine err together."""
+
+import re
+from collections.abc import Mapping
+
+THREAD = re.compile(
+    r"https?://(?:www\.)?github\.com/([^/]+/[^/]+)/(?:issues|pull|discussions)/(\d+)"
+)
+REPOSITORY = re.compile(r"https?://(?:www\.)?github\.com/([^/]+/[^/#?]+)")
+
+
+def source_of(url: str) -> str:
+    """Who measured: a thread on GitHub, a repository whatever the file in it, or else the page."""
+    thread = THREAD.match(url)
+    if thread:
+        return f"{thread[1]}#{thread[2]}"
+    repository = REPOSITORY.match(url)
+    return repository[1] if repository else re.sub(r"^https?://(?:www\.)?", "", url)
+
+
+def hardware_of(row: Mapping[str, str]) -> str:
+    """The card and processor that a row names, the card alone where all lies in it."""
+    gpu = "" if row["category"] == "cpu" else row["gpu"]
+    cpu = "" if row["category"] == "resident" else row["cpu"]
+    return " and ".join(filter(None, (gpu, cpu)))
+
+
+def group_of(row: Mapping[str, str]) -> str:
+    """Source and hardware of a published row."""
+    return f"{source_of(row['source_url'])} on {hardware_of(row)}"

@@ -1,0 +1,111 @@
+"""What rows of llama.cpp say in their notes: lengths, cache, backend, build."""
+
+import pytest
+
+from advisor.evidence.published.run_notes import (
+    backend,
+    build,
+    cache_type,
+    copies_experts,
+    in_fork_format,
+    requests,
+)
+from advisor.evidence.published.sources import group_of, hardware_of, source_of
+from advisor.model import catalog
+
+
+def test_a_bench_begins_both_tests_with_what_is_in_the_cache() -> None:
+    prompt, work = requests({"context_depth": "4096", "source_note": "test=tg128,pp512"})
+    assert (prompt.prompt, prompt.cached, prompt.fresh) == (4608, 4096, 512)
+    assert work.decode_depth == 4096 + 64
+
+
+def test_localscore_reads_its_prompts_into_an_empty_cache() -> None:
+    note = "localscore.ai test 15; mean of its 9 tests (pp16-4096, tg16-3072): mean_depth=1838"
+    prompt, work = requests({"context_depth": "1332", "source_note": note})
+    assert (prompt.fresh, prompt.cached) == (1332, 0)
+    assert work.decode_depth == 1838
+
+
+def test_a_batched_bench_reads_a_prompt_for_each_user() -> None:
+    note = "llama-batched-bench, one process; prompt 512, 256 generated, mean_depth=640"
+    row = {"context_depth": "512", "batch": "16", "source_note": note}
+    prompt, work = requests(row)
+    assert (prompt.fresh, prompt.cached, prompt.users) == (512, 0, 16)
+    assert (work.decode_depth, work.users) == (640, 16)
+
+
+@pytest.mark.parametrize(
+    ("note", "tokens"),
+    [("pp4096; ub2048", 2048), ("ub=1024", 1024), ("test=pp512", 512),
+     ("llama-sweep-bench: pp4096 and tg1024", 4096)],
+)  # fmt: skip
+def test_micro_batches_as_notes_state_them(note: str, tokens: int) -> None:
+    prompt, _ = requests({"context_depth": "0", "source_note": note})
+    assert prompt.ubatch == tokens
+
+
+@pytest.mark.parametrize(
+    ("note", "kind"),
+    [("ub4096, q8_0 KV", "q8_0"), ("Q8_0 KV cache, FA", "q8_0"), ("f16 KV", "f16"),
+     ("KV q8_0/q8_0; objective", "q8_0"), ("q4_0 KV cache", "q4_0"), ("KV None", "f16"),
+     ("Q4_0 weights", "f16"), ("", "f16")],
+)  # fmt: skip
+def test_types_of_the_cache(note: str, kind: str) -> None:
+    assert cache_type(note) == kind
+
+
+@pytest.mark.parametrize(
+    ("runtime", "note", "name"),
+    [("llama.cpp Vulkan (RADV) b9187", "", "vulkan"), ("llama.cpp hip b6077", "", "rocm"),
+     ("llama.cpp SYCL (ipex-llm)", "", "sycl"), ("llamafile LocalScore Metal", "", "metal"),
+     ("llama.cpp CUDA b9234", "beside Vulkan", "cuda"), ("ollama", "llama.cpp Vulkan", "vulkan"),
+     ("ollama", "", "")],
+)  # fmt: skip
+def test_backends(runtime: str, note: str, name: str) -> None:
+    assert backend({"runtime": runtime, "source_note": note}) == name
+
+
+@pytest.mark.parametrize(
+    ("runtime", "date", "name"),
+    [("llamafile 0.9.1 LocalScore CPU", "2025-03", "llamafile"), ("llama.cpp", "2024-05", "2024"),
+     ("llama.cpp", "2024-10", ""), ("llama.cpp", "", "")],
+)  # fmt: skip
+def test_builds(runtime: str, date: str, name: str) -> None:
+    assert build({"runtime": runtime, "date": date}) == name
+
+
+@pytest.mark.parametrize(
+    ("quant", "note", "date", "copied"),
+    [("IQ2_KT", "ub4096", "2025-07-12", True), ("IQ4_K_R4", "ub8192", "2025-07-05", False),
+     ("Q8_0", "-fmoe -rtr", "2025-07-05", False), ("IQ2_KT", "ub4096", "2025-05-01", False)],
+)  # fmt: skip
+def test_the_fork_copies_what_its_gpu_kernels_read(
+    quant: str, note: str, date: str, copied: bool
+) -> None:
+    row = {"runtime": "ik_llama.cpp CUDA", "quant": quant, "source_note": note, "date": date}
+    assert copies_experts(row) is copied
+
+
+def test_formats_of_the_fork_are_decoded_as_its_own() -> None:
+    model = catalog.model("Llama-3.1-8B", "Q4_K_M")
+    assert in_fork_format({"quant": "IQ3_KT"}, model).decode_class == "trellis"
+    assert in_fork_format({"quant": "IQ4_KS_R4"}, model).decode_class == "iqk"
+    assert in_fork_format({"quant": "Q4_K_M"}, model).decode_class == model.decode_class
+
+
+@pytest.mark.parametrize(
+    ("url", "source"),
+    [("https://github.com/a/b/blob/main/results/one.log", "a/b"),
+     ("https://github.com/a/b/issues/12#issuecomment-3", "a/b#12"),
+     ("https://www.example.com/page?x=1", "example.com/page?x=1")],
+)  # fmt: skip
+def test_sources(url: str, source: str) -> None:
+    assert source_of(url) == source
+
+
+def test_groups_are_of_the_hardware_that_decides() -> None:
+    row = {"source_url": "https://e.com", "category": "resident", "gpu": "RTX 3090", "cpu": "i7"}
+    assert group_of(row) == "e.com on RTX 3090"
+    assert hardware_of({**row, "category": "cpu"}) == "i7"
+    assert hardware_of({**row, "category": "partial"}) == "RTX 3090 and i7"
