@@ -191,12 +191,11 @@ def _same_words(name: ModelName) -> Meant | None:
 
 def _plainest(key: str, name: ModelName) -> HubRow | None:
     """Of a maker's repositories of the same words, the one named as typed, else the shortest."""
-    if _made_by_maker(key) is None:
-        return None
     rows = [row for row in hub_list().with_key(key) if row.name.split("/")[0] in _makers()]
-    kept = [row for row in rows if not _drafts(row)]
     return min(
-        kept, key=lambda row: (take_apart(row.name).identity != name.identity, len(row.name))
+        (row for row in rows if not _drafts(row)),
+        key=lambda row: (take_apart(row.name).identity != name.identity, len(row.name)),
+        default=None,
     )
 
 

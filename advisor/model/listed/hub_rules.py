@@ -14,7 +14,7 @@ from functools import cache
 
 from advisor.catalog.csv_tables import DATA, assignments, read
 from advisor.errors import DataError
-from advisor.model.architecture import Architecture
+from advisor.model.architecture import Architecture, Group
 from advisor.model.listed.hub_list import HubRow
 
 FILE = "models/hub_rules.csv"
@@ -32,7 +32,7 @@ class HubRule:
         beside: parts that files may hold beside the text model and their weights, as `config`:
             `tower=456010480?hidden:4096` [weights]; `layer` for a drafting layer like the last one
             and its projection from two streams, `layer+tables` where it brings its own tables,
-            `masks` for causal masks.
+            `masks` for causal masks, `scales` for those of experts in 4 bits.
         source: where this was read.
         source_date: when.
         note: what to know, and which rows do not fit.
@@ -76,8 +76,12 @@ def hub_rules() -> Mapping[str, HubRule]:
 def _counted(architecture: Architecture, words: str) -> int:
     """Weights of a part that follows from the architecture.
 
-    `masks`: layers x context^2; `layer`: one like the last, 2 hidden x hidden weights before it.
+    `masks`: layers x context^2; `scales`: one for 32 weights of routed experts; `layer`: one like
+    the last, 2 hidden x hidden weights before it.
     """
+    if words == "scales":
+        routed = (one for one in architecture.tensors if one.group is Group.ROUTED_EXPERTS)
+        return sum(one.params for one in routed) // 32
     if words == "masks":
         return architecture.layers * (architecture.max_context or 0) ** 2
     last = architecture.layers - 1
