@@ -160,6 +160,18 @@ REQUEST = (
 )  # fmt: skip
 """Numbers of `Workload`."""
 
+DRAFT = (
+    Input(
+        name="drafted", label="Drafted tokens", unit="tokens", limits=(0, 64), whole=True,
+        flag="draft-tokens", help="tokens drafted for each step, where --draft is given",
+    ),
+    Input(
+        name="acceptance", label="Acceptance", limits=(0, 1),
+        help="share of drafted tokens that the model would have written itself, 0 to 1",
+    ),
+)  # fmt: skip
+"""Numbers of drafting, in `Workload` too."""
+
 PLACEMENT = (
     Input(
         name="gpu_layers",
@@ -264,6 +276,6 @@ TARGET = (
 """Numbers of the finder's `Target`."""
 
 BY_NAME = {
-    entry.name: entry for entry in (*MACHINE, *REQUEST, *PLACEMENT, *MONEY, *OWNERSHIP, *TARGET)
+    entry.name: entry for entry in (*MACHINE, *REQUEST, *DRAFT, *PLACEMENT, *MONEY, *OWNERSHIP, *TARGET)
 }
 """Every input."""

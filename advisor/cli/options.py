@@ -16,9 +16,9 @@ from advisor.advice.ownership import Form, Ownership, form_of
 from advisor.calibration import local_machine
 from advisor.calibration.imported_machine import named_machine
 from advisor.calibration.imported_store import is_imported
-from advisor.catalog.inputs import MACHINE, MONEY, OWNERSHIP, PLACEMENT, REQUEST, Input, check_all
+from advisor.catalog.inputs import DRAFT, MACHINE, MONEY, OWNERSHIP, PLACEMENT, REQUEST, Input, check_all
 from advisor.cost_model.placement import LOAD_MODES, PlacementStrategy, Settings, stated
-from advisor.cost_model.workload import Workload
+from advisor.cost_model.workload import DRAFTS, Workload
 from advisor.errors import InputError
 from advisor.machine import from_spec
 from advisor.machine.catalog import find_gpu
@@ -48,6 +48,11 @@ def add_work(parser: argparse.ArgumentParser) -> None:
     """Options that say what is asked of the model."""
     group = parser.add_argument_group("request")
     _add(group, REQUEST, Workload)
+    group.add_argument(
+        "--draft", type=str.lower, default="", metavar="WHO",
+        help=f"who drafts tokens that the model checks: {', '.join(DRAFTS)}",
+    )  # fmt: skip
+    _add(group, DRAFT)
     group.add_argument(
         "--swa-full", action="store_true", help="window layers keep the whole context (llama.cpp)"
     )
@@ -225,7 +230,37 @@ def work_of(args: argparse.Namespace) -> Workload:
     Raises:
         InputError: a number out of range, an unknown cache type.
     """
-    return Workload(kv_type=args.kv_type, swa_full=args.swa_full, **_given(args, REQUEST))
+    return Workload(
+        kv_type=args.kv_type, swa_full=args.swa_full, **_given(args, REQUEST), **_drafting(args)
+    )
+
+
+def _drafting(args: argparse.Namespace) -> dict[str, Any]:
+    """Numbers of drafting, where somebody drafts.
+
+    Raises:
+        InputError: no acceptance is given, and none is published for who drafts.
+    """
+    if not args.draft:
+        return {}
+    if args.draft not in DRAFTS:
+        raise InputError(f"{args.draft!r} drafts no tokens here; use one of {', '.join(DRAFTS)}.")
+    acceptance = args.acceptance if args.acceptance is not None else ACCEPTED.get(args.draft)
+    if acceptance is None:
+        raise InputError(
+            f"--draft {args.draft} needs --acceptance, the share of drafted tokens that the model "
+            "accepts, 0 to 1; engines print it as they run."
+        )
+    drafted = args.drafted if args.drafted is not None else DRAFTED[args.draft]
+    return {"draft": args.draft, "drafted": drafted, "acceptance": acceptance}
+
+
+ACCEPTED = {"mtp": 0.85}
+"""Acceptance where none is given: DeepSeek-V3 reports 85 to 90 % of its second token (arXiv
+2412.19437, section 5.4.3)."""
+DRAFTED = {"mtp": 1, "eagle": 3, "ngram": 5}
+"""Tokens drafted for a step where the number is not given: DeepSeek-V3's own one token, and those
+of the examples in vLLM's documentation (features/speculative_decoding, 2026-11)."""
 
 
 def measured_of(args: argparse.Namespace) -> Measured:

@@ -23,7 +23,7 @@ from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Phases, Route, Schedule
 from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN, StepTime, schedule_seconds
 from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT, Range, margins
-from advisor.cost_model.workload import Workload
+from advisor.cost_model.workload import DRAFTS, Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
@@ -97,7 +97,8 @@ class Estimate:
     @cached_property
     def step(self) -> StepTime | None:
         """Where a token's time goes; None where the pair was refused."""
-        return self._timed(self.phases.decode) if self.phases else None
+        time = self._timed(self.phases.decode) if self.phases else None
+        return time and with_drafting(time, self.model, self.work)
 
     @cached_property
     def prompt(self) -> StepTime | None:
@@ -112,7 +113,7 @@ class Estimate:
     @cached_property
     def decode(self) -> Range | None:
         """Tokens per second for each user."""
-        return self._rate(1.0, self.step, IN_DECODE)
+        return self._rate(self.work.tokens_per_step, self.step, IN_DECODE)
 
     @cached_property
     def prefill(self) -> Range | None:
@@ -138,7 +139,8 @@ class Estimate:
         """Seconds for a whole reply; not a number where the pair was refused."""
         if self.step is None or self.prompt is None:
             return np.nan
-        return self.prompt.total + self.work.output * self.step.total
+        steps = self.work.output / self.work.tokens_per_step
+        return self.prompt.total + steps * self.step.total
 
     @property
     def load(self) -> Array | None:
@@ -247,6 +249,21 @@ def _queued(asked: Estimate, at_once: Array) -> Estimate:
     if np.all(running == users):
         return asked
     return replace(asked, work=replace(asked.work, users=running), waiting=users - running)
+
+
+def with_drafting(time: StepTime, model: Model, work: Workload) -> StepTime:
+    """A step with the time of its drafts: each token drafted reads the drafting layers and a head.
+
+    t = t_step (1 + k share), share = (layers n + head) / bytes that a token reads
+    """
+    if not work.draft or not np.any(work.drafted):
+        return time
+    read = model.read_bytes_per_token
+    layers = DRAFTS[work.draft]
+    share = (layers * (read - model.output) / model.layers + model.output * (layers > 0)) / read
+    factor = 1.0 + np.asarray(work.drafted) * share
+    parts = {name: seconds * factor for name, seconds in time.parts.items()}
+    return replace(time, total=time.total * factor, parts=parts)
 
 
 def _held(model: Model, placement: Placement, work: Workload) -> dict[Tier, tuple[Array, ...]]:

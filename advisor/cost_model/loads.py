@@ -97,9 +97,14 @@ def prompt_step(work: Workload) -> ForwardPass:
 
 
 def token_step(work: Workload) -> ForwardPass:
-    """One token for each user."""
+    """One token for each user, and those that were drafted for it, which are checked together."""
     users = np.asarray(work.users, dtype=float)
-    return ForwardPass(tokens=users, sequences=users, depth=work.decode_depth, kv_type=work.kv_type)
+    return ForwardPass(
+        tokens=users * (1.0 + np.asarray(work.drafted)),
+        sequences=users,
+        depth=work.decode_depth,
+        kv_type=work.kv_type,
+    )
 
 
 def micro_batches(work: Workload) -> tuple[ForwardPass, Array]:

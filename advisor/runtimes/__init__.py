@@ -12,11 +12,12 @@ from advisor.runtimes.llama_cpp.lm_studio import LM_STUDIO
 from advisor.runtimes.llama_cpp.ollama import OLLAMA
 from advisor.runtimes.llama_cpp.split_mode_tensor import LLAMA_CPP_TENSOR
 from advisor.runtimes.sglang import SGLANG
+from advisor.runtimes.tensorrt_llm import TENSORRT_LLM
 from advisor.runtimes.vllm import VLLM
 
 RUNTIMES = (
-    LLAMA_CPP, OLLAMA, LM_STUDIO, IK_LLAMA_CPP, KTRANSFORMERS, VLLM, SGLANG, ACCELERATE, DEEPSPEED,
-    FLEXGEN,
+    LLAMA_CPP, OLLAMA, LM_STUDIO, IK_LLAMA_CPP, KTRANSFORMERS, VLLM, SGLANG, TENSORRT_LLM,
+    ACCELERATE, DEEPSPEED, FLEXGEN,
 )  # fmt: skip
 """In the order pages and tables show them."""
 ASIDE = (LLAMA_CPP_TENSOR,)
@@ -51,6 +52,7 @@ __all__ = [
     "OLLAMA",
     "RUNTIMES",
     "SGLANG",
+    "TENSORRT_LLM",
     "VLLM",
     "Becomes",
     "Runtime",

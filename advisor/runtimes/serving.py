@@ -264,7 +264,7 @@ def group_kernels(
     return EngineKernels(
         number=PEAKS[dense][0],
         sequences=step.sequences if at == 0 else 0.0,
-        prompt=bool(np.any(tokens > np.asarray(step.sequences))),
+        prompt=bool(np.any(tokens > MOST_CHECKED * np.asarray(step.sequences))),
         dense=dense,
         experts=routed,
         head_bytes=head * model.output,
@@ -277,6 +277,8 @@ def group_kernels(
     )
 
 
+MOST_CHECKED = 16.0
+"""Tokens of a sequence that a step checks together at most; more are a prompt."""
 KernelsOf = Callable[[Model, Placement, Machine, Parallel, int, ForwardPass], Kernels]
 """How one GPU of a group computes its layers in a step."""
 

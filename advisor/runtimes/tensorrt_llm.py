@@ -16,6 +16,7 @@ from advisor.runtimes import vllm
 from advisor.runtimes.format_support import becomes_of
 from advisor.runtimes.parallelism import parallel, several
 from advisor.runtimes.serving import Room, checkpoint, placed, served, users_at_once
+from advisor.runtimes.weight_streaming import needs_one_machine
 from advisor.units import Array
 
 VERSION = "TensorRT-LLM 1.3.0rc27"
@@ -36,6 +37,7 @@ def place(
         raise Refusal("TensorRT-LLM keeps all weights on the GPUs.")
     if not machine.gpus:
         raise Refusal("TensorRT-LLM needs an NVIDIA GPU, and this machine has none.")
+    needs_one_machine(machine, "TensorRT-LLM")
     return placed(model, machine, work, strategy, settings, _room(model, work))
 
 

@@ -8,6 +8,7 @@ cross. So a dense model is faster with the first, one with many experts with the
 tier on a drive (vllm/config/offload.py and vllm/model_executor/offloader of 0.33.0).
 """
 
+import json
 import math
 import shlex
 from collections.abc import Iterable
@@ -252,6 +253,7 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
         *(["--kv-cache-dtype fp8"] if served(work).kv_type == "fp8" else []),
         *several(machine, how, ("--tensor-parallel-size", "--pipeline-parallel-size")),
         *_offload(model, placement, how),
+        *_drafting(work),
     ]
     line = " ".join(parts)
     if machine.nodes == 1:
@@ -261,6 +263,16 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
         f"{joined} {rank} --headless  # on HOST{rank + 1}" for rank in range(1, machine.nodes)
     )
     return "\n".join([f"{joined} 0  # on HOST1", *others])
+
+
+def _drafting(work: Workload) -> Iterable[str]:
+    """`--speculative-config` (features/speculative_decoding of vLLM's documentation, 2026-11)."""
+    if work.draft:
+        method = {"eagle": "eagle3"}.get(work.draft, work.draft)
+        config: dict[str, object] = {"method": method, "num_speculative_tokens": int(work.drafted)}
+        if work.draft == "eagle":
+            config["model"] = "EAGLE_HEAD"
+        yield f"--speculative-config {shlex.quote(json.dumps(config))}"
 
 
 def _offload(model: Model, placement: Placement, how: Parallel) -> Iterable[str]:

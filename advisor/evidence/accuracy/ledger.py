@@ -2,7 +2,13 @@
 
 from dataclasses import dataclass
 
-from advisor.evidence.accuracy import framework_points, llama_cpp_points, paged_points, split_points
+from advisor.evidence.accuracy import (
+    engine_points,
+    framework_points,
+    llama_cpp_points,
+    paged_points,
+    split_points,
+)
 from advisor.evidence.accuracy.noise_floor import Floor, noise_floor
 from advisor.evidence.accuracy.point import AccuracyPoint
 from advisor.evidence.accuracy.scoring import Score, scores
@@ -16,11 +22,13 @@ class Ledger:
         points: every figure, predicted without its source and machine.
         scores: the same by regime, then all together.
         floor: how far sources differ among themselves.
+        simulated: scores on a simulator's answers, by regime; they count nowhere else.
     """
 
     points: tuple[AccuracyPoint, ...]
     scores: tuple[Score, ...]
     floor: Floor
+    simulated: tuple[Score, ...] = ()
 
 
 def ledger() -> Ledger:
@@ -30,6 +38,12 @@ def ledger() -> Ledger:
         *llama_cpp_points.points(rows),
         *split_points.points(rows),
         *framework_points.points(),
+        *engine_points.points(),
         *paged_points.points(),
     )
-    return Ledger(points=points, scores=scores(points), floor=noise_floor(rows))
+    return Ledger(
+        points=points,
+        scores=scores(points),
+        floor=noise_floor(rows),
+        simulated=scores(tuple(engine_points.simulated()))[:-1],
+    )

@@ -168,6 +168,37 @@ REGIMES = (
         traits={"category": BATCHED, "timed": BOTH},
     ),
     Regime(
+        name="serving engines",
+        text="vLLM, SGLang and TensorRT-LLM with every weight in GPU memory: a token of each of "
+        "the sequences that run together, or whole batches with their prompts.",
+        traits={"category": "serving, published", "timed": GENERATION},
+    ),
+    Regime(
+        name="serving engines, first token",
+        text="The same engines, one sequence: how long its prompt takes.",
+        traits={"category": "serving, published", "timed": PROMPT},
+    ),
+    Regime(
+        name="serving engines, simulated, dense",
+        text="A token of models without experts, from a simulator that adds up measured kernels.",
+        traits={"category": "serving, simulated", "timed": GENERATION, "experts": False},
+    ),
+    Regime(
+        name="serving engines, simulated, experts",
+        text="A token of models with routed experts, from the same simulator.",
+        traits={"category": "serving, simulated", "timed": GENERATION, "experts": True},
+    ),
+    Regime(
+        name="first token, simulated, dense",
+        text="Prompts of models without experts, from the same simulator.",
+        traits={"category": "serving, simulated", "timed": PROMPT, "experts": False},
+    ),
+    Regime(
+        name="first token, simulated, experts",
+        text="Prompts of models with routed experts, from the same simulator.",
+        traits={"category": "serving, simulated", "timed": PROMPT, "experts": True},
+    ),
+    Regime(
         name="resident, other engines",
         text="Every weight in the memory of the GPU, one sequence, frameworks other than "
         "llama.cpp.",

@@ -63,6 +63,8 @@ def plain(ledger: Ledger) -> str:
         "best public formula",
     )
     lines = [PLAIN.format("", *heads), *(_plain(score) for score in ledger.scores)]
+    lines += ["", "Simulated, not measured", ""]
+    lines += [_plain(score) for score in ledger.simulated]
     names = [peer.name for peer in PEERS]
     lines += ["", "Public formulas on the same rows, median error (mean); * not on all of them", ""]
     lines += [" " * 38 + "".join(f"{name[:14]:>16}" for name in names)]
@@ -100,7 +102,7 @@ def markdown(ledger: Ledger) -> str:
         f"| {score.regime} | {score.rows} | {score.groups} | {percent(score.median, 1)} "
         f"| {percent(score.group_median, 1)} | {percent(score.covered)} ({allowed(score)}) "
         f"| {percent(score.group_covered)} | {score.width:.2f} | {best(score)} |"
-        for score in ledger.scores
+        for score in (*ledger.scores, *ledger.simulated)
     )
     names = ", ".join(f"[{peer.name}]({peer.source}) ({peer.date})" for peer in PEERS)
     formulas = (
@@ -114,6 +116,7 @@ def record(ledger: Ledger) -> dict[str, Any]:
     """The ledger for other programs: shares as fractions, speeds in tokens/s."""
     return {
         "regimes": [asdict(score) for score in ledger.scores],
+        "simulated": [asdict(score) for score in ledger.simulated],
         "noise_floor": asdict(ledger.floor),
         "peers": [
             {name: getattr(peer, name) for name in ("name", "version", "date", "source", "formula")}

@@ -17,6 +17,7 @@ import numpy as np
 from advisor.catalog.constants import FACTOR, ConstantRow
 from advisor.catalog.csv_tables import DATA, as_text, read
 from advisor.evidence.fitting import held_out
+from advisor.evidence.fitting.engine_table import engine_tables
 from advisor.evidence.fitting.framework_table import fitted, stream_rows
 from advisor.evidence.fitting.llama_cpp_fit import Fit, problem, solve
 from advisor.evidence.fitting.llama_cpp_parameters import PARAMETERS
@@ -38,7 +39,7 @@ ENGINES_OF_LLAMA_CPP = ("llama.cpp", "ollama", "lm-studio")
 
 
 def main() -> int:
-    """Write both tables anew; returns the exit code."""
+    """Write every table anew; returns the exit code."""
     for path, text in refitted().items():
         path.write_text(text, encoding="utf-8")
         sys.stdout.write(f"{path.name}: written.\n")
@@ -46,7 +47,7 @@ def main() -> int:
 
 
 def refitted() -> Mapping[Path, str]:
-    """Both files as text, as the measurements have them."""
+    """Every file as text, as the measurements have them."""
     rows = rows_of(published())
     task = problem(rows)
     fit = solve(task)
@@ -67,7 +68,8 @@ def refitted() -> Mapping[Path, str]:
         *_held_out(rows, fit),
         *held_out.rows(held_out.WHOLE, (run.row["id"] for run in runs.runs), of_runs.predicted),
     )
-    return {
+    engines = {path: as_text(lines) for path, lines in engine_tables().items()}
+    return engines | {
         TABLE: as_text([*constants, *streams.values()]),
         held_out.LEFT_OUT: as_text(without),
     }

@@ -39,6 +39,7 @@ class EngineCase:
         prompts: how often its prompt is part of the time, 1 or 0.
         steps: how many steps are.
         seconds: the time for them [s].
+        tokens: that all users together got in that time, by which a time becomes a speed.
     """
 
     id: str
@@ -51,6 +52,7 @@ class EngineCase:
     prompts: float
     steps: float
     seconds: float
+    tokens: float = 1.0
 
 
 def computed_only(phases: Phases) -> Phases:

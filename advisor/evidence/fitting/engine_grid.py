@@ -52,6 +52,7 @@ def _cases(row: Mapping[str, str]) -> Iterator[EngineCase]:
             prompts=part,
             steps=1.0 - part,
             seconds=float(row[column]),
+            tokens=1.0 if part else float(row["batch"]),
         )
 
 

@@ -16,7 +16,7 @@ from advisor.cost_model.engine_kernels import EngineKernels
 from advisor.cost_model.schedule import Phases
 from advisor.errors import AdvisorError
 from advisor.evidence.fitting.engine_cases import PUBLISHED, EngineCase, computed_only
-from advisor.evidence.fitting.framework_runs import UNSURE
+from advisor.evidence.fitting.framework_runs import SERVING, UNSURE
 from advisor.evidence.published.cells import number, text
 from advisor.evidence.published.engines import engine
 from advisor.evidence.published.predict import Case, understood
@@ -26,7 +26,6 @@ from advisor.runtimes.parallelism import parallel
 FILES = tuple(
     DATA / "measurements" / f"{name}.csv" for name in ("offload_papers", "frameworks_more")
 )
-ENGINES = ("vllm", "sglang", "tensorrt-llm")
 NOT_THESE = (*UNSURE, "doubtful", "rounded value")
 SLOWEST = 50.0
 """Times the least that memory allows from which a run is not believed."""
@@ -46,7 +45,7 @@ def cases(row: Mapping[str, str]) -> Iterable[EngineCase]:
     """A row's time for its tokens, and for its first where one sequence was alone."""
     said = f"{row['runtime']} {row['source_note']} {row['quant']}"
     named = engine(row["runtime"], row["category"])
-    if named is None or named.key not in ENGINES or row["category"] not in ("resident", "batched"):
+    if named is None or named.key not in SERVING or row["category"] not in ("resident", "batched"):
         return
     if any(words in said for words in NOT_THESE) or "GGUF" in said:
         return
@@ -54,17 +53,9 @@ def cases(row: Mapping[str, str]) -> Iterable[EngineCase]:
         case = understood(row)
     except AdvisorError:
         return
-    how = parallel(case.model, case.machine)
-    stated = re.search(r"\btp=(\d+) pp=(\d+)", row["source_note"])
-    if stated and (how.tensor, how.pipeline) != (int(stated[1]), int(stated[2])):
+    phases = _phases(row, case)
+    if phases is None:
         return
-    at_once = case.runtime.at_once
-    if at_once and float(at_once(case.model, case.machine, case.work)) < float(case.work.users):
-        return
-    placement = case.runtime.place(
-        case.model, case.machine, case.work, case.strategy, case.settings
-    )
-    phases = case.runtime.schedule(case.model, placement, case.machine, case.work)
     for prompts, steps, seconds in timed(row, case):
         if believed(phases, case, prompts, steps, seconds):
             yield EngineCase(
@@ -78,12 +69,39 @@ def cases(row: Mapping[str, str]) -> Iterable[EngineCase]:
                 prompts=prompts,
                 steps=steps,
                 seconds=seconds,
+                tokens=_tokens(case, prompts, steps),
             )
 
 
 def source(row: Mapping[str, str]) -> str:
     """Who published a row: the site, and the repository on one that has many."""
     return "/".join(row["source_url"].split("/")[2:5])
+
+
+def _phases(row: Mapping[str, str], case: Case) -> Phases | None:
+    """What the engine did; None where it was divided or filled otherwise than is modelled."""
+    how = parallel(case.model, case.machine)
+    stated = re.search(r"\btp=(\d+) pp=(\d+)", row["source_note"])
+    if stated and (how.tensor, how.pipeline) != (int(stated[1]), int(stated[2])):
+        return None
+    at_once = case.runtime.at_once
+    if at_once and float(at_once(case.model, case.machine, case.work)) < float(case.work.users):
+        return None
+    try:
+        placement = case.runtime.place(
+            case.model, case.machine, case.work, case.strategy, case.settings
+        )
+    except AdvisorError:
+        return None
+    return case.runtime.schedule(case.model, placement, case.machine, case.work)
+
+
+def _tokens(case: Case, prompts: float, steps: float) -> float:
+    """Tokens that came in a time: the whole batch's replies, a step's, or the first one."""
+    if not steps:
+        return 1.0
+    users = float(case.work.users) * case.replicas
+    return users * (float(case.work.output) if prompts else 1.0)
 
 
 def release(date: str) -> str:

@@ -16,8 +16,9 @@ from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT
 from advisor.evidence.fitting.engine_cases import PUBLISHED, EngineCases
 from advisor.evidence.fitting.engine_grid import simulated
 from advisor.evidence.fitting.engine_parameters import ENGINE, ENGINE_PARAMETERS, FAMILY, RELEASE
-from advisor.evidence.fitting.engine_published import ENGINES, published
+from advisor.evidence.fitting.engine_published import published
 from advisor.evidence.fitting.engine_solve import EngineFit, EngineTerm, limited, problem, solve
+from advisor.evidence.fitting.framework_runs import SERVING
 
 TABLE = DATA / "generated/engine_kernels.csv"
 LEFT_OUT = DATA / "generated/engine_left_out.csv"
@@ -46,6 +47,7 @@ class EngineLeftOutRow:
         evidence: simulated or published.
         seconds: simulated or measured [s].
         predicted: by the constants that are fitted without its group [s].
+        tokens: that all users together got in that time.
     """
 
     id: str
@@ -53,6 +55,7 @@ class EngineLeftOutRow:
     evidence: str
     seconds: float
     predicted: float
+    tokens: float
 
 
 @cache
@@ -183,7 +186,7 @@ def _shared(row: ConstantRow) -> Iterable[ConstantRow]:
     """A row for each serving engine, where other runtimes have a constant of the same name."""
     if row.constant not in SHARED or row.runtime:
         return (row,)
-    return tuple(replace(row, runtime=key) for key in ENGINES)
+    return tuple(replace(row, runtime=key) for key in SERVING)
 
 
 def _releases(fit: EngineFit, name: str) -> Iterator[ConstantRow]:
@@ -210,7 +213,7 @@ def _spreads(cases: EngineCases, fit: EngineFit) -> Iterator[ConstantRow]:
     alone = np.array([case.steps == 0 for case in cases.cases])
     for constant, mine in ((IN_DECODE, real & ~alone), (IN_PROMPT, real & alone)):
         half = float(np.quantile(off[mine], COVERED))
-        for key in ENGINES:
+        for key in SERVING:
             for part in PARTS:
                 yield ConstantRow(
                     constant=constant, runtime=key, family=str(part), value=float(f"{half:.3g}"),
@@ -227,4 +230,5 @@ def _left_out(cases: EngineCases, fit: EngineFit) -> Iterator[EngineLeftOutRow]:
             evidence=case.evidence,
             seconds=float(f"{case.seconds:.5g}"),
             predicted=float(f"{predicted:.5g}"),
+            tokens=float(f"{case.tokens:.5g}"),
         )

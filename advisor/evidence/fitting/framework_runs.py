@@ -33,6 +33,8 @@ ROUNDING = 0.15
 """Largest rounding error of a published figure that can still judge a prediction."""
 UNUSED = ("crossing", "pipeline_share")
 """Constants that the cost model asks for, but hardly any schedule of a framework has a use for."""
+SERVING = ("vllm", "sglang", "tensorrt-llm")
+"""Serving engines, by the keys of their runtimes."""
 STREAMED, STAGED, BATCHED = "streamed", "NVMe", "batched"
 RESIDENT, EXPERTS = "resident, other engines", "experts offloaded, other engines"
 """Kinds of runs."""
@@ -90,7 +92,7 @@ def _run(row: Mapping[str, str]) -> FrameworkRun | None:
     if rate is None or any(word in said for word in UNSURE):
         return None
     named = engine(row["runtime"], row["category"])
-    if named is not None and computes_in_place(named):
+    if named is not None and (computes_in_place(named) or _serves(named.key, row["category"])):
         return None
     try:
         case = understood(row)
@@ -113,6 +115,11 @@ def _run(row: Mapping[str, str]) -> FrameworkRun | None:
         seconds=tokens / rate,
         tokens=tokens,
     )
+
+
+def _serves(key: str, category: str) -> bool:
+    """All weights on the GPUs of a serving engine: `engine_published` has these."""
+    return key in SERVING and category in ("resident", "batched")
 
 
 def _tokens_per_second(row: Mapping[str, str]) -> float | None:

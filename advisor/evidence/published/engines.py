@@ -17,6 +17,7 @@ from advisor.runtimes import (
     LM_STUDIO,
     OLLAMA,
     SGLANG,
+    TENSORRT_LLM,
     VLLM,
     Runtime,
     expert_offloading,
@@ -27,7 +28,6 @@ from advisor.runtimes import (
 from advisor.runtimes.expert_offloading import EXPERT_STREAMING
 from advisor.runtimes.llama_cpp import ik_fork
 from advisor.runtimes.serving import framework_kernels
-from advisor.runtimes.tensorrt_llm import TENSORRT_LLM
 
 FRAMEWORK = replace(VLLM, schedule=partial(vllm.schedule, computed=framework_kernels))
 DEEPSPEED_INFERENCE = replace(FRAMEWORK, name="DeepSpeed-Inference", key="deepspeed-inference")

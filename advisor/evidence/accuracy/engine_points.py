@@ -1,0 +1,74 @@
+"""Runs of serving engines, published and simulated, each predicted without its group."""
+
+import csv
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from advisor.catalog.constants import Scope, fitted_constants
+from advisor.catalog.csv_tables import read
+from advisor.cost_model.schedule import Route
+from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT
+from advisor.evidence.accuracy.point import AccuracyPoint
+from advisor.evidence.accuracy.regimes import GENERATION, PROMPT, regime_of
+from advisor.evidence.fitting.engine_cases import GRID, PUBLISHED, SIMULATED
+from advisor.evidence.fitting.engine_published import FILES
+from advisor.evidence.fitting.engine_table import LEFT_OUT, EngineLeftOutRow
+
+SIMULATOR = "aiconfigurator 0.12.0, simulated from measured kernels"
+EXPERTS = ("-A", "gpt-oss", "Mixtral", "Scout", "DeepSeek", "MiniMax", "GLM", "Kimi")
+"""What names of models with routed experts contain."""
+
+
+def points() -> Iterable[AccuracyPoint]:
+    """Published runs."""
+    return _points(PUBLISHED, FILES)
+
+
+def simulated() -> Iterable[AccuracyPoint]:
+    """A simulator's answers."""
+    return _points(SIMULATED, (GRID,))
+
+
+def _points(evidence: str, files: Iterable[Path]) -> Iterable[AccuracyPoint]:
+    rows = {row["id"]: row for path in files for row in _read(path)}
+    for case in read(LEFT_OUT, EngineLeftOutRow):
+        name, _, part = case.id.partition(" ")
+        if case.evidence == evidence:
+            yield _point(case, rows[name], first=part.startswith("ttft"))
+
+
+def _read(path: Path) -> Iterable[Mapping[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        yield from csv.DictReader(file)
+
+
+def _point(case: EngineLeftOutRow, row: Mapping[str, str], *, first: bool) -> AccuracyPoint:
+    return AccuracyPoint(
+        id=row["id"],
+        regime=regime_of(
+            {
+                "category": f"serving, {case.evidence}",
+                "timed": PROMPT if first else GENERATION,
+                "experts": any(word in row["model"] for word in EXPERTS),
+            }
+        ),
+        group=case.group,
+        gpu=row["gpu"],
+        cpu=row.get("cpu", ""),
+        model=row["model"],
+        format=row["quant"],
+        runtime=row["runtime"],
+        date=row.get("date", "2026-11"),
+        measured=case.tokens / case.seconds,
+        predicted=case.tokens / case.predicted,
+        half_width=half_width(row["runtime"], first=first),
+        source=row.get("source_url", SIMULATOR),
+    )
+
+
+def half_width(runtime: str, *, first: bool) -> float:
+    """Half width of the 80 % range, as a logarithm."""
+    folded = runtime.casefold()
+    key = next((key for key in ("vllm", "sglang") if key in folded), "tensorrt-llm")
+    table = fitted_constants().bound(Scope(runtime=key))
+    return table.value(IN_PROMPT if first else IN_DECODE, Route.RESIDENT)
