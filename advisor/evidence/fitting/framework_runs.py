@@ -96,13 +96,12 @@ def _run(row: Mapping[str, str]) -> FrameworkRun | None:
         return None
     try:
         case = understood(row)
+        phases = _phases(case)
     except AdvisorError:
         return None
     if computes_in_place(case.runtime):
         return None
-    how, work = case.runtime, case.work
-    placement = how.place(case.model, case.machine, work, case.strategy, case.settings)
-    phases = how.schedule(case.model, placement, case.machine, work)
+    work = case.work
     whole = counts_prompt(row)
     steps = float(case.steps) if whole else 1.0
     tokens = float(work.users) * (float(work.output) if whole else 1.0)
@@ -115,6 +114,13 @@ def _run(row: Mapping[str, str]) -> FrameworkRun | None:
         seconds=tokens / rate,
         tokens=tokens,
     )
+
+
+def _phases(case: Case) -> Phases:
+    placement = case.runtime.place(
+        case.model, case.machine, case.work, case.strategy, case.settings
+    )
+    return case.runtime.schedule(case.model, placement, case.machine, case.work)
 
 
 def _serves(key: str, category: str) -> bool:
