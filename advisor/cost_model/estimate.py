@@ -262,7 +262,7 @@ def with_drafting(time: StepTime, model: Model, work: Workload) -> StepTime:
     layers = DRAFTS[work.draft]
     share = (layers * (read - model.output) / model.layers + model.output * (layers > 0)) / read
     factor = 1.0 + np.asarray(work.drafted) * share
-    parts = {name: seconds * factor for name, seconds in time.parts.items()}
+    parts: dict[str, Array] = {name: seconds * factor for name, seconds in time.parts.items()}
     return replace(time, total=time.total * factor, parts=parts)
 
 

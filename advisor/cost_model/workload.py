@@ -80,7 +80,8 @@ class Workload:
         long as all before it were (Leviathan et al. 2023, equation 1, arXiv 2211.17192).
         """
         accepted = np.minimum(np.asarray(self.acceptance, dtype=float), 1.0 - 1e-9)
-        return (1.0 - accepted ** (np.asarray(self.drafted) + 1.0)) / (1.0 - accepted)
+        drafted = np.asarray(self.drafted, dtype=float)
+        return np.asarray((1.0 - accepted ** (drafted + 1.0)) / (1.0 - accepted))
 
     @property
     def fresh(self) -> Array:
