@@ -276,6 +276,7 @@ TARGET = (
 """Numbers of the finder's `Target`."""
 
 BY_NAME = {
-    entry.name: entry for entry in (*MACHINE, *REQUEST, *DRAFT, *PLACEMENT, *MONEY, *OWNERSHIP, *TARGET)
+    entry.name: entry
+    for entry in (*MACHINE, *REQUEST, *DRAFT, *PLACEMENT, *MONEY, *OWNERSHIP, *TARGET)
 }
 """Every input."""

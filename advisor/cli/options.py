@@ -16,7 +16,16 @@ from advisor.advice.ownership import Form, Ownership, form_of
 from advisor.calibration import local_machine
 from advisor.calibration.imported_machine import named_machine
 from advisor.calibration.imported_store import is_imported
-from advisor.catalog.inputs import DRAFT, MACHINE, MONEY, OWNERSHIP, PLACEMENT, REQUEST, Input, check_all
+from advisor.catalog.inputs import (
+    DRAFT,
+    MACHINE,
+    MONEY,
+    OWNERSHIP,
+    PLACEMENT,
+    REQUEST,
+    Input,
+    check_all,
+)
 from advisor.cost_model.placement import LOAD_MODES, PlacementStrategy, Settings, stated
 from advisor.cost_model.workload import DRAFTS, Workload
 from advisor.errors import InputError
