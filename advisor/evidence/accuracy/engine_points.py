@@ -7,7 +7,7 @@ from pathlib import Path
 from advisor.catalog.constants import Scope, fitted_constants
 from advisor.catalog.csv_tables import read
 from advisor.cost_model.schedule import Route
-from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT
+from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT, LEAN, Margins
 from advisor.evidence.accuracy.point import AccuracyPoint
 from advisor.evidence.accuracy.regimes import GENERATION, PROMPT, regime_of
 from advisor.evidence.fitting.engine_cases import GRID, PUBLISHED, SIMULATED
@@ -61,14 +61,15 @@ def _point(case: EngineLeftOutRow, row: Mapping[str, str], *, first: bool) -> Ac
         date=row.get("date", "2026-11"),
         measured=case.tokens / case.seconds,
         predicted=case.tokens / case.predicted,
-        half_width=half_width(row["runtime"], first=first),
+        margins=margins(row["runtime"], first=first),
         source=row.get("source_url", SIMULATOR),
     )
 
 
-def half_width(runtime: str, *, first: bool) -> float:
-    """Half width of the 80 % range, as a logarithm."""
-    folded = runtime.casefold()
+def margins(runtime: str, *, first: bool) -> Margins:
+    """The 80 % range of a token's time, or of a prompt's, in an engine."""
+    folded, constant = runtime.casefold(), IN_PROMPT if first else IN_DECODE
     key = next((key for key in ("vllm", "sglang") if key in folded), "tensorrt-llm")
     table = fitted_constants().bound(Scope(runtime=key))
-    return table.value(IN_PROMPT if first else IN_DECODE, Route.RESIDENT)
+    half, lean = table.value(constant, Route.RESIDENT), table.value(LEAN[constant])
+    return Margins(below=half * (1.0 + lean), above=half * (1.0 - lean))
