@@ -1,6 +1,6 @@
 """The charts of a report, described: `painting` draws them for files, pages with Plotly."""
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from advisor.formatting import UNKNOWN, memory, money, range_of, seconds, short, tokens_per_second
@@ -56,7 +56,8 @@ def memory_use(uses: Sequence[TierUse]) -> BarChart:
 def token_time(parts: Sequence[TimePart]) -> BarChart:
     """Shares of the time of one token, in each placement [%]."""
     groups = _grouped((part for part in parts if part.seconds), lambda part: part.placement)
-    bars = tuple(_time_bar(group) for group in groups)
+    colours = _time_colours(part.part for part in parts)
+    bars = tuple(_time_bar(group, colours) for group in groups)
     return bar_chart("time", "Where the time of a token goes", bars, "%")
 
 
@@ -137,11 +138,22 @@ def _tier_bar(uses: Sequence[TierUse]) -> Bar:
     )
 
 
-def _time_bar(parts: Sequence[TimePart]) -> Bar:
+def _time_colours(names: Iterable[str]) -> dict[str, int]:
+    """Places in `COLOURS`: those of known parts are fixed, others take what is left."""
+    there = dict.fromkeys(names)
+    colours = {key: place for place, key in enumerate(TIME_PARTS) if key in there}
+    left = [place for place in range(len(COLOURS)) if place not in colours.values()]
+    others = [name for name in there if name not in colours]
+    return colours | {
+        name: (left or [len(COLOURS) - 1])[place % max(1, len(left))]
+        for place, name in enumerate(others)
+    }
+
+
+def _time_bar(parts: Sequence[TimePart], colours: Mapping[str, int]) -> Bar:
     total = sum(part.seconds for part in parts)
     largest = max(parts, key=lambda part: part.seconds)
     share = 100 * largest.seconds / total
-    places = {key: place for place, key in enumerate(TIME_PARTS)}
     return Bar(
         head=PLACEMENTS[parts[0].placement],
         figure=f"{seconds(total)} a token, {share:.0f} % {time_part(largest.part)}",
@@ -149,9 +161,9 @@ def _time_bar(parts: Sequence[TimePart]) -> Bar:
             BarPart(
                 name=time_part(part.part),
                 size=100 * part.seconds / total,
-                colour=places.get(part.part, len(places) - 1),
+                colour=colours[part.part],
             )
-            for part in sorted(parts, key=lambda part: places.get(part.part, len(places)))
+            for part in sorted(parts, key=lambda part: colours[part.part])
         ),
     )
 
