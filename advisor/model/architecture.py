@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
+LAYER_TABLES = "per_layer_token_embd"
+"""Role of tables beside the embedding, by layer or by run of tokens (Gemma 3n and 4 E, Qwen3.8)."""
+
 
 class Group(StrEnum):
     """What a tensor is for; tensors of one group are placed together."""
@@ -149,9 +152,13 @@ class Architecture:
 
     @property
     def active_params(self) -> float:
-        """Weights that one token passes through, the embedding table included as is customary."""
+        """Weights that one token passes through, the embedding table included as is customary.
+
+        Further tables, of which a token reads one row for each layer, are not.
+        """
         share = self.experts.used / self.experts.total if self.experts else 1.0
         return sum(
             tensor.params * (share if tensor.group is Group.ROUTED_EXPERTS else 1.0)
             for tensor in self.tensors
+            if tensor.role != LAYER_TABLES
         )
