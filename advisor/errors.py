@@ -83,9 +83,9 @@ class StoreError(AdvisorError):
 @lru_cache(maxsize=1024)
 def close_names(name: str, known: tuple[str, ...], limit: int = 3) -> tuple[str, ...]:
     """Known names that look like `name`, best first, compared without case."""
-    by_folded = {one.casefold(): one for one in known}
-    found = difflib.get_close_matches(name.casefold()[:80], by_folded, n=limit, cutoff=0.5)
-    return tuple(by_folded[one] for one in found)
+    by_folded = {spelling.casefold(): spelling for spelling in known}
+    close = difflib.get_close_matches(name.casefold()[:80], by_folded, n=limit, cutoff=0.5)
+    return tuple(by_folded[folded] for folded in close)
 
 
 def _either(names: tuple[str, ...]) -> str:

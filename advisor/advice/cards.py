@@ -18,7 +18,7 @@ def card_of(advice: Advice, strategy: PlacementStrategy) -> Estimate | None:
 
     Of the runtime chosen, where one was.
     """
-    possible = [one for one in advice.meant(strategy) if not one.refusal]
+    possible = [estimate for estimate in advice.meant(strategy) if not estimate.refusal]
     fitting = usable(possible)
     if fitting:
         return fitting[0]

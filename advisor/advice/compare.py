@@ -16,7 +16,7 @@ from advisor.runtimes import RUNTIMES, Runtime
 
 
 def compare(
-    asked: Model,
+    model: Model,
     machine: Machine,
     work: Workload,
     *,
@@ -26,34 +26,34 @@ def compare(
     """One estimate for each runtime and placement, refused pairs with their reason.
 
     Args:
-        asked: the model in the format asked for; each runtime takes the nearest that it runs.
+        model: the model in the format asked for; each runtime takes the nearest that it runs.
         machine: where.
         work: what is asked.
         settings: layers and page cache that the person fixed, for runtimes that take layers.
         runtimes: which.
     """
     return tuple(
-        one
+        estimate
         for runtime in runtimes
-        for one in _in_runtime(asked, machine, work, runtime, settings or Settings())
+        for estimate in _in_runtime(model, machine, work, runtime, settings or Settings())
     )
 
 
 def _in_runtime(
-    asked: Model, machine: Machine, work: Workload, runtime: Runtime, settings: Settings
+    stored: Model, machine: Machine, work: Workload, runtime: Runtime, settings: Settings
 ) -> Iterable[Estimate]:
     try:
-        becomes = taken_format(asked, runtime, machine)
-        model = as_run(asked, runtime, machine)
+        becomes = taken_format(stored, runtime, machine)
+        model = as_run(stored, runtime, machine)
     except Refusal as refusal:
         return [
             Estimate(
                 how=runtime,
                 strategy=strategy,
-                model=asked,
+                model=stored,
                 work=work,
                 refusal=str(refusal),
-                missing=whole_bytes(asked, work),
+                missing=whole_bytes(stored, work),
             )
             for strategy in runtime.strategies
         ]
@@ -69,28 +69,28 @@ def own_settings(runtime: Runtime, settings: Settings | None) -> Settings:
     return settings if settings is not None and runtime.takes_layers else Settings()
 
 
-def as_run(asked: Model, runtime: Runtime, machine: Machine) -> Model:
+def as_run(stored: Model, runtime: Runtime, machine: Machine) -> Model:
     """The model in the format that a runtime runs it in; untouched where that is its own.
 
     Raises:
         Refusal: a pair that cannot be.
     """
-    form = taken_format(asked, runtime, machine).format
-    return asked if form == asked.format else catalog.in_format(asked.architecture, form)
+    form = taken_format(stored, runtime, machine).format
+    return stored if form == stored.format else catalog.in_format(stored.architecture, form)
 
 
-def taken_format(asked: Model, runtime: Runtime, machine: Machine) -> Becomes:
+def taken_format(stored: Model, runtime: Runtime, machine: Machine) -> Becomes:
     """The format that a runtime takes: the maker's own where nobody chose and it runs it.
 
     Raises:
         Refusal: a pair that cannot be.
     """
-    if asked.native and asked.native != asked.format:
+    if stored.native and stored.native != stored.format:
         with suppress(Refusal):
-            own = runtime.becomes(asked.native, machine)
-            if own.format == asked.native:
+            own = runtime.becomes(stored.native, machine)
+            if own.format == stored.native:
                 return Becomes(format=own.format, reason=f"The maker's own weights, {own.format}.")
-    return runtime.becomes(asked.format, machine)
+    return runtime.becomes(stored.format, machine)
 
 
 def lacks(runtime: Runtime, strategy: PlacementStrategy) -> str:
@@ -106,10 +106,14 @@ def lacks(runtime: Runtime, strategy: PlacementStrategy) -> str:
 
 def usable(estimates: Iterable[Estimate]) -> list[Estimate]:
     """Those that fit: of runtimes that people usually meet the fastest first, then of others."""
-    fitting = [one for one in estimates if one.decode is not None and bool(one.fits)]
-    return sorted(fitting, key=lambda one: (one.how.usual, decode_tps(one)), reverse=True)
+    fitting = [
+        estimate for estimate in estimates if estimate.decode is not None and bool(estimate.fits)
+    ]
+    return sorted(
+        fitting, key=lambda estimate: (estimate.how.mainstream, decode_tps(estimate)), reverse=True
+    )
 
 
-def decode_tps(one: Estimate) -> float:
+def decode_tps(estimate: Estimate) -> float:
     """Tokens per second of a single estimate; 0 where it was refused [tokens/s]."""
-    return float(one.decode.value) if one.decode is not None else 0.0
+    return float(estimate.decode.value) if estimate.decode is not None else 0.0

@@ -29,7 +29,7 @@ class Together:
     """One runtime and placement with ever more users, to where memory ends.
 
     Attributes:
-        one: the estimate that was varied.
+        estimate: the estimate that was varied.
         users: as many as were tried and fit, shape (points,).
         each: speed for each of them, shape (points,) [tokens/s].
         kv_bytes: cache of one user, of the context allocated [B].
@@ -39,7 +39,7 @@ class Together:
             many have it as fit.
     """
 
-    one: Estimate
+    estimate: Estimate
     users: Floats
     each: Floats
     kv_bytes: float
@@ -58,29 +58,36 @@ class Together:
         return float(self.total[-1] / self.total[0])
 
 
-def again(one: Estimate, work: Workload, settings: Settings | None = None) -> Estimate:
+def again(before: Estimate, work: Workload, settings: Settings | None = None) -> Estimate:
     """The same runtime and placement for other work.
 
     Args:
-        one: not refused.
+        before: not refused.
         work: what is asked instead.
         settings: what the person fixed, for runtimes that take layers.
     """
-    if one.machine is None:
-        return one
-    own = own_settings(one.how, settings)
+    if before.machine is None:
+        return before
+    own = own_settings(before.how, settings)
     return estimate(
-        one.model, one.machine, work, one.how, one.strategy, fitted_constants(), own, one.becomes
+        before.model,
+        before.machine,
+        work,
+        before.how,
+        before.strategy,
+        fitted_constants(),
+        own,
+        before.becomes,
     )
 
 
 def together(
-    one: Estimate, target: float = READING, settings: Settings | None = None
+    estimate: Estimate, target: float = READING, settings: Settings | None = None
 ) -> Together | None:
     """A runtime and placement with more and more users; None where not even one fits.
 
     Args:
-        one: the estimate to vary.
+        estimate: the estimate to vary.
         target: speed that each user should have [tokens/s].
         settings: what the person fixed about the placement.
     """
@@ -88,7 +95,7 @@ def together(
 
     def of(users: int) -> Estimate:
         if users not in tried:
-            tried[users] = again(one, replace(one.work, users=users), settings)
+            tried[users] = again(estimate, replace(estimate.work, users=users), settings)
         return tried[users]
 
     def fits(users: int) -> bool:
@@ -103,7 +110,7 @@ def together(
     enough = last(fast)
     counts = sorted(count for count in tried if count <= most)
     return Together(
-        one=one,
+        estimate=estimate,
         users=np.array(counts, dtype=float),
         each=np.array([decode_tps(of(count)) for count in counts]),
         kv_bytes=_cache(of(1)),
@@ -133,9 +140,9 @@ def _between(holds: Callable[[int], bool], below: int, above: int) -> int:
     return below
 
 
-def _cache(one: Estimate) -> float:
+def _cache(estimate: Estimate) -> float:
     """Cache of all users, wherever it lies [B]."""
-    if one.placement is None:
+    if estimate.placement is None:
         return 0.0
-    held = parts_held(one.model, one.placement, one.work).values()
+    held = parts_held(estimate.model, estimate.placement, estimate.work).values()
     return sum(parts["KV cache"] for parts in held)

@@ -71,10 +71,10 @@ class Crossover:
 def by_users(estimates: Iterable[Estimate], settings: Settings | None = None) -> Crossover | None:
     """Tokens per second of all users together, over their number; None without either way."""
 
-    def decoding(one: Estimate, users: int, _: Route) -> RuntimePoint:
-        varied = again(one, replace(one.work, users=users), settings)
+    def decoding(estimate: Estimate, users: int, _: Route) -> RuntimePoint:
+        varied = again(estimate, replace(estimate.work, users=users), settings)
         schedule = varied.phases.decode if varied.phases else None
-        return RuntimePoint(one=varied, schedule=schedule, rate=_value(varied.decode) * users)
+        return RuntimePoint(estimate=varied, schedule=schedule, rate=_value(varied.decode) * users)
 
     return _sweep(sides(estimates, settings), USERS, decoding)
 
@@ -82,12 +82,12 @@ def by_users(estimates: Iterable[Estimate], settings: Settings | None = None) ->
 def by_prompt(estimates: Sequence[Estimate], settings: Settings | None = None) -> Crossover | None:
     """Prompt tokens per second, over the prompt's length; None without either way."""
 
-    def reading(one: Estimate, length: int, way: Route) -> RuntimePoint:
-        batch = np.minimum(one.work.ubatch, SMALL_BATCH if way is Route.IN_PLACE else np.inf)
-        work = replace(one.work, prompt=length, cached=0, ubatch=batch)
-        varied = again(one, work, settings)
+    def reading(estimate: Estimate, length: int, way: Route) -> RuntimePoint:
+        batch = np.minimum(estimate.work.ubatch, SMALL_BATCH if way is Route.IN_PLACE else np.inf)
+        work = replace(estimate.work, prompt=length, cached=0, ubatch=batch)
+        varied = again(estimate, work, settings)
         schedule = varied.phases.prefill if varied.phases else None
-        return RuntimePoint(one=varied, schedule=schedule, rate=_value(varied.prefill))
+        return RuntimePoint(estimate=varied, schedule=schedule, rate=_value(varied.prefill))
 
     context = float(estimates[0].work.context) if estimates else 0.0
     lengths = [length for length in PROMPTS if length <= context]
@@ -98,7 +98,7 @@ def by_prompt(estimates: Sequence[Estimate], settings: Settings | None = None) -
 class RuntimePoint:
     """One runtime at one point: what it is, what it reads and how, its speed [tokens/s]."""
 
-    one: Estimate
+    estimate: Estimate
     schedule: Schedule | None
     rate: float
 
@@ -111,7 +111,9 @@ class RuntimePoint:
             flow.route is Route.IN_PLACE and flow.load is not None and np.any(flow.load.weights > 0)
             for flow in flows
         )
-        return bool(self.one.fits) and (copied if way is Route.STREAMED else read and not copied)
+        return bool(self.estimate.fits) and (
+            copied if way is Route.STREAMED else read and not copied
+        )
 
 
 Vary = Callable[[Estimate, int, Route], RuntimePoint]
@@ -127,23 +129,23 @@ def _sweep(
     in_place, streamed = both
     if not at:
         return None
-    found = Crossover(
+    crossover = Crossover(
         at=np.array(at, dtype=float),
         in_place=_along(in_place, at, vary, Route.IN_PLACE),
         streamed=_along([*streamed, *in_place], at, vary, Route.STREAMED),
     )
-    ways = (found.in_place, found.streamed)
-    return found if all(np.any(np.isfinite(way.speed)) for way in ways) else None
+    ways = (crossover.in_place, crossover.streamed)
+    return crossover if all(np.any(np.isfinite(way.speed)) for way in ways) else None
 
 
 def _along(some: Sequence[Estimate], at: Iterable[int], vary: Vary, way: Route) -> RuntimeCurve:
     """The fastest at each point; what no longer fits does not fit further on either."""
     left, names, speeds = list(some), [], []
     for value in at:
-        tried = [(one, vary(one, value, way)) for one in left]
-        left = [one for one, step in tried if bool(step.one.fits)]
-        found = [(step.one.runtime, step.rate) for _, step in tried if step.goes(way)]
-        name, speed = max(found, key=lambda pair: pair[1], default=("", math.nan))
+        tried = [(side, vary(side, value, way)) for side in left]
+        left = [side for side, step in tried if bool(step.estimate.fits)]
+        rates = [(step.estimate.runtime, step.rate) for _, step in tried if step.goes(way)]
+        name, speed = max(rates, key=lambda pair: pair[1], default=("", math.nan))
         names.append(name)
         speeds.append(speed)
     return RuntimeCurve(runtimes=tuple(names), speed=np.array(speeds))
@@ -154,14 +156,14 @@ def sides(
 ) -> tuple[list[Estimate], list[Estimate]]:
     """Runtimes with weights in RAM that read them there for one user, and that stream them."""
     in_place, streamed = [], []
-    for one in estimates:
-        if one.strategy is not PlacementStrategy.CPU_OFFLOAD or one.placement is None:
+    for estimate in estimates:
+        if estimate.strategy is not PlacementStrategy.CPU_OFFLOAD or estimate.placement is None:
             continue
-        alone = again(one, replace(one.work, users=1), settings)
+        alone = again(estimate, replace(estimate.work, users=1), settings)
         if Route.STREAMED in alone.routes:
-            streamed.append(one)
+            streamed.append(estimate)
         elif Route.IN_PLACE in alone.routes:
-            in_place.append(one)
+            in_place.append(estimate)
     return in_place, streamed
 
 

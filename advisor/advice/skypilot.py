@@ -50,18 +50,18 @@ GGUF, CHECKPOINT = "GGUF_REPOSITORY", "MODEL_REPOSITORY"
 """Variables for a repository with GGUF files, and for one with a checkpoint."""
 
 
-def _llama_cpp(one: Estimate) -> tuple[str, ...]:
+def _llama_cpp(estimate: Estimate) -> tuple[str, ...]:
     """llama-server downloads the file itself (`-hf`)."""
-    file = shlex.quote(f"{one.model.name}-{one.model.format}.gguf")
-    source = f'llama.cpp/build/bin/llama-server -hf "${GGUF}:{_form(one)}"'
-    return (_changed(one.command, f"llama-server -m {file}", source),)
+    file = shlex.quote(f"{estimate.model.name}-{estimate.model.format}.gguf")
+    source = f'llama.cpp/build/bin/llama-server -hf "${GGUF}:{_form(estimate)}"'
+    return (_changed(estimate.command, f"llama-server -m {file}", source),)
 
 
-def _ollama(one: Estimate) -> tuple[str, ...]:
+def _ollama(estimate: Estimate) -> tuple[str, ...]:
     """The server in the background, then the model under a name of its own, then waiting."""
-    serve, _, create, _ = one.command.splitlines()
-    source = f"hf.co/${GGUF}:{_form(one)}"
-    file = f"./{one.model.name}-{one.model.format}.gguf"
+    serve, _, create, _ = estimate.command.splitlines()
+    source = f"hf.co/${GGUF}:{_form(estimate)}"
+    file = f"./{estimate.model.name}-{estimate.model.format}.gguf"
     return (
         f"{serve} &",
         "until ollama list; do sleep 1; done",
@@ -71,10 +71,10 @@ def _ollama(one: Estimate) -> tuple[str, ...]:
     )
 
 
-def _served(one: Estimate) -> tuple[str, ...]:
+def _served(estimate: Estimate) -> tuple[str, ...]:
     """Servers of checkpoints download them themselves."""
-    named = f" {shlex.quote(checkpoint(one.model))} "
-    return (ENVIRONMENT, _changed(one.command, named, f' "${CHECKPOINT}" '))
+    named = f" {shlex.quote(checkpoint(estimate.model))} "
+    return (ENVIRONMENT, _changed(estimate.command, named, f' "${CHECKPOINT}" '))
 
 
 def _changed(command: str, old: str, new: str) -> str:
@@ -88,8 +88,8 @@ def _changed(command: str, old: str, new: str) -> str:
     return command.replace(old, new)
 
 
-def _form(one: Estimate) -> str:
-    return re.sub(r"[^\w.-]", "", one.model.format)
+def _form(estimate: Estimate) -> str:
+    return re.sub(r"[^\w.-]", "", estimate.model.format)
 
 
 ENVIRONMENT = ". ~/serving/bin/activate"
@@ -148,21 +148,25 @@ def task(upgrade: Upgrade) -> str:
     Raises:
         Refusal: a GPU that SkyPilot has no name for, or a runtime that no file is written for.
     """
-    one = upgrade.estimate
-    recipe = RECIPES.get(one.runtime)
+    estimate = upgrade.estimate
+    recipe = RECIPES.get(estimate.runtime)
     if recipe is None:
         raise Refusal(
-            f"Task files are written for {', '.join(RECIPES)}. For {one.runtime}, rent the GPU "
-            "and type its command there."
+            f"Task files are written for {', '.join(RECIPES)}. For {estimate.runtime}, rent the "
+            "GPU and type its command there."
         )
-    name = _plain(f"{one.model.name}-{upgrade.name}")
-    known = _known(one, recipe)
+    name = _plain(f"{estimate.model.name}-{upgrade.name}")
+    known = _known(estimate, recipe)
     given = "" if known else f" --env {recipe.variable}=OWNER/NAME"
     return "\n".join(
         (
-            f"# {VERSION}, {one.how.version}",
+            f"# {VERSION}, {estimate.how.version}",
             f"# start: sky launch -c {name} task.yaml{given}",
-            *(() if known else (f"# OWNER/NAME is a repository on Hugging Face {_with(one)}.",)),
+            *(
+                ()
+                if known
+                else (f"# OWNER/NAME is a repository on Hugging Face {_with(estimate)}.",)
+            ),
             "# a repository with terms to accept also takes --secret HF_TOKEN",
             f"# use it: ssh -L {recipe.port}:localhost:{recipe.port} {name}, "
             f"then http://localhost:{recipe.port}",
@@ -171,10 +175,10 @@ def task(upgrade: Upgrade) -> str:
             "",
             "resources:",
             f"  accelerators: {accelerators(upgrade)}",
-            f"  disk_size: {math.ceil(one.model.file_bytes / GIB) + SYSTEM_DISK}",
+            f"  disk_size: {math.ceil(estimate.model.file_bytes / GIB) + SYSTEM_DISK}",
             *(
-                [f"  memory: {_ram(one)}+"]
-                if one.strategy is not PlacementStrategy.GPU_RESIDENT
+                [f"  memory: {_ram(estimate)}+"]
+                if estimate.strategy is not PlacementStrategy.GPU_RESIDENT
                 else []
             ),
             "",
@@ -185,21 +189,21 @@ def task(upgrade: Upgrade) -> str:
             *(f"  {line}" for line in recipe.setup),
             "",
             "run: |",
-            *(f"  {line}" for line in recipe.run(one)),
+            *(f"  {line}" for line in recipe.run(estimate)),
             "",
         )
     )
 
 
-def _known(one: Estimate, recipe: Recipe) -> str:
+def _known(estimate: Estimate, recipe: Recipe) -> str:
     """The repository, where the advisor knows it; else empty."""
-    named = checkpoint(one.model)
+    named = checkpoint(estimate.model)
     return named if recipe.variable == CHECKPOINT and "/" in named else ""
 
 
-def _with(one: Estimate) -> str:
-    gguf = RECIPES[one.runtime].variable == GGUF
-    return "with the model as GGUF" if gguf else f"with the model in {one.model.format}"
+def _with(estimate: Estimate) -> str:
+    gguf = RECIPES[estimate.runtime].variable == GGUF
+    return "with the model as GGUF" if gguf else f"with the model in {estimate.model.format}"
 
 
 def accelerators(upgrade: Upgrade) -> str:
@@ -220,6 +224,6 @@ def _plain(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.casefold()).strip("-")
 
 
-def _ram(one: Estimate) -> int:
+def _ram(estimate: Estimate) -> int:
     """RAM for what stays outside the GPU, and for the system [GiB]."""
-    return math.ceil(sum(float(size) for size in one.held[Tier.RAM]) / GIB) + SYSTEM_RAM
+    return math.ceil(sum(float(size) for size in estimate.held[Tier.RAM]) / GIB) + SYSTEM_RAM

@@ -69,7 +69,7 @@ class Upgrade:
 
 
 def upgrades(
-    asked: Model,
+    model: Model,
     machine: Machine,
     work: Workload,
     best: Estimate | None,
@@ -81,7 +81,7 @@ def upgrades(
     Of each kind as few as hold the whole model; where one holds only more of it than now, that one.
 
     Args:
-        asked: the model in the format asked for.
+        model: the model in the format asked for.
         machine: whose GPUs are replaced.
         work: what is asked.
         best: the placement now; None where nothing runs.
@@ -90,16 +90,18 @@ def upgrades(
     """
     own = [name for name, _ in money.own_rent]
     names = dict.fromkeys([*(row.gpu for row in price_rows()), *own])
-    found = [
-        one
+    possible = [
+        upgrade
         for name in names
-        if (one := _upgrade(asked, machine, work, best, money, runtime, name)) is not None
+        if (upgrade := _upgrade(model, machine, work, best, money, runtime, name)) is not None
     ]
-    return tuple(sorted(found, key=lambda one: one.offer.monthly if one.offer else math.inf))
+    return tuple(
+        sorted(possible, key=lambda upgrade: upgrade.offer.monthly if upgrade.offer else math.inf)
+    )
 
 
 def _upgrade(
-    asked: Model,
+    model: Model,
     machine: Machine,
     work: Workload,
     best: Estimate | None,
@@ -108,38 +110,38 @@ def _upgrade(
     name: str,
 ) -> Upgrade | None:
     row = find_gpu(name)
-    holder = _smallest_holder(asked, machine, work, runtime, name)
+    holder = _smallest_holder(model, machine, work, runtime, name)
     if holder is None:
         return None
-    count, one = holder
-    if best is not None and decode_tps(one) < WORTHWHILE * decode_tps(best):
+    count, bigger = holder
+    if best is not None and decode_tps(bigger) < WORTHWHILE * decode_tps(best):
         return None
-    busy_hours = min(busy(one, money), 1.0) * HOURS_PER_MONTH
-    found = sorted(
+    busy_hours = min(busy(bigger, money), 1.0) * HOURS_PER_MONTH
+    priced = sorted(
         offers(name, count, row.board_power_w, busy_hours, money), key=lambda offer: offer.monthly
     )
-    if not found and count > 1:
+    if not priced and count > 1:
         return None
-    offer = found[0] if found else None
-    saved = _hours_saved(best, one, money)
+    offer = priced[0] if priced else None
+    saved = _hours_saved(best, bigger, money)
     monthly = offer.monthly if offer else None
     return Upgrade(
         gpu=name,
         count=count,
-        holds_all=one.strategy is PlacementStrategy.GPU_RESIDENT,
-        estimate=one,
+        holds_all=bigger.strategy is PlacementStrategy.GPU_RESIDENT,
+        estimate=bigger,
         offer=offer,
-        other_offers=tuple(found[1:]),
+        other_offers=tuple(priced[1:]),
         hours_saved=saved,
         worth=None if monthly is None else float(worth_per_hour(monthly, saved)),
-        break_even=_break_even(best, one, monthly, money),
+        break_even=_break_even(best, bigger, monthly, money),
         net=None if monthly is None else saved * money.usd_per_hour_of_time - monthly,
         keeps_up_now=best is None or busy(best, money) <= 1.0,
     )
 
 
 def _smallest_holder(
-    asked: Model, machine: Machine, work: Workload, runtime: Runtime, gpu: str
+    stored: Model, machine: Machine, work: Workload, runtime: Runtime, gpu: str
 ) -> tuple[int, Estimate] | None:
     """The fewest GPUs of a kind that hold the model, else one that holds a part of it."""
     card = _as_sold(gpu)
@@ -147,21 +149,21 @@ def _smallest_holder(
     host = replace(machine.host, memory=card.memory) if card.unified else machine.host
     single = replace(machine, name=gpu, gpus=(card,), host=host, nodes=1, network=None)
     try:
-        model = as_run(asked, runtime, single)
+        model = as_run(stored, runtime, single)
     except Refusal:
         return None
 
     def tried(count: int, strategy: PlacementStrategy) -> Estimate | None:
         where = replace(single, gpus=(card,) * count)
-        one = estimate(model, where, work, runtime, strategy, fitted_constants())
-        return one if bool(one.fits) else None
+        there = estimate(model, where, work, runtime, strategy, fitted_constants())
+        return there if bool(there.fits) else None
 
     resident = PlacementStrategy.GPU_RESIDENT in runtime.strategies
     least = model.file_bytes - model.embedding
     for count in counts if resident else ():
         enough = count * float(card.memory.value) >= least
-        if enough and (one := tried(count, PlacementStrategy.GPU_RESIDENT)):
-            return count, one
+        if enough and (whole := tried(count, PlacementStrategy.GPU_RESIDENT)):
+            return count, whole
     part = tried(1, PlacementStrategy.CPU_OFFLOAD)
     return (1, part) if part else None
 
@@ -184,9 +186,9 @@ def _hours_saved(best: Estimate | None, faster: Estimate, money: MoneyInputs) ->
     return max(float(monthly_hours(saved, money.replies_per_day)), 0.0)
 
 
-def busy(one: Estimate, money: MoneyInputs) -> float:
+def busy(estimate: Estimate, money: MoneyInputs) -> float:
     """Share of the month that answering all replies takes, users together counted as one stream."""
-    together = float(one.reply) / float(one.work.users)
+    together = float(estimate.reply) / float(estimate.work.users)
     return float(busy_share(monthly_hours(together, money.replies_per_day)))
 
 
@@ -200,8 +202,8 @@ def _break_even(
     )
 
 
-def first_choice(found: Iterable[Upgrade]) -> Upgrade | None:
+def first_choice(upgrades: Iterable[Upgrade]) -> Upgrade | None:
     """Of the priced upgrades the one that leaves most, whole models before parts of one."""
-    priced = [one for one in found if one.net is not None]
-    whole = [one for one in priced if one.holds_all]
-    return max(whole or priced, key=lambda one: one.net or 0.0, default=None)
+    priced = [upgrade for upgrade in upgrades if upgrade.net is not None]
+    whole = [upgrade for upgrade in priced if upgrade.holds_all]
+    return max(whole or priced, key=lambda upgrade: upgrade.net or 0.0, default=None)

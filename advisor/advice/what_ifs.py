@@ -75,7 +75,7 @@ Fastest = Callable[[Model, Machine, Workload], Speed | None]
 
 
 def what_ifs(
-    asked: Model,
+    model: Model,
     machine: Machine,
     work: Workload,
     best: Estimate | None,
@@ -91,12 +91,12 @@ def what_ifs(
     fastest = partial(_fastest, best.how, own_settings(best.how, settings))
     tried = [
         *_smaller_formats(machine, work, best, fastest),
-        *_smaller_cache(asked, machine, work, best.how, fastest),
-        *_faster_memory(asked, machine, work, best, fastest),
-        *_faster_link(asked, machine, work, best, fastest),
-        *_other_read_ahead(asked, machine, work, best, fastest),
+        *_smaller_cache(model, machine, work, best.how, fastest),
+        *_faster_memory(model, machine, work, best, fastest),
+        *_faster_link(model, machine, work, best, fastest),
+        *_other_read_ahead(model, machine, work, best, fastest),
     ]
-    found = [
+    changes = [
         WhatIf(
             change=trial.change,
             cost=trial.cost,
@@ -109,21 +109,21 @@ def what_ifs(
         for trial in tried
         if trial.speed is not None and trial.speed.decode >= WORTH_NAMING * now
     ]
-    return tuple(sorted(found, key=lambda one: one.gain, reverse=True))
+    return tuple(sorted(changes, key=lambda change: change.gain, reverse=True))
 
 
 def _fastest(
-    runtime: Runtime, settings: Settings, asked: Model, machine: Machine, work: Workload
+    runtime: Runtime, settings: Settings, stored: Model, machine: Machine, work: Workload
 ) -> Speed | None:
     """Speed of the first placement that fits: each is slower than the one before it."""
     try:
-        model = as_run(asked, runtime, machine)
+        model = as_run(stored, runtime, machine)
     except Refusal:
         return None
     for strategy in runtime.strategies:
-        one = estimate(model, machine, work, runtime, strategy, fitted_constants(), settings)
-        if bool(one.fits):
-            return speed_of(one)
+        placed = estimate(model, machine, work, runtime, strategy, fitted_constants(), settings)
+        if bool(placed.fits):
+            return speed_of(placed)
     return None
 
 
@@ -150,38 +150,38 @@ def _in_format(model: Model, runtime: Runtime, machine: Machine, form: str) -> M
 
 
 def _smaller_cache(
-    asked: Model, machine: Machine, work: Workload, runtime: Runtime, fastest: Fastest
+    model: Model, machine: Machine, work: Workload, runtime: Runtime, fastest: Fastest
 ) -> Tried:
-    if work.kv_type in ("f16", "bf16", "f32") and runtime.light_cache:
-        lighter = replace(work, kv_type=runtime.light_cache)
-        change = f"KV cache in {runtime.light_cache}"
-        yield Trial(change=change, cost="free", speed=fastest(asked, machine, lighter))
+    if work.kv_type in ("f16", "bf16", "f32") and runtime.quantized_kv_type:
+        lighter = replace(work, kv_type=runtime.quantized_kv_type)
+        change = f"KV cache in {runtime.quantized_kv_type}"
+        yield Trial(change=change, cost="free", speed=fastest(model, machine, lighter))
     shorter = max(float(work.context) / 2, float(work.prompt) + float(work.output))
     if shorter < float(work.context):
         less = replace(work, context=shorter)
         change = f"context of {shorter:,.0f} tokens"
-        yield Trial(change=change, cost="free", speed=fastest(asked, machine, less))
+        yield Trial(change=change, cost="free", speed=fastest(model, machine, less))
 
 
 def _faster_memory(
-    asked: Model, machine: Machine, work: Workload, best: Estimate, fastest: Fastest
+    model: Model, machine: Machine, work: Workload, best: Estimate, fastest: Fastest
 ) -> Tried:
     if best.bottleneck == BOUND_BY[Route.IN_PLACE] and not machine.unified:
         figure = machine.host.bandwidth
         host = replace(machine.host, bandwidth=replace(figure, value=figure.value * 1.25))
         faster = replace(machine, host=host)
-        speed = fastest(asked, faster, work)
+        speed = fastest(model, faster, work)
         yield Trial(change="RAM 25 % faster", cost="your price", speed=speed)
     if best.strategy is PlacementStrategy.NVME_OFFLOAD:
         enough = replace(machine.host.memory, value=best.model.file_bytes * 1.15)
         larger = replace(machine, host=replace(machine.host, memory=enough))
         change = f"{memory_words(float(enough.value))} of RAM, to hold the model"
-        speed = fastest(asked, larger, work)
+        speed = fastest(model, larger, work)
         yield Trial(change=change, cost="your price", speed=speed, ram=float(enough.value))
-        yield from _second_drive(asked, machine, work, fastest)
+        yield from _second_drive(model, machine, work, fastest)
 
 
-def _second_drive(asked: Model, machine: Machine, work: Workload, fastest: Fastest) -> Tried:
+def _second_drive(model: Model, machine: Machine, work: Workload, fastest: Fastest) -> Tried:
     """Two drives alike that are read together, as a striped volume."""
     disk = machine.disk
     if disk is None:
@@ -190,12 +190,12 @@ def _second_drive(asked: Model, machine: Machine, work: Workload, fastest: Faste
     mapped = disk.mapped and replace(disk.mapped, value=2.0 * disk.mapped.value)
     striped = replace(machine, disk=replace(disk, sequential=twice, mapped=mapped))
     change = "a second drive, striped with the first"
-    speed = fastest(asked, striped, work)
+    speed = fastest(model, striped, work)
     yield Trial(change=change, cost="your price", speed=speed, drive=True)
 
 
 def _faster_link(
-    asked: Model, machine: Machine, work: Workload, best: Estimate, fastest: Fastest
+    model: Model, machine: Machine, work: Workload, best: Estimate, fastest: Fastest
 ) -> Tried:
     """The whole link of the card, where a slot gives it less."""
     if best.bottleneck != BOUND_BY[Route.STREAMED] or machine.unified:
@@ -205,11 +205,11 @@ def _faster_link(
     if gpus != machine.gpus:
         faster = replace(machine, gpus=gpus)
         change = f"a slot with {links[0].name}, as the card can"
-        yield Trial(change=change, cost="your price", speed=fastest(asked, faster, work))
+        yield Trial(change=change, cost="your price", speed=fastest(model, faster, work))
 
 
 def _other_read_ahead(
-    asked: Model, machine: Machine, work: Workload, best: Estimate, fastest: Fastest
+    model: Model, machine: Machine, work: Workload, best: Estimate, fastest: Fastest
 ) -> Tried:
     """Less for experts, which lie apart, or more for what is read in a row, where it is known."""
     disk = machine.disk
@@ -221,7 +221,7 @@ def _other_read_ahead(
     for size in READ_AHEAD:
         if size != now.value:
             drive = replace(disk, read_ahead=replace(now, value=size))
-            speed = fastest(asked, replace(machine, disk=drive), work)
+            speed = fastest(model, replace(machine, disk=drive), work)
             change = f"read_ahead_kb of the drive at {size / KIB:.0f}, now {now.value / KIB:.0f}"
             yield Trial(change=change, cost="free", speed=speed)
 

@@ -1,4 +1,4 @@
-"""What makes a machine the one that was measured."""
+"""Fingerprint of a machine: the parts that must match its measurements."""
 
 from dataclasses import dataclass
 
@@ -35,7 +35,7 @@ class Fingerprint:
 
 
 def fingerprint() -> Fingerprint:
-    """This machine's; asks the GPU driver, which takes tens of milliseconds."""
+    """Fingerprint of this machine; the GPU driver takes tens of milliseconds to answer."""
     facts = inventory.facts()
     gpus, _ = detect.gpus()
     return Fingerprint(
@@ -51,7 +51,7 @@ def fingerprint() -> Fingerprint:
 
 
 def difference(saved: Fingerprint, now: Fingerprint) -> str:
-    """Why the measured machine is not this one; empty when it is."""
+    """Difference between measured and present machine; empty if none."""
     if saved.cpu != now.cpu:
         return f"Measured on {saved.cpu}, and this is {now.cpu}; probe again."
     if saved.cores != now.cores:
@@ -66,7 +66,7 @@ def difference(saved: Fingerprint, now: Fingerprint) -> str:
 
 
 def other_driver(saved: Fingerprint, now: Fingerprint) -> str:
-    """How the GPU driver changed since; empty where it did not, or nobody knows."""
+    """Change of the GPU driver since; empty if none or unknown."""
     if not saved.driver or not now.driver or saved.driver == now.driver:
         return ""
     return f"Measured with GPU driver {saved.driver}, and this is {now.driver}; probe again."

@@ -1,4 +1,4 @@
-"""A machine that was measured elsewhere and imported, with what a person types over."""
+"""Machine built from imported measurements, with typed values on top."""
 
 from advisor.calibration import imported_store, local_machine
 from advisor.calibration.fingerprint import Fingerprint
@@ -20,7 +20,7 @@ UNKNOWN = Fingerprint(cpu="", cores=0, memory=0, gpus=())
 def named_machine(
     name: str, overrides: MachineSpec | None = None, measured: Calibration | None = None
 ) -> Machine:
-    """A machine of `named_machines`, or this one.
+    """The machine of an imported name, or this one.
 
     Args:
         name: "this", or as it was imported.
@@ -49,7 +49,7 @@ def named_machine(
 def as_probed(
     history: MeasurementHistory, measured: Calibration, overrides: MachineSpec
 ) -> Machine:
-    """A machine of which nothing is known but what its probes wrote.
+    """Machine of a measurement history alone.
 
     Args:
         history: its parts; typical ones stand in where nobody said.
@@ -81,7 +81,7 @@ def _host(parts: Fingerprint, latest: dict[str, Measurement]) -> HostFacts:
 
 
 def _cores(cpu: str, latest: dict[str, Measurement]) -> int:
-    """Of the catalogue's row; else the most threads that the RAM was read with."""
+    """Cores from the catalogue, else the largest thread count probed."""
     try:
         return find_host(cpu).cores
     except UnknownName:

@@ -1,4 +1,4 @@
-"""Machines that were measured elsewhere, kept by the names that people gave them."""
+"""Store of imported machines, by name."""
 
 import re
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ _NAME = re.compile(r"\w([\w .()+-]*[\w)+])?")
 
 
 def names() -> tuple[str, ...]:
-    """Of all that were imported, in order of the alphabet."""
+    """Names of all imported machines, in alphabetical order."""
     stems = (path.stem for path in (data_folder() / FOLDER).glob("*.json"))
     return tuple(sorted(stems, key=str.casefold))
 
@@ -33,7 +33,7 @@ def is_imported(name: str) -> bool:
 
 
 def probed(name: str) -> MeasurementHistory:
-    """What was measured on a machine.
+    """Measurements of a machine.
 
     Raises:
         UnknownName: there is none of that name.
@@ -52,7 +52,7 @@ def probed(name: str) -> MeasurementHistory:
 
 
 def measured(name: str, now: datetime | None = None) -> Calibration:
-    """The same, judged by its age.
+    """Measurements of a machine, marked stale after 92 days.
 
     Args:
         name: of the machine.
@@ -68,7 +68,7 @@ def measured(name: str, now: datetime | None = None) -> Calibration:
 
 
 def keep(history: MeasurementHistory, name: str) -> MeasurementHistory:
-    """Keep what was measured elsewhere; what is known of that machine already stays beside it.
+    """Save imported measurements; earlier ones of that machine stay beside them.
 
     Returns:
         All that is known of it now.
@@ -92,7 +92,7 @@ def keep(history: MeasurementHistory, name: str) -> MeasurementHistory:
 
 
 def rename(name: str, new: str) -> str:
-    """Call a machine otherwise.
+    """Rename a machine.
 
     Returns:
         The name it has now.
@@ -119,7 +119,7 @@ def rename(name: str, new: str) -> str:
 
 
 def delete(name: str) -> None:
-    """Forget a machine; for this one, forget all that was measured on it.
+    """Delete a machine; for this one, delete all its measurements.
 
     Raises:
         UnknownName: there is none of that name.
@@ -134,7 +134,7 @@ def delete(name: str) -> None:
 def with_parts(
     history: MeasurementHistory, *, cpu: str = "", gpus: Iterable[str] = (), memory: int = 0
 ) -> MeasurementHistory:
-    """The parts that a person named, where the file does not name them.
+    """Fill parts missing from a file with those a person typed.
 
     Args:
         history: what was measured.
@@ -170,7 +170,7 @@ def _together(
 
 
 def _usable(name: str) -> str:
-    """The name as it is kept: one that differs by capitals alone is the same."""
+    """The stored spelling of a name, compared without case."""
     name = name.strip()
     _check(name)
     return next((kept for kept in names() if kept.casefold() == name.casefold()), name)

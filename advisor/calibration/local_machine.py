@@ -1,4 +1,4 @@
-"""A machine as its system, its drivers and its probes have it, with what a person types over."""
+"""This machine from its system, drivers and probes, with typed values on top."""
 
 from dataclasses import replace
 
@@ -23,7 +23,7 @@ from advisor.units import GB, GIB
 def this_machine(
     overrides: MachineSpec | None = None, measured: Calibration | None = None
 ) -> Machine:
-    """This host: what its system and drivers show, what was measured on it, what was typed over.
+    """This host: detected parts, measured rates, typed values on top.
 
     Nothing that cannot be seen raises; the machine's notes say what it was.
 
@@ -50,7 +50,7 @@ def seen_machine(
     unseen: tuple[str, ...] = (),
     read_ahead: Quantity = USUAL_READ_AHEAD,
 ) -> Machine:
-    """A host as its system, its drivers and its probes have it.
+    """Machine of detected host facts and GPUs, with measured rates.
 
     Args:
         seen: processor and memory.
@@ -169,13 +169,13 @@ def _seen_disk(
 
 
 def _as_set(now: Quantity, measured: Calibration) -> Quantity:
-    """What is read ahead now; of a machine that is elsewhere, what it was when it was probed."""
+    """Drive with its read-ahead: the current one here, the probed one of an imported machine."""
     known = now.kind is Provenance.MEASURED
     return now if known else measured.figure("disk_read_ahead") or now
 
 
 def _read_ahead() -> Quantity:
-    """Of the drive with the program's data, or the nearest folder there is above it."""
+    """Read-ahead of the drive with the data folder, or its nearest existing parent."""
     folder = data_folder()
     window = system.read_ahead(
         next(existing for existing in (folder, *folder.parents) if existing.exists())

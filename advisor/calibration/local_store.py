@@ -1,4 +1,4 @@
-"""Measured figures of this machine, kept between starts until they no longer fit it."""
+"""Store of this machine's measurements, valid until its parts change."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -38,7 +38,7 @@ NOT_OF_GPU = ("ram_", "disk_", ENGINE)
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration:
-    """What was measured on this machine, or on another one that was imported.
+    """Measurements of one machine, and whether they can be used.
 
     Attributes:
         measurements: the latest of each name.
@@ -69,7 +69,7 @@ class Calibration:
         return None if measurement is None or self.changed else self._figure(measurement)
 
     def engine(self, ram: float) -> EngineSpeed | None:
-        """What llama.cpp was timed at; None where it was not, or on a machine that has changed.
+        """Timed speeds of llama.cpp; None without them or on a changed machine.
 
         Args:
             ram: the sustained read rate that this machine is taken to have [B/s].
@@ -112,7 +112,7 @@ def _by_kind(costs: Mapping[str, Quantity], kind: str) -> dict[str, Quantity]:
 
 
 def save(measurements: Iterable[Measurement]) -> Path:
-    """Keep measurements beside those made before; of each name the latest counts.
+    """Save measurements beside earlier ones; the latest of each name counts.
 
     What was measured before the hardware changed is set aside until it changes back.
 
@@ -136,7 +136,7 @@ def save(measurements: Iterable[Measurement]) -> Path:
 
 
 def forget() -> None:
-    """Delete all that was measured on this machine.
+    """Delete every measurement of this machine.
 
     Raises:
         StoreError: the data folder cannot be written.
@@ -145,7 +145,7 @@ def forget() -> None:
 
 
 def load(now: datetime | None = None) -> Calibration:
-    """What is kept about this machine; empty where there is nothing. Never raises.
+    """Saved measurements of this machine, empty without any. Never raises.
 
     A damaged file is renamed to end in ".damaged", and a note says so.
 
@@ -169,7 +169,7 @@ def load(now: datetime | None = None) -> Calibration:
 def judged(
     probed: MeasurementHistory, now: datetime | None = None, source: str = SOURCE
 ) -> Calibration:
-    """What was measured on a machine, and whether it is too old.
+    """Measurements of a machine, marked stale when too old.
 
     Args:
         probed: what was measured.
@@ -185,7 +185,7 @@ def judged(
 
 
 def exported() -> MeasurementHistory:
-    """This machine with all that is kept about it."""
+    """Export of this machine: fingerprint and every measurement."""
     now = fingerprint()
     return _of_machine(_kept()[0], now) or MeasurementHistory(fingerprint=now, history=())
 
@@ -193,7 +193,7 @@ def exported() -> MeasurementHistory:
 def _with(
     here: MeasurementHistory, added: tuple[Measurement, ...], now: Fingerprint
 ) -> MeasurementHistory:
-    """The driver is that of the last measurement of a GPU."""
+    """History with new measurements; the driver is that of the last GPU measurement."""
     of_gpu = any(not measurement.name.startswith(NOT_OF_GPU) for measurement in added)
     if not of_gpu and here.fingerprint is not None:
         now = replace(now, driver=here.fingerprint.driver or now.driver)
@@ -221,7 +221,7 @@ def _keep(path: Path, added: tuple[Measurement, ...], now: Fingerprint) -> None:
 
 
 def _kept() -> tuple[tuple[MeasurementHistory, ...], tuple[str, ...]]:
-    """What the file holds, of the machine that was measured last first; and what is wrong."""
+    """Histories in the file, last measured machine first, and problems in sentences."""
     path = data_folder() / FILE_NAME
     try:
         return _sets(json.loads(path.read_text(encoding="utf-8"))), ()

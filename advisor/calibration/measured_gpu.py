@@ -11,7 +11,7 @@ from advisor.probes.gpu.facts import figure_name
 
 
 def gpu(card: Gpu, place: int, measured: Calibration, *, keep_link: bool = False) -> Gpu:
-    """A GPU as it was measured, as far as it was.
+    """GPU with measured rates where there are any.
 
     Args:
         card: as the catalogue and its driver have it.
@@ -46,7 +46,7 @@ def peak(sheet: Quantity, read: Quantity) -> Quantity:
 
 
 def _link(link: Link, place: int, measured: Calibration) -> Link:
-    """The rates of copies that were measured; what was not follows from pinned copies."""
+    """Link with measured copy rates; missing ones follow from pinned copies."""
 
     def figure(name: str) -> Quantity | None:
         return measured.figure(figure_name(name, place))

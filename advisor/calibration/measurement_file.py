@@ -39,7 +39,7 @@ class NewerFile(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class MeasurementHistory:
-    """What was measured on one machine.
+    """Measurements of one machine.
 
     Attributes:
         fingerprint: its parts; None where nobody said.
@@ -51,18 +51,18 @@ class MeasurementHistory:
 
     @property
     def latest(self) -> dict[str, Measurement]:
-        """The newest of each name."""
+        """Newest measurement of each name."""
         return {measurement.name: measurement for measurement in self.history}
 
     def with_more(self, measurements: Iterable[Measurement]) -> tuple[Measurement, ...]:
-        """The history with other measurements in their places, each once."""
+        """History merged with other measurements, in order of time, each once."""
         both = dict.fromkeys((*self.history, *measurements))
         ordered = sorted(both, key=lambda measurement: moment(measurement.when))
         return tuple(reversed(list(_newest(reversed(ordered)))))
 
 
 def _newest(measurements: Iterable[Measurement]) -> Iterator[Measurement]:
-    """Of each name as many as are kept, the newest coming first."""
+    """The newest `MOST_KEPT` measurements of each name."""
     seen: Counter[str] = Counter()
     for measurement in measurements:
         seen[measurement.name] += 1
@@ -71,7 +71,7 @@ def _newest(measurements: Iterable[Measurement]) -> Iterator[Measurement]:
 
 
 def to_json(probed: MeasurementHistory) -> dict[str, Any]:
-    """As a file holds it."""
+    """JSON content of a history."""
     return {
         "version": VERSION,
         "fingerprint": None if probed.fingerprint is None else asdict(probed.fingerprint),
@@ -80,7 +80,7 @@ def to_json(probed: MeasurementHistory) -> dict[str, Any]:
 
 
 def from_json(content: Any) -> MeasurementHistory:
-    """Read what a file holds; a plain list of measurements has no fingerprint.
+    """History of JSON content; a plain list of measurements has no fingerprint.
 
     Raises:
         ValueError, KeyError, TypeError, OverflowError, RecursionError, AttributeError: anything
@@ -99,7 +99,7 @@ def from_json(content: Any) -> MeasurementHistory:
 
 
 def imported(text: str | bytes, name: str) -> MeasurementHistory:
-    """What another machine wrote.
+    """History in a file that another machine exported.
 
     Args:
         text: JSON.
@@ -131,7 +131,7 @@ def _told(error: Exception) -> str:
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """A folder for one program at a time: whoever else wants to add to its files waits.
+    """Exclusive lock on a folder; other programs wait.
 
     (On Windows, and on network drives that know no locks, nobody waits.)
 
@@ -150,7 +150,7 @@ def alone(folder: Path) -> Iterator[None]:
 
 
 def write(path: Path, content: Any) -> None:
-    """Write JSON so that a reader finds the old file or the new one, never a part.
+    """Write JSON atomically: a reader sees the old file or the new one.
 
     Raises:
         OSError: the folder cannot be written, or the drive is full; the old file stays.
@@ -168,7 +168,7 @@ def write(path: Path, content: Any) -> None:
 
 
 def delete(path: Path) -> None:
-    """Delete a file; nothing happens where there is none.
+    """Delete a file if it exists.
 
     Raises:
         StoreError: the folder cannot be written.

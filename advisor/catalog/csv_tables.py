@@ -70,10 +70,10 @@ def assignments(text: str, where: str) -> Iterator[tuple[str, str]]:
     Raises:
         DataError: a part without an equals sign.
     """
-    for one in filter(None, (part.strip() for part in text.split(";"))):
-        key, equals, value = one.partition("=")
+    for assignment in filter(None, (part.strip() for part in text.split(";"))):
+        key, equals, value = assignment.partition("=")
         if not equals:
-            raise DataError(f"data/{where}: {one!r} must be written key=value.")
+            raise DataError(f"data/{where}: {assignment!r} must be written key=value.")
         yield key, value
 
 
@@ -105,9 +105,9 @@ def _value(text: str, annotation: Any, where: str) -> object:
         raise DataError(f"data/{where}: {text!r} is not a {kind.__name__}.") from error
 
 
-def _columns(path: Path, expected: list[str], found: list[str]) -> str:
-    missing = ", ".join(name for name in expected if name not in found) or "none"
-    unknown = ", ".join(name for name in found if name not in expected) or "none"
+def _columns(path: Path, expected: list[str], columns: list[str]) -> str:
+    missing = ", ".join(name for name in expected if name not in columns) or "none"
+    unknown = ", ".join(name for name in columns if name not in expected) or "none"
     return f"{path}: columns missing: {missing}; unknown: {unknown}; or out of order."
 
 

@@ -69,7 +69,7 @@ def spelled(kind: str, rows: Mapping[str, Row]) -> dict[str, Row]:
 def spellings(row: NamedRow) -> list[str]:
     """Name, aliases, and for models the Hub's name, without case."""
     spelled = (row.name, *row.aliases.split(";"), getattr(row, "hf_id", ""))
-    return [one.strip().casefold() for one in spelled if one.strip()]
+    return [name.strip().casefold() for name in spelled if name.strip()]
 
 
 def by_name(rows: Iterable[Row]) -> dict[str, Row]:

@@ -42,21 +42,25 @@ def add(commands: Any) -> None:
         ("rename", _rename, "call one otherwise"),
         ("delete", _delete, "forget one"),
     ):
-        one = added(actions, name, run(action), text)
-        one.add_argument("name", metavar="NAME", help=f"as listed; {THIS} is this machine")
+        action_parser = added(actions, name, run(action), text)
+        action_parser.add_argument(
+            "name", metavar="NAME", help=f"as listed; {THIS} is this machine"
+        )
         if action is _export:
-            one.add_argument("-o", "--output", type=Path, help="else standard output")
+            action_parser.add_argument("-o", "--output", type=Path, help="else standard output")
         if action is _rename:
-            one.add_argument("new", metavar="NEW", help="its name from now on")
+            action_parser.add_argument("new", metavar="NEW", help="its name from now on")
     _add_import(added(actions, "import", run(_import), "keep what was measured elsewhere"))
 
 
-def _add_import(one: argparse.ArgumentParser) -> None:
-    one.add_argument("file", metavar="FILE", help="of `calibration export` or `probe --json`; or -")
-    one.add_argument("--name", required=True, help="how to call that machine")
-    one.add_argument("--cpu", default="", help="where the file does not say it")
-    one.add_argument("--gpu", action="append", default=[], help="the same; once for each")
-    one.add_argument("--ram-gb", type=float, default=0.0, metavar="GIB", help="the same")
+def _add_import(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "file", metavar="FILE", help="of `calibration export` or `probe --json`; or -"
+    )
+    parser.add_argument("--name", required=True, help="how to call that machine")
+    parser.add_argument("--cpu", default="", help="where the file does not say it")
+    parser.add_argument("--gpu", action="append", default=[], help="the same; once for each")
+    parser.add_argument("--ram-gb", type=float, default=0.0, metavar="GIB", help="the same")
 
 
 def _list(_: argparse.Namespace) -> tuple[object, str]:
@@ -67,25 +71,25 @@ def _list(_: argparse.Namespace) -> tuple[object, str]:
 def _record(name: str) -> dict[str, Any]:
     """One machine in the list; a damaged one with what is wrong."""
     try:
-        found, known = imported_store.probed(name), imported_store.measured(name)
+        history, known = imported_store.probed(name), imported_store.measured(name)
     except StoreError as error:
         return {"name": name, "fingerprint": None, "figures": 0, "measured_at": None,
                 "note": str(error)}  # fmt: skip
     return {
         "name": name,
-        "fingerprint": None if found.fingerprint is None else asdict(found.fingerprint),
+        "fingerprint": None if history.fingerprint is None else asdict(history.fingerprint),
         "figures": len(known.measurements),
-        "measured_at": max((one.when for one in found.history), default=None),
+        "measured_at": max((measurement.when for measurement in history.history), default=None),
         "note": " ".join((known.stale, *known.notes)).strip(),
     }
 
 
-def _line(one: dict[str, Any]) -> str:
-    when = one["measured_at"]
-    measured = f"{_counted(one['figures'])}, {moment(when)}" if when else "nothing measured"
-    seen = one["fingerprint"]
+def _line(record: dict[str, Any]) -> str:
+    when = record["measured_at"]
+    measured = f"{_counted(record['figures'])}, {moment(when)}" if when else "nothing measured"
+    seen = record["fingerprint"]
     parts = told(Fingerprint(**seen) if seen else None)
-    return f"{one['name']:<16} {measured}. {parts}. {one['note']}".rstrip()
+    return f"{record['name']:<16} {measured}. {parts}. {record['note']}".rstrip()
 
 
 def _counted(figures: int) -> str:
@@ -101,20 +105,23 @@ def told(seen: Fingerprint | None) -> str:
 
 
 def _show(args: argparse.Namespace) -> tuple[object, str]:
-    found, known = imported_store.probed(args.name), imported_store.measured(args.name)
-    record = {**to_json(found), "stale": known.stale, "notes": list(known.notes)}
-    return record, "\n".join(_shown(found, known))
+    history, known = imported_store.probed(args.name), imported_store.measured(args.name)
+    record = {**to_json(history), "stale": known.stale, "notes": list(known.notes)}
+    return record, "\n".join(_shown(history, known))
 
 
-def _shown(found: MeasurementHistory, known: Calibration) -> Iterable[str]:
-    yield f"{told(found.fingerprint)}."
+def _shown(history: MeasurementHistory, known: Calibration) -> Iterable[str]:
+    yield f"{told(history.fingerprint)}."
     yield from (sentence for sentence in (known.stale, *known.notes) if sentence)
-    if not found.history:
+    if not history.history:
         yield "Nothing is measured; `python -m advisor probe --save` does it."
     for name in known.measurements:
-        for one in reversed([one for one in found.history if one.name == name]):
-            value = quantity(one.value, one.unit)
-            yield f"{name:<22} {value:>14}  within {one.spread:.0%}  {moment(one.when)}"
+        for measurement in reversed(
+            [measurement for measurement in history.history if measurement.name == name]
+        ):
+            value = quantity(measurement.value, measurement.unit)
+            spread = f"within {measurement.spread:.0%}"
+            yield f"{name:<22} {value:>14}  {spread}  {moment(measurement.when)}"
 
 
 def _export(args: argparse.Namespace) -> tuple[object, str]:
@@ -128,13 +135,13 @@ def _export(args: argparse.Namespace) -> tuple[object, str]:
 def _import(args: argparse.Namespace) -> tuple[object, str]:
     if not 0 <= args.ram_gb < 1_000_000:
         raise InputError(f"--ram-gb is {args.ram_gb:g}; allowed is 0 to 1,000,000 GiB.")
-    found = imported_store.with_parts(
+    history = imported_store.with_parts(
         imported(_read(args.file), args.file),
         cpu=args.cpu,
         gpus=args.gpu,
         memory=int(args.ram_gb * GIB),
     )
-    kept = imported_store.keep(found, args.name)
+    kept = imported_store.keep(history, args.name)
     text = f"Kept as {args.name}: {_counted(len(kept.latest))}. {told(kept.fingerprint)}."
     return {"name": args.name, "figures": len(kept.latest)}, text
 
@@ -149,13 +156,15 @@ def _delete(args: argparse.Namespace) -> tuple[object, str]:
     return {"deleted": args.name}, f"What was measured on {args.name} is deleted."
 
 
-def export_found(found: Iterable[Measurement], path: Path) -> None:
+def export_found(measurements: Iterable[Measurement], path: Path) -> None:
     """Write what a probe just found, with the parts of this machine.
 
     Raises:
         InputError: the file cannot be written.
     """
-    _write(path, to_json(MeasurementHistory(fingerprint=fingerprint(), history=tuple(found))))
+    _write(
+        path, to_json(MeasurementHistory(fingerprint=fingerprint(), history=tuple(measurements)))
+    )
 
 
 def _read(file: str) -> bytes:

@@ -27,10 +27,10 @@ def added(commands: Any, name: str, run: Command, text: str) -> argparse.Argumen
         run: what it does.
         text: what it does, in words.
     """
-    one: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text)
-    one.set_defaults(command=run)
-    one.add_argument("--json", action="store_true", help="for other programs")
-    return one
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text)
+    parser.set_defaults(command=run)
+    parser.add_argument("--json", action="store_true", help="for other programs")
+    return parser
 
 
 def show(args: argparse.Namespace, answer: object, text: Callable[[], str]) -> None:

@@ -14,14 +14,16 @@ from advisor.errors import InputError
 
 def add(commands: Any) -> None:
     """Put them among the commands."""
-    one = commands.add_parser("predict", help="speeds for the rows of a measurement file")
-    one.set_defaults(command=_predict)
-    one.add_argument("rows", type=Path, metavar="ROWS.csv")
-    one.add_argument("-o", "--output", type=Path, metavar="OUT.csv", help="else standard output")
+    parser = commands.add_parser("predict", help="speeds for the rows of a measurement file")
+    parser.set_defaults(command=_predict)
+    parser.add_argument("rows", type=Path, metavar="ROWS.csv")
+    parser.add_argument("-o", "--output", type=Path, metavar="OUT.csv", help="else standard output")
 
-    one = added(commands, "accuracy", _accuracy, "predictions against published measurements")
-    one.add_argument("--markdown", action="store_true", help="the table of README")
-    one.add_argument("--write", action="store_true", help="write data/generated/coverage.csv anew")
+    parser = added(commands, "accuracy", _accuracy, "predictions against published measurements")
+    parser.add_argument("--markdown", action="store_true", help="the table of README")
+    parser.add_argument(
+        "--write", action="store_true", help="write data/generated/coverage.csv anew"
+    )
 
     refit = commands.add_parser("refit", help="fit the constants of the cost model anew")
     refit.set_defaults(command=_refit)
@@ -36,7 +38,7 @@ def _predict(args: argparse.Namespace) -> None:
     from advisor.evidence.published.predict import COLUMNS, predictions
 
     rows = _rows(args.rows)
-    found = list(tqdm(predictions(iter(rows)), total=len(rows), unit="row", disable=None))
+    speeds = list(tqdm(predictions(iter(rows)), total=len(rows), unit="row", disable=None))
     try:
         with (
             args.output.open("w", encoding="utf-8", newline="")
@@ -45,7 +47,7 @@ def _predict(args: argparse.Namespace) -> None:
         ):
             writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
             writer.writeheader()
-            writer.writerows(found)
+            writer.writerows(speeds)
     except OSError as error:
         raise InputError(f"{args.output} cannot be written: {error.strerror}.") from error
 
@@ -75,11 +77,11 @@ def _accuracy(args: argparse.Namespace) -> None:
     from advisor.evidence.accuracy.ledger import ledger
     from advisor.evidence.accuracy.text import markdown, plain, record
 
-    found = ledger()
+    scores = ledger()
     if args.markdown:
-        print(markdown(found))
+        print(markdown(scores))
         return
-    show(args, record(found), lambda: plain(found))
+    show(args, record(scores), lambda: plain(scores))
 
 
 def _refit(_: argparse.Namespace) -> None:
@@ -107,6 +109,9 @@ def _claims(args: argparse.Namespace) -> None:
     """`claims`."""
     from advisor.evidence.claims import claims as computed
 
-    found = computed()
-    lines = (f"{one.row.number}. {one.row.claim}\n   {one.answer}. {one.why}" for one in found)
-    show(args, [one.plain for one in found], lambda: "\n".join(lines))
+    answers = computed()
+    lines = (
+        f"{claim.row.number}. {claim.row.claim}\n   {claim.answer}. {claim.why}"
+        for claim in answers
+    )
+    show(args, [claim.plain for claim in answers], lambda: "\n".join(lines))

@@ -19,14 +19,16 @@ PARTS = ("ram", "disk", "gpu", "engine")
 
 def add(commands: Any) -> None:
     """Put it among the commands."""
-    one = added(commands, "probe", _probe, "measure this machine")
-    one.add_argument(
+    parser = added(commands, "probe", _probe, "measure this machine")
+    parser.add_argument(
         "parts", nargs="*", metavar="ram|disk|gpu|engine", help="what to measure (all)"
     )
-    one.add_argument("--save", action="store_true", help="use the result from now on")
-    one.add_argument("--path", type=Path, help="file or folder whose drive is measured")
-    one.add_argument("--quick", action="store_true", help="in under 20 s, else under 90 s")
-    one.add_argument("--export", type=Path, metavar="FILE", help="for another computer to import")
+    parser.add_argument("--save", action="store_true", help="use the result from now on")
+    parser.add_argument("--path", type=Path, help="file or folder whose drive is measured")
+    parser.add_argument("--quick", action="store_true", help="in under 20 s, else under 90 s")
+    parser.add_argument(
+        "--export", type=Path, metavar="FILE", help="for another computer to import"
+    )
 
 
 def _probe(args: argparse.Namespace) -> None:
@@ -34,21 +36,25 @@ def _probe(args: argparse.Namespace) -> None:
     for part in args.parts:
         if part not in PARTS:
             raise InputError(f"There is no probe {part!r}; measure {', '.join(PARTS)}.")
-    found, notes = _measured(args.parts or PARTS, args.path, args.quick)
-    for note in (*notes, *_unsteady(found)):
+    measurements, notes = _measured(args.parts or PARTS, args.path, args.quick)
+    for note in (*notes, *_unsteady(measurements)):
         print(f"advisor: {note}", file=sys.stderr)
-    records: list[Json] = [asdict(one) for one in found]
+    records: list[Json] = [asdict(measurement) for measurement in measurements]
     try:
         show(args, records, lambda: "\n".join(map(_measurement_line, records)))
     finally:
         # After it was shown: a folder that cannot be written does not take what was measured with
         # it. And all the same where nobody read it to its end.
-        _keep(args, found)
+        _keep(args, measurements)
 
 
-def _unsteady(found: Sequence[Measurement]) -> list[str]:
+def _unsteady(measurements: Sequence[Measurement]) -> list[str]:
     """A warning where repeats lay so far apart that predictions from them will, too."""
-    wide = [f"{one.name} {one.spread:.0%}" for one in found if one.spread > UNSTEADY]
+    wide = [
+        f"{measurement.name} {measurement.spread:.0%}"
+        for measurement in measurements
+        if measurement.spread > UNSTEADY
+    ]
     if not wide:
         return []
     return [
@@ -57,16 +63,16 @@ def _unsteady(found: Sequence[Measurement]) -> list[str]:
     ]
 
 
-def _keep(args: argparse.Namespace, found: Sequence[Measurement]) -> None:
+def _keep(args: argparse.Namespace, measurements: Sequence[Measurement]) -> None:
     from advisor.calibration import local_store
 
-    if not found and (args.save or args.export):
+    if not measurements and (args.save or args.export):
         print("advisor: Nothing was measured, so nothing is saved.", file=sys.stderr)
         return
     if args.save:
-        local_store.save(found)
+        local_store.save(measurements)
     if args.export:
-        export_found(found, args.export)
+        export_found(measurements, args.export)
 
 
 def _measured(
@@ -79,7 +85,7 @@ def _measured(
     from advisor.probes.progress import ProbeStep
 
     pace = suite.QUICK if quick else suite.FULL
-    found: list[Measurement] = []
+    measurements: list[Measurement] = []
     notes: list[str] = []
     for name in names:
         # None for "on a terminal", of which there is none where standard error was closed.
@@ -91,10 +97,10 @@ def _measured(
                 bar.update(round(step.share * 100) - bar.n)
 
             try:
-                found += suite.measure(name, pace[name], show, path=path)
+                measurements += suite.measure(name, pace[name], show, path=path)
             except AdvisorError as error:
                 notes += [str(error), *(_known_gpus() if name == "gpu" else ())]
-    return found, notes
+    return measurements, notes
 
 
 def _known_gpus() -> list[str]:
@@ -105,8 +111,8 @@ def _known_gpus() -> list[str]:
     return [*unseen, *(f"{card.name}: its speed is taken from the catalogue." for card in cards)]
 
 
-def _measurement_line(one: dict[str, Any]) -> str:
-    size, unit = one["value"], one["unit"]
+def _measurement_line(record: dict[str, Any]) -> str:
+    size, unit = record["value"], record["unit"]
     scaled = {"B/s": f"{size / GB:8.2f} GB/s", "B": f"{size / KIB:8.0f} KiB"}
     value = scaled.get(unit, f"{size:8.4g} {unit}")
-    return f"{one['name']:<22} {value}  within {one['spread']:.0%}. {one['note']}"
+    return f"{record['name']:<22} {value}  within {record['spread']:.0%}. {record['note']}"

@@ -24,27 +24,27 @@ def assumptions(
 ) -> tuple[Assumption, ...]:
     """Every input of the estimate that was not simply counted."""
     tiers = {location.tier for location in placement.locations}
-    found = [
+    inputs = [
         Assumption(what=f"{gpu.name} memory bandwidth", figure=gpu.bandwidth, unit="B/s")
         for gpu in {gpu.name: gpu for gpu in machine.gpus}.values()
         if Tier.VRAM in tiers
     ]
     if Tier.RAM in tiers:
-        found.append(
+        inputs.append(
             Assumption(what="RAM, sustained read", figure=machine.host.bandwidth, unit="B/s")
         )
-        found += [
+        inputs += [
             Assumption(what=f"link, {gpu.link.name}", figure=gpu.link.pinned, unit="B/s")
             for gpu in machine.gpus[:1]
         ]
     if Tier.DISK in tiers and machine.disk:
-        found.append(
+        inputs.append(
             Assumption(what="drive, sequential read", figure=machine.disk.sequential, unit="B/s")
         )
         if machine.disk.mapped is not None:
             map_rate = machine.disk.mapped
-            found.append(Assumption(what="drive, cold memory map", figure=map_rate, unit="B/s"))
-    return (*found, *_constants_used(constants))
+            inputs.append(Assumption(what="drive, cold memory map", figure=map_rate, unit="B/s"))
+    return (*inputs, *_constants_used(constants))
 
 
 def _constants_used(constants: Constants) -> Iterable[Assumption]:

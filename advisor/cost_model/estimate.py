@@ -125,7 +125,7 @@ class Estimate:
         if time is None or self.machine is None or self.constants is None:
             return None
         known = margins(time, self.machine, self.constants, constant)
-        beside = np.hypot(self.how.unfitted, self.model.architecture.shape_uncertainty)
+        beside = np.hypot(self.how.extra_uncertainty, self.model.architecture.shape_uncertainty)
         return known.wider(beside).around(amount / time.total)
 
     @cached_property

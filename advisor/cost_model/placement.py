@@ -185,7 +185,9 @@ class Placement:
         """Every memory in use, VRAM first."""
         used = {*self.weights, *self.kv, *self.output, *self.buffers, self.embedding}
         order = list(Tier)
-        return tuple(sorted(used, key=lambda one: (order.index(one.tier), one.device)))
+        return tuple(
+            sorted(used, key=lambda location: (order.index(location.tier), location.device))
+        )
 
 
 def weight_bytes(model: Model, placement: Placement, location: Location) -> Array:

@@ -29,26 +29,25 @@ class Runtime:
     """One runtime.
 
     Attributes:
-        name: as people call it.
-        key: as data/generated/efficiency.csv names it.
-        at_once: users that are served together where all weights lie on the GPUs, of runtimes that
-            let the others wait; None for runtimes that must hold all.
-        build: of which fork it is, as `catalog.constants.Scope` names builds; empty for none.
-        version: what its command was written for, with the date it was checked.
-        strategies: placements it can do.
-        becomes: the format a model of a given format takes in it, on a machine; raises Refusal
-            where the pair cannot be.
-        place: where it puts the model.
-        schedule: how it reads it there.
-        command: text to paste that does it.
-        takes_layers: a person may fix how many layers lie on the GPU.
-        light_cache: the type of cache, of half the size or less, that it can be told to keep; empty
-            for none.
-        unfitted: further half width of its ranges, as the logarithm of a factor, where nothing is
-            fitted to it.
-        usual: people meet it without looking for it; the cards prefer such a one.
-        language: that the command is written in, for colouring.
-        notes: what people should know beside the command, a sentence or two each.
+        name: display name.
+        key: its name in data/generated/efficiency.csv.
+        at_once: users served at the same time when all weights are on the GPUs, for runtimes that
+            queue the others; None for runtimes that hold every request.
+        build: fork it belongs to, as named in `catalog.constants.Scope`; empty for none.
+        version: release its command is written for, with the date of the check.
+        strategies: supported placements.
+        becomes: format in which it runs a model of a given format on a machine; raises Refusal for
+            a pair it cannot run.
+        place: placement of the model's bytes.
+        schedule: work of a prompt and of each token.
+        command: shell text that starts it.
+        takes_layers: the number of layers on the GPU can be set.
+        quantized_kv_type: largest KV cache type of half the 16-bit size or less; empty for none.
+        extra_uncertainty: further half width of its ranges where no constant is fitted to it, as
+            the logarithm of a factor.
+        mainstream: in common use, so that the cards prefer it.
+        language: syntax of the command, for highlighting.
+        notes: remarks shown beside the command, a sentence or two each.
     """
 
     name: str
@@ -62,8 +61,8 @@ class Runtime:
     at_once: Callable[[Model, Machine, Workload], Array] | None = None
     build: str = ""
     takes_layers: bool = False
-    light_cache: str = ""
-    unfitted: float = 0.0
-    usual: bool = True
+    quantized_kv_type: str = ""
+    extra_uncertainty: float = 0.0
+    mainstream: bool = True
     language: str = "bash"
     notes: tuple[str, ...] = ()

@@ -195,7 +195,7 @@ def exchange_seconds(exchange: Exchange, machine: Machine, constants: Constants)
 def schedule_seconds(schedule: Schedule, machine: Machine, constants: Constants) -> StepTime:
     """Time of a whole phase: stages, crossings and the cost of a step, times its repeats [s]."""
     between: Array = sum(
-        (exchange_seconds(one, machine, constants) for one in schedule.exchanges),
+        (exchange_seconds(exchange, machine, constants) for exchange in schedule.exchanges),
         start=np.zeros(()),
     )
     parts: dict[str, Array] = {

@@ -78,11 +78,11 @@ class CpuNames:
         numbers = written_out(single, listed=True)
         listed = (self._listed(each, single) for each in chain(full, numbers))
         ruled = (self._by_generation(each, single) for each in full)
-        found = next(filter(None, chain(listed, ruled)), None)
-        if found is None:
+        meant = next(filter(None, chain(listed, ruled)), None)
+        if meant is None:
             raise UnknownName("CPU", name, self._offers(single), HINT)
-        row = _several(found.row, sockets, self.hosts)
-        return replace(found, row=row, memory_gib=size_gib(text))
+        row = _several(meant.row, sockets, self.hosts)
+        return replace(meant, row=row, memory_gib=size_gib(text))
 
     def _listed(self, candidate: str, text: str) -> CpuName | None:
         """A row of the catalogue, or a model whose cores are listed."""

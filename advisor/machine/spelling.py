@@ -21,11 +21,11 @@ def plain(text: str) -> str:
 
 def sizes_gib(text: str) -> list[float]:
     """All memory sizes in a plain text, in their order [GiB]."""
-    found = (
+    sizes = (
         float(number or short) * FACTORS.get((unit or letter)[0], 1.0)
         for number, unit, short, letter in SIZE.findall(text)
     )
-    return [size for size in found if SMALLEST_GIB <= size <= LARGEST_GIB]
+    return [size for size in sizes if SMALLEST_GIB <= size <= LARGEST_GIB]
 
 
 def size_gib(text: str) -> float | None:

@@ -33,7 +33,7 @@ class Walk:
 
     def folders(self, folder: Path) -> Iterator[Path]:
         """Folders directly in a folder; links to folders are left out, so that none is circular."""
-        return (Path(one.path) for one in self._entries(folder) if self._is_folder(one))
+        return (Path(entry.path) for entry in self._entries(folder) if self._is_folder(entry))
 
     def inside(self, path: Path) -> bool:
         """A regular file that lies below the root, links resolved."""
@@ -65,8 +65,8 @@ class Walk:
         if self._left <= 0:
             return []
         try:
-            with os.scandir(folder) as found:
-                entries = [entry for entry, _ in zip(found, range(self._left), strict=False)]
+            with os.scandir(folder) as listing:
+                entries = [entry for entry, _ in zip(listing, range(self._left), strict=False)]
         except FileNotFoundError:
             return []
         except OSError as error:

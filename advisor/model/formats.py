@@ -114,12 +114,12 @@ def formats(rows: Iterable[RecipeRow]) -> dict[str, Format]:
         DataError: a condition that does not exist, or rows of one format that are scattered or
             disagree about its family or runtimes.
     """
-    found: dict[str, Format] = {}
+    by_name: dict[str, Format] = {}
     for name, group in groupby(rows, key=lambda row: row.format):
-        if name in found:
+        if name in by_name:
             raise DataError(f"Format {name!r} is split in recipes.csv; keep its rows together.")
-        found[name] = _format(name, tuple(group))
-    return found
+        by_name[name] = _format(name, tuple(group))
+    return by_name
 
 
 def _format(name: str, rules: tuple[RecipeRow, ...]) -> Format:
@@ -146,7 +146,7 @@ def format_named(name: str, known: Mapping[str, Format]) -> Format:
     Raises:
         UnknownName: with the closest names.
     """
-    by_folded = {one.casefold(): form for one, form in known.items()}
+    by_folded = {spelling.casefold(): form for spelling, form in known.items()}
     form = by_folded.get(name.strip().casefold())
     if form is None:
         raise UnknownName("format", name, known, "See data/models/recipes.csv for all of them.")

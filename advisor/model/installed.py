@@ -67,14 +67,14 @@ def installed(home: Path | None = None) -> tuple[InstalledModel, ...]:
 
 def survey(home: Path | None = None) -> Survey:
     """Models on this machine, and what was skipped."""
-    found: dict[Path, InstalledModel] = {}
+    models: dict[Path, InstalledModel] = {}
     notes: list[str] = []
     for kind, look, root in _places(home):
         walk = Walk(root)
         for model in look(kind, walk):
-            found.setdefault(model.path, model)
+            models.setdefault(model.path, model)
         notes += walk.notes
-    return Survey(models=tuple(found.values()), notes=tuple(notes))
+    return Survey(models=tuple(models.values()), notes=tuple(notes))
 
 
 def _places(home: Path | None) -> Iterator[tuple[str, Look, Path]]:
@@ -114,7 +114,7 @@ def _ollama(kind: str, walk: Walk) -> Iterator[InstalledModel]:
 def _weights_layer(manifest: str) -> tuple[str, int] | None:
     try:
         layers = json.loads(manifest)["layers"]
-        weights = [one for one in layers if one["mediaType"] == OLLAMA_WEIGHTS]
+        weights = [layer for layer in layers if layer["mediaType"] == OLLAMA_WEIGHTS]
         digest = DIGEST.fullmatch(weights[0]["digest"])
         return (digest[1], int(weights[0]["size"])) if digest else None
     except (ValueError, KeyError, TypeError, IndexError, RecursionError):
@@ -156,7 +156,8 @@ def _snapshot(walk: Walk, folder: Path) -> Path | None:
     snapshots = list(walk.folders(folder / "snapshots"))
     main = walk.text(folder / "refs" / "main", MANIFEST).strip()
     return next(
-        (one for one in snapshots if one.name == main), snapshots[-1] if snapshots else None
+        (snapshot for snapshot in snapshots if snapshot.name == main),
+        snapshots[-1] if snapshots else None,
     )
 
 
@@ -185,7 +186,7 @@ def _as_first(match: re.Match[str]) -> str:
 def _checkpoint(
     kind: str, walk: Walk, name: str, folder: Path, files: Iterable[Path]
 ) -> Iterator[InstalledModel]:
-    weights = [one for one in files if one.parent == folder and one.suffix == ".safetensors"]
+    weights = [file for file in files if file.parent == folder and file.suffix == ".safetensors"]
     if weights:
-        size = sum(walk.size(one) for one in weights)
+        size = sum(walk.size(weight) for weight in weights)
         yield InstalledModel(name=name, kind=kind, path=folder, size=size)

@@ -80,15 +80,15 @@ def tensor_types(
     roles = [tensor.role for tensor in architecture.tensors]
     keys = list(zip(roles, categories, strict=True))
     rules = {key: _rules_for(*key, form) for key in set(keys)}
-    found = []
+    stored = []
     for tensor, key, place in zip(
         architecture.tensors, keys, _places(architecture, categories), strict=True
     ):
-        rule = next((one for one in rules[key] if _holds(one, place)), None)
+        rule = next((matching for matching in rules[key] if _holds(matching, place)), None)
         if rule is None:
             raise _refusal(architecture, form, tensor)
-        found.append(_fitting(_known(rule.type, types), tensor, types))
-    return tuple(found)
+        stored.append(_fitting(_known(rule.type, types), tensor, types))
+    return tuple(stored)
 
 
 def category(tensor: Tensor, tied: bool) -> str:
@@ -102,7 +102,7 @@ def category(tensor: Tensor, tied: bool) -> str:
         return "output" if tied else "token_embd"
     if tensor.role in VALUE_ROLES:
         return "attn_v"
-    part = (one for one in FEED_FORWARD if tensor.role.startswith(one))
+    part = (prefix for prefix in FEED_FORWARD if tensor.role.startswith(prefix))
     return next(part, tensor.role)
 
 

@@ -1,4 +1,4 @@
-"""One measured figure, as probes report it and calibration keeps it."""
+"""Measurement: the record that probes return and calibration stores."""
 
 from dataclasses import dataclass
 
@@ -25,7 +25,7 @@ class CurvePoint:
 
 @dataclass(frozen=True, kw_only=True)
 class Measurement:
-    """What a probe found.
+    """One measured value with unit, spread, time and curve.
 
     Attributes:
         name: `ram_read`, `disk_read_direct`, `disk_read_mmap`, `h2d_pinned`, ...

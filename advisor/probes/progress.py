@@ -1,4 +1,4 @@
-"""How far a probe is: told to whoever watches, who may stop it.
+"""Progress and cancellation of probes.
 
 Every probe is called as `measure(seconds, progress, cancelled)`. It reports a `ProbeStep` between
 its repeats, and asks there whether to stop; what was not finished is not returned.
@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, kw_only=True)
 class ProbeStep:
-    """How far a probe is.
+    """Progress of a probe.
 
     Attributes:
         share: done, 0 to 1.
@@ -32,13 +32,13 @@ Cancelled: TypeAlias = Callable[[], bool]
 
 
 def now() -> float:
-    """The clock of all probes; starts anywhere, never goes back [s]."""
+    """Monotonic clock of all probes [s]."""
     return time.perf_counter()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Watch:
-    """A stretch of the progress bar, and the person's finger on the stop button.
+    """Part of a probe's progress bar, with its stop button.
 
     Attributes:
         progress: told how far the whole is.

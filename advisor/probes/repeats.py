@@ -1,4 +1,4 @@
-"""Repeated readings of one rate, and the figure that is reported of them."""
+"""Repeated readings of a rate and the measurement made of them."""
 
 import statistics
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ LEAST_REPEATS = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Repeats:
-    """Rates read with one number of threads and one size of block.
+    """Rates at one thread count and block size.
 
     Attributes:
         threads: that read at once.
@@ -88,12 +88,12 @@ def measurement(name: str, curve: Sequence[Repeats], note: str) -> Measurement:
 
 
 def moment() -> str:
-    """The present, as measurements are dated."""
+    """Current time in the form of a measurement's date."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def size(block: int) -> str:
-    """A block as people say it: 256 KiB, 4 MiB."""
+    """Size of a block in words: 256 KiB, 4 MiB."""
     return f"{block / MIB:.0f} MiB" if block >= MIB else f"{block / KIB:.0f} KiB"
 
 

@@ -1,4 +1,4 @@
-"""The parts of a machine that can be measured, by name, and how long that may take."""
+"""Probes by name of the part, with their time budgets."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Small questions to the operating system that are never worth an exception."""
+"""Small operating-system queries that return empty or None instead of raising."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ def operating_system() -> str:
 
 
 def text(path: Path) -> str:
-    """What a small file holds, stripped; empty where it cannot be read."""
+    """Text of a small file, stripped; empty if unreadable."""
     try:
         return path.read_text(encoding="utf-8", errors="replace").strip("\x00 \n")
     except OSError:
@@ -21,12 +21,12 @@ def text(path: Path) -> str:
 
 
 def number(path: Path) -> int | None:
-    """The whole number that a file holds; None for anything else."""
+    """Whole number in a file; None for anything else."""
     return _whole(text(path))
 
 
 def command(*words: str) -> str:
-    """What a short program prints, in English; empty where it is missing or fails."""
+    """Output of a short program, in English; empty if it is missing or fails."""
     program = shutil.which(words[0])
     if program is None:
         return ""
@@ -46,7 +46,7 @@ def command(*words: str) -> str:
 
 
 def read_ahead(path: Path) -> int | None:
-    """Bytes that Linux reads around a page of a mapped file [B]; None where it does not tell."""
+    """Linux read-ahead of a file's drive [B]; None if unknown."""
     try:
         device = path.stat().st_dev
     except OSError:
@@ -57,7 +57,7 @@ def read_ahead(path: Path) -> int | None:
 
 
 def sysctl(key: str) -> int | None:
-    """A whole number that macOS knows by `key`; None where it does not."""
+    """Whole number of a macOS sysctl key; None if unknown."""
     return _whole(command("sysctl", "-n", key))
 
 

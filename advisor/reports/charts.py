@@ -170,30 +170,30 @@ def _time_bar(parts: Sequence[TimePart], colours: Mapping[str, int]) -> Bar:
 
 def bar_chart(name: str, title: str, bars: tuple[Bar, ...], unit: str, mark: str = "") -> BarChart:
     """Bars with the words that tell them to those who cannot see them."""
-    said = "; ".join(f"{bar.head}: {bar.figure}" for bar in bars)
+    words = "; ".join(f"{bar.head}: {bar.figure}" for bar in bars)
     marked = mark if any(bar.limit is not None for bar in bars) else ""
     return BarChart(
-        name=name, title=title, alt=f"{title}. {said}.", bars=bars, unit=unit, mark=marked
+        name=name, title=title, alt=f"{title}. {words}.", bars=bars, unit=unit, mark=marked
     )
 
 
 def _line_chart(
     name: str, title: str, series: Sequence[SweepSeries], notes: tuple[Note, ...]
 ) -> LineChart:
-    said = "; ".join(dict.fromkeys(f"{one.y_label} against {one.x_label}" for one in series))
-    names = ", ".join(one.name for one in series)
+    axes = "; ".join(dict.fromkeys(f"{curve.y_label} against {curve.x_label}" for curve in series))
+    names = ", ".join(curve.name for curve in series)
     return LineChart(
         name=name,
         title=title,
-        alt=f"{title}. {said}: {names}.",
+        alt=f"{title}. {axes}: {names}.",
         lines=tuple(
-            Line(name=one.name, x=one.x, y=one.y, colour=place % len(COLOURS))
-            for place, one in enumerate(series)
+            Line(name=curve.name, x=curve.x, y=curve.y, colour=place % len(COLOURS))
+            for place, curve in enumerate(series)
         ),
         x_label=series[0].x_label if series else "",
         y_label=series[0].y_label if series else "",
-        x_powers=_wide([x for one in series for x in one.x]),
-        y_powers=_wide([y for one in series for y in one.y]),
+        x_powers=_wide([x for curve in series for x in curve.x]),
+        y_powers=_wide([y for curve in series for y in curve.y]),
         notes=notes,
     )
 

@@ -125,7 +125,9 @@ def _speed(document: ReportDocument, placement: PlacementKey) -> str:
 
 def _measured_rows(reports: Sequence[SavedReport]) -> Iterator[tuple[str, ...]]:
     if any(report.results for report in reports):
-        cells = (" ".join(one.words for one in report.judged) or NONE for report in reports)
+        cells = (
+            " ".join(judgement.words for judgement in report.judged) or NONE for report in reports
+        )
         yield ("measured", *cells)
 
 

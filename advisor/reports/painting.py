@@ -185,5 +185,7 @@ def _legend_height(names: Sequence[str]) -> float:
 
 def shortened(text: str, longest: int = 26) -> str:
     """One line of at most `longest` characters, fit for a label."""
-    line = " ".join("".join(one if one.isprintable() else " " for one in text).split())
+    line = " ".join(
+        "".join(character if character.isprintable() else " " for character in text).split()
+    )
     return line if len(line) <= longest else f"{line[: longest - 1]}…"

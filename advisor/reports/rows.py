@@ -32,8 +32,8 @@ def whole(chosen: Select[ReportRow]) -> Select[ReportRow]:
 
 def document_text(document: ReportDocument) -> str:
     """The words of a document that a search looks through."""
-    asked = (*document.inputs.values(), *document.request.values())
-    parts = (document.title, document.verdict, document.model, document.gpu, *asked)
+    inputs = (*document.inputs.values(), *document.request.values())
+    parts = (document.title, document.verdict, document.model, document.gpu, *inputs)
     return "\n".join(parts).casefold()
 
 

@@ -63,7 +63,7 @@ def _tuple(kind: Any, value: object, where: str) -> tuple[Any, ...]:
         raise _wrong(where, value, "a list")
     if len(value) > LONGEST_LIST:
         raise _wrong(where, len(value), f"a list of at most {LONGEST_LIST:,} entries")
-    return tuple(checked(kind, one, f"{where}[{place}]") for place, one in enumerate(value))
+    return tuple(checked(kind, item, f"{where}[{place}]") for place, item in enumerate(value))
 
 
 def _texts(value: object, where: str) -> dict[str, str]:
@@ -72,8 +72,8 @@ def _texts(value: object, where: str) -> dict[str, str]:
     if len(value) > LONGEST_LIST:
         raise _wrong(where, len(value), f"an object of at most {LONGEST_LIST:,} entries")
     return {
-        _text(key, f"{where}: key"): _text(one, f"{where}[{str(key)[:80]!r}]")
-        for key, one in value.items()
+        _text(key, f"{where}: key"): _text(text, f"{where}[{str(key)[:80]!r}]")
+        for key, text in value.items()
     }
 
 

@@ -274,7 +274,7 @@ DEEPSPEED = Runtime(
     version=VERSION,
     strategies=(PlacementStrategy.CPU_OFFLOAD, PlacementStrategy.NVME_OFFLOAD),
     becomes=becomes_of("deepspeed", why="loading converts"),
-    usual=False,
+    mainstream=False,
     place=place,
     schedule=schedule,
     command=command,

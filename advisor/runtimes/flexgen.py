@@ -303,9 +303,9 @@ FLEXGEN = Runtime(
     version=VERSION,
     strategies=tuple(PlacementStrategy),
     becomes=becomes_of("flexgen", why="loading converts"),
-    usual=False,
+    mainstream=False,
     place=place,
     schedule=schedule,
     command=command,
-    light_cache="q4_0",
+    quantized_kv_type="q4_0",
 )

@@ -262,7 +262,7 @@ KTRANSFORMERS = Runtime(
     place=place,
     schedule=schedule,
     command=command,
-    light_cache="fp8",
-    usual=False,
+    quantized_kv_type="fp8",
+    mainstream=False,
     notes=NOTES,
 )

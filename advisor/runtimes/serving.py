@@ -309,9 +309,9 @@ def engine_formats(model: Model) -> tuple[str, str]:
     """Formats in which dense weights and routed experts are multiplied."""
     experts = model.architecture.experts
     unused = experts.total / experts.used if experts else 1.0
-    dense = [one for one in LAYERED if one not in (Group.ROUTED_EXPERTS, Group.NORMS)]
+    dense = [group for group in LAYERED if group not in (Group.ROUTED_EXPERTS, Group.NORMS)]
     return (
-        _kernel(model, [(model.held[one], model.flops[one]) for one in dense]),
+        _kernel(model, [(model.held[group], model.flops[group]) for group in dense]),
         _kernel(
             model,
             [(model.held[Group.ROUTED_EXPERTS], model.flops[Group.ROUTED_EXPERTS] * unused)],

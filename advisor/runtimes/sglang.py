@@ -140,6 +140,6 @@ SGLANG = Runtime(
     schedule=schedule,
     command=command,
     at_once=at_once,
-    light_cache="fp8",
+    quantized_kv_type="fp8",
     notes=NOTES,
 )

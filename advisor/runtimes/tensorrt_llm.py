@@ -76,8 +76,8 @@ TENSORRT_LLM = Runtime(
     schedule=vllm.schedule,
     command=command,
     at_once=at_once,
-    light_cache="fp8",
-    usual=False,
+    quantized_kv_type="fp8",
+    mainstream=False,
     notes=(
         "Its figures are those of TensorRT-LLM's own kernels; it runs on NVIDIA GPUs from Ampere "
         "on and wants a container of NVIDIA's.",

@@ -321,6 +321,6 @@ VLLM = Runtime(
     schedule=schedule,
     command=command,
     at_once=at_once,
-    light_cache="fp8",
+    quantized_kv_type="fp8",
     notes=NOTES,
 )

@@ -82,7 +82,7 @@ def test_the_best_is_the_fastest_usual_one_that_fits(situation: str) -> None:
     found = advice(situation)
     fitting = usable(found.estimates)
     assert found.best is (fitting[0] if fitting else None)
-    usual = [one for one in fitting if one.how.usual]
+    usual = [one for one in fitting if one.how.mainstream]
     assert all(decode_tps(one) <= decode_tps(fitting[0]) for one in usual)
 
 

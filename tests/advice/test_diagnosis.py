@@ -563,7 +563,7 @@ def _times(asked: Situation, what: str, factor: float) -> Estimate:
         return asked.on_host(bandwidth=more(host.bandwidth))
     if what == "drive":
         faster = replace(disk, sequential=more(disk.sequential))
-        return replace(asked.one, machine=replace(machine, disk=faster))
+        return replace(asked.estimate, machine=replace(machine, disk=faster))
     if what == "GPU memory":
         return asked.on_gpus(lambda gpu: replace(gpu, bandwidth=more(gpu.bandwidth)))
     return asked.on_gpus(

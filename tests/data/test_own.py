@@ -101,7 +101,7 @@ def test_what_is_read_again_is_as_it_was_watched() -> None:
     # Of a scan that does not fit all is read again, of one that fits nothing.
     for one in paged_points.watched():
         if not one.row.experts:
-            needed = float(one.found.model.read_bytes_per_token)
+            needed = float(one.estimate.model.read_bytes_per_token)
             read = (one.row.read_gb or 0.0) * GB
             assert paged_points.predicted(one).total / needed == pytest.approx(
                 read / needed, abs=0.25

@@ -101,7 +101,7 @@ def test_a_scan_is_read_again_while_the_cache_is_smaller() -> None:
     model = catalog.model("Llama-3.1-8B", "Q4_K_M")
     read = model.read_bytes_per_token
     assert paged_bytes(model, 0.0) == pytest.approx(read, rel=0.001)
-    again = (1 - WATCHED.found) * read
+    again = (1 - WATCHED.kept) * read
     assert paged_bytes(model, 0.8 * model.file_bytes) == pytest.approx(again, rel=0.001)
     assert paged_bytes(model, model.file_bytes) == 0.0
 
@@ -110,7 +110,7 @@ def test_a_head_that_is_the_token_table_is_scanned_with_the_rest() -> None:
     # A fifth of Llama-3.2-1B is its table: with nine tenths of the file the cache holds no scan.
     model = catalog.model("Llama-3.2-1B", "Q8_0")
     assert model.embedding > 0.2 * model.file_bytes
-    again = (1 - WATCHED.found) * model.read_bytes_per_token
+    again = (1 - WATCHED.kept) * model.read_bytes_per_token
     assert paged_bytes(model, 0.9 * model.file_bytes) == pytest.approx(again, rel=0.005)
 
 

@@ -175,10 +175,12 @@ def test_vllm_refuses_gpus_without_its_kernels() -> None:
 
 def test_usable_are_those_that_fit_usual_runtimes_first_and_fastest_first(rig: Machine) -> None:
     found = usable(compare(catalog.model("Llama-3.1-70B", "Q4_K_M"), rig, WORK))
-    kinds = [one.how.usual for one in found]
+    kinds = [one.how.mainstream for one in found]
     assert kinds == sorted(kinds, reverse=True)
     for kind in (True, False):
-        speeds = [float(one.decode.value) for one in found if one.decode and one.how.usual is kind]
+        speeds = [
+            float(one.decode.value) for one in found if one.decode and one.how.mainstream is kind
+        ]
         assert speeds == sorted(speeds, reverse=True)
     assert all(bool(one.fits) for one in found)
 

@@ -310,7 +310,7 @@ def test_the_prediction_before_and_after(monkeypatch):
     ],
 )
 def test_the_change_in_words(before, after, words):
-    found = effect.Change(placement="Offload to RAM", before=before, after=after)
+    found = effect.SpeedChange(placement="Offload to RAM", before=before, after=after)
     assert effect.sentence("M", [found]).startswith(words)
 
 

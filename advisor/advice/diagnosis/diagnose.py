@@ -121,17 +121,22 @@ def measurable(estimates: Iterable[Estimate]) -> list[Estimate]:
     usual order, of each the fastest placement first.
     """
     order = [runtime.name for runtime in (*RUNTIMES, *ASIDE)]
-    timed = [one for one in estimates if one.decode is not None]
+    timed = [estimate for estimate in estimates if estimate.decode is not None]
     return sorted(
-        timed, key=lambda one: (not bool(one.fits), order.index(one.runtime), -decode_tps(one))
+        timed,
+        key=lambda estimate: (
+            not bool(estimate.fits),
+            order.index(estimate.runtime),
+            -decode_tps(estimate),
+        ),
     )
 
 
-def diagnose(one: Estimate, measured: Measured, system: str = "") -> Diagnosis:
+def diagnose(estimate: Estimate, measured: Measured, system: str = "") -> Diagnosis:
     """Causes of a measured speed, likeliest first.
 
     Args:
-        one: a single estimate, not a sweep.
+        estimate: a single estimate, not a sweep.
         measured: what came out instead.
         system: "Linux", "Windows" or "macOS", to leave out what cannot be there; empty where
             unknown.
@@ -139,26 +144,26 @@ def diagnose(one: Estimate, measured: Measured, system: str = "") -> Diagnosis:
     Raises:
         InputError: a pair that was refused, or a sweep.
     """
-    asked = situation(one, system)
-    predicted = rates(one)
+    case = situation(estimate, system)
+    predicted = rates(estimate)
     if any(np.size(speed.value) != 1 for speed in predicted):
         raise InputError("A sweep has many speeds; diagnose one estimate at a time.")
     gap = _gap(predicted, measured)
     outcome = _outcome(predicted, measured)
     far = abs(gap.size) > math.log(CLOSE) or outcome is not Outcome.AS_PREDICTED
     keys = [key for key in CAUSES if key not in _ruled_out(measured)]
-    found = [_explanation(asked, measured, gap, key) for key in keys] if far else []
+    explanations = [_explanation(case, measured, gap, key) for key in keys] if far else []
     ordered = sorted(
-        (one for one in found if one is not None),
-        key=lambda one: (one.explains, one.weight),
+        (explanation for explanation in explanations if explanation is not None),
+        key=lambda explanation: (explanation.explains, explanation.weight),
         reverse=True,
     )
     return Diagnosis(
-        estimate=one,
+        estimate=estimate,
         measured=measured,
         outcome=outcome,
         explanations=tuple(ordered),
-        needed=tuple(needed(asked, measured.decode)) if far and not gap.prompt else (),
+        needed=tuple(needed(case, measured.decode)) if far and not gap.prompt else (),
     )
 
 
@@ -217,18 +222,20 @@ def _half_width(speed: Range) -> float:
     return max(math.log(float(speed.high) / float(speed.value)), 1e-3)
 
 
-def _explanation(asked: Situation, measured: Measured, gap: _Gap, key: str) -> Explanation | None:
-    vendor = asked.machine.gpus[0].vendor if asked.machine.gpus else ""
-    row = row_for(key, vendor, asked.system)
-    tried = [one for one in CAUSES[key](asked) if _helps(one, gap)] if row else []
+def _explanation(
+    situation: Situation, measured: Measured, gap: _Gap, key: str
+) -> Explanation | None:
+    vendor = situation.machine.gpus[0].vendor if situation.machine.gpus else ""
+    row = row_for(key, vendor, situation.system)
+    tried = [attempt for attempt in CAUSES[key](situation) if _helps(attempt, gap)] if row else []
     if row is None or not tried:
         return None
-    best = max(tried, key=lambda one: density(one, measured))
+    best = max(tried, key=lambda attempt: density(attempt, measured))
     share = _moved(best, gap) / gap.size
     explains = _holds(best, measured)
-    if not explains and (share < PART or not _nearer(best, rates(asked.one), measured)):
+    if not explains and (share < PART or not _nearer(best, rates(situation.estimate), measured)):
         return None
-    mean = sum(density(one, measured) for one in tried) / len(tried)
+    mean = sum(density(attempt, measured) for attempt in tried) / len(tried)
     return Explanation(
         row=row,
         trial=best,
@@ -238,34 +245,34 @@ def _explanation(asked: Situation, measured: Measured, gap: _Gap, key: str) -> E
     )
 
 
-def _helps(one: Trial, gap: _Gap) -> bool:
+def _helps(trial: Trial, gap: _Gap) -> bool:
     """It moves the speed towards the measured one, and ends nearer to it than the prediction."""
-    moved = _moved(one, gap)
+    moved = _moved(trial, gap)
     same_way = math.copysign(1.0, gap.size) * moved >= math.log(NOTABLE)
     return same_way and abs(gap.size - moved) < abs(gap.size)
 
 
-def _moved(one: Trial, gap: _Gap) -> float:
-    speed = one.prompt if gap.prompt else one.decode
+def _moved(trial: Trial, gap: _Gap) -> float:
+    speed = trial.prompt if gap.prompt else trial.decode
     return math.log(float(speed.value) / gap.predicted)
 
 
-def density(one: Trial, measured: Measured) -> float:
+def density(trial: Trial, measured: Measured) -> float:
     """Probability density of a measurement were a cause so, up to a constant factor."""
     return math.prod(
         math.exp(-((DEVIATIONS * distance(value, speed)) ** 2) / 2) / _half_width(speed)
-        for value, speed in _beside(measured, one.decode, one.prompt)
+        for value, speed in _beside(measured, trial.decode, trial.prompt)
     )
 
 
-def _holds(one: Trial, measured: Measured) -> bool:
-    pairs = _beside(measured, one.decode, one.prompt)
+def _holds(trial: Trial, measured: Measured) -> bool:
+    pairs = _beside(measured, trial.decode, trial.prompt)
     return all(abs(distance(value, speed)) <= 1 for value, speed in pairs)
 
 
-def _nearer(one: Trial, predicted: tuple[Range, Range], measured: Measured) -> bool:
+def _nearer(trial: Trial, predicted: tuple[Range, Range], measured: Measured) -> bool:
     """No measured speed is outside its range and further off than it was before."""
-    after = _beside(measured, one.decode, one.prompt)
+    after = _beside(measured, trial.decode, trial.prompt)
     before = _beside(measured, *predicted)
     return all(
         abs(distance(value, so)) <= 1 or abs(_log(value, so)) < abs(_log(value, was))

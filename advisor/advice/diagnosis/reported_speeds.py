@@ -64,13 +64,13 @@ def reported(content: bytes, name: str) -> Reported:
 
 
 def _speeds(runs: Sequence[EngineRun], name: str) -> Reported:
-    written = next((one for one in runs if one.decode), None)
+    written = next((run for run in runs if run.decode), None)
     if written is None or written.decode is None:
         raise InputError(
             f"{name}: {runs[0].tool} tells no speed of a generation by itself here; run it so that "
             "it writes tokens (llama-bench -n 128, vllm bench serve)."
         )
-    prompts = (one.prompt for one in runs if one.prompt and one.depth == written.depth)
+    prompts = (run.prompt for run in runs if run.prompt and run.depth == written.depth)
     return Reported(
         measured=Measured(decode=written.decode, prompt=next(prompts, None)),
         source=", ".join(filter(None, (written.tool, written.model))),

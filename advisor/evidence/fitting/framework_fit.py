@@ -103,12 +103,12 @@ def task(streams: Streams) -> Task:
 
 def _terms(name: str, parameter: StreamParameter, streams: Streams) -> dict[Term, Marks]:
     has = ~streams.without[name]
-    found: dict[Term, Marks] = {(name, ""): np.ones_like(has)}
+    terms: dict[Term, Marks] = {(name, ""): np.ones_like(has)}
     if RUNTIME in parameter.factors:
-        said = np.array(streams.engines)
-        for key in dict.fromkeys(said[has].tolist()):
-            found[name, key] = has & (said == key)
-    return found
+        engines = np.array(streams.engines)
+        for key in dict.fromkeys(engines[has].tolist()):
+            terms[name, key] = has & (engines == key)
+    return terms
 
 
 def _width(term: Term) -> float:
@@ -124,27 +124,27 @@ def _expected(term: Term) -> float:
     return float(np.log(parameter.starts.get(key, parameter.start) / parameter.start))
 
 
-def solve(asked: Task) -> StreamFit:
+def solve(fit: Task) -> StreamFit:
     """The best values, and each group's prediction without it."""
-    values, measured = asked.prior.value.copy(), np.log(asked.streams.seconds)
-    teaching = asked.counts > 0
+    values, measured = fit.prior.value.copy(), np.log(fit.streams.seconds)
+    teaching = fit.counts > 0
     active = np.ones(len(values), dtype=bool)
     for _ in range(ROUNDS):
-        here, slopes = asked.slopes(values, active)
+        here, slopes = fit.slopes(values, active)
         active = np.any(np.abs(slopes[teaching]) > BEARING, axis=0)
-        weights = asked.counts * _trust(measured - here)
-        change = newton(asked.prior, values, slopes, weights, measured - here)
+        weights = fit.counts * _trust(measured - here)
+        change = newton(fit.prior, values, slopes, weights, measured - here)
         values = values + DAMPING * np.clip(change, -0.6, 0.6)
         if np.max(np.abs(change)) < ENOUGH:
             break
-    here, slopes = asked.slopes(values, np.ones(len(values), dtype=bool))
-    weights = asked.counts * _trust(measured - here)
-    bearing = np.sum(asked.applies & (np.abs(slopes) > BEARING) & teaching[:, None], axis=0)
+    here, slopes = fit.slopes(values, np.ones(len(values), dtype=bool))
+    weights = fit.counts * _trust(measured - here)
+    bearing = np.sum(fit.applies & (np.abs(slopes) > BEARING) & teaching[:, None], axis=0)
     return StreamFit(
-        values=dict(zip(asked.terms, values.tolist(), strict=True)),
-        rows=dict(zip(asked.terms, bearing.tolist(), strict=True)),
-        spreads=_sums(asked.terms, covariance(asked.prior, slopes, weights)),
-        predicted=np.exp(_left_out(asked, values, slopes)),
+        values=dict(zip(fit.terms, values.tolist(), strict=True)),
+        rows=dict(zip(fit.terms, bearing.tolist(), strict=True)),
+        spreads=_sums(fit.terms, covariance(fit.prior, slopes, weights)),
+        predicted=np.exp(_left_out(fit, values, slopes)),
     )
 
 
@@ -155,29 +155,29 @@ def _trust(residuals: Floats) -> Floats:
 def _sums(terms: tuple[Term, ...], together: Floats) -> dict[Term, float]:
     """Standard deviation of each constant's own term, and of its sum with that of an engine."""
     at = {term: index for index, term in enumerate(terms)}
-    found = {}
+    deviations = {}
     for (name, key), own in at.items():
         both = [at[name, ""]] if not key else [at[name, ""], own]
-        found[name, key] = float(np.sqrt(together[np.ix_(both, both)].sum()))
-    return found
+        deviations[name, key] = float(np.sqrt(together[np.ix_(both, both)].sum()))
+    return deviations
 
 
-def _left_out(asked: Task, values: Floats, slopes: Floats) -> Floats:
+def _left_out(fit: Task, values: Floats, slopes: Floats) -> Floats:
     """Log seconds of each run by a fit that does not know its group, shape (runs,).
 
     Steps from the whole fit with its slopes, but with what is left of the residuals each time.
     """
-    measured, groups = np.log(asked.streams.seconds), np.array(asked.streams.groups)
-    found = np.zeros(len(groups))
-    whole = asked.log_seconds(values)
-    for group in dict.fromkeys(asked.streams.groups):
+    measured, groups = np.log(fit.streams.seconds), np.array(fit.streams.groups)
+    logs = np.zeros(len(groups))
+    whole = fit.log_seconds(values)
+    for group in dict.fromkeys(fit.streams.groups):
         outside = groups != group
-        taught = not np.any(asked.counts[~outside] > 0)
+        taught = not np.any(fit.counts[~outside] > 0)
         without = values.copy()
         for _ in range(0 if taught else LEFT_OUT_STEPS):
             residuals = measured - (whole + slopes @ (without - values))
-            weights = np.where(outside, asked.counts * _trust(residuals), 0.0)
-            step = newton(asked.prior, without, slopes, weights, residuals)
+            weights = np.where(outside, fit.counts * _trust(residuals), 0.0)
+            step = newton(fit.prior, without, slopes, weights, residuals)
             without = without + np.clip(step, -0.4, 0.4)
-        found[~outside] = asked.log_seconds(without, ~outside)[~outside]
-    return found
+        logs[~outside] = fit.log_seconds(without, ~outside)[~outside]
+    return logs

@@ -56,8 +56,8 @@ def _constants(streams: Streams, fit: StreamFit) -> Iterator[ConstantRow]:
             factor = fit.values.get((name, key), 0.0)
             value = float(parameter.limited(np.exp(fit.values[name, ""] + factor)))
             rows = fit.rows.get(own, 0)
-            one = _row(name, key, "", value, parameter.unit, rows, parameter.note)
-            yield replace(one, spread=float(f"{fit.spreads[own]:.2g}") if rows else None)
+            constant = _row(name, key, "", value, parameter.unit, rows, parameter.note)
+            yield replace(constant, spread=float(f"{fit.spreads[own]:.2g}") if rows else None)
 
 
 def _spreads(streams: Streams, fit: StreamFit) -> Iterator[ConstantRow]:
@@ -107,18 +107,18 @@ def _off(streams: Streams, fit: StreamFit, *, stated: bool) -> Mapping[str, list
         fit: what each is predicted without its group.
         stated: of runs that state their batch; else of the others.
     """
-    found: dict[str, list[float]] = {}
+    errors: dict[str, list[float]] = {}
     logs = np.abs(np.log(streams.seconds / fit.predicted))
     for run, log in zip(streams.runs, logs.tolist(), strict=True):
         if teaches(run) is stated:
-            found.setdefault(regime(run), []).append(log)
+            errors.setdefault(regime(run), []).append(log)
             if run.case.runtime.place is EXPERT_STREAMING.place:
-                found.setdefault(run.case.runtime.key, []).append(log)
-    return found
+                errors.setdefault(run.case.runtime.key, []).append(log)
+    return errors
 
 
 def _most(off: Mapping[str, list[float]], *wanted: str) -> float:
-    return float(np.quantile([one for kind in wanted for one in off[kind]], COVERED))
+    return float(np.quantile([log for kind in wanted for log in off[kind]], COVERED))
 
 
 def _row(

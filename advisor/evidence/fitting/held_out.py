@@ -37,9 +37,9 @@ class LeftOutRow:
 
 def rows(timed: str, ids: Iterable[str], seconds: Floats) -> Iterator[LeftOutRow]:
     """Predictions, shape (rows,) [s], as rows of the file."""
-    for one, value in zip(ids, seconds, strict=True):
+    for row_id, value in zip(ids, seconds, strict=True):
         yield LeftOutRow(
-            id=one,
+            id=row_id,
             timed=timed,
             seconds=float(f"{value:.5g}"),
             source="python -m advisor.evidence.fitting",
@@ -53,13 +53,13 @@ def left_out(timed: str, ids: Sequence[str]) -> Floats:
         DataError: a row is not in the file, since measurements changed after the last fit.
     """
     kept = _kept()
-    missing = [one for one in ids if (timed, one) not in kept]
+    missing = [row_id for row_id in ids if (timed, row_id) not in kept]
     if missing:
         raise DataError(
             f"{LEFT_OUT.name} has no {timed} of {', '.join(missing[:5])}; write it anew with "
             "python -m advisor.evidence.fitting."
         )
-    return np.array([kept[timed, one] for one in ids])
+    return np.array([kept[timed, row_id] for row_id in ids])
 
 
 @cache

@@ -76,17 +76,17 @@ def batch(
     def fits(users: float) -> bool:
         return _fits(model, machine, replace(work, users=users), runtime, strategy, chosen)
 
-    found = largest(fits)
+    sequences = largest(fits)
     reached = fitted_constants().bound(Scope(runtime=runtime.key)).value("batch_share")
-    found = max(float(np.floor(found * reached)), 1.0)
-    notes.append(f"the batch is not stated: {found:g}, as many as memory allows, stand in")
-    return found
+    sequences = max(float(np.floor(sequences * reached)), 1.0)
+    notes.append(f"the batch is not stated: {sequences:g}, as many as memory allows, stand in")
+    return sequences
 
 
 def _running(row: Mapping[str, str]) -> float | None:
     """Mean number of requests at once where a load was set by requests a second."""
-    found = re.search(r"mean running requests[^=]*= ?(\d+(?:\.\d+)?)", text(row, "other_metric"))
-    return max(float(found[1]), 1.0) if found else None
+    search = re.search(r"mean running requests[^=]*= ?(\d+(?:\.\d+)?)", text(row, "other_metric"))
+    return max(float(search[1]), 1.0) if search else None
 
 
 def guessed_batch(model: Model) -> float:

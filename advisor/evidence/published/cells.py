@@ -20,14 +20,14 @@ def number(row: Mapping[str, str], name: str) -> float | None:
     Raises:
         InputError: anything but a number from 0 to the largest allowed.
     """
-    said = text(row, name)
+    cell = text(row, name)
     try:
-        value = float(said) if said else None
+        value = float(cell) if cell else None
     except ValueError as error:
-        raise InputError(f"{name} is {said[:40]!r}; a number or nothing is expected.") from error
+        raise InputError(f"{name} is {cell[:40]!r}; a number or nothing is expected.") from error
     most = LARGEST.get(name, LARGEST_OTHER)
     if value is not None and not 0 <= value <= most:
-        raise InputError(f"{name} is {said[:40]!r}; a number from 0 to {most:,.0f} is expected.")
+        raise InputError(f"{name} is {cell[:40]!r}; a number from 0 to {most:,.0f} is expected.")
     return value
 
 

@@ -26,8 +26,8 @@ def stated_gpus(row: Mapping[str, str], notes: list[str]) -> tuple[str, int]:
     Raises:
         UnknownName: the first is no card of the catalogue.
     """
-    stated, said = text(row, "gpu"), whole(row, "gpu_count")
-    alike = max(said or 1, 1)
+    stated, stated_count = text(row, "gpu"), whole(row, "gpu_count")
+    alike = max(stated_count or 1, 1)
     if not stated or stated.casefold() == NO_GPU:
         return NO_GPU, alike
     try:
@@ -43,8 +43,8 @@ def stated_gpus(row: Mapping[str, str], notes: list[str]) -> tuple[str, int]:
     if total == 1:
         notes.append(f"GPU {stated!r} is taken as {words}")
         return words, alike
-    if said not in (None, total):
-        notes.append(f"{stated!r} names {total} GPUs where gpu_count is {said}: {words}")
+    if stated_count not in (None, total):
+        notes.append(f"{stated!r} names {total} GPUs where gpu_count is {stated_count}: {words}")
     return words, 1
 
 

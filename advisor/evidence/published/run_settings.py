@@ -20,8 +20,8 @@ def settings(row: Mapping[str, str], category: str, model: Model, runtime: Runti
     """Shares of the tiers and the place of the cache, as far as a row states them."""
     on_gpu, on_disk = tiers(row, category, model, runtime)
     cache_said = category == "kv_offload" or "kv_offload=cpu" in text(row, "other_metric")
-    said = text(row, "runtime").casefold()
-    offloaded = re.search(r"cpu[-_]offload[-_]gb[ =](\d+)", said)
+    stated = text(row, "runtime").casefold()
+    offloaded = re.search(r"cpu[-_]offload[-_]gb[ =](\d+)", stated)
     if offloaded and on_gpu is None:
         on_gpu = max(1.0 - float(offloaded.group(1)) * GIB / model.file_bytes, 0.0)
     return Settings(
@@ -29,7 +29,7 @@ def settings(row: Mapping[str, str], category: str, model: Model, runtime: Runti
         disk_layers=None if on_disk is None else on_disk * model.layers,
         kv_in_ram=True if cache_said else None,
         zero_copy=runtime.schedule is VLLM.schedule
-        and re.search(r"uva|uvm|zero.copy|cpu[-_]offload[-_]gb", said) is not None,
+        and re.search(r"uva|uvm|zero.copy|cpu[-_]offload[-_]gb", stated) is not None,
     )
 
 
@@ -45,9 +45,9 @@ def tiers(
     on_gpu, on_disk = number(row, "fraction_gpu"), number(row, "fraction_disk")
     if on_gpu is not None or on_disk is not None:
         return on_gpu, on_disk
-    said = text(row, "other_metric")
-    on_gpus = re.findall(r"gpu\d+_gb=(\d+(?:\.\d+)?)", said)
-    in_ram = re.search(r"cpu_gb=(\d+(?:\.\d+)?)", said)
+    metric = text(row, "other_metric")
+    on_gpus = re.findall(r"gpu\d+_gb=(\d+(?:\.\d+)?)", metric)
+    in_ram = re.search(r"cpu_gb=(\d+(?:\.\d+)?)", metric)
     if on_gpus and in_ram:
         share = min(sum(map(float, on_gpus)) * GIB / model.file_bytes, 1.0)
         rest = 1.0 - share - float(in_ram.group(1)) * GIB / model.file_bytes
@@ -64,8 +64,8 @@ batches are filled up to (arXiv 2411.11217, table 3) [tokens]."""
 
 def lengths(row: Mapping[str, str]) -> tuple[float | None, float | None]:
     """Prompt and output of a row, stated or by its task; None where it is not said [tokens]."""
-    said = text(row, "other_metric").casefold()
-    task = next((sizes for words, *sizes in TASKS if re.search(words, said)), (None, None))
+    metric = text(row, "other_metric").casefold()
+    task = next((sizes for words, *sizes in TASKS if re.search(words, metric)), (None, None))
     return number(row, "prompt_len") or task[0], number(row, "gen_len") or task[1]
 
 
@@ -84,27 +84,27 @@ def padded(row: Mapping[str, str]) -> float:
 
     MoE-Lightning takes prompts as they are, its "(p)" fills them up as the others do.
     """
-    found = re.search(r"avg \d+ max (\d+)", text(row, "other_metric"))
+    match = re.search(r"avg \d+ max (\d+)", text(row, "other_metric"))
     as_they_are = text(row, "runtime").casefold().endswith("lightning")
-    return 0.0 if found is None or as_they_are else float(found.group(1))
+    return 0.0 if match is None or as_they_are else float(match.group(1))
 
 
 def kv_type(row: Mapping[str, str], runtime: Runtime) -> str:
     """Format of the cache: as stated, or as the engine has it beside weights of that format."""
-    said = text(row, "quant").casefold()
-    if "kv" in said:
-        return "q4_0" if "4" in said else "q8_0"
-    return "fp8" if runtime.key == "tensorrt-llm" and re.search(r"fp[48]", said) else "f16"
+    stated = text(row, "quant").casefold()
+    if "kv" in stated:
+        return "q4_0" if "4" in stated else "q8_0"
+    return "fp8" if runtime.key == "tensorrt-llm" and re.search(r"fp[48]", stated) else "f16"
 
 
 def experts_kept(row: Mapping[str, str]) -> tuple[float | None, bool]:
     """Share of experts that a row says are on the GPU, and whether they are the most asked for."""
-    found = re.search(r"gpu_expert_ratio=(\d(?:\.\d+)?)", text(row, "other_metric"))
+    share = re.search(r"gpu_expert_ratio=(\d(?:\.\d+)?)", text(row, "other_metric"))
     frequent = "frequency" in text(row, "runtime").casefold()
-    return (float(found.group(1)) if found else None), frequent
+    return (float(share.group(1)) if share else None), frequent
 
 
 def replicas(row: Mapping[str, str]) -> int:
     """Copies of the model that a row's requests are divided among; 1 where it says of none."""
-    found = re.search(r"\binstances=(\d+)", text(row, "source_note"))
-    return int(found[1]) if found else 1
+    search = re.search(r"\binstances=(\d+)", text(row, "source_note"))
+    return int(search[1]) if search else 1

@@ -1,4 +1,4 @@
-"""Ways to read a file so that its bytes come from the drive, and not from memory."""
+"""File reads that bypass or drop the page cache."""
 
 import errno
 import itertools
@@ -132,7 +132,7 @@ def still_cached(file: DriveFile) -> float:
 
 
 def _in_memory(descriptor: int, offset: int) -> bool:
-    """A read that may not wait for the drive has an answer."""
+    """Whether a read that must not wait for the drive succeeds."""
     try:
         return os.preadv(descriptor, [bytearray(1)], offset, os.RWF_NOWAIT) > 0
     except OSError:
@@ -209,7 +209,7 @@ def _rate(threads: int, seconds: float, work: Callable[[float], int]) -> float:
 
 
 def _stopped(threads: int, error: OSError) -> str:
-    """The drive's fault, or that of a limit on this process."""
+    """ProbeError for a failing drive or a limit of this process."""
     option = {errno.EMFILE: "-n", errno.ENOMEM: "-v"}.get(error.errno or 0)
     if option is None:
         return f"The drive stopped answering ({error.strerror})."

@@ -1,4 +1,4 @@
-"""What the disk probe reads: a file of the person's, never changed, or one that leaves no trace."""
+"""File that the disk probe reads: an existing one, never changed, or a temporary one."""
 
 import os
 import shutil
@@ -75,7 +75,7 @@ def default_folder() -> Path:
 
 
 def temporary_folder() -> Path:
-    """Where this system puts temporary files.
+    """Folder for temporary files.
 
     Raises:
         ProbeError: nowhere, because every place is full or cannot be written.
@@ -102,7 +102,7 @@ def filesystem(path: Path) -> str:
 
 
 def look_at(path: Path) -> None:
-    """Raises ProbeError for a path that is not there, may not be seen or lies in memory."""
+    """Raise ProbeError for a path that is missing, unreadable or in memory."""
     try:
         path.stat()
     except OSError as error:
@@ -148,7 +148,7 @@ def _place(path: Path) -> str:
 def temporary(
     folder: Path, size: int, seconds: float, stop: Callable[[float], bool]
 ) -> Iterator[DriveFile | None]:
-    """An own file of bytes that no drive can compress; gone when the block ends, even by a kill.
+    """Temporary file of incompressible bytes; gone when the block ends, even by a kill.
 
     (Outside Linux, where a file without a name cannot be opened again, a kill leaves it; the next
     probe there removes it.)

@@ -1,4 +1,4 @@
-"""RAM read while the link to a GPU is busy: either takes from the other."""
+"""Contention probe: RAM reads while the link to a GPU is busy."""
 
 import itertools
 import math
@@ -114,7 +114,7 @@ class _Copying:
             self.check()
 
     def check(self) -> None:
-        """Raises ProbeError where copying has failed."""
+        """Raise ProbeError if copying has failed."""
         if self._error is not None:
             raise self._error
 

@@ -1,4 +1,4 @@
-"""What drivers tell of a GPU: what it is, and how it runs at a moment."""
+"""GPU facts from drivers: identity and momentary state."""
 
 from dataclasses import dataclass
 
@@ -84,12 +84,12 @@ class GpuState:
 
 
 def figure_name(name: str, place: int) -> str:
-    """What a figure of the GPU at a place in the drivers' order is called, the first being 0."""
+    """Name of a measurement of the GPU at a place in the drivers' order, from 0."""
     return name if place == 0 else f"{name}_gpu{place}"
 
 
 def same_bus(bus: str, other: str) -> bool:
-    """Two spellings of a PCI address are the same one.
+    """Whether two PCI addresses mean the same device.
 
     NVML writes the domain in eight digits, CUDA and Linux in four, with or without capitals.
     """

@@ -1,4 +1,4 @@
-"""Limits that a container or a systemd slice puts on this process."""
+"""Container and systemd limits of this process."""
 
 import re
 from collections.abc import Iterator

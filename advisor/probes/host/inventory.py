@@ -1,4 +1,4 @@
-"""What this machine is: processor, memory, caches. Needs no root and never raises."""
+"""Inventory of the host: processor, memory, caches. Needs no root, never raises."""
 
 import os
 import platform

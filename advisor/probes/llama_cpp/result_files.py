@@ -92,7 +92,7 @@ def read(text: str) -> tuple[EngineRun, ...]:
 
 
 def _rows(text: str) -> list[Row]:
-    """The objects of a JSON text, or of one with an object in each line."""
+    """Objects of JSON or JSON Lines text."""
     text = _without_log(text)
     try:
         content = json.loads(text)

@@ -1,4 +1,4 @@
-"""The small models that an engine is timed with: each brings out one cost of a token."""
+"""Sample models for timing an engine, each isolating one cost of a token."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -84,7 +84,7 @@ LM_STUDIO = Runtime(
     place=place,
     schedule=schedule,
     command=command,
-    light_cache="q8_0",
+    quantized_kv_type="q8_0",
     takes_layers=True,
     notes=NOTES,
 )

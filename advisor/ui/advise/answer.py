@@ -26,7 +26,7 @@ class AdviseAnswer:
 
     Attributes:
         choices: what was asked.
-        found: of which model, in the format that was asked for.
+        resolved: of which model, in the format that was asked for.
         machine: where.
         work: the request.
         money: time and prices.
@@ -35,7 +35,7 @@ class AdviseAnswer:
     """
 
     choices: Choices
-    found: ResolvedModel
+    resolved: ResolvedModel
     machine: Machine
     work: Workload
     money: MoneyInputs
@@ -81,7 +81,7 @@ def answer(
     )
     return AdviseAnswer(
         choices=choices,
-        found=found,
+        resolved=found,
         machine=here,
         work=work,
         money=money,

@@ -16,6 +16,7 @@ from advisor.formatting import UNKNOWN, memory, range_of, seconds, tokens_per_se
 from advisor.ui.advise import explanation
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.advise.typing_preview import typing
+from advisor.ui.parts.glossary import explained
 from advisor.ui.parts.markup import block, joined, show
 
 PROMISED = 0.5
@@ -128,10 +129,10 @@ def _was(before: str) -> Markup:
 
 def _facts(answer: AdviseAnswer, one: Estimate) -> Markup:
     first = one.first_token
-    facts = [
+    facts: list[tuple[str, Markup | str]] = [
         ("First token", seconds(float(first.value)) if first else UNKNOWN),
-        ("Bound by", one.bottleneck),
-        ("Runtime", f"{one.runtime}, {one.model.format}"),
+        ("Bound by", explained(one.bottleneck)),
+        ("Runtime", explained(f"{one.runtime}, {one.model.format}")),
     ]
     if one.strategy is not PlacementStrategy.GPU_RESIDENT and answer.machine.gpus and one.placement:
         kept, layers = int(one.placement.gpu_layers), one.model.layers
@@ -222,7 +223,7 @@ def _other_ways(answer: AdviseAnswer, shown: Estimate) -> Iterable[Markup]:
         "Streamed to the GPU" if in_place else "Computed in place",
         tokens_per_second(decode_tps(other)), other.runtime, other.model.format, other.bottleneck,
     )  # fmt: skip
-    yield Markup(
+    yield explained(
         "In place, the processor reads the weights where they lie. Streamed, each token carries "
         "them over the link."
     )

@@ -18,6 +18,7 @@ from advisor.formatting import memory, number, tokens_per_second
 from advisor.model.model import Floats
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.advise.estimate_choice import choose
+from advisor.ui.parts.glossary import explained
 from advisor.ui.parts.log_curves import Curve, CurveMark, curves
 from advisor.ui.parts.markup import block, show
 from advisor.ui.parts.plot import draw
@@ -26,7 +27,9 @@ from advisor.ui.parts.plot import draw
 def users_together(answer: AdviseAnswer) -> None:
     """Total speed and that of each user, over their number."""
     ready = sorted(
-        (one for one in answer.advice.estimates if bool(one.fits)), key=decode_tps, reverse=True
+        (estimate for estimate in answer.advice.estimates if bool(estimate.fits)),
+        key=decode_tps,
+        reverse=True,
     )
     if not ready:
         return
@@ -44,50 +47,50 @@ def _together(answer: AdviseAnswer, ready: list[Estimate]) -> None:
         "Tokens/s for each", 0.1, 1000.0, READING, 1.0, key="reading", format="%g",
         help="Speed that each user should have at least. People read about 5 tokens a second.",
     )  # fmt: skip
-    found = concurrency.together(chosen, target, answer.choices.settings())
-    if found is None:
+    shared = concurrency.together(chosen, target, answer.choices.settings())
+    if shared is None:
         show(block("oa-why", "Not even one user fits with these choices.", "p"))
         return
-    show(block("oa-why", " ".join(limits(found)), "p"))
-    draw(_users_chart(found), key="users_chart", alt=" ".join(limits(found)))
+    show(block("oa-why", " ".join(limits(shared)), "p"))
+    draw(_users_chart(shared), key="users_chart", alt=" ".join(limits(shared)))
 
 
-def limits(found: Together) -> Iterable[str]:
+def limits(together: Together) -> Iterable[str]:
     """What the chart says: gain, cache, where memory ends, where the speed asked for does."""
-    alone, most = tokens_per_second(float(found.each[0])), int(found.users[-1])
+    alone, most = tokens_per_second(float(together.each[0])), int(together.users[-1])
     yield f"One user gets {alone}" + (
-        f"; {most} users together get {tokens_per_second(float(found.total[-1]))}, "
-        f"{number(found.gain)} times as much."
+        f"; {most} users together get {tokens_per_second(float(together.total[-1]))}, "
+        f"{number(together.gain)} times as much."
         if most > 1
         else "."
     )
-    yield f"The cache of each takes {memory(found.kv_bytes)}."
-    if found.memory_ends is None:
+    yield f"The cache of each takes {memory(together.kv_bytes)}."
+    if together.memory_ends is None:
         yield f"Memory holds more than {USERS[-1]} users."
     else:
         yield f"Memory ends at {most} {'users' if most > 1 else 'user'}."
-    target = tokens_per_second(found.target)
-    if found.target_ends is None:
+    target = tokens_per_second(together.target)
+    if together.target_ends is None:
         yield f"Each of them still gets {target} or more, so memory is the limit."
-    elif found.target_ends == 0:
+    elif together.target_ends == 0:
         yield f"Not even a single user gets {target}."
     else:
-        yield f"Up to {found.target_ends} get {target} each, so speed is the limit."
+        yield f"Up to {together.target_ends} get {target} each, so speed is the limit."
 
 
-def _users_chart(found: Together) -> dict[str, object]:
+def _users_chart(together: Together) -> dict[str, object]:
     lines = (
-        Curve(name="all together", x=found.users, y=found.total),
-        Curve(name="each", x=found.users, y=found.each),
+        Curve(name="all together", x=together.users, y=together.total),
+        Curve(name="each", x=together.users, y=together.each),
     )
-    marks = [CurveMark(text=f"{found.target:g} tokens/s for each", y=found.target)]
-    if found.memory_ends is not None and found.memory_ends > 1:
+    marks = [CurveMark(text=f"{together.target:g} tokens/s for each", y=together.target)]
+    if together.memory_ends is not None and together.memory_ends > 1:
         marks.append(
-            CurveMark(text=f"memory ends at {found.memory_ends}", x=float(found.memory_ends))
+            CurveMark(text=f"memory ends at {together.memory_ends}", x=float(together.memory_ends))
         )
-    if found.target_ends:
+    if together.target_ends:
         marks.append(
-            CurveMark(text=f"{found.target_ends} at that speed", x=float(found.target_ends))
+            CurveMark(text=f"{together.target_ends} at that speed", x=float(together.target_ends))
         )
     return curves(lines, marks, x_label="users", y_label="tokens/s")
 
@@ -96,7 +99,8 @@ def in_place_or_streamed(answer: AdviseAnswer) -> None:
     """Weights in RAM: read by the processor or carried to the GPU, by users and by prompt."""
     estimates = answer.advice.estimates
     whole = any(
-        bool(one.fits) and one.strategy is PlacementStrategy.GPU_RESIDENT for one in estimates
+        bool(estimate.fits) and estimate.strategy is PlacementStrategy.GPU_RESIDENT
+        for estimate in estimates
     )
     if whole or not answer.machine.gpus:
         return
@@ -111,13 +115,13 @@ def _crossovers(answer: AdviseAnswer) -> None:
     if users is None or prompt is None:
         show(block("oa-why", "Only one of the two ways works here.", "p"))
         return
-    show(block("oa-why", MEANING, "p"))
+    show(block("oa-why", explained(MEANING), "p"))
     left, right = st.columns(2, gap="medium")
     with left:
         _crossover(users, "users", "tokens/s, all together", by_users_words(users))
     with right:
         _crossover(prompt, "tokens of the prompt", "prompt tokens/s", by_prompt_words(prompt))
-    show(block("oa-soft", COPIED, "p"))
+    show(block("oa-soft", explained(COPIED), "p"))
 
 
 MEANING = (
@@ -126,39 +130,39 @@ MEANING = (
 )
 
 
-def _crossover(found: Crossover, x_label: str, y_label: str, words: str) -> None:
+def _crossover(crossover: Crossover, x_label: str, y_label: str, words: str) -> None:
     show(block("oa-strong", words, "p"))
     lines = (
-        Curve(name="in place", x=found.at, y=found.in_place.speed),
-        Curve(name="streamed", x=found.at, y=found.streamed.speed),
+        Curve(name="in place", x=crossover.at, y=crossover.in_place.speed),
+        Curve(name="streamed", x=crossover.at, y=crossover.streamed.speed),
     )
-    at = found.overtakes
-    between = at is not None and at > found.at[0]
+    at = crossover.overtakes
+    between = at is not None and at > crossover.at[0]
     marks = [CurveMark(text=f"from {np.ceil(at):,.0f}", x=at)] if at is not None and between else []
     figure = curves(lines, marks, x_label=x_label, y_label=y_label)
     draw(figure, key=f"crossover_{x_label}", alt=words)
 
 
-def by_users_words(found: Crossover) -> str:
+def by_users_words(crossover: Crossover) -> str:
     """Where streaming overtakes, in users."""
-    at, limit = found.overtakes, _last_of(found.at, found.streamed.speed)
+    at, limit = crossover.overtakes, _last_of(crossover.at, crossover.streamed.speed)
     if at is None:
         return f"Streaming does not overtake up to {limit} users, which is what its memory holds."
-    if at <= found.at[0]:
-        return f"Streaming is faster from the first user on ({_who(found, at)})."
-    return f"From about {np.ceil(at):.0f} users on, streaming is faster ({_who(found, at)})."
+    if at <= crossover.at[0]:
+        return f"Streaming is faster from the first user on ({_who(crossover, at)})."
+    return f"From about {np.ceil(at):.0f} users on, streaming is faster ({_who(crossover, at)})."
 
 
-def by_prompt_words(found: Crossover) -> str:
+def by_prompt_words(crossover: Crossover) -> str:
     """Where streaming overtakes, in tokens of the prompt."""
-    at = found.overtakes
+    at = crossover.overtakes
     if at is None:
-        longest = _last_of(found.at, found.streamed.speed)
+        longest = _last_of(crossover.at, crossover.streamed.speed)
         return f"Streaming does not overtake with prompts of up to {longest:,} tokens."
-    if at <= found.at[0]:
-        return f"Streaming reads prompts of every length sooner ({_who(found, at)})."
+    if at <= crossover.at[0]:
+        return f"Streaming reads prompts of every length sooner ({_who(crossover, at)})."
     length = f"{np.ceil(at):,.0f} tokens"
-    return f"From prompts of about {length} on, streaming is faster ({_who(found, at)})."
+    return f"From prompts of about {length} on, streaming is faster ({_who(crossover, at)})."
 
 
 def _last_of(at: Floats, speed: Floats) -> int:
@@ -166,11 +170,11 @@ def _last_of(at: Floats, speed: Floats) -> int:
     return int(there[-1]) if there.size else 0
 
 
-def _who(found: Crossover, at: float) -> str:
+def _who(crossover: Crossover, at: float) -> str:
     """The two runtimes where streaming has just overtaken; one where it alone is left."""
-    place = min(int(np.searchsorted(found.at, at)), len(found.at) - 1)
-    over = found.in_place.runtimes[place]
-    return found.streamed.runtimes[place] + (f" over {over}" if over else "")
+    place = min(int(np.searchsorted(crossover.at, at)), len(crossover.at) - 1)
+    over = crossover.in_place.runtimes[place]
+    return crossover.streamed.runtimes[place] + (f" over {over}" if over else "")
 
 
 COPIED = (

@@ -35,27 +35,27 @@ HOW = (
 @st.fragment
 def panel(answer: AdviseAnswer) -> None:
     """The expander under the cards."""
-    named = {_label(one): one for one in measurable(answer.advice.estimates)}
+    named = {_label(estimate): estimate for estimate in measurable(answer.advice.estimates)}
     if not named:
         return
     with st.expander("Measured something else?", key="diagnose"):
-        one, decode, prompt = _asked(named)
+        estimate, decode, prompt = _asked(named)
         system = this_system() if answer.choices.this_machine else ""
         try:
             measured = Measured(decode=decode, prompt=prompt) if decode else _in_a_file()
             if measured is None:
                 show(block("oa-soft", HOW, "p"))
                 return
-            found = diagnose(one, measured, system)
+            diagnosis = diagnose(estimate, measured, system)
         except AdvisorError as error:
             notice(str(error), "error")
             return
-        _show(found)
+        _show(diagnosis)
 
 
-def _label(one: Estimate) -> str:
-    short = "" if bool(one.fits) else " (does not fit)"
-    return f"{TITLES[one.strategy]}, {one.runtime}{short}"
+def _label(estimate: Estimate) -> str:
+    short = "" if bool(estimate.fits) else " (does not fit)"
+    return f"{TITLES[estimate.strategy]}, {estimate.runtime}{short}"
 
 
 def _asked(named: dict[str, Estimate]) -> tuple[Estimate, float | None, float | None]:
@@ -75,9 +75,9 @@ def _in_a_file() -> Measured | None:
     file = st.file_uploader("Or a tool's results", type=["json", "jsonl"], key="measured_file")
     if file is None:
         return None
-    found = reported(file.getvalue(), file.name[:80])
-    show(block("oa-soft", f"Read from {found.source}.", "p"))
-    return found.measured
+    report = reported(file.getvalue(), file.name[:80])
+    show(block("oa-soft", f"Read from {report.source}.", "p"))
+    return report.measured
 
 
 def _speed(label: str, limits: str, key: str) -> float | None:
@@ -89,25 +89,25 @@ def _speed(label: str, limits: str, key: str) -> float | None:
     )  # fmt: skip
 
 
-def _show(found: Diagnosis) -> None:
-    show(block("oa-verdict", sentence(found), "p"))
-    full, brief, heading = told(found)
-    for number, one in enumerate(full, start=1):
+def _show(diagnosis: Diagnosis) -> None:
+    show(block("oa-verdict", sentence(diagnosis), "p"))
+    full, brief, heading = told(diagnosis)
+    for number, explanation in enumerate(full, start=1):
         with st.container(gap=None):
-            _in_full(number, one, prompt=found.measured.prompt is not None)
+            _in_full(number, explanation, prompt=diagnosis.measured.prompt is not None)
     if brief:
         show(joined((block("oa-strong", heading, "p"), _list(brief))))
-    for needed in found.needed:
+    for needed in diagnosis.needed:
         with st.container(gap=None):
             show(block("oa-cause", needed_words(needed), "p"))
             st.code(needed.test, language="bash", wrap_lines=True)
 
 
-def _in_full(number: int, one: Explanation, *, prompt: bool) -> None:
+def _in_full(number: int, explanation: Explanation, *, prompt: bool) -> None:
     """The cause and what it would give, then test and remedy."""
-    row = one.row
-    speed = block("oa-soft", f"It would give {speed_words(one, prompt=prompt)}.")
-    head = block("oa-strong", f"{number}. {cause_words(one)}")
+    row = explanation.row
+    speed = block("oa-soft", f"It would give {speed_words(explanation, prompt=prompt)}.")
+    head = block("oa-strong", f"{number}. {cause_words(explanation)}")
     show(joined((head, speed, _labelled("Test", row.test))))
     if row.command:
         st.code(row.command, language="bash", wrap_lines=True)
@@ -135,6 +135,6 @@ def _list(part: Sequence[Explanation]) -> Markup:
 
 
 def _rows(row: Markup, part: Iterable[Explanation]) -> Iterable[Markup]:
-    for one in part:
-        speed = tokens_per_second(float(one.trial.decode.value))
-        yield row.format(two_lines(one.row.cause, one.trial.detail), speed)
+    for explanation in part:
+        speed = tokens_per_second(float(explanation.trial.decode.value))
+        yield row.format(two_lines(explanation.row.cause, explanation.trial.detail), speed)

@@ -19,7 +19,7 @@ def choose(
         best: to begin with.
         key: of the widget.
     """
-    named = {f"{one.runtime}, {TITLES[one.strategy]}": one for one in estimates}
+    named = {f"{estimate.runtime}, {TITLES[estimate.strategy]}": estimate for estimate in estimates}
     if st.session_state.get(key) not in named:
         first = next(iter(named))
         st.session_state[key] = next((name for name in named if named[name] is best), first)

@@ -12,6 +12,7 @@ from advisor.cost_model.schedule import Flow, Route
 from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN
 from advisor.formatting import number, seconds, tokens_per_second
 from advisor.reports.from_advice import figure_text
+from advisor.ui.parts.glossary import explained
 from advisor.ui.parts.markup import block, joined, show, table, two_lines
 from advisor.units import GB
 
@@ -27,56 +28,58 @@ PART_NAMES = {
 }
 
 
-def button(one: Estimate) -> None:
+def button(estimate: Estimate) -> None:
     """The popover beside a number."""
-    key = f"why_{one.strategy.name}"
+    key = f"why_{estimate.strategy.name}"
     with st.popover("Why this number?", width="stretch", key=key):
-        show(joined(explanation(one)))
+        show(joined(explanation(estimate)))
 
 
-def explanation(one: Estimate) -> Iterable[Markup]:
+def explanation(estimate: Estimate) -> Iterable[Markup]:
     """Formula, parts and inputs of one estimate."""
-    if one.step is None or one.decode is None:
+    if estimate.step is None or estimate.decode is None:
         return
-    total = float(one.step.total)
+    total = float(estimate.step.total)
     yield block("oa-strong", "One token is the sum of its parts", "p")
-    yield table(("Part", "Bytes", "Speed", "Time"), _parts(one), label="Time of one token",
+    yield table(("Part", "Bytes", "Speed", "Time"), _parts(estimate), label="Time of one token",
                 numeric=(1, 2, 3))  # fmt: skip
     yield block(
         "oa-why",
         f"{seconds(total)} for a token, so 1 / {number(total, 3)} s = "
-        f"{tokens_per_second(decode_tps(one))}."
-        + ("" if bool(one.fits) else " This is what it would reach if it fitted."),
+        f"{tokens_per_second(decode_tps(estimate))}."
+        + ("" if bool(estimate.fits) else " This is what it would reach if it fitted."),
         "p",
     )
-    hidden = float(one.step.hidden)
+    hidden = float(estimate.step.hidden)
     if hidden > 0:
         yield block("oa-soft", f"{seconds(hidden)} run beside a longer part and cost nothing.", "p")
     yield block("oa-strong", "What it rests on", "p")
-    yield table(("Figure", "Value"), _inputs(one), label="Inputs of the estimate", numeric=(1,))
+    yield table(
+        ("Figure", "Value"), _inputs(estimate), label="Inputs of the estimate", numeric=(1,)
+    )
 
 
-def _parts(one: Estimate) -> Iterable[tuple[str, str, str, str]]:
-    moved = _bytes(one)
-    parts = one.step.parts if one.step else {}
+def _parts(estimate: Estimate) -> Iterable[tuple[Markup, str, str, str]]:
+    moved = _bytes(estimate)
+    parts = estimate.step.parts if estimate.step else {}
     for name, duration in sorted(parts.items(), key=lambda part: -float(part[1])):
         spent, size = float(duration), moved.get(name, 0.0)
         if spent > 0:
             yield (
-                PART_NAMES.get(name, name),
+                explained(PART_NAMES.get(name, name)),
                 f"{number(size / GB, 3)} GB" if size else "",
                 f"{number(size / spent / GB, 3)} GB/s" if size else "",
                 seconds(spent),
             )
 
 
-def _bytes(one: Estimate) -> dict[str, float]:
+def _bytes(estimate: Estimate) -> dict[str, float]:
     """Bytes that each route carries for one token [B]."""
-    found: dict[str, float] = {}
-    for stage in one.phases.decode.stages if one.phases else ():
+    carried: dict[str, float] = {}
+    for stage in estimate.phases.decode.stages if estimate.phases else ():
         for flow in stage.flows:
-            found[flow.route] = found.get(flow.route, 0.0) + _carried(flow)
-    return found
+            carried[flow.route] = carried.get(flow.route, 0.0) + _carried(flow)
+    return carried
 
 
 def _carried(flow: Flow) -> float:
@@ -85,8 +88,8 @@ def _carried(flow: Flow) -> float:
     return float(np.ravel(size)[0])
 
 
-def _inputs(one: Estimate) -> Iterable[tuple[Markup, str]]:
-    for item in one.assumptions:
+def _inputs(estimate: Estimate) -> Iterable[tuple[Markup, str]]:
+    for item in estimate.assumptions:
         figure = item.figure
         origin = ", ".join(part for part in (figure.kind.value, figure.source, figure.date) if part)
         yield two_lines(item.what, origin), figure_text(item)

@@ -14,6 +14,7 @@ from advisor.model.architecture import Architecture, Group, LayerCache
 from advisor.model.model import LAYERED, Model
 from advisor.model.resolve import ResolvedModel
 from advisor.ui.advise.answer import AdviseAnswer
+from advisor.ui.parts.glossary import term
 from advisor.ui.parts.markup import block, joined, show, table
 
 Row = tuple[Markup, str]
@@ -48,18 +49,13 @@ LONGEST_FACT = 300
 def expander(answer: AdviseAnswer) -> None:
     """The expander under the title."""
     with st.expander("What was understood of the model", key="understood"):
-        model = answer.found.model
+        model = answer.resolved.model
         left, right = st.columns([3, 2], gap="medium")
         with left:
             show(joined((*_parts(model), *_cache(model, answer.work))))
         with right:
             show(joined(_numbers(model)))
-        show(joined(_origin(answer.found)))
-
-
-def _term(word: str, meaning: str) -> Markup:
-    """A word that explains itself to whoever points at it or reaches it by keyboard."""
-    return Markup("<abbr title='{}' tabindex='0'>{}</abbr>").format(meaning, word)
+        show(joined(_origin(answer.resolved)))
 
 
 def _head(text: str) -> Markup:
@@ -68,7 +64,7 @@ def _head(text: str) -> Markup:
 
 def _parts(model: Model) -> Iterable[Markup]:
     yield _head("Weights by part")
-    headings = [_term(word, meaning) if meaning else word for word, meaning in HEADINGS.items()]
+    headings = [term(word, meaning) if meaning else word for word, meaning in HEADINGS.items()]
     yield table(headings, _part_rows(model), label="Weights by part", numeric=(1, 2, 3, 4))
 
 
@@ -81,7 +77,7 @@ def _part_rows(model: Model) -> Iterable[tuple[object, ...]]:
             stored = memory(size) if count else ""
             tied = group is Group.OUTPUT and model.architecture.tied
             name = "output head (the embedding again)" if tied else group.value
-            yield _term(name, meaning), short(count), stored, bits, memory(read)
+            yield term(name, meaning), short(count), stored, bits, memory(read)
     total = model.architecture.params
     yield (
         Markup("<b>all</b>"), short(total), memory(model.file_bytes),
@@ -92,10 +88,10 @@ def _part_rows(model: Model) -> Iterable[tuple[object, ...]]:
 @lru_cache(maxsize=64)
 def _params(architecture: Architecture) -> Counter[Group]:
     """Weights of each group; an output head that is the embedding counts there alone."""
-    found: Counter[Group] = Counter()
+    params: Counter[Group] = Counter()
     for tensor in architecture.tensors:
-        found[_group(tensor.group, tensor.layer)] += tensor.params
-    return found
+        params[_group(tensor.group, tensor.layer)] += tensor.params
+    return params
 
 
 def _group(group: Group, layer: int | None) -> Group:
@@ -128,26 +124,26 @@ def _numbers(model: Model) -> Iterable[Markup]:
 
 def _number_rows(model: Model) -> Iterable[Row]:
     built = model.architecture
-    yield _term("parameters", "All weights, a shared table once."), short(built.params)
+    yield term("parameters", "All weights, a shared table once."), short(built.params)
     yield (
-        _term("active", "Weights that one token passes, the embedding table included."),
+        term("active", "Weights that one token passes, the embedding table included."),
         short(built.active_params),
     )
-    yield _term("layers", "Blocks that repeat; a GPU takes whole ones."), f"{built.layers}"
+    yield term("layers", "Blocks that repeat; a GPU takes whole ones."), f"{built.layers}"
     if built.experts:
         layers = int(model.expert_layers.sum())
         used = f"{built.experts.used} of {built.experts.total} in {layers} layers"
-        yield _term("experts", "Routed experts that a token uses, of those a layer has."), used
+        yield term("experts", "Routed experts that a token uses, of those a layer has."), used
     for kind, count in _attention(built).items():
-        yield _term(f"with {kind}", KINDS[kind.split(" of ")[0]]), str(count)
-    yield _term("width", "Numbers that pass from layer to layer."), f"{built.hidden:,}"
-    yield _term("vocabulary", "Tokens it knows."), f"{built.vocab:,}"
+        yield term(f"with {kind}", KINDS[kind.split(" of ")[0]]), str(count)
+    yield term("width", "Numbers that pass from layer to layer."), f"{built.hidden:,}"
+    yield term("vocabulary", "Tokens it knows."), f"{built.vocab:,}"
     if built.max_context:
-        yield _term("longest context", "Tokens it was trained for."), f"{built.max_context:,}"
+        yield term("longest context", "Tokens it was trained for."), f"{built.max_context:,}"
 
 
 def _attention(built: Architecture) -> Counter[str]:
-    return Counter(_kind(one) for one in built.cache)
+    return Counter(_kind(cache) for cache in built.cache)
 
 
 def _kind(cache: LayerCache) -> str:
@@ -164,31 +160,31 @@ def _cache(model: Model, work: Workload) -> Iterable[Markup]:
 
 
 def _cache_rows(model: Model, work: Workload) -> Iterable[Row]:
-    one = float(np.sum(model.kv_bytes(2.0, work.kv_type) - model.kv_bytes(1.0, work.kv_type)))
+    per_token = float(np.sum(model.kv_bytes(2.0, work.kv_type) - model.kv_bytes(1.0, work.kv_type)))
     full = float(np.sum(model.kv_bytes(work.context, work.kv_type)))
     fixed = float(np.sum(model.kv_bytes(0.0, work.kv_type)))
     kind = f"{work.kv_type}, f16 takes two bytes for each number."
-    yield _term("for each token", f"While no window is full; in {kind}"), memory(one)
+    yield term("for each token", f"While no window is full; in {kind}"), memory(per_token)
     yield (
-        _term(f"at {work.context:,.0f} tokens", "For each user, windows and states included."),
+        term(f"at {work.context:,.0f} tokens", "For each user, windows and states included."),
         memory(full),
     )
     if work.users > 1:
         yield (
-            _term(f"for {work.users} users", "All of them at that context."),
+            term(f"for {work.users} users", "All of them at that context."),
             memory(full * float(work.users)),
         )
     if fixed:
-        yield _term("of that fixed", "States that are there from the first token."), memory(fixed)
+        yield term("of that fixed", "States that are there from the first token."), memory(fixed)
 
 
-def _origin(found: ResolvedModel) -> Iterable[Markup]:
+def _origin(resolved: ResolvedModel) -> Iterable[Markup]:
     yield _head("Where this comes from")
-    rows: list[tuple[str, object]] = [("source", _source(found.source))]
-    rows.append(("sizes", _sizes(found)))
-    rows += [(name.replace("_", " "), text[:LONGEST_FACT]) for name, text in found.facts.items()]
+    rows: list[tuple[str, object]] = [("source", _source(resolved.source))]
+    rows.append(("sizes", _sizes(resolved)))
+    rows += [(name.replace("_", " "), text[:LONGEST_FACT]) for name, text in resolved.facts.items()]
     yield table(("What", "As read"), (row for row in rows if row[1]), label="Where from")
-    yield joined(block("oa-soft", note, "p") for note in found.notes)
+    yield joined(block("oa-soft", note, "p") for note in resolved.notes)
 
 
 def _source(text: str) -> object:
@@ -199,10 +195,10 @@ def _source(text: str) -> object:
     )
 
 
-def _sizes(found: ResolvedModel) -> str:
+def _sizes(resolved: ResolvedModel) -> str:
     """Whether sizes were read or worked out."""
-    form = found.model.format
-    if found.stored == form and found.source.startswith("GGUF"):
+    form = resolved.model.format
+    if resolved.stored == form and resolved.source.startswith("GGUF"):
         return "as the file has them, tensor by tensor"
-    instead = f"; it is stored as {found.stored}" if found.stored not in ("", form) else ""
+    instead = f"; it is stored as {resolved.stored}" if resolved.stored not in ("", form) else ""
     return f"worked out for {form}, tensor by tensor{instead}"

@@ -37,7 +37,7 @@ from advisor.ui.sidebar.model_choice import Picked
 
 def impossible(picked: Picked, chosen: Choices, error: AdvisorError) -> None:
     """Choices that have no answer, and why."""
-    model = picked.found.model
+    model = picked.resolved.model
     markup.show(block("oa-title", f"{model.name}, {chosen.form or model.format}", "h1"))
     notice(str(error), "error")
     if isinstance(error, Refusal):
@@ -64,7 +64,7 @@ def show(answer: AdviseAnswer, problems: Iterable[str]) -> None:
         problems: what was wrong with the link that was opened, one sentence each.
     """
     _head(answer)
-    lengths = context_notes(answer.found.model, answer.work)
+    lengths = context_notes(answer.resolved.model, answer.work)
     for sentence in (*problems, *lengths):
         notice(sentence, "warning")
     model_summary.expander(answer)

@@ -13,6 +13,7 @@ from advisor.formatting import memory, range_of, seconds, tokens_per_second
 from advisor.runtimes.setup_effort import setup_efforts
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.advise.estimate_choice import choose
+from advisor.ui.parts.glossary import explained, term
 from advisor.ui.parts.markup import block, show, table, two_lines
 
 HEADINGS = ("Runtime", "Placement", "Speed", "First token", "Bound by", "Setup")
@@ -21,25 +22,27 @@ HEADINGS = ("Runtime", "Placement", "Speed", "First token", "Bound by", "Setup")
 def runtimes(answer: AdviseAnswer) -> None:
     """Every runtime and placement that works here, fastest first; the others folded below."""
     estimates = answer.advice.estimates
-    ready = sorted((one for one in estimates if bool(one.fits)), key=decode_tps, reverse=True)
+    ready = sorted(
+        (estimate for estimate in estimates if bool(estimate.fits)), key=decode_tps, reverse=True
+    )
     if ready:
         with st.container(key="runtimes"):
             rows = map(_row, ready)
             show(table(HEADINGS, rows, label="Runtimes, fastest first", numeric=(2, 3)))
         _command(answer, ready)
-    _refused([one for one in estimates if not bool(one.fits)])
+    _refused([estimate for estimate in estimates if not bool(estimate.fits)])
 
 
-def _row(one: Estimate) -> Sequence[object]:
-    decode, first = one.decode, one.first_token
+def _row(estimate: Estimate) -> Sequence[object]:
+    decode, first = estimate.decode, estimate.first_token
     speeds = range_of(float(decode.low), float(decode.high)) if decode else ""
     return (
-        two_lines(one.runtime, one.becomes),
-        TITLES[one.strategy],
-        two_lines(tokens_per_second(decode_tps(one)), speeds),
+        two_lines(estimate.runtime, explained(estimate.becomes)),
+        TITLES[estimate.strategy],
+        two_lines(tokens_per_second(decode_tps(estimate)), speeds),
         seconds(float(first.value)) if first else "",
-        one.bottleneck,
-        effort(one.runtime),
+        explained(estimate.bottleneck),
+        effort(estimate.runtime),
     )
 
 
@@ -48,16 +51,16 @@ def effort(runtime: str) -> Markup | str:
     row = setup_efforts().get(runtime)
     if row is None:
         return ""
-    return Markup("<abbr title='{}' tabindex='0'>{}</abbr>").format(row.why, row.effort)
+    return term(row.effort, row.why)
 
 
 def _command(answer: AdviseAnswer, ready: Sequence[Estimate]) -> None:
     """The command of the one that is chosen, and what is to be known of it."""
-    one = choose("Command for", ready, answer.advice.best, key="command_of")
-    st.code(one.command, language=one.how.language, wrap_lines=True)
-    row = setup_efforts().get(one.runtime)
-    show(block("oa-soft", f"Written for {one.how.version}.{f' {row.why}' if row else ''}", "p"))
-    for sentence in (*remarks(one), *one.how.notes):
+    picked = choose("Command for", ready, answer.advice.best, key="command_of")
+    st.code(picked.command, language=picked.how.language, wrap_lines=True)
+    row = setup_efforts().get(picked.runtime)
+    show(block("oa-soft", f"Written for {picked.how.version}.{f' {row.why}' if row else ''}", "p"))
+    for sentence in (*remarks(picked), *picked.how.notes):
         show(block("oa-soft", sentence, "p"))
 
 
@@ -72,8 +75,8 @@ def _refused(others: Sequence[Estimate]) -> None:
 def _reasons(others: Sequence[Estimate]) -> Iterable[tuple[object, object, object]]:
     """One row for placements of a runtime that share their reason."""
     grouped: dict[tuple[str, str], list[str]] = {}
-    for one in others:
-        why = one.refusal or f"{one.model.format} is {memory(float(one.missing))} too large."
-        grouped.setdefault((one.runtime, why), []).append(TITLES[one.strategy])
+    for other in others:
+        why = other.refusal or f"{other.model.format} is {memory(float(other.missing))} too large."
+        grouped.setdefault((other.runtime, why), []).append(TITLES[other.strategy])
     for (runtime, why), placements in grouped.items():
         yield runtime, ", ".join(placements), why

@@ -26,7 +26,7 @@ SAME = 0.01
 
 
 @dataclass(frozen=True, kw_only=True)
-class Change:
+class SpeedChange:
     """One placement, before and after.
 
     Attributes:
@@ -71,7 +71,7 @@ def last_runtime() -> Runtime:
 
 def changes(
     model: Model, work: Workload, name: str, measured: Calibration, runtime: Runtime = LLAMA_CPP
-) -> list[Change]:
+) -> list[SpeedChange]:
     """Each placement of a runtime with and without what was measured.
 
     Args:
@@ -89,7 +89,9 @@ def changes(
         for known in (Calibration(), measured)
     )
     return [
-        Change(placement=TITLES[strategy], before=_speed(before[strategy]), after=_speed(estimate))
+        SpeedChange(
+            placement=TITLES[strategy], before=_speed(before[strategy]), after=_speed(estimate)
+        )
         for strategy, estimate in after.items()
     ]
 
@@ -141,7 +143,7 @@ def _chosen(model: Model, work: Workload) -> tuple[Model, Workload]:
     return resolve.find(name, model.format).model, work
 
 
-def sentence(model: str, changes: Sequence[Change]) -> str:
+def sentence(model: str, changes: Sequence[SpeedChange]) -> str:
     """What became of the fastest placement, in words."""
     both = [change for change in changes if change.before and change.after]
     if not both:
@@ -154,7 +156,7 @@ def sentence(model: str, changes: Sequence[Change]) -> str:
     return f"{model}, {where}: {after}, was {before} assumed ({fastest.words})."
 
 
-def _table(changes: Iterable[Change]) -> Markup:
+def _table(changes: Iterable[SpeedChange]) -> Markup:
     rows = (
         (change.placement, _cell(change.after), _cell(change.before), change.words)
         for change in changes

@@ -18,12 +18,12 @@ if not st.session_state.get("ledger_seen"):
     with waiting.container():
         show(block("oa-soft", WAIT, "p"))
         st.skeleton(height=420)
-found = judged()
+accuracy = judged()
 st.session_state["ledger_seen"] = True
 waiting.empty()
-scores.verdict(found)
-scores.regimes(found)
-points.figures((*found.points, *own_results.points()))
-scores.formulas(found)
+scores.verdict(accuracy)
+scores.regimes(accuracy)
+points.figures((*accuracy.points, *own_results.points()))
+scores.formulas(accuracy)
 scores.method()
 claims_section()

@@ -32,10 +32,10 @@ if wanted.problem:
     st.stop()
 st.session_state["last_asked"] = wanted.picked, chosen
 try:
-    found = answer(chosen, wanted.picked, machine_panel.calibrated_at())
+    advice = answer(chosen, wanted.picked, machine_panel.calibrated_at())
 except AdvisorError as error:
     waiting.empty()
     page.impossible(wanted.picked, chosen, error)
 else:
     waiting.empty()
-    page.show(found, st.session_state["link_problems"])
+    page.show(advice, st.session_state["link_problems"])

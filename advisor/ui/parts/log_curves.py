@@ -71,8 +71,10 @@ def _left(lines: Sequence[Curve]) -> float:
 def _ends(lines: Sequence[Curve], marks: Sequence[CurveMark]) -> tuple[float, float, float]:
     """The last place with a speed, and the lowest and highest speed with some room."""
     shown = [(line.x[np.isfinite(line.y)], line.y[np.isfinite(line.y)]) for line in lines]
-    speeds = np.concatenate([y for _, y in shown] + [np.array([one.y]) for one in marks if one.y])
-    right = max([float(x[-1]) for x, _ in shown if x.size] + [one.x for one in marks if one.x])
+    speeds = np.concatenate(
+        [y for _, y in shown] + [np.array([mark.y]) for mark in marks if mark.y]
+    )
+    right = max([float(x[-1]) for x, _ in shown if x.size] + [mark.x for mark in marks if mark.x])
     return right, float(np.min(speeds)) / 1.6, float(np.max(speeds)) * 2.2
 
 

@@ -77,6 +77,6 @@ def _cells(element: str, cells: Iterable[object], sides: Iterable[str]) -> str:
     )
 
 
-def two_lines(first: str, second: str) -> Markup:
+def two_lines(first: str, second: str | Markup) -> Markup:
     """A cell with a lesser line under its text."""
     return escape(first) + (block("oa-soft", second) if second else "")

@@ -157,13 +157,13 @@ class ProbeJob:
         if self.cancelled:
             return "Stopped; nothing was changed."
         figures = [
-            f"{title(one.name)} {quantity(one.value, one.unit)} "
-            f"(repeats within {100 * one.spread:.0f} %)"
-            for one in self.measurements
+            f"{title(measurement.name)} {quantity(measurement.value, measurement.unit)} "
+            f"(repeats within {100 * measurement.spread:.0f} %)"
+            for measurement in self.measurements
         ]
         how = "Measured and saved" if self.saved else "Measured"
         measured = f"{how}: {', '.join(figures)}." if figures else ""
-        if any(one.spread > UNSTEADY for one in self.measurements):
+        if any(measurement.spread > UNSTEADY for measurement in self.measurements):
             measured += " The machine was busy; measure again when it rests."
         late = f"It was stopped after {self.longest:.0f} s." if self.too_long else ""
         late = "" if figures else late

@@ -166,7 +166,8 @@ def _model() -> tuple[Field, ...]:
         Pick(
             key="format", label="Format", kind="format", options=(*names, *OTHER_FORMATS),
             default="Q4_K_M",
-            help="How the weights are packed. Q4_K_M takes about 4.8 bits for each weight.",
+            help="How the weights are packed. Q4_K_M takes about 4.8 bits for each weight. AWQ and "
+            "GPTQ (4 bits) and FP8 (8 bits) are made for GPU servers such as vLLM.",
         ),
         Pick(
             key="repack", label="Format", kind="format",

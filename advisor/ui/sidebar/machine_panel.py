@@ -63,14 +63,14 @@ def prober() -> probe_job.Prober:
 
 def show() -> None:
     """What was seen, what could not be, and the way to know better."""
-    found = seen()
-    if found is None:
+    here = seen()
+    if here is None:
         markup.notice("This machine cannot be looked at; describe another one.", "warning")
         return
-    markup.show(_figures(found.machine))
-    if found.stale:
-        markup.notice(found.stale, "warning")
-    notes = [note for note in found.machine.notes if note != found.stale]
+    markup.show(_figures(here.machine))
+    if here.stale:
+        markup.notice(here.stale, "warning")
+    notes = [note for note in here.machine.notes if note != here.stale]
     if notes:
         with st.expander("What could not be seen"):
             markup.show(markup.joined(markup.block("oa-soft", note, "p") for note in notes))

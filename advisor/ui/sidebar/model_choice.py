@@ -27,20 +27,20 @@ class Picked:
 
     Attributes:
         text: as a link writes it.
-        found: the model in its own format, or the usual one.
+        resolved: the model in its own format, or the usual one.
         way: how the text says it.
         stamp: changes when the same text means something else, as a file that was replaced.
     """
 
     text: str
-    found: ResolvedModel
+    resolved: ResolvedModel
     way: ReferenceKind
     stamp: str = ""
 
     @property
     def own_format(self) -> bool:
         """It comes with a format, so that others are what-ifs."""
-        return self.way is not ReferenceKind.NAME or self.found.model.format != USUAL
+        return self.way is not ReferenceKind.NAME or self.resolved.model.format != USUAL
 
     def in_format(self, form: str | None) -> ResolvedModel:
         """The same in another format.
@@ -49,18 +49,18 @@ class Picked:
             UnknownName: no such format.
             Refusal: a pair that cannot be.
         """
-        own = self.found.model
+        own = self.resolved.model
         if form in (None, own.format):
-            return self.found
-        return replace(self.found, model=catalog.in_format(own.architecture, str(form)))
+            return self.resolved
+        return replace(self.resolved, model=catalog.in_format(own.architecture, str(form)))
 
 
 def local_files() -> bool:
     """Files of this machine may be read: the server answers to it alone, or its owner says so."""
-    said = os.environ.get(SWITCH, "").casefold()
-    if said in ("off", "0", "no", "false"):
+    switch = os.environ.get(SWITCH, "").casefold()
+    if switch in ("off", "0", "no", "false"):
         return False
-    return said in ("on", "1", "yes", "true") or st.get_option("server.address") in LOOPBACK
+    return switch in ("on", "1", "yes", "true") or st.get_option("server.address") in LOOPBACK
 
 
 def pick(text: str) -> Picked:
@@ -75,7 +75,9 @@ def pick(text: str) -> Picked:
     text = text.strip()
     if uploads.is_given(text):
         kept = uploads.look_up(text)
-        return Picked(text=text, found=kept.found, way=ReferenceKind.CONFIG, stamp=kept.digest)
+        return Picked(
+            text=text, resolved=kept.resolved, way=ReferenceKind.CONFIG, stamp=kept.digest
+        )
     if len(text) > LONGEST or text.startswith("{"):
         raise InputError("That is too long for a name. Paste a config.json under Other ways.")
     match resolve.way(text):
@@ -83,8 +85,10 @@ def pick(text: str) -> Picked:
             return _of_path(text)
         case ReferenceKind.REPOSITORY:
             return _of_repository(text)
-    found = resolve.find(text)
-    return Picked(text=_own_name(text, found), found=found, way=ReferenceKind.NAME, stamp=text)
+    resolved = resolve.find(text)
+    return Picked(
+        text=_own_name(text, resolved), resolved=resolved, way=ReferenceKind.NAME, stamp=text
+    )
 
 
 def _own_name(text: str, found: ResolvedModel) -> str:
@@ -106,7 +110,9 @@ def _of_path(text: str) -> Picked:
     if NETWORK_PATH.match(text):
         raise InputError("Paths that begin with two slashes lead to other machines; not read.")
     stamp = _changed(text)
-    return Picked(text=text, found=_told(_read(text, stamp)), way=ReferenceKind.PATH, stamp=stamp)
+    return Picked(
+        text=text, resolved=_told(_read(text, stamp)), way=ReferenceKind.PATH, stamp=stamp
+    )
 
 
 def _changed(text: str) -> str:
@@ -120,9 +126,12 @@ def _changed(text: str) -> str:
 def _of_repository(text: str) -> Picked:
     # The words beside the wheel are read as Markdown, so the repository is not named there.
     with st.spinner("Asking Hugging Face for its config.json and the list of its files"):
-        found = _told(_fetched(text))
+        resolved = _told(_fetched(text))
     return Picked(
-        text=text, found=found, way=ReferenceKind.REPOSITORY, stamp=found.facts.get("commit", "")
+        text=text,
+        resolved=resolved,
+        way=ReferenceKind.REPOSITORY,
+        stamp=resolved.facts.get("commit", ""),
     )
 
 

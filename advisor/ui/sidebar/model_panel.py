@@ -64,7 +64,7 @@ def _wanted(text: str) -> Wanted:
 
 def _taken_as(picked: Picked) -> None:
     """What was taken for what was typed, and what a stand-in rests on."""
-    found = picked.found
+    found = picked.resolved
     if found.taken_as:
         markup.show(markup.block("oa-soft", f"Taken as {found.taken_as}."))
     if found.model.architecture.shape_uncertainty:
@@ -107,18 +107,22 @@ def form(picked: Picked) -> dict[str, Any]:
     """The format: of a catalogue's model any; a file's or repository's own stands first."""
     if not picked.own_format:
         return {"format": ask("format")}
-    own = picked.found.model.format
+    own = picked.resolved.model.format
 
     def words(name: str) -> str:
         """The first choice says which format it is."""
         if name != AS_STORED:
             return name
-        said = own.removesuffix("-hf")
-        return f"as stored: {said}" if picked.found.stored else f"usual: {said}"
+        form_name = own.removesuffix("-hf")
+        return f"as stored: {form_name}" if picked.resolved.stored else f"usual: {form_name}"
 
     _tell_browser(words(AS_STORED))
     field = fields()["repack"]
-    options = tuple(one for one in field.options if one != own) if isinstance(field, Pick) else ()
+    options = (
+        tuple(option for option in field.options if option != own)
+        if isinstance(field, Pick)
+        else ()
+    )
     return {"repack": ask("repack", options=options, format_func=words)}
 
 

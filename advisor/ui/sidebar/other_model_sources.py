@@ -59,13 +59,13 @@ def _installed() -> None:
             help="In the folders of Ollama, LM Studio, Hugging Face and llama.cpp.",
         )  # fmt: skip
         return
-    found = _survey()
-    if found.models:
-        _offer(found.models)
+    survey = _survey()
+    if survey.models:
+        _offer(survey.models)
     else:
         where = "No model in the folders of Ollama, LM Studio, Hugging Face and llama.cpp."
         markup.show(markup.block("oa-soft", where))
-    for note in found.notes:
+    for note in survey.notes:
         markup.show(markup.block("oa-soft", note, "p"))
     st.button("Look again", key="look_again", on_click=_survey.clear, type="tertiary")
 
@@ -81,8 +81,8 @@ def _survey() -> Survey:
 
 def _offer(models: tuple[InstalledModel, ...]) -> None:
     words = {
-        str(one.path): f"{one.name}, {memory(one.size)}, {one.kind}"
-        for one in sorted(models, key=lambda one: (one.kind, one.name))
+        str(model.path): f"{model.name}, {memory(model.size)}, {model.kind}"
+        for model in sorted(models, key=lambda model: (model.kind, model.name))
     }
     st.selectbox(
         "Installed", list(words), index=None, format_func=lambda path: words.get(path, path),

@@ -11,13 +11,13 @@ def respelled(parameters: Mapping[str, str]) -> dict[str, str]:
     Args:
         parameters: of the address, as they came.
     """
-    found = {}
+    listed = {}
     for key, text in parameters.items():
         field = fields().get(key)
         name = field.meant(text) if isinstance(field, Pick) else None
         if name not in (None, text):
-            found[key] = str(name)
-    return found
+            listed[key] = str(name)
+    return listed
 
 
 def problems(parameters: Mapping[str, str]) -> tuple[str, ...]:
@@ -27,5 +27,7 @@ def problems(parameters: Mapping[str, str]) -> tuple[str, ...]:
         parameters: of the address, as they came.
     """
     known = fields()
-    found = (known[key].problem(text) for key, text in parameters.items() if key in known and text)
-    return tuple(sentence for sentence in found if sentence)
+    sentences = (
+        known[key].problem(text) for key, text in parameters.items() if key in known and text
+    )
+    return tuple(sentence for sentence in sentences if sentence)

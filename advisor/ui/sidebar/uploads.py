@@ -22,11 +22,11 @@ class Given:
     """What was made of a paste or an upload.
 
     Attributes:
-        found: the model.
+        resolved: the model.
         digest: of the bytes it was read from.
     """
 
-    found: ResolvedModel
+    resolved: ResolvedModel
     digest: str
 
 
@@ -54,8 +54,8 @@ def paste(text: str) -> str:
         raise InputError("That is no config.json: it must begin with { and end with }.")
     if len(text) > LONGEST_PASTE:
         raise InputError(f"That is longer than {LONGEST_PASTE:,} characters; no config.json is.")
-    found = replace(resolve.from_config(text), source="a config.json that was pasted")
-    return _keep(PASTED + found.model.name, found, text.encode(errors="replace"))
+    resolved = replace(resolve.from_config(text), source="a config.json that was pasted")
+    return _keep(PASTED + resolved.model.name, resolved, text.encode(errors="replace"))
 
 
 def upload(name: str, data: bytes) -> str:
@@ -68,10 +68,10 @@ def upload(name: str, data: bytes) -> str:
     """
     if data.lstrip()[:1] == b"{":
         read = resolve.from_config(data.decode(errors="replace"))
-        found = replace(read, source=f"{name[:120]}, uploaded")
+        resolved = replace(read, source=f"{name[:120]}, uploaded")
     else:
-        found = resolve.from_prefix(name[:120], data)
-    return _keep(UPLOADED + name[:120], found, data)
+        resolved = resolve.from_prefix(name[:120], data)
+    return _keep(UPLOADED + name[:120], resolved, data)
 
 
 def look_up(text: str) -> Given:
@@ -90,10 +90,10 @@ def look_up(text: str) -> Given:
     )
 
 
-def _keep(name: str, found: ResolvedModel, data: bytes) -> str:
+def _keep(name: str, resolved: ResolvedModel, data: bytes) -> str:
     kept: dict[str, Given] = st.session_state.setdefault(_KEY, {})
     kept.pop(name, None)
-    kept[name] = Given(found=found, digest=hashlib.sha256(data).hexdigest())
+    kept[name] = Given(resolved=resolved, digest=hashlib.sha256(data).hexdigest())
     for oldest in list(kept)[:-KEPT]:
         del kept[oldest]
     return name

@@ -55,21 +55,21 @@ class Trial:
 Trials = Iterator[Trial]
 
 
-def trial(detail: str, one: Estimate) -> Trial:
+def trial(detail: str, estimate: Estimate) -> Trial:
     """What a changed estimate says."""
-    decode, prompt = rates(one)
+    decode, prompt = rates(estimate)
     return Trial(detail=detail, decode=decode, prompt=prompt)
 
 
-def rates(one: Estimate) -> tuple[Range, Range]:
+def rates(estimate: Estimate) -> tuple[Range, Range]:
     """Generation and prompt of an estimate.
 
     Raises:
         InputError: a pair that was refused has none.
     """
-    if one.decode is None or one.prefill is None:
-        raise InputError(f"{one.refusal} There is no prediction to compare with.")
-    return one.decode, one.prefill
+    if estimate.decode is None or estimate.prefill is None:
+        raise InputError(f"{estimate.refusal} There is no prediction to compare with.")
+    return estimate.decode, estimate.prefill
 
 
 def times(speed: Range, factor: Array) -> Range:
@@ -82,14 +82,14 @@ class Situation:
     """An estimate that was not refused, with all that it was made of.
 
     Attributes:
-        one: the estimate.
+        estimate: the estimate.
         machine: where.
         placement: where every part lies.
         constants: in the scope it was made with.
         system: "Linux", "Windows" or "macOS"; empty where unknown.
     """
 
-    one: Estimate
+    estimate: Estimate
     machine: Machine
     placement: Placement
     constants: Constants
@@ -98,17 +98,17 @@ class Situation:
     @property
     def model(self) -> Model:
         """The model in the format it has there."""
-        return self.one.model
+        return self.estimate.model
 
     @property
     def work(self) -> Workload:
         """What was asked."""
-        return self.one.work
+        return self.estimate.work
 
     @property
     def in_llama_cpp(self) -> bool:
         """The runtime is llama.cpp or has it inside; most causes are options of it."""
-        return self.one.how.takes_layers
+        return self.estimate.how.takes_layers
 
     @cached_property
     def host_row(self) -> HostRow | None:
@@ -120,7 +120,7 @@ class Situation:
     @property
     def kept(self) -> Settings:
         """The split as it is, so that a change leaves it alone."""
-        on_drive = self.one.strategy is PlacementStrategy.NVME_OFFLOAD
+        on_drive = self.estimate.strategy is PlacementStrategy.NVME_OFFLOAD
         output = self.placement.output
         head = sum(float(share) for where, share in output.items() if where.tier is Tier.VRAM)
         return Settings(
@@ -140,26 +140,28 @@ class Situation:
 
     def takes(self, *routes: Route) -> bool:
         """A token or the prompt spends time on one of these routes."""
-        parts = [time.parts for time in (self.one.step, self.one.prompt) if time is not None]
+        parts = [
+            time.parts for time in (self.estimate.step, self.estimate.prompt) if time is not None
+        ]
         return any(float(part.get(route, 0.0)) > 0 for part in parts for route in routes)
 
     def on_host(self, **changes: object) -> Estimate:
         """The same with another host."""
         host = replace(self.machine.host, **changes)  # type: ignore[arg-type]
-        return replace(self.one, machine=replace(self.machine, host=host))
+        return replace(self.estimate, machine=replace(self.machine, host=host))
 
     def on_gpus(self, change: Callable[[Gpu], Gpu]) -> Estimate:
         """The same with other GPUs."""
         gpus = tuple(change(gpu) for gpu in self.machine.gpus)
-        return replace(self.one, machine=replace(self.machine, gpus=gpus))
+        return replace(self.estimate, machine=replace(self.machine, gpus=gpus))
 
     def scaled(self, factors: Mapping[str, float], source: str) -> Estimate:
         """The same with some constants multiplied."""
-        return replace(self.one, constants=self.constants.scaled(factors, source))
+        return replace(self.estimate, constants=self.constants.scaled(factors, source))
 
     def rescheduled(self, change: Callable[[Schedule], Schedule]) -> Estimate:
         """The same, read in another way."""
-        how = self.one.how
+        how = self.estimate.how
 
         def schedule(
             model: Model, placement: Placement, machine: Machine, work: Workload
@@ -167,7 +169,7 @@ class Situation:
             phases = how.schedule(model, placement, machine, work)
             return Phases(prefill=change(phases.prefill), decode=change(phases.decode))
 
-        return replace(self.one, how=replace(how, schedule=schedule))
+        return replace(self.estimate, how=replace(how, schedule=schedule))
 
     def placed(
         self,
@@ -185,8 +187,8 @@ class Situation:
             model or self.model,
             machine or self.machine,
             work or self.work,
-            self.one.how,
-            strategy or self.one.strategy,
+            self.estimate.how,
+            strategy or self.estimate.strategy,
             self.constants,
             settings,
             backend=backend or scope.backend,
@@ -194,26 +196,26 @@ class Situation:
         )
 
 
-def situation(one: Estimate, system: str = "") -> Situation:
+def situation(estimate: Estimate, system: str = "") -> Situation:
     """What causes ask about.
 
     Raises:
         InputError: a pair that was refused.
     """
-    if one.machine is None or one.placement is None or one.constants is None:
-        raise InputError(f"{one.refusal} There is no prediction to compare with.")
+    if estimate.machine is None or estimate.placement is None or estimate.constants is None:
+        raise InputError(f"{estimate.refusal} There is no prediction to compare with.")
     return Situation(
-        one=one,
-        machine=one.machine,
-        placement=one.placement,
-        constants=one.constants,
+        estimate=estimate,
+        machine=estimate.machine,
+        placement=estimate.placement,
+        constants=estimate.constants,
         system=system,
     )
 
 
-def fits(one: Estimate) -> bool:
+def fits(estimate: Estimate) -> bool:
     """It was not refused, and every memory holds what it must."""
-    return not one.refusal and bool(one.fits)
+    return not estimate.refusal and bool(estimate.fits)
 
 
 def scaled_link(gpu: Gpu, factor: Array) -> Gpu:

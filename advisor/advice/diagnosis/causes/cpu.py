@@ -37,72 +37,74 @@ LEFT_OVER = (0.75, 0.5)
 """Shares of a processor that other programs leave; assumed."""
 
 
-def many_threads(asked: Situation) -> Trials:
+def many_threads(situation: Situation) -> Trials:
     """More threads than cores wait for each other at every layer."""
-    if not asked.takes(Route.IN_PLACE):
+    if not situation.takes(Route.IN_PLACE):
         return
-    row, source = asked.host_row, "sweeps over threads"
+    row, source = situation.host_row, "sweeps over threads"
     if row is None or not row.threads or row.threads > row.cores:
-        yield trial("all hyper-threads", asked.scaled(_cpu(EVERY_HYPER_THREAD), source))
-    yield trial("threads past the cores", asked.scaled(_cpu(PAST_THE_CORES), source))
+        yield trial("all hyper-threads", situation.scaled(_cpu(EVERY_HYPER_THREAD), source))
+    yield trial("threads past the cores", situation.scaled(_cpu(PAST_THE_CORES), source))
 
 
-def few_threads(asked: Situation) -> Trials:
+def few_threads(situation: Situation) -> Trials:
     """Fewer threads than cores decode more slowly than RAM delivers."""
-    cores = asked.machine.host.cores
-    if asked.takes(Route.IN_PLACE):
+    cores = situation.machine.host.cores
+    if situation.takes(Route.IN_PLACE):
         for used in sorted({cores // 2, cores // 4, 4, 2}):
             if 0 < used < cores:
-                yield trial(f"{used} threads on {cores} cores", asked.on_host(cores=used))
+                yield trial(f"{used} threads on {cores} cores", situation.on_host(cores=used))
 
 
-def efficient_cores(asked: Situation) -> Trials:
+def efficient_cores(situation: Situation) -> Trials:
     """All wait for the slower cores, where there are two kinds."""
-    row = asked.host_row
-    if row is None or not asked.takes(Route.IN_PLACE):
+    row = situation.host_row
+    if row is None or not situation.takes(Route.IN_PLACE):
         return
     if row.performance_cores and row.performance_cores < row.cores:
-        said = f"threads on all {row.cores} cores, {row.performance_cores} of them fast"
-        yield trial(said, asked.scaled(_cpu(EFFICIENT), "two kinds of cores"))
+        detail = f"threads on all {row.cores} cores, {row.performance_cores} of them fast"
+        yield trial(detail, situation.scaled(_cpu(EFFICIENT), "two kinds of cores"))
 
 
-def far_memory(asked: Situation) -> Trials:
+def far_memory(situation: Situation) -> Trials:
     """Weights in the memory of the other socket."""
-    if asked.machine.host.sockets < 2 or not asked.takes(Route.IN_PLACE, Route.STREAMED):
+    if situation.machine.host.sockets < 2 or not situation.takes(Route.IN_PLACE, Route.STREAMED):
         return
-    far = asked.on_gpus(lambda gpu: scaled_link(gpu, FAR_LINK))
-    constants = asked.constants.scaled(_cpu(FAR_NODE), "pages on the wrong socket")
+    far = situation.on_gpus(lambda gpu: scaled_link(gpu, FAR_LINK))
+    constants = situation.constants.scaled(_cpu(FAR_NODE), "pages on the wrong socket")
     yield trial("", replace(far, constants=constants))
 
 
-def gpu_limits(asked: Situation) -> Trials:
+def gpu_limits(situation: Situation) -> Trials:
     """A GPU below its usual power; generation suffers late, prompts at once."""
-    if not asked.takes(Route.RESIDENT):
+    if not situation.takes(Route.RESIDENT):
         return
     for power, decode, prompt in POWER_LIMITS:
         factors = {**_gpu(decode), "gpu_flop_share": prompt}
-        yield trial(f"{power:.0%} of its usual power", asked.scaled(factors, "sweeps over power"))
+        yield trial(
+            f"{power:.0%} of its usual power", situation.scaled(factors, "sweeps over power")
+        )
 
 
-def cpu_limits(asked: Situation) -> Trials:
+def cpu_limits(situation: Situation) -> Trials:
     """Cores below their usual clock; RAM is not slowed."""
-    if asked.takes(Route.IN_PLACE):
+    if situation.takes(Route.IN_PLACE):
         for share in SLOWER_CLOCKS:
             clocked = dict.fromkeys(CORE_RATES, share)
-            said = f"cores at {share:.0%} of their clock"
-            yield trial(said, asked.scaled(clocked, "slower clock"))
+            detail = f"cores at {share:.0%} of their clock"
+            yield trial(detail, situation.scaled(clocked, "slower clock"))
 
 
-def other_load(asked: Situation) -> Trials:
+def other_load(situation: Situation) -> Trials:
     """Other programs read RAM, hold cores or share the GPU."""
-    if asked.takes(Route.IN_PLACE):
+    if situation.takes(Route.IN_PLACE):
         for share in LEFT_OVER:
-            said = f"{share:.0%} of RAM bandwidth and cores left"
-            yield trial(said, asked.scaled(_cpu(share), "other programs"))
-    if asked.takes(Route.RESIDENT):
+            detail = f"{share:.0%} of RAM bandwidth and cores left"
+            yield trial(detail, situation.scaled(_cpu(share), "other programs"))
+    if situation.takes(Route.RESIDENT):
         half = LEFT_OVER[-1]
         factors = {**_gpu(half), "gpu_flop_share": half}
-        yield trial(f"{half:.0%} of the GPU left", asked.scaled(factors, "other programs"))
+        yield trial(f"{half:.0%} of the GPU left", situation.scaled(factors, "other programs"))
 
 
 def _cpu(share: float) -> Mapping[str, float]:

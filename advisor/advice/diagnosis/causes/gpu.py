@@ -22,11 +22,11 @@ FEWER = (0.9, 0.75, 0.5, 0.25, 0.0)
 """Shares of the layers on the GPU that may really be there."""
 
 
-def narrow_link(asked: Situation) -> Trials:
+def narrow_link(situation: Situation) -> Trials:
     """The link at fewer lanes or an older generation than the card can."""
-    if not asked.takes(Route.STREAMED, Route.STAGED) or asked.machine.unified:
+    if not situation.takes(Route.STREAMED, Route.STAGED) or situation.machine.unified:
         return
-    card = asked.machine.gpus[0]
+    card = situation.machine.gpus[0]
     row = find_gpu(card.name)
     if card.link.pinned.kind is Provenance.MEASURED or not row.pcie_gen or not row.pcie_lanes:
         return
@@ -34,26 +34,26 @@ def narrow_link(asked: Situation) -> Trials:
     for generation, lanes in dict.fromkeys(known):
         link = from_catalog.pcie(generation, lanes)
         if link.pinned.value < 0.95 * card.link.pinned.value:
-            slower = asked.on_gpus(lambda gpu, link=link: replace(gpu, link=link))  # type: ignore[misc]
+            slower = situation.on_gpus(lambda gpu, link=link: replace(gpu, link=link))  # type: ignore[misc]
             yield trial(link.name, slower)
 
 
-def spilled(asked: Situation) -> Trials:
+def spilled(situation: Situation) -> Trials:
     """What VRAM cannot hold beside other programs lies in RAM, and the GPU reads it over the link.
 
     Windows does so without a word; elsewhere the allocation fails.
     """
-    if not asked.machine.gpus or asked.machine.unified:
+    if not situation.machine.gpus or situation.machine.unified:
         return
-    held = np.array([float(size) for size in asked.one.held[Tier.VRAM]])
-    room = np.array([float(gpu.memory.value) for gpu in asked.machine.gpus])
+    held = np.array([float(size) for size in situation.estimate.held[Tier.VRAM]])
+    room = np.array([float(gpu.memory.value) for gpu in situation.machine.gpus])
     for others in OTHERS_IN_VRAM:
         short = np.maximum(held + others * GIB / len(room) - room, 0.0)
         share = float(np.sum(short) / np.sum(held))
         if 0 < share < 1:
             lost = f"{memory(float(np.sum(short)))} spilled"
-            said = f"{lost} beside {others:.0f} GiB of other programs" if others else lost
-            yield trial(said, asked.rescheduled(partial(_over_link, share)))
+            detail = f"{lost} beside {others:.0f} GiB of other programs" if others else lost
+            yield trial(detail, situation.rescheduled(partial(_over_link, share)))
 
 
 def _over_link(share: float, schedule: Schedule) -> Schedule:
@@ -82,71 +82,77 @@ def _carried(flow: Flow, share: float) -> Flow:
     )
 
 
-def cpu_alone(asked: Situation) -> Trials:
+def cpu_alone(situation: Situation) -> Trials:
     """The runtime was built without the GPU, or does not find it: the processor does everything."""
-    if not asked.in_llama_cpp or not asked.takes(Route.RESIDENT):
+    if not situation.in_llama_cpp or not situation.takes(Route.RESIDENT):
         return
-    without = replace(asked.machine, gpus=())
+    without = replace(situation.machine, gpus=())
     for strategy in (PlacementStrategy.CPU_OFFLOAD, PlacementStrategy.NVME_OFFLOAD):
-        found = asked.placed(Settings(), strategy=strategy, machine=without, backend="cpu")
-        if fits(found):
-            yield trial("", found)
+        moved = situation.placed(Settings(), strategy=strategy, machine=without, backend="cpu")
+        if fits(moved):
+            yield trial("", moved)
             return
 
 
-def fewer_layers(asked: Situation) -> Trials:
+def fewer_layers(situation: Situation) -> Trials:
     """Some layers that should be on the GPU are left to the processor."""
-    if not asked.in_llama_cpp or not asked.machine.gpus:
+    if not situation.in_llama_cpp or not situation.machine.gpus:
         return
-    now, layers = int(asked.placement.gpu_layers), asked.model.layers
+    now, layers = int(situation.placement.gpu_layers), situation.model.layers
     tried = {round(now * share) for share in FEWER} | ({now - 1} if now == layers else set())
     for count in sorted(tried - {now}, reverse=True):
-        found = asked.placed(replace(asked.kept, gpu_layers=float(count)), strategy=_beside(asked))
-        if fits(found):
-            yield trial(f"{count} of {layers} layers", found)
+        changed = situation.placed(
+            replace(situation.kept, gpu_layers=float(count)), strategy=_beside(situation)
+        )
+        if fits(changed):
+            yield trial(f"{count} of {layers} layers", changed)
 
 
-def _beside(asked: Situation) -> PlacementStrategy:
+def _beside(situation: Situation) -> PlacementStrategy:
     """Where the rest lies once not all is in VRAM."""
-    resident = asked.one.strategy is PlacementStrategy.GPU_RESIDENT
-    return PlacementStrategy.CPU_OFFLOAD if resident else asked.one.strategy
+    resident = situation.estimate.strategy is PlacementStrategy.GPU_RESIDENT
+    return PlacementStrategy.CPU_OFFLOAD if resident else situation.estimate.strategy
 
 
-def whole_layers(asked: Situation) -> Trials:
+def whole_layers(situation: Situation) -> Trials:
     """Experts were not told apart: as many whole layers as fit are on the GPU."""
-    if not asked.in_llama_cpp or not asked.machine.gpus or not float(asked.placement.cpu_moe):
+    if (
+        not situation.in_llama_cpp
+        or not situation.machine.gpus
+        or not float(situation.placement.cpu_moe)
+    ):
         return
-    model, work = asked.model, asked.work
+    model, work = situation.model, situation.work
     cache = kv_cache_bytes(model, work, work.swa_full) * float(work.users)
-    budget = gpu_budget(model, asked.machine, work)
+    budget = gpu_budget(model, situation.machine, work)
     count = float(layers_that_fit(model.layer_bytes + cache, budget))
-    found = asked.placed(replace(asked.kept, gpu_layers=count, cpu_moe=0.0))
-    if fits(found):
-        yield trial(f"{count:.0f} of {model.layers} layers, whole", found)
+    changed = situation.placed(replace(situation.kept, gpu_layers=count, cpu_moe=0.0))
+    if fits(changed):
+        yield trial(f"{count:.0f} of {model.layers} layers, whole", changed)
 
 
-def cache_in_ram(asked: Situation) -> Trials:
+def cache_in_ram(situation: Situation) -> Trials:
     """Keys and values lie in RAM, where the processor attends to them, layer by layer."""
-    if not asked.in_llama_cpp or not asked.takes(Route.RESIDENT) or asked.cache_in_ram:
+    if not situation.in_llama_cpp or not situation.takes(Route.RESIDENT) or situation.cache_in_ram:
         return
-    layers = np.ones(asked.model.layers)
-    moved = replace(asked.placement, kv={RAM: layers})
-    yield trial("", replace(asked.one, placement=moved))
+    layers = np.ones(situation.model.layers)
+    moved = replace(situation.placement, kv={RAM: layers})
+    yield trial("", replace(situation.estimate, placement=moved))
 
 
-def more_layers(asked: Situation) -> Trials:
+def more_layers(situation: Situation) -> Trials:
     """More on the GPU than a careful fit leaves there: whole layers, or experts of more layers."""
-    now, layers = float(asked.placement.gpu_layers), float(asked.model.layers)
-    moe = float(asked.placement.cpu_moe)
-    if not asked.in_llama_cpp or not asked.machine.gpus or (now >= layers and not moe):
+    now, layers = float(situation.placement.gpu_layers), float(situation.model.layers)
+    moe = float(situation.placement.cpu_moe)
+    if not situation.in_llama_cpp or not situation.machine.gpus or (now >= layers and not moe):
         return
     for more in (1.0, 2.0, 4.0, 8.0):
         if now < layers:
-            changed = replace(asked.kept, gpu_layers=min(now + more, layers))
-            said = f"{min(now + more, layers):.0f} layers on the GPU"
+            changed = replace(situation.kept, gpu_layers=min(now + more, layers))
+            detail = f"{min(now + more, layers):.0f} layers on the GPU"
         else:
-            changed = replace(asked.kept, cpu_moe=max(moe - more, 0.0))
-            said = f"experts of {max(moe - more, 0.0):.0f} layers in RAM"
-        found = asked.placed(changed)
-        if fits(found):
-            yield trial(said, found)
+            changed = replace(situation.kept, cpu_moe=max(moe - more, 0.0))
+            detail = f"experts of {max(moe - more, 0.0):.0f} layers in RAM"
+        estimate = situation.placed(changed)
+        if fits(estimate):
+            yield trial(detail, estimate)

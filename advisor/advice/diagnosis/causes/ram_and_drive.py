@@ -21,83 +21,91 @@ SLOWER_DRIVES = ("NVMe PCIe 3.0 x4 (typical)", "USB 3.2 Gen 2 external SSD (typi
                  "SATA SSD (typical)", "7200 rpm HDD (typical)")  # fmt: skip
 
 
-def one_channel(asked: Situation) -> Trials:
+def one_channel(situation: Situation) -> Trials:
     """Half of the channels, or one of up to four, read their share of the bandwidth."""
-    if not _modules_in_doubt(asked):
+    if not _modules_in_doubt(situation):
         return
-    row, figure = asked.host_row, asked.machine.host.bandwidth
+    row, figure = situation.host_row, situation.machine.host.bandwidth
     channels = int(row.memory_channels or 2) if row else 2
     for filled in sorted({channels // 2, 1 if channels <= 4 else channels // 2}):
         if 0 < filled < channels:
             fewer = replace(figure, value=figure.value * filled / channels)
-            yield trial(f"{filled} of {channels} channels", asked.on_host(bandwidth=fewer))
+            yield trial(f"{filled} of {channels} channels", situation.on_host(bandwidth=fewer))
 
 
-def slow_modules(asked: Situation) -> Trials:
+def slow_modules(situation: Situation) -> Trials:
     """Modules below the rate that the processor's row assumes."""
-    row, figure = asked.host_row, asked.machine.host.bandwidth
-    if row is None or not row.memory_mts or not _modules_in_doubt(asked):
+    row, figure = situation.host_row, situation.machine.host.bandwidth
+    if row is None or not row.memory_mts or not _modules_in_doubt(situation):
         return
     for rate in SLOWER_RATES.get(row.memory_type, ()):
         if rate < row.memory_mts:
             slower = replace(figure, value=figure.value * rate / row.memory_mts)
-            said = f"{row.memory_type}-{rate} in place of {number(row.memory_mts)}"
-            yield trial(said, asked.on_host(bandwidth=slower))
+            detail = f"{row.memory_type}-{rate} in place of {number(row.memory_mts)}"
+            yield trial(detail, situation.on_host(bandwidth=slower))
 
 
-def _modules_in_doubt(asked: Situation) -> bool:
+def _modules_in_doubt(situation: Situation) -> bool:
     """RAM is read, lies in slots, and nobody measured its rate."""
-    row, figure = asked.host_row, asked.machine.host.bandwidth
-    soldered = asked.machine.unified or (row is not None and row.memory_type.startswith("LP"))
-    return asked.takes(Route.IN_PLACE) and not soldered and figure.kind is not Provenance.MEASURED
+    row, figure = situation.host_row, situation.machine.host.bandwidth
+    soldered = situation.machine.unified or (row is not None and row.memory_type.startswith("LP"))
+    return (
+        situation.takes(Route.IN_PLACE) and not soldered and figure.kind is not Provenance.MEASURED
+    )
 
 
-def pages_lost(asked: Situation) -> Trials:
+def pages_lost(situation: Situation) -> Trials:
     """Weights in RAM are pages of the file; what other programs take is read from the drive again.
 
     On a drive, the page cache is smaller than was assumed.
     """
-    if not asked.in_llama_cpp or asked.machine.disk is None or asked.machine.unified:
+    if not situation.in_llama_cpp or situation.machine.disk is None or situation.machine.unified:
         return
-    if asked.one.strategy is PlacementStrategy.NVME_OFFLOAD:
-        yield from _uncached(asked)
-    elif asked.one.strategy is PlacementStrategy.CPU_OFFLOAD:
-        yield from _crowded(asked)
+    if situation.estimate.strategy is PlacementStrategy.NVME_OFFLOAD:
+        yield from _uncached(situation)
+    elif situation.estimate.strategy is PlacementStrategy.CPU_OFFLOAD:
+        yield from _crowded(situation)
 
 
-def _uncached(asked: Situation) -> Trials:
+def _uncached(situation: Situation) -> Trials:
     """Less page cache, where that costs time: of a scan larger than itself it keeps nothing."""
-    slowest = float(rates(asked.one)[0].value)
+    slowest = float(rates(situation.estimate)[0].value)
     for share in (0.5, 0.0):
-        cache = float(asked.placement.page_cache) * share
-        found = asked.placed(replace(asked.kept, page_cache=cache))
-        if fits(found) and float(rates(found)[0].value) < FELT * slowest:
-            slowest = float(rates(found)[0].value)
-            yield trial(f"{memory(cache)} for the page cache", found)
+        cache = float(situation.placement.page_cache) * share
+        changed = situation.placed(replace(situation.kept, page_cache=cache))
+        if fits(changed) and float(rates(changed)[0].value) < FELT * slowest:
+            slowest = float(rates(changed)[0].value)
+            yield trial(f"{memory(cache)} for the page cache", changed)
 
 
-def _crowded(asked: Situation) -> Trials:
-    model, placement, whole = asked.model, asked.placement, float(asked.machine.host.memory.value)
+def _crowded(situation: Situation) -> Trials:
+    model, placement, whole = (
+        situation.model,
+        situation.placement,
+        float(situation.machine.host.memory.value),
+    )
     held = float(weight_bytes(model, placement, RAM))
-    beside = float(needed_bytes(model, placement, RAM, asked.work)) - held
+    beside = float(needed_bytes(model, placement, RAM, situation.work)) - held
     for share in TAKEN:
         left = max(whole * (1 - share) - SYSTEM_RAM - beside, 0.0)
         if left < held:
-            split = replace(asked.kept, page_cache=left)
-            paged = asked.placed(split, strategy=PlacementStrategy.NVME_OFFLOAD)
+            split = replace(situation.kept, page_cache=left)
+            paged = situation.placed(split, strategy=PlacementStrategy.NVME_OFFLOAD)
             if fits(paged):
                 yield trial(f"{memory(whole * share)} of RAM taken by other programs", paged)
 
 
-def slow_drive(asked: Situation) -> Trials:
+def slow_drive(situation: Situation) -> Trials:
     """A drive of a slower class than was assumed."""
-    disk = asked.machine.disk
+    disk = situation.machine.disk
     if disk is None or disk.sequential.kind is Provenance.MEASURED:
         return
-    if not asked.takes(Route.PAGED, Route.STAGED):
+    if not situation.takes(Route.PAGED, Route.STAGED):
         return
     for name in SLOWER_DRIVES:
         slower = from_catalog.disk(name)
         if slower.sequential.value < disk.sequential.value:
-            changed = replace(asked.machine, disk=slower)
-            yield trial(name.removesuffix(" (typical)"), replace(asked.one, machine=changed))
+            changed = replace(situation.machine, disk=slower)
+            yield trial(
+                name.removesuffix(" (typical)"), replace(situation.estimate, machine=changed)
+            )

@@ -40,121 +40,123 @@ CACHED = (0.5, 0.9)
 """Shares of a prompt that may be kept from a request before; assumed."""
 
 
-def whole_reply(asked: Situation) -> Trials:
+def whole_reply(situation: Situation) -> Trials:
     """Tokens over the time of the whole reply, the prompt's included."""
-    decode, prompt = rates(asked.one)
-    if float(asked.work.fresh) > 0:
-        rate = asked.work.output / asked.one.reply
+    decode, prompt = rates(situation.estimate)
+    if float(situation.work.fresh) > 0:
+        rate = situation.work.output / situation.estimate.reply
         counted = times(decode, rate / decode.value)
         yield Trial(detail="generation and prompt together", decode=counted, prompt=prompt)
 
 
-def deeper_context(asked: Situation) -> Trials:
+def deeper_context(situation: Situation) -> Trials:
     """More tokens in the cache than was said."""
-    work = asked.work
+    work = situation.work
     for share in (0.25, 0.5, 1.0):
         prompt = float(work.context) * share - float(work.output)
         if prompt > 1.5 * float(work.prompt):
-            filled = replace(asked.one, work=replace(work, prompt=prompt))
+            filled = replace(situation.estimate, work=replace(work, prompt=prompt))
             yield trial(f"{prompt:,.0f} tokens in the cache", filled)
 
 
-def more_context(asked: Situation) -> Trials:
+def more_context(situation: Situation) -> Trials:
     """More cache allocated, which leaves VRAM for fewer layers."""
-    if not asked.in_llama_cpp or not asked.machine.gpus:
+    if not situation.in_llama_cpp or not situation.machine.gpus:
         return
     for factor in (2, 4, 8, 16):
-        context = float(asked.work.context) * factor
+        context = float(situation.work.context) * factor
         if context > MOST_CONTEXT:
             return
-        found = _fitted(asked, context=context)
-        if found is not None and fits(found) and _less_on_gpu(asked, found):
-            yield trial(f"a context of {context:,.0f} tokens", found)
+        larger = _fitted(situation, context=context)
+        if larger is not None and fits(larger) and _less_on_gpu(situation, larger):
+            yield trial(f"a context of {context:,.0f} tokens", larger)
 
 
-def _less_on_gpu(asked: Situation, found: Estimate) -> bool:
+def _less_on_gpu(situation: Situation, estimate: Estimate) -> bool:
     """Fewer layers, or experts of fewer, lie on the GPU."""
-    if found.placement is None:
+    if estimate.placement is None:
         return False
-    layers, moe = float(found.placement.gpu_layers), float(found.placement.cpu_moe)
-    return layers < float(asked.placement.gpu_layers) or moe > float(asked.placement.cpu_moe)
+    layers, moe = float(estimate.placement.gpu_layers), float(estimate.placement.cpu_moe)
+    return layers < float(situation.placement.gpu_layers) or moe > float(
+        situation.placement.cpu_moe
+    )
 
 
-def _fitted(asked: Situation, context: float, model: Model | None = None) -> Estimate | None:
+def _fitted(situation: Situation, context: float, model: Model | None = None) -> Estimate | None:
     """As llama.cpp fits it by itself; None where all of it stays in VRAM."""
-    work = replace(asked.work, context=context)
-    whole = asked.placed(
+    work = replace(situation.work, context=context)
+    whole = situation.placed(
         Settings(), strategy=PlacementStrategy.GPU_RESIDENT, work=work, model=model
     )
     if fits(whole):
         return whole if model is not None else None
-    on_drive = asked.one.strategy is PlacementStrategy.NVME_OFFLOAD
+    on_drive = situation.estimate.strategy is PlacementStrategy.NVME_OFFLOAD
     rest = PlacementStrategy.NVME_OFFLOAD if on_drive else PlacementStrategy.CPU_OFFLOAD
-    return asked.placed(Settings(), strategy=rest, work=work, model=model)
+    return situation.placed(Settings(), strategy=rest, work=work, model=model)
 
 
-def larger_file(asked: Situation) -> Trials:
+def larger_file(situation: Situation) -> Trials:
     """A larger format of the same model."""
-    for form, model in _formats(asked):
-        if model.file_bytes > 1.05 * asked.model.file_bytes:
-            yield from _in_format(asked, form, model)
+    for form, model in _formats(situation):
+        if model.file_bytes > 1.05 * situation.model.file_bytes:
+            yield from _in_format(situation, form, model)
 
 
-def smaller_file(asked: Situation) -> Trials:
+def smaller_file(situation: Situation) -> Trials:
     """A smaller format of the same model."""
-    for form, model in _formats(asked):
-        if model.file_bytes < 0.95 * asked.model.file_bytes:
-            yield from _in_format(asked, form, model)
+    for form, model in _formats(situation):
+        if model.file_bytes < 0.95 * situation.model.file_bytes:
+            yield from _in_format(situation, form, model)
 
 
-def _formats(asked: Situation) -> list[tuple[str, Model]]:
-    found = []
-    if asked.in_llama_cpp:
+def _formats(situation: Situation) -> list[tuple[str, Model]]:
+    models = []
+    if situation.in_llama_cpp:
         for form in FORMATS:
             with suppress(Refusal):
-                found.append((form, catalog.in_format(asked.model.architecture, form)))
-    return found
+                models.append((form, catalog.in_format(situation.model.architecture, form)))
+    return models
 
 
-def _in_format(asked: Situation, form: str, model: Model) -> Trials:
-    alike = asked.placed(asked.kept, model=model)
-    found = alike if fits(alike) else _fitted(asked, float(asked.work.context), model)
-    if found is not None and fits(found):
-        yield trial(f"{form}, {memory(model.file_bytes)}", found)
+def _in_format(situation: Situation, form: str, model: Model) -> Trials:
+    alike = situation.placed(situation.kept, model=model)
+    estimate = alike if fits(alike) else _fitted(situation, float(situation.work.context), model)
+    if estimate is not None and fits(estimate):
+        yield trial(f"{form}, {memory(model.file_bytes)}", estimate)
 
 
-def old_build(asked: Situation) -> Trials:
+def old_build(situation: Situation) -> Trials:
     """llama.cpp from before flash attention and graphs became usual."""
-    scope = asked.constants.scope
-    if asked.in_llama_cpp and not scope.build:
-        aged = asked.constants.bound(replace(scope, build=OLD_BUILD))
-        yield trial("from before October 2024", replace(asked.one, constants=aged))
+    scope = situation.constants.scope
+    if situation.in_llama_cpp and not scope.build:
+        aged = situation.constants.bound(replace(scope, build=OLD_BUILD))
+        yield trial("from before October 2024", replace(situation.estimate, constants=aged))
 
 
-def no_flash_attention(asked: Situation) -> Trials:
+def no_flash_attention(situation: Situation) -> Trials:
     """The cache is read as old builds read it; everything else is as today."""
-    scope, gpus = asked.constants.scope, asked.machine.gpus
-    if not asked.in_llama_cpp or not gpus or scope.build:
+    scope, gpus = situation.constants.scope, situation.machine.gpus
+    if not situation.in_llama_cpp or not gpus or scope.build:
         return
     name, family = "gpu_kv_share", gpus[0].family
-    old = asked.constants.bound(replace(scope, build=OLD_BUILD)).value(name, family)
-    share = old / asked.constants.bound(scope).value(name, family)
-    yield trial("", asked.scaled({name: share}, "builds without flash attention"))
+    old = situation.constants.bound(replace(scope, build=OLD_BUILD)).value(name, family)
+    share = old / situation.constants.bound(scope).value(name, family)
+    yield trial("", situation.scaled({name: share}, "builds without flash attention"))
 
 
-def no_repacking(asked: Situation) -> Trials:
+def no_repacking(situation: Situation) -> Trials:
     """The processor reads weights in the file's layout; with a GPU beside it, it always does."""
-    quantized = asked.model.decode_class not in ("f16", "f32")
-    in_ram = asked.one.strategy is PlacementStrategy.CPU_OFFLOAD
-    mainline = asked.in_llama_cpp and not asked.constants.scope.build
-    if mainline and not asked.machine.gpus and in_ram and quantized:
-        yield trial("", asked.rescheduled(_plain))
+    quantized = situation.model.decode_class not in ("f16", "f32")
+    in_ram = situation.estimate.strategy is PlacementStrategy.CPU_OFFLOAD
+    mainline = situation.in_llama_cpp and not situation.constants.scope.build
+    if mainline and not situation.machine.gpus and in_ram and quantized:
+        yield trial("", situation.rescheduled(_plain))
 
 
 def _plain(schedule: Schedule) -> Schedule:
     return replace(
         schedule,
-        stages=tuple(Stage(flows=tuple(map(_unpacked, one.flows))) for one in schedule.stages),
+        stages=tuple(Stage(flows=tuple(map(_unpacked, stage.flows))) for stage in schedule.stages),
     )
 
 
@@ -162,43 +164,43 @@ def _unpacked(flow: Flow) -> Flow:
     return replace(flow, repacked=False)
 
 
-def all_users(asked: Situation) -> Trials:
+def all_users(situation: Situation) -> Trials:
     """Tokens of all users counted together."""
-    decode, prompt = rates(asked.one)
-    users = float(asked.work.users)
+    decode, prompt = rates(situation.estimate)
+    users = float(situation.work.users)
     if users > 1:
         together = times(decode, users)
         yield Trial(detail=f"{users:.0f} users together", decode=together, prompt=prompt)
 
 
-def empty_context(asked: Situation) -> Trials:
+def empty_context(situation: Situation) -> Trials:
     """Measured from an empty cache, as llama-bench does."""
-    bench = replace(asked.work, prompt=0, cached=0, output=BENCH_TOKENS)
-    decode, _ = rates(replace(asked.one, work=bench))
-    _, prompt = rates(asked.one)
+    bench = replace(situation.work, prompt=0, cached=0, output=BENCH_TOKENS)
+    decode, _ = rates(replace(situation.estimate, work=bench))
+    _, prompt = rates(situation.estimate)
     yield Trial(detail=f"{BENCH_TOKENS} tokens from an empty cache", decode=decode, prompt=prompt)
 
 
-def drafted_tokens(asked: Situation) -> Trials:
+def drafted_tokens(situation: Situation) -> Trials:
     """Several tokens from one step."""
-    decode, prompt = rates(asked.one)
+    decode, prompt = rates(situation.estimate)
     for accepted in DRAFTED:
         faster = times(decode, accepted)
         yield Trial(detail=f"{accepted:g} tokens a step", decode=faster, prompt=prompt)
 
 
-def kept_prompt(asked: Situation) -> Trials:
+def kept_prompt(situation: Situation) -> Trials:
     """A part of the prompt was in the cache already, and was counted as if it had been read."""
-    decode, _ = rates(asked.one)
+    decode, _ = rates(situation.estimate)
     for share in CACHED:
-        kept = np.floor(asked.work.prompt * share)
-        shorter = replace(asked.one, work=replace(asked.work, cached=kept))
-        if float(kept) > float(asked.work.cached) and shorter.prompt is not None:
+        kept = np.floor(situation.work.prompt * share)
+        shorter = replace(situation.estimate, work=replace(situation.work, cached=kept))
+        if float(kept) > float(situation.work.cached) and shorter.prompt is not None:
             _, prompt = rates(shorter)
-            counted = times(prompt, _over(asked, shorter))
+            counted = times(prompt, _over(situation, shorter))
             yield Trial(detail=f"{share:.0%} of the prompt kept", decode=decode, prompt=counted)
 
 
-def _over(asked: Situation, shorter: Estimate) -> Array:
+def _over(situation: Situation, shorter: Estimate) -> Array:
     """Tokens counted for each one read."""
-    return asked.work.fresh / np.maximum(shorter.work.fresh, 1.0)
+    return situation.work.fresh / np.maximum(shorter.work.fresh, 1.0)

@@ -62,18 +62,18 @@ class _Rate:
     scaled: Callable[[Array], Estimate]
 
 
-def needed(asked: Situation, measured: float) -> Iterator[Needed]:
+def needed(situation: Situation, measured: float) -> Iterator[Needed]:
     """Each bandwidth that a good part of a token's time goes to, the largest part first.
 
     Args:
-        asked: the estimate.
+        situation: the estimate.
         measured: tokens per second of each user.
     """
-    parts = asked.one.step.parts if asked.one.step else {}
+    parts = situation.estimate.step.parts if situation.estimate.step else {}
     seconds = {route: float(parts.get(route, 0.0)) for route in RATES}
     least = LEAST_SHARE * sum(float(part) for part in parts.values())
-    for route in sorted(seconds, key=lambda one: -seconds[one]):
-        rate = RATES[route](asked)
+    for route in sorted(seconds, key=lambda taken: -seconds[taken]):
+        rate = RATES[route](situation)
         if rate is not None and seconds[route] >= least:
             factor = _factor(rate, measured)
             yield Needed(
@@ -101,56 +101,56 @@ def _times(figure: Quantity, factor: Array) -> Quantity:
     return replace(figure, value=figure.value * factor)
 
 
-def _gpu(asked: Situation) -> _Rate | None:
-    if not asked.machine.gpus:
+def _gpu(situation: Situation) -> _Rate | None:
+    if not situation.machine.gpus:
         return None
-    figure = asked.machine.gpus[0].bandwidth
+    figure = situation.machine.gpus[0].bandwidth
     return _Rate(
         what="the bandwidth of GPU memory",
         test="nvidia-smi --query-gpu=clocks.mem,clocks.max.mem --format=csv",
         figure=figure,
         most=float(figure.value),
-        scaled=lambda factor: asked.on_gpus(
+        scaled=lambda factor: situation.on_gpus(
             lambda gpu: replace(gpu, bandwidth=_times(gpu.bandwidth, factor))
         ),
     )
 
 
-def _ram(asked: Situation) -> _Rate | None:
-    row, figure = asked.host_row, asked.machine.host.bandwidth
+def _ram(situation: Situation) -> _Rate | None:
+    row, figure = situation.host_row, situation.machine.host.bandwidth
     return _Rate(
         what="the sustained read rate of RAM",
         test="python -m advisor probe ram",
         figure=figure,
         most=row.bandwidth_gbs * GB if row is not None and row.bandwidth_gbs else None,
-        scaled=lambda factor: asked.on_host(bandwidth=_times(figure, factor)),
+        scaled=lambda factor: situation.on_host(bandwidth=_times(figure, factor)),
     )
 
 
-def _link(asked: Situation) -> _Rate | None:
-    if not asked.machine.gpus:
+def _link(situation: Situation) -> _Rate | None:
+    if not situation.machine.gpus:
         return None
     fields = "pcie.link.gen.gpucurrent,pcie.link.width.current"
     return _Rate(
         what="the rate of the link to the GPU",
         test=f"nvidia-smi --query-gpu={fields} --format=csv",
-        figure=asked.machine.gpus[0].link.pinned,
+        figure=situation.machine.gpus[0].link.pinned,
         most=None,
-        scaled=lambda factor: asked.on_gpus(lambda gpu: scaled_link(gpu, factor)),
+        scaled=lambda factor: situation.on_gpus(lambda gpu: scaled_link(gpu, factor)),
     )
 
 
-def _drive(asked: Situation) -> _Rate | None:
-    disk = asked.machine.disk
+def _drive(situation: Situation) -> _Rate | None:
+    disk = situation.machine.disk
     if disk is None:
         return None
-    by_map = asked.takes(Route.PAGED) and disk.mapped is not None
+    by_map = situation.takes(Route.PAGED) and disk.mapped is not None
     figure = disk.for_pages if by_map else disk.sequential
 
     def scaled(factor: Array) -> Estimate:
         times = _times(figure, factor)
         faster = replace(disk, mapped=times) if by_map else replace(disk, sequential=times)
-        return replace(asked.one, machine=replace(asked.machine, disk=faster))
+        return replace(situation.estimate, machine=replace(situation.machine, disk=faster))
 
     return _Rate(
         what=f"the {'read rate of a map on' if by_map else 'sequential read rate of'} the drive",

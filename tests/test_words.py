@@ -1,0 +1,78 @@
+"""Words of the code: names that say what a thing is, and a class name that means one class."""
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "advisor"
+
+ALLOWED = {"one": 493, "found": 243, "asked": 111, "said": 61}
+"""How often each word may still be a name. A row of a table is a `row`, an estimate an `estimate`:
+these four say nothing. The numbers only shrink."""
+SLACK = 40
+"""How far a count may lie below its allowance before the allowance must follow it."""
+CLASSES_OF_ONE_NAME = 0
+"""How many class names may mean two classes."""
+
+
+@cache
+def trees() -> tuple[ast.Module, ...]:
+    paths = sorted(PACKAGE.rglob("*.py"))
+    return tuple(ast.parse(path.read_text(encoding="utf-8")) for path in paths)
+
+
+def identifiers(tree: ast.AST) -> Iterator[str]:
+    """Every name that a syntax tree binds, reads or passes; not its texts and comments."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name) | ast.arg(arg=name) | ast.Attribute(attr=name):
+                yield name
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case ast.keyword(arg=str(name)) | ast.MatchAs(name=str(name)):
+                yield name
+            case ast.ExceptHandler(name=str(name)) | ast.alias(asname=str(name)):
+                yield name
+
+
+@cache
+def counted() -> Counter[str]:
+    return Counter(name for tree in trees() for name in identifiers(tree) if name in ALLOWED)
+
+
+@pytest.mark.parametrize(
+    ("code", "times"),
+    [
+        ("for one in rows: print(one)", 2),
+        ("def one(): ...", 1),
+        ("self.one = made(one=1)", 2),
+        ("text = 'one of them'  # one", 0),
+        ("def counted(one: int) -> int: return one", 2),
+        ("import counts as one", 1),
+    ],
+)
+def test_a_name_counts_wherever_it_is_used(code, times):
+    assert Counter(identifiers(ast.parse(code)))["one"] == times
+
+
+@pytest.mark.parametrize("word", ALLOWED)
+def test_names_say_what_a_thing_is(word):
+    count, allowed = counted()[word], ALLOWED[word]
+    assert count <= allowed, (
+        f"`{word}` is a name {count} times, {allowed} are allowed. Name the thing: gpu, row, layer."
+    )
+    assert count >= allowed - SLACK, (
+        f"`{word}` is a name only {count} times: lower its allowance from {allowed} to {count}."
+    )
+
+
+def test_a_class_name_means_one_class():
+    names = Counter(
+        node.name for tree in trees() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)
+    )
+    several = sorted(name for name, classes in names.items() if classes > 1)
+    assert len(several) <= CLASSES_OF_ONE_NAME, f"classes of one name: {', '.join(several)}"
