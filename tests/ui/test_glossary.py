@@ -1,0 +1,29 @@
+"""Terms on the pages: the meaning stands behind the word, and everything is escaped."""
+
+import pytest
+
+from advisor.ui.parts.glossary import MEANINGS, explained
+
+
+@pytest.mark.parametrize("word", MEANINGS)
+def test_each_term_is_explained(word):
+    html = explained(f"Llama-8B, {word}.")
+    assert html.startswith("Llama-8B, <abbr ")
+    assert f">{word}</abbr>." in html
+
+
+def test_a_term_at_the_start_of_a_sentence_is_explained():
+    assert ">In place</abbr>, it reads" in explained("In place, it reads")
+
+
+def test_only_the_first_mention_is_explained():
+    assert explained("in place or in place").count("<abbr") == 1
+
+
+@pytest.mark.parametrize("text", ["a main place", "AWQX", "upstreamed"])
+def test_parts_of_other_words_are_left_alone(text):
+    assert explained(text) == text
+
+
+def test_what_people_type_is_escaped():
+    assert explained("<b>AWQ</b>").startswith("&lt;b&gt;<abbr ")
