@@ -50,7 +50,7 @@ def chance(inputs: Inputs, gain: Outcome, count: int = DRAWS, seed: int = 0) -> 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bar:
+class TornadoBar:
     """One bar of a tornado: what an outcome becomes at both ends of one input.
 
     Attributes:
@@ -69,12 +69,14 @@ class Bar:
         return abs(self.high - self.low)
 
 
-def tornado(inputs: Inputs, outcome: Outcome) -> tuple[Bar, ...]:
+def tornado(inputs: Inputs, outcome: Outcome) -> tuple[TornadoBar, ...]:
     """One bar for each input, the widest first."""
     middle = {name: np.asarray(one.value, dtype=float) for name, one in inputs.items()}
 
     def at(name: str, value: float) -> float:
         return float(outcome({**middle, name: np.asarray(value, dtype=float)}))
 
-    bars = (Bar(name=n, low=at(n, one.low), high=at(n, one.high)) for n, one in inputs.items())
+    bars = (
+        TornadoBar(name=n, low=at(n, one.low), high=at(n, one.high)) for n, one in inputs.items()
+    )
     return tuple(sorted(bars, key=lambda bar: bar.swing, reverse=True))

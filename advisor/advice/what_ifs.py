@@ -60,7 +60,7 @@ class WhatIf:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trial:
+class TriedChange:
     """A change and what it gives; None where the model does not run then."""
 
     change: str
@@ -70,7 +70,7 @@ class Trial:
     drive: bool = False
 
 
-Tried = Iterable[Trial]
+TriedChanges = Iterable[TriedChange]
 Fastest = Callable[[Model, Machine, Workload], Speed | None]
 
 
@@ -127,7 +127,9 @@ def _fastest(
     return None
 
 
-def _smaller_formats(machine: Machine, work: Workload, best: Estimate, fastest: Fastest) -> Tried:
+def _smaller_formats(
+    machine: Machine, work: Workload, best: Estimate, fastest: Fastest
+) -> TriedChanges:
     """Formats that the runtime takes as they are."""
     now = best.model
     steps = [(name, NEAR) for name in SMALLER_FORMATS]
@@ -135,7 +137,7 @@ def _smaller_formats(machine: Machine, work: Workload, best: Estimate, fastest: 
         smaller = _in_format(now, best.how, machine, name)
         if smaller and least * now.file_bytes < smaller.file_bytes < 0.97 * now.file_bytes:
             change = f"{name} instead of {now.format}"
-            yield Trial(
+            yield TriedChange(
                 change=change, cost="free, some quality", speed=fastest(smaller, machine, work)
             )
 
@@ -151,37 +153,37 @@ def _in_format(model: Model, runtime: Runtime, machine: Machine, form: str) -> M
 
 def _smaller_cache(
     model: Model, machine: Machine, work: Workload, runtime: Runtime, fastest: Fastest
-) -> Tried:
+) -> TriedChanges:
     if work.kv_type in ("f16", "bf16", "f32") and runtime.quantized_kv_type:
         lighter = replace(work, kv_type=runtime.quantized_kv_type)
         change = f"KV cache in {runtime.quantized_kv_type}"
-        yield Trial(change=change, cost="free", speed=fastest(model, machine, lighter))
+        yield TriedChange(change=change, cost="free", speed=fastest(model, machine, lighter))
     shorter = max(float(work.context) / 2, float(work.prompt) + float(work.output))
     if shorter < float(work.context):
         less = replace(work, context=shorter)
         change = f"context of {shorter:,.0f} tokens"
-        yield Trial(change=change, cost="free", speed=fastest(model, machine, less))
+        yield TriedChange(change=change, cost="free", speed=fastest(model, machine, less))
 
 
 def _faster_memory(
     model: Model, machine: Machine, work: Workload, best: Estimate, fastest: Fastest
-) -> Tried:
+) -> TriedChanges:
     if best.bottleneck == BOUND_BY[Route.IN_PLACE] and not machine.unified:
         figure = machine.host.bandwidth
         host = replace(machine.host, bandwidth=replace(figure, value=figure.value * 1.25))
         faster = replace(machine, host=host)
         speed = fastest(model, faster, work)
-        yield Trial(change="RAM 25 % faster", cost="your price", speed=speed)
+        yield TriedChange(change="RAM 25 % faster", cost="your price", speed=speed)
     if best.strategy is PlacementStrategy.NVME_OFFLOAD:
         enough = replace(machine.host.memory, value=best.model.file_bytes * 1.15)
         larger = replace(machine, host=replace(machine.host, memory=enough))
         change = f"{memory_words(float(enough.value))} of RAM, to hold the model"
         speed = fastest(model, larger, work)
-        yield Trial(change=change, cost="your price", speed=speed, ram=float(enough.value))
+        yield TriedChange(change=change, cost="your price", speed=speed, ram=float(enough.value))
         yield from _second_drive(model, machine, work, fastest)
 
 
-def _second_drive(model: Model, machine: Machine, work: Workload, fastest: Fastest) -> Tried:
+def _second_drive(model: Model, machine: Machine, work: Workload, fastest: Fastest) -> TriedChanges:
     """Two drives alike that are read together, as a striped volume."""
     disk = machine.disk
     if disk is None:
@@ -191,12 +193,12 @@ def _second_drive(model: Model, machine: Machine, work: Workload, fastest: Faste
     striped = replace(machine, disk=replace(disk, sequential=twice, mapped=mapped))
     change = "a second drive, striped with the first"
     speed = fastest(model, striped, work)
-    yield Trial(change=change, cost="your price", speed=speed, drive=True)
+    yield TriedChange(change=change, cost="your price", speed=speed, drive=True)
 
 
 def _faster_link(
     model: Model, machine: Machine, work: Workload, best: Estimate, fastest: Fastest
-) -> Tried:
+) -> TriedChanges:
     """The whole link of the card, where a slot gives it less."""
     if best.bottleneck != BOUND_BY[Route.STREAMED] or machine.unified:
         return
@@ -205,12 +207,12 @@ def _faster_link(
     if gpus != machine.gpus:
         faster = replace(machine, gpus=gpus)
         change = f"a slot with {links[0].name}, as the card can"
-        yield Trial(change=change, cost="your price", speed=fastest(model, faster, work))
+        yield TriedChange(change=change, cost="your price", speed=fastest(model, faster, work))
 
 
 def _other_read_ahead(
     model: Model, machine: Machine, work: Workload, best: Estimate, fastest: Fastest
-) -> Tried:
+) -> TriedChanges:
     """Less for experts, which lie apart, or more for what is read in a row, where it is known."""
     disk = machine.disk
     if best.bottleneck != BOUND_BY[Route.PAGED] or disk is None:
@@ -223,7 +225,7 @@ def _other_read_ahead(
             drive = replace(disk, read_ahead=replace(now, value=size))
             speed = fastest(model, replace(machine, disk=drive), work)
             change = f"read_ahead_kb of the drive at {size / KIB:.0f}, now {now.value / KIB:.0f}"
-            yield Trial(change=change, cost="free", speed=speed)
+            yield TriedChange(change=change, cost="free", speed=speed)
 
 
 def _own_link(gpu: Gpu) -> Link:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from advisor.advice.chances import Bar, Uncertain, chance, tornado
+from advisor.advice.chances import TornadoBar, Uncertain, chance, tornado
 from advisor.advice.offers import MoneyInputs
 from advisor.advice.options.option import Option
 from advisor.advice.speeds import Speed
@@ -79,7 +79,7 @@ def chance_it_pays(option: Option, kept: Option, money: MoneyInputs) -> float:
     return chance(drawn, lambda at: gain(at, option, kept, money))
 
 
-def what_matters(option: Option, kept: Option, money: MoneyInputs) -> tuple[Bar, ...]:
+def what_matters(option: Option, kept: Option, money: MoneyInputs) -> tuple[TornadoBar, ...]:
     """The gain of an option at both ends of each input, what moves it most first."""
     if option.gain is None:
         return ()
