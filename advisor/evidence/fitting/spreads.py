@@ -172,7 +172,7 @@ def sources(rows: Rows) -> Mapping[str, frozenset[str]]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Widths:
+class IntervalWidths:
     """Half widths by what they are for, as logarithms.
 
     Attributes:
@@ -226,7 +226,7 @@ def fitted(off: Errors, constant: str) -> Iterable[Spread]:
         yield spread("spread_unmeasured", widths.guessed, Route.IN_PLACE)
 
 
-def _widths(off: Errors, usual: Mask, constant: str) -> Widths:
+def _widths(off: Errors, usual: Mask, constant: str) -> IntervalWidths:
     on_gpu, on_cpu = usual & (off.on_gpu >= MOSTLY), usual & (off.on_gpu <= 1.0 - MOSTLY)
     beside = off.several | off.thin, ~off.ram_stated
     if constant == IN_PROMPT:
@@ -236,7 +236,7 @@ def _widths(off: Errors, usual: Mask, constant: str) -> Widths:
     backends = sorted(set(off.backends[known].tolist()))
     own = {("backend", name): _own(off, known & (off.backends == name), known) for name in backends}
     own |= {("build", name): _own(off, off.builds == name, usual) for name in sorted(APART)}
-    return Widths(
+    return IntervalWidths(
         gpu=gpu,
         thin=_beyond(off.width(on_gpu & beside[0] & off.thin), gpu),
         several=_beyond(off.width(on_gpu & beside[0] & ~off.thin), gpu),
