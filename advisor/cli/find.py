@@ -15,13 +15,13 @@ from advisor.cli.command import added, show
 from advisor.errors import InputError
 from advisor.formatting import money, number, range_of, tokens_per_second
 from advisor.model import resolve
-from advisor.runtimes import LLAMA_CPP, VLLM, runtime
+from advisor.runtimes import LLAMA_CPP, runtime
 
 Json = dict[str, Any]
 TEXT_LINES = 40
 """Lines that the text shows; `--json` has all."""
-USUAL = (LLAMA_CPP, VLLM)
-"""Runtimes that are tried unless one is named: others build on the first, or are of its speed."""
+USUAL = (LLAMA_CPP,)
+"""Runtimes that are tried unless one is named: what most people have, on any card."""
 
 
 def add(commands: Any) -> None:

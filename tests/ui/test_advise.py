@@ -34,7 +34,7 @@ def test_first_visit_without_gpu_describes_a_common_machine():
 
 def test_every_chart_is_there_with_words_for_those_who_cannot_see_it():
     charts = app().get("plotly_chart")
-    assert len(charts) == 5
+    assert len(charts) == 6
     assert all(len(chart.proto.alt) > 10 for chart in charts)
 
 
@@ -99,7 +99,7 @@ def test_no_gpu():
     test = app(gpu="No GPU")
     text = page_text(test)
     assert "no GPU</div>" in text
-    assert len(test.get("plotly_chart")) == 4
+    assert len(test.get("plotly_chart")) == 5
 
 
 def test_unified_memory_has_one_size_and_no_link():
