@@ -8,6 +8,7 @@ import pytest
 from advisor.advice.offers import MoneyInputs
 from advisor.catalog.inputs import (
     BY_NAME,
+    DRAFT,
     MACHINE,
     MONEY,
     OWNERSHIP,
@@ -81,7 +82,7 @@ def test_every_input_is_an_attribute_of_its_noun(inputs, noun) -> None:
 
 
 def test_names_and_options_are_told_apart() -> None:
-    every = (*MACHINE, *REQUEST, *PLACEMENT, *MONEY, *OWNERSHIP, *TARGET)
+    every = (*MACHINE, *REQUEST, *DRAFT, *PLACEMENT, *MONEY, *OWNERSHIP, *TARGET)
     assert len(BY_NAME) == len(every)
     assert len({entry.option for entry in every}) == len(every)
 
