@@ -16,6 +16,7 @@ from advisor.runtimes import (
     LLAMA_CPP_TENSOR,
     OLLAMA,
     SGLANG,
+    TENSORRT_LLM,
     VLLM,
 )
 from advisor.runtimes.accelerate import MEMORY_USED
@@ -34,6 +35,7 @@ def remarks(estimate: Estimate) -> tuple[str, ...]:
         OLLAMA.name: _ollama,
         VLLM.name: _vllm,
         SGLANG.name: _served,
+        TENSORRT_LLM.name: _served,
         KTRANSFORMERS.name: _served,
         ACCELERATE.name: _accelerate,
     }.get(estimate.runtime)
@@ -182,6 +184,11 @@ def _served(estimate: Estimate) -> Iterable[str]:
     if kept == "fp8" != estimate.work.kv_type:
         yield f"The cache is kept as fp8, the nearest to {estimate.work.kv_type}."
     count = sequences_that_fit(estimate.model, estimate.placement, estimate.machine, estimate.work)
-    if count > int(estimate.work.users):
+    if np.any(estimate.waiting):
+        yield (
+            f"{float(estimate.work.users):.0f} users run at once and {float(estimate.waiting):.0f} "
+            "wait: the GPU has no room for the cache of all. The speed is that of a user who runs."
+        )
+    elif count > int(estimate.work.users):
         context = number(float(estimate.work.context))
         yield f"The GPU has room for the cache of {count:,} conversations of {context} tokens."

@@ -8,6 +8,7 @@ from flags import flags, listed
 
 from advisor.advice.compare import as_run
 from advisor.advice.first_token import first_token_times, first_token_within
+from advisor.advice.runtime_notes import remarks
 from advisor.catalog.constants import Scope, fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import (
@@ -152,6 +153,7 @@ def test_users_who_do_not_fit_wait() -> None:
     left = 48 * GIB * 0.92 - GIB - one.model.file_bytes
     assert float(one.work.users) == left // (16384 * 64 * 2 * 8 * 128 * 2) == 2
     assert float(one.waiting) == 6
+    assert any("2 users run at once and 6 wait" in note for note in remarks(one))
     assert bool(one.fits)
 
 
