@@ -203,7 +203,27 @@ def test_assumed_ram_speed_is_said_and_a_typed_one_is_not_questioned():
 
 
 def test_a_link_is_not_complained_about_once_something_changed():
-    test = app(gpu="RTX 9999")
+    test = app(ram="abc")
     assert "Please note." in page_text(test)
     test.number_input(key="users").set_value(2)
     assert "Please note." not in page_text(run(test))
+
+
+def test_a_gpu_may_be_typed_by_any_name_and_the_page_says_what_it_was_taken_as():
+    test = app(gpu="4090 laptop")
+    assert test.exception == []
+    assert any("Taken as RTX 4090 Laptop" in one.value for one in test.caption)
+
+
+def test_a_machine_may_be_named():
+    test = app(machine="By name", owned="Mac Studio M3 Ultra 512GB", model="gpt-oss-120b")
+    text = page_text(test)
+    assert "M3 Ultra" in text
+    assert "oa-verdict" in text
+    assert "owned=Mac+Studio+M3+Ultra+512GB" in "".join(one.value for one in test.code)
+
+
+def test_a_machine_that_no_name_means_is_told():
+    text = page_text(app(machine="By name", owned="Toaster 9"))
+    assert "Toaster 9" in text
+    assert "Shown instead: " in text

@@ -23,6 +23,7 @@ from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.ui.sidebar.choices import Choices
 from advisor.ui.sidebar.fields import ANOTHER, ANY, NVLINK, Amount, Pick, fields
+from advisor.units import GIB
 
 CHANGES = [
     {},
@@ -72,6 +73,16 @@ def test_what_is_typed_over_this_machine_is_typed_over_it_in_the_command() -> No
     args = parsed(chosen.command())
     assert args.machine == "this"
     assert args.ram_gbs == 30
+
+
+def test_a_machine_by_name_is_named_in_the_command() -> None:
+    chosen = choices(
+        machine="By name", owned="Mac Studio M3 Ultra 512GB", gpu=None, cpu=None, ram=None,
+        drive=None,
+    )  # fmt: skip
+    args = parsed(chosen.command())
+    assert args.machine == "Mac Studio M3 Ultra 512GB"
+    assert options.machine_of(args).host.memory.value == 512 * GIB
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,11 @@ from advisor.advice import crossover
 from advisor.advice.advise import Advice, advise
 from advisor.advice.crossover import Crossover
 from advisor.advice.offers import MoneyInputs
+from advisor.calibration.imported_machine import named_machine
+from advisor.calibration.imported_store import is_imported
 from advisor.calibration.local_machine import this_machine
 from advisor.cost_model.workload import Workload
+from advisor.machine.from_name import machine_by_name
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.model.resolve import ResolvedModel
@@ -66,8 +69,7 @@ def answer(
     Raises:
         AdvisorError: choices that cannot be; the message says why.
     """
-    inputs = choices.machine_inputs()
-    here = this_machine(inputs) if choices.this_machine else machine(inputs)
+    here = _machine(choices)
     found = picked.in_format(choices.form)
     work, money = choices.workload(), choices.money()
     advice = advise(
@@ -90,3 +92,14 @@ def answer(
             advice, here, work, money, asked=found.model, inputs=choices.parameters()
         ),
     )
+
+
+def _machine(choices: Choices) -> Machine:
+    """Measured elsewhere before presets, as on the command line."""
+    inputs = choices.machine_inputs()
+    if choices.this_machine:
+        return this_machine(inputs)
+    if choices.named is None:
+        return machine(inputs)
+    by_name = named_machine if is_imported(choices.named) else machine_by_name
+    return by_name(choices.named, inputs)

@@ -23,6 +23,7 @@ from advisor.ui.sidebar.fields import (
     AS_STORED,
     BY_PARTS,
     CONTEXTS,
+    NAMED,
     NO_GPU,
     NONE,
     NVLINK,
@@ -45,6 +46,7 @@ class Choices:
     users: int
     replies: float
     machine: str
+    owned: str | None = None
     gpu: str | None = None
     mygpu: str | None = None
     gpus: int = 1
@@ -91,7 +93,12 @@ class Choices:
     @property
     def this_machine(self) -> bool:
         """The machine that the program runs on."""
-        return self.machine != ANOTHER
+        return self.machine not in (ANOTHER, NAMED)
+
+    @property
+    def named(self) -> str | None:
+        """The machine that is meant by its name; None where its parts are described."""
+        return self.owned if self.machine == NAMED else None
 
     def parameters(self) -> dict[str, str]:
         """As a link writes them, those left open left out."""
@@ -191,7 +198,7 @@ class Choices:
     def command(self) -> str:
         """The same comparison on the command line, what is at its default left out."""
         spec = self.machine_inputs()
-        here = "this" if self.this_machine and not spec.empty else None
+        here = "this" if self.this_machine and not spec.empty else self.named
         named = {
             "--model": uploads.as_file(self.model),
             "--quant": self.form,

@@ -9,14 +9,17 @@ from advisor.catalog.inputs import BY_NAME
 from advisor.cost_model.workload import Workload
 from advisor.errors import UnknownName
 from advisor.machine import from_spec
-from advisor.machine.catalog import disk_rows, gpu_rows, host_rows
+from advisor.machine.catalog import disk_rows, gpu_rows, host_rows, machine_rows
 from advisor.model import catalog
 from advisor.model.kv_cache import KV_BYTES_PER_VALUE
 from advisor.runtimes import ASIDE, RUNTIMES
 
-THIS, ANOTHER = "This machine", "Another machine"
+THIS, ANOTHER, NAMED = "This machine", "Another machine", "By name"
 NO_GPU, AS_SEEN, AUTO, NONE, ANY = "No GPU", "As seen", "Auto", "None", "Any"
 AS_STORED = "As stored"
+CLOUD = "cloud"
+"""Kind of the presets that nobody owns."""
+ANY_NAME = "Or type any name that people or drivers use"
 PCI, NVLINK = "PCI Express", "NVLink bridge"
 WORK, SPENT = Workload(), MoneyInputs()
 """Requests and money as they are where nobody states them."""
@@ -186,18 +189,35 @@ def _model() -> tuple[Field, ...]:
 def _machine() -> tuple[Field, ...]:
     gpus = tuple(gpu_rows())
     hosts = tuple(host_rows())
+    owned = (one.name for one in machine_rows().values() if one.kind != CLOUD)
+    rented = (one.name for one in machine_rows().values() if one.kind == CLOUD)
+    presets = (*owned, *rented)
     links = (AUTO, *(f"PCIe {gen} x{lanes}" for gen in (3, 4, 5) for lanes in (4, 8, 16)))
     return (
-        Pick(key="machine", label="Machine", kind="machine", options=(THIS, ANOTHER), default=THIS),
-        Pick(key="gpu", label="GPU", kind="GPU", options=(NO_GPU, *gpus), default="RTX 3090"),
+        Pick(
+            key="machine", label="Machine", kind="machine", options=(THIS, ANOTHER, NAMED),
+            default=THIS,
+        ),
+        Pick(
+            key="owned", label="Machine", kind="machine", options=presets, default=presets[0],
+            free=True,
+            help="Choose one, or type what it is called: Mac Studio M3 Ultra 512GB, Legion with "
+            "4070, 2x 3090 Threadripper, g6e.xlarge.",
+        ),
+        Pick(
+            key="gpu", label="GPU", kind="GPU", options=(NO_GPU, *gpus), default="RTX 3090",
+            free=True, help=f"{ANY_NAME}: 4090 laptop, 2x 3090, NVIDIA GeForce RTX 3060.",
+        ),
         Pick(
             key="mygpu", label="GPU", kind="GPU", options=(AS_SEEN, NO_GPU, *gpus), default=AS_SEEN,
-            help="Choose one to see what this machine would do with it.",
+            free=True,
+            help=f"Choose one to see what this machine would do with it. {ANY_NAME}.",
         ),
         _number("gpus", "gpu_count", 1, default=1),
         Pick(
             key="gpu2", label="And a GPU of another kind", kind="GPU", options=(NONE, *gpus),
-            default=NONE, help="A second card beside the first, as many have it after an upgrade.",
+            default=NONE, free=True,
+            help="A second card beside the first, as many have it after an upgrade.",
         ),
         Pick(
             key="bridge", label="Between the two", kind="link", options=(PCI, NVLINK),
@@ -206,7 +226,8 @@ def _machine() -> tuple[Field, ...]:
         ),
         Pick(
             key="cpu", label="Processor", kind="CPU", options=hosts,
-            default=from_spec.TYPICAL_HOST,
+            default=from_spec.TYPICAL_HOST, free=True,
+            help=f"{ANY_NAME}: i7-13700K, 2x EPYC 7763, Ryzen 7 5800X3D.",
         ),
         _number("ram", "ram_gb", 8, default=from_spec.TYPICAL_RAM_GIB),
         _number("pool", "ram_gb", 8, placeholder="as in the catalogue", label="Memory (GB)"),

@@ -4,10 +4,11 @@ from typing import Any
 
 import streamlit as st
 
-from advisor.machine.catalog import find_gpu, gpu_bridges
-from advisor.ui.sidebar import machine_panel, model_panel
+from advisor.calibration import imported_store
+from advisor.machine.catalog import gpu_bridges
+from advisor.ui.sidebar import machine_panel, model_panel, taken_as
 from advisor.ui.sidebar.choices import Choices
-from advisor.ui.sidebar.fields import ANOTHER, NO_GPU, NONE, RENTED, THIS
+from advisor.ui.sidebar.fields import ANOTHER, NAMED, NONE, RENTED, THIS
 from advisor.ui.sidebar.widgets import always_in_address, ask, pair
 
 
@@ -30,26 +31,34 @@ def _machine() -> dict[str, Any]:
     seen = machine_panel.seen()
     default = THIS if seen is not None and seen.machine.gpus else ANOTHER
     machine = always_in_address("machine", default)
-    values = _this_machine() if machine == THIS else _another_machine()
+    shown = {THIS: _this_machine, NAMED: _machine_by_name}.get(machine, _another_machine)
+    values = shown()
     return {"machine": machine, **values}
 
 
 def _this_machine() -> dict[str, Any]:
     machine_panel.show()
-    values = {"mygpu": ask("mygpu")}
-    return {**values, **pair("ramspeed", "drivespeed", placeholder="as seen")}
+    gpu, _ = taken_as.ask_card("mygpu")
+    return {"mygpu": gpu, **pair("ramspeed", "drivespeed", placeholder="as seen")}
+
+
+def _machine_by_name() -> dict[str, Any]:
+    owned = taken_as.ask_machine("owned", imported_store.names())
+    values = {"owned": owned, **pair("pool", "ramspeed", placeholder="as named")}
+    return {**values, "drivespeed": ask("drivespeed", placeholder="as named")}
 
 
 def _another_machine() -> dict[str, Any]:
-    gpu = ask("gpu")
-    if gpu != NO_GPU and find_gpu(gpu).unified:
+    gpu, card = taken_as.ask_card("gpu")
+    if card is not None and card.unified and not card.of_ram:
         return {"gpu": gpu, **pair("pool", "ramspeed"), **_drive()}
     values: dict[str, Any] = {"gpu": gpu}
-    if gpu != NO_GPU:
-        values |= {**pair("gpus", "link"), "gpu2": ask("gpu2")}
-        if gpu in gpu_bridges() and values["gpus"] == 2 and values["gpu2"] == NONE:
+    if card is not None:
+        values |= pair("gpus", "link")
+        values["gpu2"], _ = taken_as.ask_card("gpu2")
+        if card.name in gpu_bridges() and values["gpus"] == 2 and values["gpu2"] == NONE:
             values["bridge"] = ask("bridge")
-    values["cpu"] = ask("cpu")
+    values["cpu"] = taken_as.ask_processor("cpu")
     return {**values, **pair("ram", "ramspeed"), **_drive()}
 
 

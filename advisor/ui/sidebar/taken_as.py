@@ -1,0 +1,68 @@
+"""Hardware that may be typed by any name, and what that name was taken as, in small print."""
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from advisor.errors import UnknownName
+from advisor.machine.catalog import cpu_named, gpu_named, machine_named
+from advisor.machine.rows import GpuRow
+from advisor.ui.parts import markup
+from advisor.ui.sidebar.fields import AS_SEEN, NO_GPU, NONE, fields
+from advisor.ui.sidebar.widgets import ask
+
+
+def ask_card(key: str) -> tuple[str, GpuRow | None]:
+    """A GPU as it was typed or chosen, and the row that it means; None for no GPU."""
+    typed = str(ask(key))
+    if typed in (AS_SEEN, NO_GPU, NONE):
+        return typed, None
+    known, found = _found(key, typed, gpu_named)
+    if found is None:
+        return known, None
+    counted = f"{found.count}x " if found.count > 1 else ""
+    _say(known, f"{counted}{found.row.name}", found)
+    return known, found.row
+
+
+def ask_processor(key: str) -> str:
+    """A processor as it was typed or chosen."""
+    known, found = _found(key, str(ask(key)), cpu_named)
+    _say(known, found.row.name, found)
+    return known
+
+
+def ask_machine(key: str, imported: tuple[str, ...]) -> str:
+    """A machine as it was typed or chosen.
+
+    Args:
+        key: of the input.
+        imported: names of measured machines, which come before any other.
+    """
+    listed = getattr(fields()[key], "options", ())
+    typed = str(ask(key, options=tuple(dict.fromkeys((*listed, *imported)))))
+    if typed.casefold() in map(str.casefold, imported):
+        return typed
+    known, found = _found(key, typed, machine_named)
+    _say(known, found.name, found)
+    return known
+
+
+def _found(key: str, typed: str, find: Callable[[str], Any]) -> tuple[str, Any]:
+    """What a name means; what the default means, and a word about it, where it means nothing."""
+    try:
+        return typed, find(typed)
+    except UnknownName as error:
+        default = fields()[key].default_text
+        markup.notice(f"{error} Shown instead: {default}.", "warning")
+        return default, None if default in (AS_SEEN, NO_GPU, NONE) else find(default)
+
+
+def _say(typed: str, name: str, found: Any) -> None:
+    sentences = [] if typed.strip().casefold() == name.casefold() else [f"Taken as {name}."]
+    sentences += found.notes
+    if found.alternatives:
+        sentences.append(f"It may also mean {', '.join(found.alternatives[:3])}.")
+    if sentences:
+        st.caption(" ".join(sentences))

@@ -1,0 +1,28 @@
+"""Machines, generations and models of processors: each with the page that says so."""
+
+import re
+
+from provenance import is_past, is_public
+
+from advisor.machine.catalog import cpu_generations, cpu_models, find_gpu, find_host, machine_rows
+
+
+def test_there_are_at_least_150_machines_with_known_parts_from_dated_pages() -> None:
+    assert len(machine_rows()) >= 150
+    for row in machine_rows().values():
+        assert is_public(row.source), row.name
+        assert is_past(row.retrieved), row.name
+        assert find_gpu(row.gpu).name == row.gpu
+        assert row.usd is None or (row.usd > 0 and is_public(row.price_source) and row.per)
+        if row.cpu:
+            find_host(row.cpu)
+
+
+def test_generations_and_models_of_processors_have_their_pages() -> None:
+    for row in cpu_generations():
+        assert is_public(row.source), row.name
+        assert is_past(row.retrieved), row.name
+        re.compile(row.pattern)
+    for model in cpu_models():
+        assert is_public(model.source), model.name
+        assert model.cores > 0
