@@ -1,4 +1,4 @@
-"""Users served together: what each gets, what all get, and where memory or patience ends.
+"""Concurrency: speed per user and in total, up to the limits of memory and reading speed.
 
 Decoding for several users reads the weights once for all of them, so the total grows nearly with
 their number as long as weights are what takes the time, and most where they cross a link. Each
@@ -59,7 +59,7 @@ class Together:
 
 
 def again(before: Estimate, work: Workload, settings: Settings | None = None) -> Estimate:
-    """The same runtime and placement for other work.
+    """Estimate of the same runtime and placement for other work.
 
     Args:
         before: not refused.
@@ -141,7 +141,7 @@ def _between(holds: Callable[[int], bool], below: int, above: int) -> int:
 
 
 def _cache(estimate: Estimate) -> float:
-    """Cache of all users, wherever it lies [B]."""
+    """KV cache of all users, in every memory [B]."""
     if estimate.placement is None:
         return 0.0
     held = parts_held(estimate.model, estimate.placement, estimate.work).values()

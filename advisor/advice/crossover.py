@@ -1,4 +1,4 @@
-"""Weights in RAM: read there by the processor, or streamed to the GPU; which is faster when.
+"""Crossover between reading weights in RAM and streaming them to the GPU.
 
 In place, a token costs the time to read the weights, and from some number of tokens the time to
 compute them on the processor, which grows with each. Streamed, it costs the time to carry them
@@ -46,7 +46,7 @@ class RuntimeCurve:
 
 @dataclass(frozen=True, kw_only=True)
 class Crossover:
-    """Both ways along users or prompts.
+    """Both curves, over users or prompt length.
 
     Attributes:
         at: users or tokens of the prompt, shape (points,).
@@ -60,7 +60,7 @@ class Crossover:
 
     @property
     def overtakes(self) -> float | None:
-        """Where streaming becomes the faster one, or the only one; None where it does not."""
+        """Point from which streaming is faster or the only option; None if never."""
         met = crossing(self.at, self.in_place.speed, self.streamed.speed)
         alone = np.isfinite(self.streamed.speed) & ~np.isfinite(self.in_place.speed)
         if met is None and np.any(alone):
@@ -168,7 +168,7 @@ def sides(
 
 
 def crossing(at: Floats, first: Floats, second: Floats) -> float | None:
-    """Where the second line comes to lie above the first for good, between points by logarithms.
+    """Last crossing of two curves, interpolated in logarithms.
 
     Both are taken to be powers of what is varied between two points: log(second / first) is then
     straight in log(at), and zero where they meet.

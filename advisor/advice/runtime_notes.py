@@ -1,4 +1,4 @@
-"""What to know beside a runtime's command: the other ways it has, and what they would give."""
+"""Remarks beside a runtime's command: its other modes and their predicted speed."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -43,7 +43,7 @@ def remarks(estimate: Estimate) -> tuple[str, ...]:
 
 
 def _again(before: Estimate, settings: Settings) -> Estimate | None:
-    """The same pair with other settings; None where it cannot be or does not fit."""
+    """Estimate with other settings; None if refused or too large."""
     if before.machine is None:
         return None
     changed = estimate(

@@ -1,4 +1,4 @@
-"""A SkyPilot task file that rents the GPU of an upgrade and serves the model on it.
+"""SkyPilot task file: rent a GPU and serve the model on it.
 
 SkyPilot asks the clouds that a person has keys for and takes the cheapest that has such a GPU. The
 fields are those of https://docs.skypilot.co/en/latest/reference/yaml-spec.html, read 2026-11-21.
@@ -31,7 +31,7 @@ SYSTEM_RAM = 8
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """How a runtime gets onto a rented machine and serves there.
+    """Installation and launch of a runtime on a rented machine.
 
     Attributes:
         variable: names where the model is downloaded from, which the advisor cannot always know.
@@ -78,7 +78,7 @@ def _served(estimate: Estimate) -> tuple[str, ...]:
 
 
 def _changed(command: str, old: str, new: str) -> str:
-    """A command with the model named otherwise.
+    """Command with another name of the model.
 
     Raises:
         Refusal: it does not name the model so.

@@ -1,4 +1,4 @@
-"""Every input of an estimate that was not simply counted, for the person who asks why."""
+"""Assumptions of an estimate: every input that was not simply counted."""
 
 import math
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from advisor.machine.quantity import Provenance, Quantity
 
 @dataclass(frozen=True, kw_only=True)
 class Assumption:
-    """One input of an estimate, with its origin, for the person who asks why."""
+    """Input of an estimate with its origin."""
 
     what: str
     figure: Quantity

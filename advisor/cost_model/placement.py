@@ -1,4 +1,4 @@
-"""What lies where, and how much each memory must hold.
+"""Placement: location of every part of a model, and the bytes each memory must hold.
 
 A `Placement` gives every part of a model a location. The parts of the repeating layers are shares
 per layer, shape (..., layers), so that one placement can describe a whole sweep of machines,
@@ -20,7 +20,7 @@ from advisor.units import GIB, Array
 
 
 class PlacementStrategy(StrEnum):
-    """What is done with the part of a model that VRAM does not hold."""
+    """Strategy for the part of a model that VRAM does not hold."""
 
     GPU_RESIDENT = "gpu-resident"
     CPU_OFFLOAD = "cpu-offload"
@@ -66,7 +66,7 @@ may stay on the drive."""
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What a person, or the search for a fit, fixed about a placement.
+    """Fixed choices of a placement, from a person or a fit.
 
     Attributes:
         gpu_layers: repeating layers on the GPU, the last ones (llama.cpp's `-ngl`); None to find.
@@ -140,7 +140,7 @@ def stated(
 
 @dataclass(frozen=True, kw_only=True)
 class Placement:
-    """Where every part of a model lies.
+    """Location of every part of a model.
 
     Attributes:
         strategy: which of the three it is.

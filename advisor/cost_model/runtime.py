@@ -1,4 +1,4 @@
-"""What a runtime is to the advisor: how it places a model, reads it, and is told to."""
+"""Protocol of a runtime: its placement, schedule, command and formats."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How a runtime reads a placed model: stages, and the routes inside them.
+"""Schedule of a phase: stages, and the routes of the bytes inside them.
 
 Stages follow each other, so their times add. Flows inside one stage run side by side, so the
 longest counts, and together they cannot take more from a shared memory than it gives.
@@ -12,7 +12,7 @@ from advisor.units import Array
 
 
 class Route(StrEnum):
-    """The five ways from where bytes lie to the processor that reads them."""
+    """Route of bytes from their memory to the processor that reads them."""
 
     RESIDENT = "resident"
     IN_PLACE = "in_place"
@@ -92,7 +92,7 @@ REDUCES_PER_LAYER = 2.0
 
 
 class ExchangePath(StrEnum):
-    """What activations cross between GPUs."""
+    """Path of activations between GPUs."""
 
     PEER = "peer"
     NETWORK = "network"
@@ -138,7 +138,7 @@ class Schedule:
 
 @dataclass(frozen=True, kw_only=True)
 class Phases:
-    """What a runtime does for one reply: once the prompt, then a step for each token."""
+    """Schedules of a reply: the prompt once, then a step for each token."""
 
     prefill: Schedule
     decode: Schedule

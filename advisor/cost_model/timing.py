@@ -1,4 +1,4 @@
-"""Seconds from a schedule on a machine.
+"""Time of a schedule on a machine.
 
     t_flow  = max( W / S + K / S_kv , F / C ) + layers tau + expert layers tau_e
     t_stage = max over its flows, and over shared memory of bytes / S
@@ -51,7 +51,7 @@ class StepTime:
 
 
 def rates(link: Link) -> Mapping[Transfer, Quantity]:
-    """What a link gives for each way to cross it [B/s]."""
+    """Rates of a link by kind of transfer [B/s]."""
     return {
         Transfer.PINNED: link.pinned,
         Transfer.PAGEABLE: link.pageable,

@@ -1,4 +1,4 @@
-"""What is asked of the model: how much text, by how many users, with what cache."""
+"""Workload: prompt, output, context, users and cache type."""
 
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ that is looked up in the prompt costs nothing."""
 
 @dataclass(frozen=True, kw_only=True)
 class Workload:
-    """One kind of request.
+    """A kind of request.
 
     Attributes:
         prompt: tokens sent [tokens].

@@ -1,4 +1,4 @@
-"""Runtimes, one file each: where they put the bytes, how they read them, the command to do it."""
+"""Runtimes, one file each: placement, schedule and command."""
 
 from advisor.cost_model.runtime import Becomes, Runtime
 from advisor.errors import UnknownName

@@ -59,7 +59,7 @@ Parts = Mapping[Location, Floats]
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
-    """What `device_map="auto"` makes of the limits that the command gives it.
+    """Placement by `device_map="auto"` under the command's limits.
 
     Raises:
         Refusal: on a machine without a GPU, or on several.
@@ -106,7 +106,7 @@ def mapped(model: Model, limits: Mapping[Location, Array]) -> Parts:
 def told(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy
 ) -> dict[Location, Array]:
-    """What `max_memory` lets each GPU and RAM hold of weights, in whole MiB [B].
+    """Weight limits of each GPU and RAM for `max_memory`, in whole MiB [B].
 
     Where the GPUs could hold everything, or RAM the rest, they get nothing: the comparison is then
     with all of it outside. The table lies on the first GPU in any case, or none would compute.
@@ -269,7 +269,7 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
 
 
 def named(place: Location, *, apple: bool) -> str:
-    """What `max_memory` calls a location."""
+    """Key of a location in `max_memory`."""
     if place == RAM:
         return '"cpu"'
     return '"mps"' if apple else str(place.device)

@@ -1,4 +1,4 @@
-"""Where `device_map="auto"` puts each block of a Transformers model.
+"""Placement of a Transformers model's blocks by `device_map="auto"`.
 
 It walks through the blocks in their order, token table first, head last, and fills the GPUs, then
 RAM, then the drive, never going back. On the first GPU and in RAM it keeps room for the largest
@@ -85,7 +85,7 @@ def filled(model: Model, gpus: Sequence[Array], ram: Array) -> list[Floats]:
 
 
 def balanced(sizes: Floats, gpus: Sequence[Array]) -> list[Array]:
-    """What each GPU gets: of several, all but the last no more than an even part and 1.25 blocks.
+    """Limit of each GPU: with several, all but the last take at most an even part and 1.25 blocks.
 
     GPUs that may hold nothing do not count (transformers 5.23, integrations/accelerate.py,
     `get_balanced_memory`).

@@ -1,4 +1,4 @@
-"""Engines that bring routed experts to the processor as tokens ask for them.
+"""Expert offloading engines: routed experts fetched on demand.
 
 Dense parts and the cache stay with the processor that computes; of the experts, as many as fit are
 kept there too. The others come over the link from RAM, or from a drive that is read directly, with
@@ -123,7 +123,7 @@ def schedule(
 
 
 def _asked(model: Model, placement: Placement, step: ForwardPass) -> Load:
-    """What a step reads and computes, wherever it lies."""
+    """Load of a step over all locations."""
     places = dict.fromkeys((*placement.weights, *placement.kv))
     return together(step_load(model, placement, place, step) for place in places)
 
@@ -218,7 +218,7 @@ def _less(load: Load, part: Load) -> Load:
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
-    """Nothing to type."""
+    """No command: these engines are research prototypes."""
     return ""
 
 

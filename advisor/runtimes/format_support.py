@@ -1,4 +1,4 @@
-"""Which file formats a runtime takes on which processors, and what a model becomes elsewhere.
+"""Format support: formats a runtime loads on each processor, and the nearest substitute.
 
 Pairs that run are rows of data/runtimes/runtime_formats.csv, each with its source; a pair without a
 row does not run. A model in a format that a runtime does not take becomes the nearest one that it
@@ -111,7 +111,7 @@ class RuntimeFormatRow:
 
 @cache
 def rows() -> tuple[RuntimeFormatRow, ...]:
-    """Every pair that runs."""
+    """Supported pairs of runtime and format."""
     return read(DATA / "runtimes/runtime_formats.csv", RuntimeFormatRow)
 
 
@@ -155,7 +155,7 @@ def becomes_of(key: str, why: str = "") -> Callable[[str, Machine], Becomes]:
 
 @cache
 def nearest(form: str) -> tuple[str, ...]:
-    """A format and those that may stand for it, closest first."""
+    """A format and its substitutes, closest first."""
     like = GGUF_LIKE.get(form, form)
     if bits(form) > MIDDLE_BITS:
         return (form, like, "BF16")

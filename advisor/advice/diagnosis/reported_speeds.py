@@ -1,4 +1,4 @@
-"""The speeds in a file that another tool wrote, as a diagnosis takes them."""
+"""Measured speeds from another tool's result file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Reported:
 
 
 def reported_in(path: Path) -> Reported:
-    """The speeds in a file.
+    """Reported speeds of a file.
 
     Raises:
         InputError: it cannot be read, is of no tool that is known, or tells no generation's speed.
@@ -40,7 +40,7 @@ def reported_in(path: Path) -> Reported:
 
 
 def reported(content: bytes, name: str) -> Reported:
-    """The same of what a file holds.
+    """Reported speeds of a file's content.
 
     Where a file has several runs the first generation counts, and of the prompts the first that was
     read with as much in the cache.

@@ -1,4 +1,4 @@
-"""A diagnosis in words: the sentence, its causes, and all of it in lines of text."""
+"""Text of a diagnosis: sentence, causes, full report."""
 
 from collections.abc import Iterable
 
@@ -31,7 +31,7 @@ def _compared(measured: float, speed: Range) -> str:
 
 
 def _remark(diagnosis: Diagnosis) -> str:
-    """The outcome and what follows from it."""
+    """Outcome and conclusion."""
     if diagnosis.outcome is Outcome.AS_PREDICTED:
         return "As predicted: within the range, and nothing need be wrong."
     parts = (
@@ -55,14 +55,14 @@ def _likeliest(diagnosis: Diagnosis) -> str:
 
 
 def _chance(diagnosis: Diagnosis) -> str:
-    """What to think of a speed just below its range."""
+    """Remark on a speed just below its range."""
     decode, _ = rates(diagnosis.estimate)
     near = -NEAR <= distance(diagnosis.measured.decode, decode) < -1
     return "But one run in ten falls below its range with nothing wrong." if near else ""
 
 
 def _too_low(diagnosis: Diagnosis) -> str:
-    """Which assumption was too low."""
+    """Assumption that was too low."""
     first = next(iter(diagnosis.needed), None)
     if first is None:
         return ""
@@ -94,7 +94,7 @@ def diagnosis_text(diagnosis: Diagnosis) -> str:
 
 
 def told(diagnosis: Diagnosis) -> tuple[list[Explanation], list[Explanation], str]:
-    """Causes to tell in full, those to name only, and the heading of these.
+    """Causes to explain in full, causes to list, and the heading of the list.
 
     In full are those that explain all of it, or a part where none does; where nothing is wrong,
     all are only named.
@@ -128,7 +128,7 @@ def cause_words(explanation: Explanation) -> str:
 
 
 def speed_words(explanation: Explanation, *, prompt: bool) -> str:
-    """What it would give.
+    """Speed under an explanation, in words.
 
     Args:
         explanation: the cause.

@@ -1,4 +1,4 @@
-"""The batch that a row of a paper states, or what memory allowed where it does not.
+"""Batch size of a published row, with the largest that fits as default.
 
 Papers of offloading report generated tokens per second of a whole batch, prompts included, at the
 largest batch that fits; many do not print it.
@@ -60,7 +60,7 @@ def batch(
     chosen: Settings,
     notes: list[str],
 ) -> float:
-    """Sequences in a batch: as stated, or as many as memory allows where that was the point."""
+    """Sequences in a batch: as stated, else as many as memory allows in throughput runs."""
     stated = number(row, "batch") or _running(row)
     if stated:
         return stated
@@ -90,7 +90,7 @@ def _running(row: Mapping[str, str]) -> float | None:
 
 
 def guessed_batch(model: Model) -> float:
-    """What a range is wider by where nobody stated the batch, as the logarithm of a factor."""
+    """Extra half width of a range with an unstated batch, as the logarithm of a factor."""
     table = fitted_constants()
     if model.has_experts:
         return table.value("spread_guessed_experts")
@@ -100,7 +100,7 @@ def guessed_batch(model: Model) -> float:
 def kept_where_all_fits(
     model: Model, machine: Machine, work: Workload, runtime: Runtime, chosen: Settings
 ) -> Settings:
-    """A row that streams a model which would fit moved a small part of it: all but nothing.
+    """Settings that keep the whole model on the GPU where it fits.
 
     Only of servers; the others stream everything, which is what they are for.
     """

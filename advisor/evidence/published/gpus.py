@@ -1,4 +1,4 @@
-"""The GPUs that a row of a measurement file names, of one kind or of several."""
+"""GPUs of a published row, alike or mixed."""
 
 import re
 from collections.abc import Mapping
@@ -49,7 +49,7 @@ def stated_gpus(row: Mapping[str, str], notes: list[str]) -> tuple[str, int]:
 
 
 def _cards(stated: str, notes: list[str]) -> list[tuple[int, str]]:
-    """How many of which card, in their order.
+    """Count and name of each kind of card, in their order.
 
     Raises:
         UnknownName: the first is no card of the catalogue.

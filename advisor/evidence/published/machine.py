@@ -1,4 +1,4 @@
-"""The machine that a row of a measurement file states, and what stands in for what it does not."""
+"""Machine of a published row, with defaults for what it leaves out."""
 
 import re
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from advisor.units import GB
 
 
 def stated_machine(row: Mapping[str, str], notes: list[str]) -> MachineSpec:
-    """The machine as stated, but for how much RAM it has.
+    """Machine as stated, its RAM size aside.
 
     Args:
         row: of a measurement file.
@@ -58,7 +58,7 @@ SERVERS_GIB = 256.0
 
 
 def ram_gib(row: Mapping[str, str], runtime: Runtime, notes: list[str]) -> float:
-    """RAM as stated beside the processor or in the note, else what is usual [GiB].
+    """RAM stated beside the processor or in the note, else a default [GiB].
 
     Args:
         row: of a measurement file.

@@ -1,4 +1,4 @@
-"""The model that a row of a measurement file states, and what stands in for what it does not."""
+"""Model of a published row, with defaults for what it leaves out."""
 
 import math
 import re
@@ -43,7 +43,7 @@ billion, GLM-5.2 40 of 744, Qwen3.5 17 of 397, Kimi K2 32 of 1000."""
 
 
 def stated_model(row: Mapping[str, str], runtime: Runtime, notes: list[str]) -> Model:
-    """The model as stated, in the format and of the size that are.
+    """Model in the stated format and size.
 
     Args:
         row: of a measurement file.
@@ -104,7 +104,7 @@ def _stated_size(row: Mapping[str, str], params: float, active: float | None) ->
 
 
 def _ran_as_experts(row: Mapping[str, str], runtime: Runtime) -> bool:
-    """The model is a mixture of experts: it ran where only these do."""
+    """Whether the row ran an engine that takes only mixtures of experts."""
     return runtime.place is EXPERT_STREAMING.place or text(row, "category") == "moe_offload"
 
 

@@ -50,7 +50,7 @@ STREAMING = ("stream_cpu", "kv_offload", "batched")
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """A row, understood.
+    """Interpretation of a row: machine, model, request, runtime.
 
     Attributes:
         model: in the format it ran in.
@@ -142,7 +142,7 @@ def _estimated(case: Case, work: Workload) -> Estimate:
 
 
 def understood(row: Mapping[str, str]) -> Case:
-    """What a row describes.
+    """Interpretation of a row.
 
     Raises:
         AdvisorError: no prediction can be made of it, and why.

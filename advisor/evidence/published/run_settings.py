@@ -1,4 +1,4 @@
-"""How a row of a paper says that a framework ran: shares of the tiers, lengths, the cache."""
+"""Settings of a published framework run: tier shares, lengths, cache."""
 
 import re
 from collections.abc import Mapping

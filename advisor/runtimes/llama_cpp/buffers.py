@@ -1,4 +1,4 @@
-"""What llama.cpp allocates beside the weights: the compute buffer, the cache, the outputs.
+"""Buffers of llama.cpp beside the weights: compute, KV cache, outputs.
 
 Before it reads a prompt, llama.cpp lays out the graph of one micro-batch and allocates the most
 that is alive at one moment; a tensor's room is used again once nothing needs it. The layers are
@@ -50,7 +50,7 @@ Roles = Mapping[str, Tensor]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Widths:
-    """What the widest layer of each kind keeps alive at once.
+    """Peak values alive in the widest layer of each kind.
 
     Attributes:
         feed_forward: values per token in a feed-forward part or among experts.
@@ -73,7 +73,7 @@ class Widths:
 def compute_buffer(
     architecture: Architecture, work: Workload, flash_attention: bool = True
 ) -> Array:
-    """What a device that computes layers needs for one micro-batch [B].
+    """Compute buffer of a device for a single micro-batch [B].
 
     The formula at the top of this file, with feed-forward, attention and recurrence as
     `feed_forward_values`, `attention_values` and `recurrence_values` have them, and

@@ -1,4 +1,4 @@
-"""The llama-server line that puts a model where a placement has it, with nothing left to choose.
+"""The llama-server command of a placement, every choice stated.
 
 Options that are not given are adjusted by llama-server's own fit, so that a prediction holds only
 where every one of them is, and the fit is off. `-ngl N` counts the output head: 1 is the head

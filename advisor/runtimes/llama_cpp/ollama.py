@@ -49,13 +49,13 @@ NOTES = (
 
 
 def default_context(machine: Machine) -> int:
-    """Tokens of context that Ollama allocates where none is asked for [tokens]."""
+    """Default context of Ollama [tokens]."""
     total = sum(float(np.max(gpu.memory.value)) for gpu in machine.gpus)
     return next(tokens for least, tokens in CONTEXTS if total >= least * GIB)
 
 
 def served(model: Model, machine: Machine, work: Workload) -> Workload:
-    """What is asked, with the micro-batch that Ollama chooses where none is set."""
+    """Workload with Ollama's own micro-batch where none is set."""
     if np.any(np.asarray(work.ubatch) != BATCH):
         return work
     return replace(work, ubatch=micro_batch(model, machine, work))

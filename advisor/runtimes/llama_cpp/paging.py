@@ -1,4 +1,4 @@
-"""What llama.cpp brings in from the drive for a token, where memory holds less than the file.
+"""Paging of llama.cpp: bytes read from the drive per token when the file exceeds RAM.
 
 What every token reads is scanned in a cycle and keeps its pages first; experts take what cache is
 left, and are hit in proportion, since each token picks others.
@@ -78,7 +78,7 @@ def reread(
     machine: Machine,
     constants: Rereading = WATCHED,
 ) -> Reread:
-    """What of a mapped file a step must bring in again.
+    """Bytes of a mapped file that a step must read again.
 
     Args:
         model: in its file's format.

@@ -1,4 +1,4 @@
-"""How llama.cpp reads a model where it lies: in place token by token, copied for long prompts."""
+"""Passes of llama.cpp over a placed model: in place for tokens, copied for long prompts."""
 
 from collections.abc import Iterable
 from dataclasses import replace

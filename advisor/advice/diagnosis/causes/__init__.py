@@ -1,4 +1,4 @@
-"""Causes of a measured speed that is not the predicted one, and the speeds that would follow.
+"""Possible causes of a gap between measured and predicted speed, each a changed estimate.
 
 A cause is a machine, a request, a placement or a constant that is otherwise than was assumed: the
 cost model works out what follows, in one or more degrees. A cause that cannot be yields none.

@@ -1,4 +1,4 @@
-"""An estimate to be doubted, and what would be if one thing about it were otherwise.
+"""Counterfactual estimates: an estimate recomputed with a single thing changed.
 
 Nothing is computed here: each change makes another estimate, which times itself as ever.
 """
@@ -56,13 +56,13 @@ Trials = Iterator[Trial]
 
 
 def trial(detail: str, estimate: Estimate) -> Trial:
-    """What a changed estimate says."""
+    """Trial of a changed estimate."""
     decode, prompt = rates(estimate)
     return Trial(detail=detail, decode=decode, prompt=prompt)
 
 
 def rates(estimate: Estimate) -> tuple[Range, Range]:
-    """Generation and prompt of an estimate.
+    """Decode and prefill speeds of an estimate.
 
     Raises:
         InputError: a pair that was refused has none.
@@ -73,13 +73,13 @@ def rates(estimate: Estimate) -> tuple[Range, Range]:
 
 
 def times(speed: Range, factor: Array) -> Range:
-    """A speed and its range, multiplied."""
+    """Speed and range times a factor."""
     return Range(value=speed.value * factor, low=speed.low * factor, high=speed.high * factor)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Situation:
-    """An estimate that was not refused, with all that it was made of.
+    """Estimate in doubt, with its machine, placement and constants.
 
     Attributes:
         estimate: the estimate.
@@ -97,29 +97,29 @@ class Situation:
 
     @property
     def model(self) -> Model:
-        """The model in the format it has there."""
+        """Model in its loaded format."""
         return self.estimate.model
 
     @property
     def work(self) -> Workload:
-        """What was asked."""
+        """Workload of the estimate."""
         return self.estimate.work
 
     @property
     def in_llama_cpp(self) -> bool:
-        """The runtime is llama.cpp or has it inside; most causes are options of it."""
+        """Whether the runtime is built on llama.cpp, whose options most causes are."""
         return self.estimate.how.takes_layers
 
     @cached_property
     def host_row(self) -> HostRow | None:
-        """The catalogue's row of the processor; None for one it does not hold."""
+        """Catalogue row of the processor; None if it is not listed."""
         with suppress(UnknownName):
             return find_host(self.machine.host.name)
         return None
 
     @property
     def kept(self) -> Settings:
-        """The split as it is, so that a change leaves it alone."""
+        """Settings that keep the present split under a change."""
         on_drive = self.estimate.strategy is PlacementStrategy.NVME_OFFLOAD
         output = self.placement.output
         head = sum(float(share) for where, share in output.items() if where.tier is Tier.VRAM)
@@ -134,33 +134,33 @@ class Situation:
 
     @property
     def cache_in_ram(self) -> bool:
-        """Keys and values of layers on the GPU lie in RAM."""
+        """Whether the KV cache of GPU layers is in RAM."""
         in_ram = float(np.sum(self.placement.kv.get(RAM, 0.0)))
         return in_ram > self.model.layers - float(self.placement.gpu_layers)
 
     def takes(self, *routes: Route) -> bool:
-        """A token or the prompt spends time on one of these routes."""
+        """Whether a token or the prompt spends time on one of these routes."""
         parts = [
             time.parts for time in (self.estimate.step, self.estimate.prompt) if time is not None
         ]
         return any(float(part.get(route, 0.0)) > 0 for part in parts for route in routes)
 
     def on_host(self, **changes: object) -> Estimate:
-        """The same with another host."""
+        """Estimate with another host."""
         host = replace(self.machine.host, **changes)  # type: ignore[arg-type]
         return replace(self.estimate, machine=replace(self.machine, host=host))
 
     def on_gpus(self, change: Callable[[Gpu], Gpu]) -> Estimate:
-        """The same with other GPUs."""
+        """Estimate with other GPUs."""
         gpus = tuple(change(gpu) for gpu in self.machine.gpus)
         return replace(self.estimate, machine=replace(self.machine, gpus=gpus))
 
     def scaled(self, factors: Mapping[str, float], source: str) -> Estimate:
-        """The same with some constants multiplied."""
+        """Estimate with some constants multiplied."""
         return replace(self.estimate, constants=self.constants.scaled(factors, source))
 
     def rescheduled(self, change: Callable[[Schedule], Schedule]) -> Estimate:
-        """The same, read in another way."""
+        """Estimate with another schedule."""
         how = self.estimate.how
 
         def schedule(
@@ -181,7 +181,7 @@ class Situation:
         model: Model | None = None,
         backend: str = "",
     ) -> Estimate:
-        """The same placed anew; what is left out stays."""
+        """Estimate placed anew; arguments left out stay as they are."""
         scope = self.constants.scope
         return estimate(
             model or self.model,
@@ -197,7 +197,7 @@ class Situation:
 
 
 def situation(estimate: Estimate, system: str = "") -> Situation:
-    """What causes ask about.
+    """Situation of an estimate.
 
     Raises:
         InputError: a pair that was refused.
@@ -214,7 +214,7 @@ def situation(estimate: Estimate, system: str = "") -> Situation:
 
 
 def fits(estimate: Estimate) -> bool:
-    """It was not refused, and every memory holds what it must."""
+    """Whether an estimate exists and every memory is large enough."""
     return not estimate.refusal and bool(estimate.fits)
 
 

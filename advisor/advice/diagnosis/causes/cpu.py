@@ -1,4 +1,4 @@
-"""Processors that compute more slowly than they could: threads, sockets, limits, company."""
+"""Causes on the processor: threads, sockets, power and clock limits, other load."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -57,7 +57,7 @@ def few_threads(situation: Situation) -> Trials:
 
 
 def efficient_cores(situation: Situation) -> Trials:
-    """All wait for the slower cores, where there are two kinds."""
+    """Efficiency cores slow down the others on hybrid processors."""
     row = situation.host_row
     if row is None or not situation.takes(Route.IN_PLACE):
         return

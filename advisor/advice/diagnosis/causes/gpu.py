@@ -1,4 +1,4 @@
-"""What lies elsewhere than on the GPU, or comes to it more slowly, than was assumed."""
+"""Causes on the GPU: a slower link, or bytes placed elsewhere than assumed."""
 
 from dataclasses import replace
 from functools import partial
@@ -109,13 +109,13 @@ def fewer_layers(situation: Situation) -> Trials:
 
 
 def _beside(situation: Situation) -> PlacementStrategy:
-    """Where the rest lies once not all is in VRAM."""
+    """Strategy for what VRAM does not hold."""
     resident = situation.estimate.strategy is PlacementStrategy.GPU_RESIDENT
     return PlacementStrategy.CPU_OFFLOAD if resident else situation.estimate.strategy
 
 
 def whole_layers(situation: Situation) -> Trials:
-    """Experts were not told apart: as many whole layers as fit are on the GPU."""
+    """Experts stay with their layers: as many whole layers as fit are on the GPU."""
     if (
         not situation.in_llama_cpp
         or not situation.machine.gpus
@@ -141,7 +141,7 @@ def cache_in_ram(situation: Situation) -> Trials:
 
 
 def more_layers(situation: Situation) -> Trials:
-    """More on the GPU than a careful fit leaves there: whole layers, or experts of more layers."""
+    """More on the GPU than a fit with a margin: further layers, or experts of further layers."""
     now, layers = float(situation.placement.gpu_layers), float(situation.model.layers)
     moe = float(situation.placement.cpu_moe)
     if not situation.in_llama_cpp or not situation.machine.gpus or (now >= layers and not moe):

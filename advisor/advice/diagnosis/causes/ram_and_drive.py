@@ -1,4 +1,4 @@
-"""RAM and drive that give less than was assumed."""
+"""Causes in RAM and drive: lower bandwidth, fewer pages cached."""
 
 from dataclasses import replace
 
@@ -46,7 +46,7 @@ def slow_modules(situation: Situation) -> Trials:
 
 
 def _modules_in_doubt(situation: Situation) -> bool:
-    """RAM is read, lies in slots, and nobody measured its rate."""
+    """Whether RAM is read, socketed, and of unmeasured bandwidth."""
     row, figure = situation.host_row, situation.machine.host.bandwidth
     soldered = situation.machine.unified or (row is not None and row.memory_type.startswith("LP"))
     return (

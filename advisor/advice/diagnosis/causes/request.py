@@ -1,4 +1,4 @@
-"""Another request, file, build or way of measuring than was assumed."""
+"""Causes in the request: other prompt, file, build or method of measuring."""
 
 from contextlib import suppress
 from dataclasses import replace
@@ -50,7 +50,7 @@ def whole_reply(situation: Situation) -> Trials:
 
 
 def deeper_context(situation: Situation) -> Trials:
-    """More tokens in the cache than was said."""
+    """More tokens in the cache than stated."""
     work = situation.work
     for share in (0.25, 0.5, 1.0):
         prompt = float(work.context) * share - float(work.output)
@@ -83,7 +83,7 @@ def _less_on_gpu(situation: Situation, estimate: Estimate) -> bool:
 
 
 def _fitted(situation: Situation, context: float, model: Model | None = None) -> Estimate | None:
-    """As llama.cpp fits it by itself; None where all of it stays in VRAM."""
+    """Estimate with llama.cpp's own fit; None if all of it stays in VRAM."""
     work = replace(situation.work, context=context)
     whole = situation.placed(
         Settings(), strategy=PlacementStrategy.GPU_RESIDENT, work=work, model=model

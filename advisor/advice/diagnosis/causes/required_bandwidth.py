@@ -1,4 +1,4 @@
-"""What one bandwidth would have to be for the measured speed: the cost model turned round."""
+"""Bandwidth required for the measured speed: the cost model inverted."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -39,7 +39,7 @@ class Needed:
 
     @property
     def possible(self) -> bool:
-        """There is one, and it does not pass what the part can give."""
+        """Whether the required bandwidth exists and stays within the part's peak."""
         return self.value is not None and (self.most is None or self.value <= self.most)
 
 
@@ -86,7 +86,7 @@ def needed(situation: Situation, measured: float) -> Iterator[Needed]:
 
 
 def _factor(rate: _Rate, measured: float) -> float | None:
-    """Times the bandwidth that give a speed; None where none does."""
+    """Factor on the bandwidth that gives a speed; None if no factor does."""
     sweep = np.geomspace(1 / FURTHEST, FURTHEST, STEPS)
     decode = rate.scaled(sweep).decode
     if decode is None:

@@ -1,4 +1,4 @@
-"""What is known of each cause: how plausible it is, the test for it, and the remedy."""
+"""Table of causes: prior plausibility, test and remedy."""
 
 from dataclasses import dataclass
 from functools import cache
