@@ -1,4 +1,4 @@
-"""What share of a datasheet's speed is reached, and what each layer and token costs besides.
+"""Constants of the cost model: shares of datasheet speeds, fixed costs per layer and token.
 
 The numbers stand in data/generated/efficiency.csv, never beside datasheet values. A row holds for
 the scope it names; an empty field stands for all.
@@ -80,7 +80,7 @@ class ConstantRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Scope:
-    """What constants are asked for.
+    """Scope that selects constants: hardware family, runtime, build.
 
     Attributes:
         runtime: key of the runtime.

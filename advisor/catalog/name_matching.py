@@ -1,4 +1,4 @@
-"""Names as people write them, and the row that is meant."""
+"""Loose matching of typed names to catalogue rows."""
 
 import re
 from collections.abc import Iterable, Mapping

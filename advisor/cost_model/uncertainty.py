@@ -1,4 +1,4 @@
-"""How far a predicted time may be off: an interval that should hold it four times in five.
+"""Uncertainty of a predicted time: its 80 % interval.
 
 Two machines of one name differ by driver, build, power limit, cooling and other load, which no
 datasheet tells; what that comes to is fitted to sources that no prediction knew (`python -m
@@ -25,7 +25,7 @@ LEAN = {IN_DECODE: "lean", IN_PROMPT: "lean_prompt"}
 
 @dataclass(frozen=True, kw_only=True)
 class Range:
-    """A figure and the interval that should hold it four times in five."""
+    """Value with its 80 % interval."""
 
     value: Array
     low: Array

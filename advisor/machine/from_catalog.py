@@ -203,7 +203,7 @@ def ram_segment(name: str) -> str:
 
 
 def sustained(peak: float, segment: str, source: str, date: str) -> Quantity:
-    """What all cores together read of a datasheet's RAM bandwidth [B/s]."""
+    """Sustained RAM bandwidth of all cores, from the datasheet's peak [B/s]."""
     row = fitted_constants().row("ram_sustained_share", segment)
     share = min(fitted_constants().value("ram_sustained_share", segment), MOST_SUSTAINED)
     return Quantity(

@@ -1,4 +1,4 @@
-"""A machine: its GPUs, host, drive, and where each figure about it comes from."""
+"""Machine: GPUs, host, drive and links, every quantity with its origin."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -54,7 +54,7 @@ class Gpu:
 
 @dataclass(frozen=True, kw_only=True)
 class EngineSpeed:
-    """What llama.cpp was timed at on a host's processor.
+    """Timed speeds of llama.cpp on a host's processor.
 
     Attributes:
         cores: that took part.

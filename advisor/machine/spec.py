@@ -1,4 +1,4 @@
-"""What a person said about a machine, each number checked against what it may be."""
+"""Machine specification typed by a person, each number checked against its limits."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ MIXED = " + "
 
 @dataclass(frozen=True, kw_only=True)
 class MachineSpec:
-    """What a person said about a machine; None for what they left open.
+    """Typed facts of a machine; None for open ones.
 
     Attributes:
         gpu: catalogue name, or "none"; cards of several kinds as "RTX 3090 + RTX 4090", with

@@ -15,7 +15,7 @@ LAYER_TABLES = "per_layer_token_embd"
 
 
 class Group(StrEnum):
-    """What a tensor is for; tensors of one group are placed together."""
+    """Purpose of a tensor; tensors of a group are placed together."""
 
     EMBEDDING = "embedding"
     ATTENTION = "attention"
@@ -85,7 +85,7 @@ def norm(role: str, layer: int | None, size: int, *, bias: bool) -> tuple[Tensor
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LayerCache:
-    """What one layer keeps of the past.
+    """Cache of a layer.
 
     Attributes:
         key_values: values of K kept per token and sequence.

@@ -168,7 +168,7 @@ def _tensors(facts: ArchitectureSpec) -> Iterator[Tensor]:
 
 
 def feed_forward_tensors(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
-    """What follows the mixer in a layer."""
+    """Feed-forward tensors of a layer."""
     match feed_forward(facts, layer):
         case FeedForward.NONE:
             return ()

@@ -1,4 +1,4 @@
-"""The facts of data/, read and checked once: parts by name, models in their formats, constants."""
+"""Catalogue of models: rows by name, models in their formats."""
 
 from collections.abc import Mapping
 from functools import cache, lru_cache

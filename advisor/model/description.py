@@ -1,4 +1,4 @@
-"""What every describer answers: an architecture, the format it is stored in, and what to know."""
+"""Description of a model: architecture, stored format, notes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Files below a folder, with bounded work, and never out of it."""
+"""Bounded walk through a folder that never leaves it."""
 
 import os
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Models that already lie on this machine, found without opening their weights.
+"""Models installed on this machine, listed without opening their weights.
 
 Looked for where Ollama, LM Studio, Hugging Face libraries and llama.cpp keep them.
 

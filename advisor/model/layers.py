@@ -1,4 +1,4 @@
-"""What each layer of a model is made of, and what it keeps of the past.
+"""Layers of a model: their tensors and caches.
 
 `layer_pattern` has one letter per layer; this file gives the letters their meaning.
 
@@ -73,7 +73,7 @@ def key_value_heads(facts: ArchitectureSpec, layer: int) -> tuple[int, int]:
 
 
 def layer_cache(facts: ArchitectureSpec, layer: int) -> LayerCache:
-    """What a layer keeps of the past.
+    """Cache of a layer.
 
     Attention keeps kv_heads x head_dim values of K and of V per token [1]; MLA one latent and one
     rotary key, kv rank + rope [2]; DeltaNet and Mamba-2 a state that does not grow [3].

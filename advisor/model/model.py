@@ -1,4 +1,4 @@
-"""A model in a format: how many bytes each part holds, how many a token reads.
+"""Model in a format: bytes of each part, bytes read per token.
 
 Everything is kept per repeating layer, shape (layers,), so that what lies on a device is a sum of
 layers and the largest number of layers that fits is one comparison against running totals.
@@ -239,7 +239,7 @@ def _read_shares(architecture: Architecture, kinds: Sequence[StorageType]) -> Ma
 
 
 def scaled(model: Model, file_bytes: float) -> Model:
-    """The same model with every part stretched so that the file has a known size.
+    """Model scaled to a known file size.
 
     A published or local file is the better witness where its size differs from the recipe's.
 

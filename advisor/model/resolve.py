@@ -1,4 +1,4 @@
-"""A model from whatever a person has: a name, a GGUF file, a config.json, a Hub repository."""
+"""Model of a reference: a name, a GGUF file, a config.json or a Hub repository."""
 
 import re
 from collections.abc import Mapping
@@ -43,7 +43,7 @@ class ReferenceKind(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class ResolvedModel:
-    """A model, in a format, and where it comes from.
+    """Model in a format, with its source.
 
     Attributes:
         model: ready to be placed.
@@ -231,7 +231,7 @@ def from_config(text: str, name: str = "", form: str | None = None) -> ResolvedM
 
 
 def _own_name(values: Mapping[str, object]) -> str:
-    """What a config.json calls its model: where it was loaded from, else its family."""
+    """Name of a config.json's model: its origin, else its family."""
     origin = values.get("_name_or_path")
     last = re.split(r"[/\\]", origin.rstrip("/\\"))[-1] if isinstance(origin, str) else ""
     family = values.get("model_type")

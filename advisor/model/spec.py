@@ -1,4 +1,4 @@
-"""What a model's row or configuration states about its architecture."""
+"""Architecture specification, as a catalogue row or a configuration states it."""
 
 from dataclasses import dataclass
 

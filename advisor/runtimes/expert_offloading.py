@@ -218,7 +218,7 @@ def _less(load: Load, part: Load) -> Load:
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
-    """No command: these engines are research prototypes."""
+    """No command: these engines are not offered, since each runs a few models of its own."""
     return ""
 
 

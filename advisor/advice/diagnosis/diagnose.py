@@ -1,4 +1,4 @@
-"""Why a measured speed is not the predicted one: causes in order, with the test and the remedy.
+"""Diagnosis of a measured speed: likely causes in order, with test and remedy.
 
 A cause is tried by working out the estimate again with that one thing otherwise
 (`advisor.advice.diagnosis.causes`). How well it explains what was measured is the probability
@@ -52,7 +52,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """What a person measured.
+    """Measured speeds.
 
     Attributes:
         decode: generation, for each user [tokens/s].
@@ -97,7 +97,7 @@ class Explanation:
 
 @dataclass(frozen=True, kw_only=True)
 class Diagnosis:
-    """What a measured speed says.
+    """Outcome of a diagnosis, with its explanations.
 
     Attributes:
         estimate: what was predicted.
@@ -115,7 +115,7 @@ class Diagnosis:
 
 
 def measurable(estimates: Iterable[Estimate]) -> list[Estimate]:
-    """Those with a speed, likeliest to have been run first.
+    """Estimates with a speed, likeliest to have been run first.
 
     What fits comes before what does not (which Windows may run all the same), runtimes in their
     usual order, of each the fastest placement first.
@@ -168,13 +168,13 @@ def diagnose(estimate: Estimate, measured: Measured, system: str = "") -> Diagno
 
 
 def _ruled_out(measured: Measured) -> tuple[str, ...]:
-    """Who measured the prompt by itself did not count its time among the generation's."""
+    """Causes excluded because the prompt was measured separately."""
     return () if measured.prompt is None else ("whole_reply",)
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Gap:
-    """What is to be explained.
+    """Gap between measured and predicted speed.
 
     Attributes:
         prompt: the prompt's speed, not the generation's.
@@ -246,7 +246,7 @@ def _explanation(
 
 
 def _helps(trial: Trial, gap: _Gap) -> bool:
-    """It moves the speed towards the measured one, and ends nearer to it than the prediction."""
+    """Whether a trial moves the speed towards the measured value and ends nearer to it."""
     moved = _moved(trial, gap)
     same_way = math.copysign(1.0, gap.size) * moved >= math.log(NOTABLE)
     return same_way and abs(gap.size - moved) < abs(gap.size)
@@ -258,7 +258,7 @@ def _moved(trial: Trial, gap: _Gap) -> float:
 
 
 def density(trial: Trial, measured: Measured) -> float:
-    """Probability density of a measurement were a cause so, up to a constant factor."""
+    """Likelihood of the measurement under a trial, up to a constant factor."""
     return math.prod(
         math.exp(-((DEVIATIONS * distance(value, speed)) ** 2) / 2) / _half_width(speed)
         for value, speed in _beside(measured, trial.decode, trial.prompt)
@@ -271,7 +271,7 @@ def _holds(trial: Trial, measured: Measured) -> bool:
 
 
 def _nearer(trial: Trial, predicted: tuple[Range, Range], measured: Measured) -> bool:
-    """No measured speed is outside its range and further off than it was before."""
+    """Whether no measured speed is both out of range and further off than before."""
     after = _beside(measured, trial.decode, trial.prompt)
     before = _beside(measured, *predicted)
     return all(
@@ -281,7 +281,7 @@ def _nearer(trial: Trial, predicted: tuple[Range, Range], measured: Measured) ->
 
 
 def _beside(measured: Measured, decode: Range, prompt: Range) -> list[tuple[float, Range]]:
-    """Each speed that was measured, with the one that was worked out."""
+    """Measured speeds paired with predicted ones."""
     pairs = [(measured.decode, decode)]
     return pairs if measured.prompt is None else [*pairs, (measured.prompt, prompt)]
 

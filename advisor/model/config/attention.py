@@ -84,7 +84,7 @@ def _global_heads(config: Config, pattern: str, head_dim: int) -> dict[str, Any]
 
 
 def _of_full_layers(config: Config) -> Config:
-    """What `per_layer_config` overrides, as transformers 5 saves it: the same for full layers.
+    """Overrides of full-attention layers in `per_layer_config`, as transformers 5 saves it.
 
     Raises:
         Refusal: overrides that differ between layers.

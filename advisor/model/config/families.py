@@ -1,4 +1,4 @@
-"""What a config.json leaves to its model family, from data/models/families.csv.
+"""Facts of a model family that its config.json leaves out, from data/models/families.csv.
 
 A config.json gives sizes. Whether queries are normalized, projections have biases or a layer has
 four norms is written in the family's code, and so are the values of keys that a file leaves out.
@@ -66,7 +66,7 @@ def language_config(name: str, values: Mapping[str, object]) -> tuple[Config, Fa
 
 
 def fixed_facts(config: Config, family: FamilyRow) -> dict[str, object]:
-    """What the family's code says beside the file, as fields of ArchitectureFacts."""
+    """Facts fixed by the family's code, as fields of ArchitectureSpec."""
     facts: dict[str, object] = {}
     for field, text in assignments(family.facts, FILE):
         value, _, condition = text.partition("?")

@@ -21,7 +21,7 @@ DENSE_ROLES = ("ffn_gate", "ffn_up", "ffn_down")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SharedLayers:
-    """What sets such a model apart.
+    """Facts of a model whose layers share caches.
 
     Attributes:
         first: the first layer that reuses a cache; the number of layers where none does.
@@ -37,7 +37,7 @@ class SharedLayers:
 
     @property
     def note(self) -> str:
-        """What a person should know."""
+        """Note on shared layers for the reader."""
         return (
             f"Layers from {self.first} on reuse the keys and values of earlier ones and cache "
             "none; every layer has an input of its own, a row of a second table."
@@ -45,7 +45,7 @@ class SharedLayers:
 
 
 def shared_layers(config: Config, layers: int) -> SharedLayers | None:
-    """What the file says about them, None for all other models.
+    """Shared layers of a config.json; None for all other models.
 
     Raises:
         InputError: more layers that share than there are.

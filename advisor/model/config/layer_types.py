@@ -1,4 +1,4 @@
-"""Which layer does what, from the many ways in which config.json files say it.
+"""Type of each layer, from the many spellings of config.json files.
 
 The answers are `layer_pattern`, one letter per layer as in `ArchitectureSpec`, and the layers
 that have experts.

@@ -1,4 +1,4 @@
-"""The format a checkpoint is stored in, as data/models/recipes.csv names it.
+"""Stored format of a checkpoint, by its name in data/models/recipes.csv.
 
 Toolkits describe it in `quantization_config` of config.json or in hf_quant_config.json, each in its
 own words. A way of storing that has no recipe gives an empty name and a note that says what it is.

@@ -1,4 +1,4 @@
-"""Typed, bounded reading of a config.json: what anybody may have written into it.
+"""Typed, bounded reading of a config.json from an untrusted source.
 
 A key that is present decides, `null` included (`"sliding_window": null` switches the window off
 whatever the family's default); an absent key takes the family's default. Every value is checked

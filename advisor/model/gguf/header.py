@@ -81,7 +81,7 @@ class TensorInfo:
 
 @dataclass(frozen=True, kw_only=True)
 class Header:
-    """What a header says.
+    """Content of a GGUF header.
 
     Attributes:
         name: of the file.

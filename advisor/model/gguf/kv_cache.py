@@ -1,4 +1,4 @@
-"""What each layer of a GGUF model keeps of the past, as llama.cpp reads its keys.
+"""Cache of each layer of a GGUF model, by the keys that llama.cpp reads.
 
 Which layers see a window follows the architecture's rule in `gguf_architectures.py`; which are
 recurrent follows from the tensors they have.
@@ -26,7 +26,7 @@ NO_GROUPS = frozenset({"mamba", "jamba"})
 
 
 class LayerMemory(NamedTuple):
-    """What a layer keeps, and its FLOPs of attention as `Architecture.attention_values`."""
+    """Cache of a layer, with its attention work as in `Architecture.attention_values`."""
 
     cache: LayerCache
     attention_values: int
@@ -35,7 +35,7 @@ class LayerMemory(NamedTuple):
 def memory(
     keys: Keys, roles: Sequence[frozenset[str]], hidden: int, notes: list[str]
 ) -> tuple[LayerMemory, ...]:
-    """What each layer keeps.
+    """Cache of each layer.
 
     Args:
         keys: the architecture's metadata.

@@ -1,4 +1,4 @@
-"""Tensors of a GGUF file: what each is for, by its name.
+"""Tensors of a GGUF file, their purpose read from their names.
 
 Reference: ggml-org/llama.cpp, src/llama-arch.cpp (tensor names), and the constants of the `gguf`
 package 0.19.0 (type numbers), read 2026-11-21.
@@ -65,7 +65,7 @@ RULES = tuple(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TensorName:
-    """What a tensor's name says.
+    """Role, group and layer of a tensor, by its name.
 
     Attributes:
         role: the name without layer and `.weight`.
@@ -81,7 +81,7 @@ class TensorName:
 
 
 def named(name: str) -> TensorName:
-    """What a tensor is for, by its name."""
+    """Role, group and layer in a tensor's name."""
     inside = LAYER.fullmatch(name)
     if inside:
         layer, rest = int(inside[1]), inside[2]

@@ -1,4 +1,4 @@
-"""What Hugging Face answered before, kept in the person's data folder.
+"""Cache of Hugging Face's answers in the data folder.
 
 One folder per repository: `refs/<revision>.json` says which commit a revision meant and what files
 it had, with the server's ETag; `<commit>/` keeps small files, which never change.
@@ -20,7 +20,7 @@ def folder(identity: str) -> Path:
 
 
 def kept_listing(identity: str, revision: str) -> Mapping[str, object] | None:
-    """What a revision was when it was last asked for, None where nothing readable is kept."""
+    """Cached listing of a revision; None without a readable entry."""
     try:
         value = json.loads(_listing(identity, revision).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):

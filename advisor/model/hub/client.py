@@ -43,7 +43,7 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HubResponse:
-    """What came back: `body` holds at most the bytes that were allowed."""
+    """HTTP response with a body of bounded size."""
 
     status: int
     headers: Mapping[str, str]

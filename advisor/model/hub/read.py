@@ -1,4 +1,4 @@
-"""A model from its repository on Hugging Face: its config.json and what its weights files say.
+"""Model of a Hugging Face repository, from its config.json and weight files.
 
 Nothing is executed and no weights are loaded. A GGUF file is read at its beginning only, through
 `RemoteFile.read_at`.

@@ -1,4 +1,4 @@
-"""What a repository on Hugging Face holds, asked once and kept.
+"""Listing of a Hugging Face repository, cached.
 
 References:
     [1] https://huggingface.co/docs/hub/api (GET /api/models/{id}/revision/{revision}?blobs=true).
@@ -46,7 +46,7 @@ class Repository:
 def repository(
     identity: str, revision: str | None = None, *, limits: Limits = DEFAULT_LIMITS
 ) -> Repository:
-    """What a repository holds; a commit that is known is not asked for again.
+    """Listing of a repository; a known commit is not requested again.
 
     Raises:
         InputError: an identity or revision that cannot be.

@@ -103,7 +103,7 @@ def _place(name: str) -> int:
 
 
 def hover(point: AccuracyPoint) -> str:
-    """What a point says of itself, in lines; every name escaped."""
+    """Hover text of a point, in lines; every name escaped."""
     where = point.gpu or point.cpu or "no GPU"
     lines = (
         Markup("<b>{}</b>").format(f"{point.model} {point.format}".strip()),
@@ -140,7 +140,7 @@ def _layout(look: Palette, low: float, high: float) -> Figure:
 
 
 def keys(points: Iterable[AccuracyPoint]) -> Markup:
-    """What colours and shapes mean, of the kinds that are shown."""
+    """Legend of the kinds shown: colours and shapes."""
     look = palette()
     shown = sorted({point.regime for point in points}, key=_place)
     item = Markup("<span><b style='color:{}'>{}</b> {}</span>")
