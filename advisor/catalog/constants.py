@@ -80,7 +80,7 @@ class ConstantRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Scope:
-    """Scope that selects constants: hardware family, runtime, build.
+    """Scope that selects constants: runtime, format class, backend, build.
 
     Attributes:
         runtime: key of the runtime.
