@@ -20,7 +20,7 @@ from advisor.evidence.accuracy.regimes import (
     STATED,
     regime_of,
 )
-from advisor.evidence.fitting.held_out import READ, left_out
+from advisor.evidence.fitting.held_out import READ, kept, left_out
 from advisor.evidence.fitting.llama_cpp_rows import Rows, TimedRow, case_of, published, rows_of
 from advisor.evidence.published.machine import ram_in_theory
 from advisor.evidence.published.predict import Case
@@ -76,9 +76,11 @@ def read() -> Published:
 
 
 def points(published: Published) -> Iterable[AccuracyPoint]:
-    """Every row that the fit covers, what its source timed of all users together."""
+    """Every row that the last fit covered, what its source timed of all users together."""
     rows = published.fitted
     for timed, seconds in zip(rows.timed, rows.seconds, strict=True):
+        if not kept(timed.timed, timed.row["id"]):
+            continue
         (predicted,) = left_out(timed.timed, [timed.row["id"]])
         measured = float(timed.row["pp_tps" if timed.timed == READ else "tg_tps"])
         yield point_of(

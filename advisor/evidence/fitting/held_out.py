@@ -62,6 +62,11 @@ def left_out(timed: str, ids: Sequence[str]) -> Floats:
     return np.array([kept[timed, row_id] for row_id in ids])
 
 
+def kept(timed: str, name: str) -> bool:
+    """The file has a row, which those that names made known since the last fit are not yet."""
+    return (timed, name) in _kept()
+
+
 @cache
 def _kept() -> Mapping[tuple[str, str], float]:
     return {(row.timed, row.id): row.seconds for row in read(LEFT_OUT, LeftOutRow)}
