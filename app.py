@@ -5,7 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 import advisor.ui
-from advisor.ui.parts import theme
+from advisor.ui.parts import theme, unforeseen
 
 UI = Path(advisor.ui.__file__).parent
 
@@ -14,7 +14,7 @@ st.set_page_config(
     initial_sidebar_state=340,
 )  # fmt: skip
 theme.style()
-st.navigation(
+page = st.navigation(
     [
         st.Page(UI / "pages" / "advise.py", title="Advise", icon=":material/speed:", default=True),
         st.Page(UI / "pages" / "calibrate.py", title="Calibrate", icon=":material/tune:",
@@ -25,4 +25,6 @@ st.navigation(
                 url_path="accuracy"),
     ],
     position="top",
-).run()  # fmt: skip
+)  # fmt: skip
+with unforeseen.named():
+    page.run()

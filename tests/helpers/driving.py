@@ -26,12 +26,12 @@ def missing():
 
 
 @contextmanager
-def server(port, folder):
+def server(port, folder, **environment):
     """The app as a user starts it; ends by its own process alone."""
     process = subprocess.Popen(
         [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"],
         cwd=ROOT,
-        env={**os.environ, "ADVISOR_DATA_DIR": str(folder)},
+        env={**os.environ, "ADVISOR_DATA_DIR": str(folder), **environment},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
@@ -49,7 +49,7 @@ def wait_for(address, process):
         try:
             with urllib.request.urlopen(address, timeout=1):
                 return
-        except urllib.error.URLError:
+        except OSError:  # not listening yet, or slow to answer
             with suppress(subprocess.TimeoutExpired):
                 process.wait(0.05)
     raise AssertionError(f"{address} does not answer")

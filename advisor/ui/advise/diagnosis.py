@@ -24,6 +24,7 @@ from advisor.cost_model.estimate import Estimate
 from advisor.errors import AdvisorError
 from advisor.formatting import tokens_per_second
 from advisor.ui.advise.answer import AdviseAnswer
+from advisor.ui.parts import unforeseen
 from advisor.ui.parts.markup import block, joined, notice, show, two_lines
 
 HOW = (
@@ -33,6 +34,7 @@ HOW = (
 
 
 @st.fragment
+@unforeseen.named()
 def panel(answer: AdviseAnswer) -> None:
     """The expander under the cards."""
     named = {_label(estimate): estimate for estimate in measurable(answer.advice.estimates)}

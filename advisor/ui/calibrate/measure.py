@@ -11,7 +11,7 @@ from advisor.formatting import memory
 from advisor.paths import data_folder
 from advisor.probes import suite
 from advisor.probes.progress import ProbeStep
-from advisor.ui.parts import probe_job
+from advisor.ui.parts import probe_job, unforeseen
 from advisor.ui.parts.markup import block, notice, show
 from advisor.ui.parts.probe_job import HEADS, LABELS, ProbeJob
 from advisor.ui.sidebar import machine_panel
@@ -111,6 +111,7 @@ def free_space(folder: Path) -> float | None:
 
 
 @st.fragment(run_every=0.5)
+@unforeseen.named()
 def _watch() -> None:
     job = machine_panel.prober().job
     if job is None or not job.running:

@@ -6,6 +6,7 @@ from advisor.ui.accuracy import own_results, points, scores
 from advisor.ui.accuracy.claims import claims_section
 from advisor.ui.accuracy.ledger import judged
 from advisor.ui.parts.markup import block, show
+from advisor.ui.parts.waiting import waiting
 
 WAIT = (
     "Predicting every published figure anew from constants that do not know it. This takes some "
@@ -13,14 +14,9 @@ WAIT = (
 )
 
 show(block("oa-title", "Accuracy", "h1"))
-waiting = st.empty()
-if not st.session_state.get("ledger_seen"):
-    with waiting.container():
-        show(block("oa-soft", WAIT, "p"))
-        st.skeleton(height=420)
-accuracy = judged()
+with waiting("" if st.session_state.get("ledger_seen") else WAIT):
+    accuracy = judged()
 st.session_state["ledger_seen"] = True
-waiting.empty()
 scores.verdict(accuracy)
 scores.regimes(accuracy)
 points.figures((*accuracy.points, *own_results.points()))

@@ -37,9 +37,15 @@ def notice(text: str, kind: str = "note") -> None:
 
     Args:
         text: plain.
-        kind: "note", "warning" or "error"; said in words to those who do not see the colour.
+        kind: "note", "warning", "error" or "failure" (of the program); said in words to those who
+            do not see the colour.
     """
-    label = {"note": "", "warning": "Please note. ", "error": "Not possible. "}[kind]
+    label = {
+        "note": "",
+        "warning": "Please note. ",
+        "error": "Not possible. ",
+        "failure": "Something went wrong. ",
+    }[kind]
     box = Markup("<div class='oa-notice oa-{}' role='status'><b>{}</b>{}</div>")
     show(box.format(kind, label, text if text.endswith((".", "?")) else f"{text}."))
 

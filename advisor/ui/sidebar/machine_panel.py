@@ -14,7 +14,7 @@ from advisor.errors import AdvisorError
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.paths import data_folder
-from advisor.ui.parts import markup, probe_job
+from advisor.ui.parts import markup, probe_job, unforeseen
 
 REMEMBERED = 600  # seconds until the drivers are asked again
 JOB, RESULT = "probe_job", "probe_result"
@@ -104,6 +104,7 @@ def measure(where: str) -> None:
 
 
 @st.fragment(run_every=0.5)
+@unforeseen.named()
 def _watch(where: str) -> None:
     job = prober().job
     if job is None or not job.running:

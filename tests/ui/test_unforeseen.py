@@ -1,0 +1,86 @@
+"""An error that nobody foresaw is named, loses no input, and ends with its cause."""
+
+import re
+
+import pytest
+from ui_app import app, page_text, run
+
+import advisor
+from advisor.advice import advise
+from advisor.ui.parts.unforeseen import place, sentence
+from advisor.ui.sidebar import form
+
+
+class Fault(Exception):
+    """Raised where nobody expects it."""
+
+
+def failing(*_args, **_options):
+    raise Fault("postgresql://name:secret@host")
+
+
+def test_it_names_itself_and_tells_no_secret(monkeypatch):
+    monkeypatch.setattr(advise, "compare", failing)
+    text = page_text(app(model="Llama-3.1-8B", gpu="RTX 3090"))
+    assert re.search(r"Fault in advisor/advice/advise\.py, line \d+, version \d", text)
+    assert advisor.__version__ in text
+    assert "Something went wrong." in text
+    assert "secret" not in text
+
+
+def test_every_input_is_kept_and_the_next_change_is_answered(monkeypatch):
+    test = app(model="Llama-3.1-8B", gpu="RTX 3090", ram="48")
+    test.number_input(key="ramspeed").set_value(61.0)
+    with monkeypatch.context() as broken:
+        broken.setattr(advise, "compare", failing)
+        assert "Fault in" in page_text(run(test))
+        assert test.number_input(key="ramspeed").value == 61.0
+    test.selectbox(key="gpu").select("RTX 4090")
+    text = page_text(run(test))
+    assert "Fault in" not in text
+    assert "RTX 4090" in text
+    assert test.number_input(key="ramspeed").value == 61.0
+    assert test.number_input(key="ram").value == 48
+
+
+def test_inputs_that_a_failed_run_did_not_draw_are_kept(monkeypatch):
+    test = app(model="Llama-3.1-8B", gpu="RTX 3090", ram="48")
+    with monkeypatch.context() as broken:
+        broken.setattr(form, "choices", failing)
+        assert "Fault in" in page_text(run(test))
+    run(test)
+    assert test.selectbox(key="gpu").value == "RTX 3090"
+    assert test.number_input(key="ram").value == 48
+
+
+@pytest.mark.parametrize("attempt", ["first", "second"])
+def test_a_page_that_fails_runs_once_for_each_visit(monkeypatch, attempt):
+    runs = []
+
+    def counted(*_args, **_options):
+        runs.append(attempt)
+        raise Fault
+
+    monkeypatch.setattr(advise, "compare", counted)
+    test = app(model="Llama-3.1-8B", gpu="RTX 3090")
+    assert len(runs) == 1
+    if attempt == "second":
+        run(test)
+        assert len(runs) == 2
+
+
+def test_nothing_seems_to_load_after_it_failed(monkeypatch):
+    monkeypatch.setattr(advise, "compare", failing)
+    test = app(model="Llama-3.1-8B", gpu="RTX 3090")
+    assert not test.get("skeleton")
+
+
+def test_the_last_place_in_the_program_is_named():
+    with pytest.raises(AttributeError) as raised:
+        advise.advise(None, None, None)
+    assert place(raised.value).startswith("advisor/advice/")
+    assert sentence(raised.value).startswith("AttributeError in advisor/advice/")
+
+
+def test_a_fault_of_the_script_itself_is_the_scripts():
+    assert place(Fault()) == "app.py"
