@@ -9,7 +9,8 @@ if TYPE_CHECKING:
     from advisor.calibration.imported_machine import named_machine
     from advisor.cost_model.workload import Workload
     from advisor.errors import AdvisorError
-    from advisor.scripting.answers import advise, compare, estimate
+    from advisor.scripting.advising import advise
+    from advisor.scripting.answers import compare, estimate
     from advisor.scripting.description import describe_machine, find_model
     from advisor.scripting.sweep import sweep
 
@@ -34,7 +35,7 @@ _MODULES = {
     "AdvisorError": "advisor.errors",
     "MoneyInputs": "advisor.advice.offers",
     "Workload": "advisor.cost_model.workload",
-    "advise": "advisor.scripting.answers",
+    "advise": "advisor.scripting.advising",
     "compare": "advisor.scripting.answers",
     "describe_machine": "advisor.scripting.description",
     "estimate": "advisor.scripting.answers",

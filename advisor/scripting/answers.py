@@ -1,12 +1,9 @@
-"""The answers of the command line, for programs."""
+"""Estimates of one runtime and placement, or of all, for programs."""
 
 from collections.abc import Iterable
 from typing import Any
 
-from advisor.advice import advise as whole_answer
 from advisor.advice import compare as comparison
-from advisor.advice.advise import Advice
-from advisor.advice.offers import MoneyInputs
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings, stated
 from advisor.cost_model.workload import Workload
@@ -79,38 +76,6 @@ def compare(
         workload or Workload(),
         settings=split_of(**split),
         runtimes=runtimes_named(runtime),
-    )
-
-
-def advise(
-    model: Model | str,
-    machine: Machine,
-    workload: Workload | None = None,
-    *,
-    money: MoneyInputs | None = None,
-    runtime: str | None = None,
-    **split: Any,
-) -> Advice:
-    """The whole answer: every estimate, bigger GPUs, cheap changes, and the verdict in words.
-
-    Args:
-        model: of `find_model`, or what it takes.
-        machine: of `describe_machine` or `named_machine`.
-        workload: as in `estimate`.
-        money: worth of time, price of power; None for the usual.
-        runtime: the name of the one that upgrades and changes are of; None for the best.
-        split: of `split_of`.
-
-    Raises:
-        AdvisorError: a name that is not known, a number out of its limits.
-    """
-    return whole_answer.advise(
-        as_model(model),
-        machine,
-        workload or Workload(),
-        money=money,
-        settings=split_of(**split),
-        chosen=None if runtime is None else runtime_named(runtime),
     )
 
 
