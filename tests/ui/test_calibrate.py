@@ -73,7 +73,7 @@ def measures(monkeypatch: pytest.MonkeyPatch, **answers: object) -> None:
             raise answer
         return answer
 
-    monkeypatch.setattr(probe_job.parts, "measure", measure)
+    monkeypatch.setattr(probe_job.suite, "measure", measure)
 
 
 def waits(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,7 +85,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> None:
             threading.Event().wait(0.01)
         return ()
 
-    monkeypatch.setattr(probe_job.parts, "measure", measure)
+    monkeypatch.setattr(probe_job.suite, "measure", measure)
 
 
 def started(test):
@@ -138,8 +138,8 @@ def test_the_full_pass_takes_its_time(monkeypatch):
     started(test)
     job = machine_panel.prober().job
     assert job.full
-    assert job.parts == tuple(probe_job.parts.QUICK)
-    assert job.whole == sum(probe_job.parts.FULL.values())
+    assert job.parts == tuple(probe_job.suite.QUICK)
+    assert job.whole == sum(probe_job.suite.FULL.values())
 
 
 def test_running_has_a_bar_for_each_part_and_can_be_stopped(monkeypatch):
@@ -151,7 +151,7 @@ def test_running_has_a_bar_for_each_part_and_can_be_stopped(monkeypatch):
     run(test)
     first, second, *_ = texts(test)
     assert first == "RAM: 4 threads, 2 s left"
-    assert second == f"Drive: waits, {probe_job.parts.QUICK['disk']:.0f} s"
+    assert second == f"Drive: waits, {probe_job.suite.QUICK['disk']:.0f} s"
     test.button(key="calibrate_stop").click()
     test.run()
     ended(job)
@@ -202,7 +202,7 @@ def test_a_part_that_fails_says_why_and_the_others_count(monkeypatch):
 
 
 def test_nothing_that_could_be_measured(monkeypatch):
-    refusals = {part: ProbeError(f"No {part}.") for part in probe_job.parts.QUICK}
+    refusals = {part: ProbeError(f"No {part}.") for part in probe_job.suite.QUICK}
     measures(monkeypatch, **refusals)
     text = page_text(measured(page()))
     assert "Nothing could be measured. No ram. No disk." in text
