@@ -38,10 +38,6 @@ def add(commands: Any) -> None:
     target.add_argument("--min-tps", type=float, default=0.0, metavar="T", help="least tokens/s")
     target.add_argument("--max-usd-per-month", type=float, metavar="USD", help="most of a month")
     target.add_argument("--max-usd", type=float, metavar="USD", help="most at once")
-    target.add_argument(
-        "--scheduler", metavar="ADDRESS",
-        help="Dask scheduler that the work is spread over (extra `dask`)",
-    )  # fmt: skip
 
 
 def _find(args: argparse.Namespace) -> None:
