@@ -70,7 +70,7 @@ def test_offloaded_dense_models_win_most_and_experts_little() -> None:
         / tps(run(name, "Q4_K_M", LLAMA_CPP, Workload(), **rig))
         for name in ("Llama-3.3-70B", "Qwen3-235B-A22B")
     ]
-    assert gains[0] > 1.5
+    assert gains[0] > 1.4
     assert gains[1] < gains[0]
 
 

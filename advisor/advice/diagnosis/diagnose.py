@@ -2,10 +2,11 @@
 
 A cause is tried by working out the estimate again with that one thing otherwise
 (`advisor.advice.diagnosis.causes`). How well it explains what was measured is the probability
-density of the measurement under it: with the half width w of the 80 % range of the changed
-estimate, as a logarithm, and z = ln(measured / explained) / w,
+density of the measurement under it: with the half widths of the 80 % range of the changed estimate
+as logarithms, w on the measurement's side of it and W the mean of both sides, and
+z = ln(measured / explained) / w,
 
-    density = exp( - (1.2816 z)^2 / 2 ) / w ,  averaged over the degrees that the cause may have,
+    density = exp( - (1.2816 z)^2 / 2 ) / W ,  averaged over the degrees that the cause may have,
 
 times the same for the prompt where its speed was measured too, times how often the cause is met
 before anything is measured (`prior` in data/diagnosis/causes.csv, our judgement). A cause that
@@ -213,13 +214,15 @@ def _outcome(predicted: tuple[Range, Range], measured: Measured) -> Outcome:
 def distance(measured: float, speed: Range) -> float:
     """Half widths of the 80 % range that a measurement lies above a prediction; below is negative.
 
-    z = ln(measured / value) / ln(high / value)
+    z = ln(measured / value) / ln(high / value), below it ln(measured / value) / ln(value / low)
     """
-    return _log(measured, speed) / _half_width(speed)
+    off = _log(measured, speed)
+    return off / (_log(float(speed.high), speed) if off >= 0 else -_log(float(speed.low), speed))
 
 
 def _half_width(speed: Range) -> float:
-    return max(math.log(float(speed.high) / float(speed.value)), 1e-3)
+    """Mean of the half widths above and below, as the logarithm of a factor."""
+    return math.log(float(speed.high) / float(speed.low)) / 2.0
 
 
 def _explanation(
