@@ -31,6 +31,8 @@ NAMES = {
 """Runtimes by the keys of the table, as sentences name them."""
 
 COMPUTE_CAPABILITY = {
+    "Kepler": 3.0,
+    "Maxwell": 5.0,
     "Pascal": 6.0,
     "Volta": 7.0,
     "Turing": 7.5,
@@ -40,7 +42,8 @@ COMPUTE_CAPABILITY = {
     "Hopper": 9.0,
     "Blackwell": 10.0,
 }
-"""Lowest of each family (https://developer.nvidia.com/cuda-gpus, 2026-11-21)."""
+"""Lowest of each family (https://developer.nvidia.com/cuda-gpus and its page of legacy GPUs,
+2026-11-21)."""
 
 KINDS = {
     "BF16-hf": "16-bit",

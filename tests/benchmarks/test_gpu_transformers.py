@@ -165,7 +165,7 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> list[tuple[bool, int]]:
         Measurement(name=name, value=value, unit="B/s", spread=0.0, threads=4, when="2026-11-21")
         for name, value in (("disk_read_direct", 3e9), ("disk_read_mmap", 1e9))
     ]
-    monkeypatch.setattr(gpu_transformers.disk, "measure", lambda *_, **__: drive)
+    monkeypatch.setattr(gpu_transformers.read_rates, "measure", lambda *_, **__: drive)
     return calls
 
 
@@ -210,7 +210,7 @@ def test_a_folder_in_memory_is_no_drive(
     def refuse(*_: object, **__: object) -> None:
         raise ProbeError("/tmp lies on tmpfs, which is memory and not a drive.")
 
-    monkeypatch.setattr(gpu_transformers.disk, "measure", refuse)
+    monkeypatch.setattr(gpu_transformers.read_rates, "measure", refuse)
     run("--only", "transformers")
     assert len(pretended) == 2
     assert "skipped, /tmp lies on tmpfs" in capsys.readouterr().err

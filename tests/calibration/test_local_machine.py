@@ -52,7 +52,7 @@ def sees(monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setattr(local_machine.host_probe, "facts", lambda: host)
         monkeypatch.setattr(local_machine.gpu_probe, "gpus", lambda: (cards, notes))
         known = calibration or Calibration()
-        monkeypatch.setattr(local_machine.calibration, "load", lambda: known)
+        monkeypatch.setattr(local_machine.local_store, "load", lambda: known)
 
     sees()
     return sees

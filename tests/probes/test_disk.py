@@ -243,10 +243,10 @@ def test_a_folder_that_may_not_be_seen_is_told(tmp_path, monkeypatch):
 def test_blocks_that_wait_at_once_stay_within_free_memory(tmp_path, monkeypatch):
     found = inventory.facts()
     few = replace(found, memory_available=4 * 2 * BLOCK)  # a quarter holds two blocks
-    monkeypatch.setattr(read_rates.host, "facts", lambda: few)
+    monkeypatch.setattr(read_rates.inventory, "facts", lambda: few)
     direct, *_ = read_rates.measure(0.1, path=tmp_path, file_bytes=16 * BLOCK)
     assert {(one.block, one.threads) for one in direct.curve} == {(BLOCK, 1), (BLOCK // 4, 2)}
-    monkeypatch.setattr(read_rates.host, "facts", lambda: replace(found, memory_available=0))
+    monkeypatch.setattr(read_rates.inventory, "facts", lambda: replace(found, memory_available=0))
     direct, *_ = read_rates.measure(0.1, path=tmp_path, file_bytes=16 * BLOCK)
     assert [(one.block, one.threads) for one in direct.curve] == [(BLOCK // 4, 2)]
 

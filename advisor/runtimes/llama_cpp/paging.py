@@ -44,7 +44,7 @@ class Rereading:
     most: Array
 
 
-WATCHED = Rereading(kept=0.13, renewed=0.45e9, growth=0.65, windows=1.75, most=1.3)
+WATCHED = Rereading(kept=0.13, renewed=0.44e9, growth=0.65, windows=1.75, most=1.3)
 CORNER = 64
 """How sharply a scan stops reading again when the cache holds all of it; assumed. Rows with 0.88 of
 it in the cache read as much as those with half of it, those with all of it nothing, and what lies

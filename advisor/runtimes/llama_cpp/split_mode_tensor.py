@@ -53,11 +53,11 @@ def place(
     _needs(model, machine, work, strategy)
     whole = layer_split.place(model, machine, work, strategy, settings)
     shares = dict(zip(map(vram, range(len(machine.gpus))), parts(machine), strict=True))
-    layers = np.ones(model.layers)
+    layers = {at: share[..., np.newaxis] * np.ones(model.layers) for at, share in shares.items()}
     return replace(
         whole,
-        weights={**whole.weights, **{at: all_of(share * layers) for at, share in shares.items()}},
-        kv={**whole.kv, **{at: share * layers for at, share in shares.items()}},
+        weights={**whole.weights, **{at: all_of(share) for at, share in layers.items()}},
+        kv={**whole.kv, **layers},
         output={**whole.output, **{at: np.asarray(share) for at, share in shares.items()}},
     )
 
