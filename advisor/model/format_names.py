@@ -51,12 +51,13 @@ def spelled_formats() -> Mapping[str, str]:
     return {row.spelling: row.format for row in rows}
 
 
-def format_meant(text: str, known: Mapping[str, Format]) -> Format:
+def format_meant(text: str, known: Mapping[str, Format], *, remark: bool = False) -> Format:
     """The format that a spelling means.
 
     Args:
         text: as people write it.
         known: formats by name.
+        remark: the spelling stands among other words, as in a table's note; they are passed by.
 
     Raises:
         UnknownName: none, with close names.
@@ -64,7 +65,10 @@ def format_meant(text: str, known: Mapping[str, Format]) -> Format:
     plain = _plain(text)
     spelled = _by_spelling(known)
     found = next((spelled[one] for one in _spellings(plain) if one in spelled), None)
-    found = found or _of_bits(plain) or _inside(plain, spelled)
+    names_alone = all(word in spelled for word in plain.split("_"))
+    found = found or _of_bits(plain)
+    if found is None and (remark or names_alone):
+        found = _inside(plain, spelled)
     if found is None:
         raise UnknownName("format", text, known, "See data/recipes.csv for all of them.")
     return known[found]
@@ -133,7 +137,7 @@ def format_in_name(text: str, known: Mapping[str, Format]) -> Format | None:
     """The format that a model's name or tag carries: `qwen3:30b-a3b-q4_K_M`; None without one."""
     for part in FORMAT_IN_NAME.findall(text.casefold()):
         try:
-            return format_meant(part, known)
+            return format_meant(part, known, remark=True)
         except UnknownName:
             continue
     return None

@@ -78,7 +78,21 @@ def find(text: str, form: str | None = None) -> ResolvedModel:
         NetworkError: a repository that cannot be reached.
     """
     text = text.strip()
-    form = format_meant(form, catalog.model_formats()).name if form else None
+    if not form:
+        return _resolved(text, None)
+    meant = format_meant(form, catalog.model_formats()).name
+    resolved = _resolved(text, meant)
+    if _letters(meant) == _letters(form):
+        return resolved
+    return replace(resolved, notes=(*resolved.notes, f"Format {form[:40]} is taken as {meant}."))
+
+
+def _letters(text: str) -> str:
+    """Letters and digits alone, in one case."""
+    return "".join(character for character in text.casefold() if character.isalnum())
+
+
+def _resolved(text: str, form: str | None) -> ResolvedModel:
     match way(text):
         case ReferenceKind.CONFIG:
             return from_config(text, form=form)

@@ -172,7 +172,8 @@ SIMULATED = [
 
 
 def test_every_cause_is_simulated() -> None:
-    assert {key for key, *_ in SIMULATED} | {"whole_reply"} == set(CAUSES)
+    within_range = {"no_flash_attention"}  # at depth the range is wider than what it costs
+    assert {key for key, *_ in SIMULATED} | {"whole_reply"} | within_range == set(CAUSES)
 
 
 @pytest.mark.parametrize(("key", "name", "which"), SIMULATED)

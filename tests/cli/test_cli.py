@@ -19,7 +19,7 @@ from advisor.errors import InputError, ProbeError, Refusal, StoreError
 from advisor.machine import from_spec
 from advisor.machine.catalog import gpu_rows
 from advisor.machine.spec import MachineSpec
-from advisor.model import catalog
+from advisor.model import resolve
 from advisor.probes import suite
 from advisor.probes.gpu import detect
 from advisor.probes.gpu.facts import GpuFacts
@@ -599,5 +599,5 @@ def test_an_interrupt_ends_quietly(run, monkeypatch: pytest.MonkeyPatch) -> None
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(catalog, "architecture", interrupted)
+    monkeypatch.setattr(resolve, "find", interrupted)
     assert run("model", "Llama-3.1-8B") == (130, "", "")

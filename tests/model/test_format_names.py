@@ -3,7 +3,7 @@
 import pytest
 
 from advisor.errors import UnknownName
-from advisor.model import catalog
+from advisor.model import catalog, resolve
 from advisor.model.format_names import format_in_name, format_meant, spelled_formats
 
 SPELLED = {
@@ -17,13 +17,26 @@ SPELLED = {
     "mlx-4bit": "Q4_0", "MLX 8bit": "Q8_0", "NVFP4": "NVFP4", "mxfp4": "MXFP4",
     "fp8": "FP8", "fp8-dynamic": "FP8", "FP8_static": "FP8", "int8-w8a8": "FP8",
     "bf16": "BF16", "fp16": "F16", "Q8": "Q8_0", "q4": "Q4_K_M", "8.5bpw": "Q8_0",
-    "IQ4_XS experts/Q5_K attn": "IQ4_XS",
 }  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "name"), SPELLED.items())
 def test_a_spelling_means_its_format(text: str, name: str) -> None:
     assert format_meant(text, catalog.model_formats()).name == name
+
+
+def test_words_around_a_spelling_are_passed_by_in_remarks_alone() -> None:
+    text, known = "IQ4_XS experts/Q5_K attn", catalog.model_formats()
+    assert format_meant(text, known, remark=True).name == "IQ4_XS"
+    for unclear in (text, "Q4_KX"):
+        with pytest.raises(UnknownName):
+            format_meant(unclear, known)
+
+
+def test_what_a_spelling_was_taken_for_is_said() -> None:
+    assert "Format int4 is taken as AWQ." in resolve.find("Llama-3.1-8B", "int4").notes
+    plain = resolve.find("Llama-3.1-8B", "q4_k_m")
+    assert not [note for note in plain.notes if "taken as" in note]
 
 
 def test_every_format_means_itself() -> None:

@@ -134,7 +134,7 @@ def _nearest(said: str, size: float | None, params: float, notes: list[str]) -> 
             notes.append(f"format {said!r} is taken as {name}")
             return name
     with suppress(UnknownName):
-        form = format_meant(said, known).name
+        form = format_meant(said, known, remark=True).name
         notes.append(f"format {said!r} is taken as {form}")
         return form
     bits = size * GIB * 8 / params if size else _leading_bits(folded)
