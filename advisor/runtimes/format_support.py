@@ -42,8 +42,8 @@ COMPUTE_CAPABILITY = {
     "Hopper": 9.0,
     "Blackwell": 10.0,
 }
-"""Lowest of each family (https://developer.nvidia.com/cuda-gpus and its page of legacy GPUs,
-2026-11-21)."""
+"""Lowest of each family (https://developer.nvidia.com/cuda-gpus, 2026-11-21; Kepler and Maxwell:
+https://www.0x-complexity.com/blog/compute-capability, 2026-11-22)."""
 
 KINDS = {
     "BF16-hf": "16-bit",
