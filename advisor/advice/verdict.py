@@ -116,7 +116,9 @@ def aged(option: Option) -> str:
     """What must be said of an old or launch price where it is named; empty for others."""
     if option.price.listed:
         return f" (launch price of {option.price.date})"
-    return f" (oldest price of {option.price.date})" if option.stale else ""
+    if not option.stale:
+        return ""
+    return f" (oldest price of {option.price.date})" if option.price.date else " (no date)"
 
 
 def _when(option: Option | None, kept: Option, money: MoneyInputs) -> str:

@@ -80,7 +80,7 @@ def test_as_predicted_is_said():
 
 
 def test_a_fast_run_names_the_assumption_that_was_too_low():
-    test = asked(3.0)
+    test = asked(6.0)
     text = page_text(test)
     assert "Faster than predicted. The sustained read rate of RAM was taken as" in text
     assert "python -m advisor probe ram" in commands(test)
@@ -115,7 +115,7 @@ def test_an_impossible_speed_is_said_in_a_sentence(monkeypatch):
 
 
 def test_a_changed_machine_is_judged_anew():
-    test = asked(0.6)
+    test = asked(1.2)
     assert "Slower than predicted" in page_text(test)
     test.selectbox(key="gpu").select("No GPU")
     assert "As predicted" in page_text(run(test))

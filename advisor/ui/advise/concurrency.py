@@ -44,7 +44,7 @@ def _together(answer: AdviseAnswer, ready: list[Estimate]) -> None:
     with left:
         chosen = choose("Served by", ready, answer.advice.best, key="users_of")
     target = right.number_input(
-        "Tokens/s for each", 0.1, 1000.0, READING, 1.0, key="reading", format="%g",
+        "Tokens/s for each", 0.1, 1000.0, READING, 1.0, key="target_each", format="%g",
         help="Speed that each user should have at least. People read about 5 tokens a second.",
     )  # fmt: skip
     shared = concurrency.together(chosen, target, answer.choices.settings())

@@ -80,7 +80,7 @@ def _monthly(option: Option) -> Markup | str:
         (cost.idle_power + cost.busy_power, "power"), (cost.api, "tokens"),
     )  # fmt: skip
     return two_lines(
-        money(cost.total), ", ".join(f"{money(usd)} {name}" for usd, name in parts if usd >= 0.005)
+        money(cost.total), ", ".join(f"{name} {money(usd)}" for usd, name in parts if usd >= 0.005)
     )
 
 
