@@ -53,7 +53,10 @@ def place(
     _needs(model, machine, work, strategy)
     whole = layer_split.place(model, machine, work, strategy, settings)
     shares = dict(zip(map(vram, range(len(machine.gpus))), parts(machine), strict=True))
-    layers = {at: share[..., np.newaxis] * np.ones(model.layers) for at, share in shares.items()}
+    layers = {
+        at: np.asarray(share)[..., np.newaxis] * np.ones(model.layers)
+        for at, share in shares.items()
+    }
     return replace(
         whole,
         weights={**whole.weights, **{at: all_of(share) for at, share in layers.items()}},
