@@ -141,7 +141,7 @@ def test_what_the_articles_got_wrong(found) -> None:
 
 def test_the_smallest_change_that_is_enough_is_named() -> None:
     claimed = Claimed(low=100, high=200, unit="GB")
-    measure = lambda one: exact(np.asarray(one.said["ram_gb"]) * GB)  # noqa: E731
+    measure = lambda one: exact(np.asarray(one.inputs["ram_gb"]) * GB)  # noqa: E731
     (text,) = needs(scenario(ram_gb=64), measure, claimed, "ram_gb")
     size = float(text.split()[0])
     assert 90 <= size <= 100  # a tenth to spare
