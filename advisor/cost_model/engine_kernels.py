@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from advisor.catalog.constants import Constants
+from advisor.catalog.constants import STACKED, Constants
 from advisor.cost_model.loads import Load
 from advisor.cost_model.processors import FlowTime
 from advisor.cost_model.schedule import Kernels
@@ -69,9 +69,22 @@ class EngineKernels(Kernels):
 
 
 def generation(gpu: Gpu) -> str:
-    """Family whose kernels behave alike: Blackwell with HBM is another one than with GDDR7."""
-    fast = float(np.max(np.asarray(gpu.bandwidth.value))) > FAST_MEMORY
-    return f"{gpu.family} HBM" if gpu.family == "Blackwell" and fast else gpu.family
+    """Family whose kernels behave alike: Blackwell with HBM is another one than with GDDR7.
+
+    Of GPUs that are asked for at once, each its own.
+    """
+    families = gpu.family.split(STACKED)
+    rates = np.ravel(np.asarray(gpu.bandwidth.value, dtype=float))
+    count = max(len(families), len(rates))
+    names = [
+        f"{family} HBM" if family == "Blackwell" and rate > FAST_MEMORY else family
+        for family, rate in zip(
+            families * (count // len(families)),
+            np.tile(rates, count // len(rates)),
+            strict=True,
+        )
+    ]
+    return names[0] if len(set(names)) == 1 else STACKED.join(names)
 
 
 def engine_seconds(load: Load, gpu: Gpu, kernels: EngineKernels, constants: Constants) -> FlowTime:

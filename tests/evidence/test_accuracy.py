@@ -127,7 +127,8 @@ def test_the_shipped_record_is_what_the_command_writes(found: Ledger) -> None:
 
 
 def test_no_figure_is_counted_twice(found: Ledger) -> None:
-    keys = [(one.id, one.regime.startswith("prompt")) for one in found.points]
+    keys = [(one.id, one.regime.startswith("prompt") or "first token" in one.regime)
+            for one in found.points]  # fmt: skip
     assert len(set(keys)) == len(keys)
 
 
@@ -174,7 +175,7 @@ def test_a_peak_bandwidth_over_bytes_is_a_bound_but_for_a_few(
 def test_ranges_hold_about_four_times_in_five(found: Ledger) -> None:
     assert 0.75 <= found.scores[-1].covered <= 0.88
     assert 0.75 <= found.scores[-1].group_covered <= 0.88
-    assert found.scores[-1].width < 2.5
+    assert found.scores[-1].width < 2.75
 
 
 def test_layers_moved_to_the_gpu_are_predicted_from_the_slowest_run(found: Ledger) -> None:

@@ -88,7 +88,7 @@ def test_measured_speeds_are_not_looked_at() -> None:
 
 def test_a_row_never_stops_the_file() -> None:
     rows = [row(id="1"), row(id="2", model="Nothing"), {}, {"id": "4"}, row(id="5", quant="☃"),
-            row(id="6", gpu="Abacus 3000"), row(id="7")]  # fmt: skip
+            row(id="6", gpu="Abacus"), row(id="7")]  # fmt: skip
     found = list(predictions(iter(rows)))
     assert [one["id"] for one in found] == ["1", "2", "", "4", "5", "6", "7"]
     assert [one["tg_tps"] != "" for one in found] == [True, False, False, False, True, False, True]
@@ -122,7 +122,9 @@ def test_blanks_around_a_cell_do_not_count() -> None:
 @pytest.mark.parametrize("gpu", ["Nvidia 4090", "RTX 4090 24GB", "NVIDIA GeForce RTX 4090", "4090"])
 def test_loose_names_mean_the_same(gpu: str) -> None:
     assert answer(row(gpu=gpu)) == answer(ROW)
-    assert answer(row(model="meta-llama/Llama-3.1-70B-Instruct")) == answer(ROW)
+    spelled = answer(row(model="meta-llama/Llama-3.1-70B-Instruct"))
+    note = "meta-llama/Llama-3.1-70B-Instruct is taken as Llama-3.1-70B."
+    assert spelled == {**answer(ROW), "note": note}
 
 
 @pytest.mark.parametrize(

@@ -35,9 +35,14 @@ def stated_gpus(row: Mapping[str, str], notes: list[str]) -> tuple[str, int]:
     except UnknownName:
         cards = _cards(stated, notes)
     else:
-        if card.count == 1:
+        if len(_parts(stated)) > 1:
+            cards = _cards(stated, notes)  # one name for all of them leaves some out
+        elif card.count == 1:
+            notes.extend(card.notes)
             return card.row.name, alike
-        cards = [(card.count, card.row.name)]
+        else:
+            notes.extend(card.notes)
+            cards = [(card.count, card.row.name)]
     words = MIXED.join(f"{count}x {name}" if count > 1 else name for count, name in cards)
     total = sum(count for count, _ in cards)
     if total == 1:
@@ -56,14 +61,20 @@ def _cards(stated: str, notes: list[str]) -> list[tuple[int, str]]:
     """
     cards: list[tuple[int, str]] = []
     unknown: list[str] = []
-    for part in filter(None, BETWEEN.split(re.sub(r"\(.*?\)", "", stated))):
+    for part in _parts(stated):
         try:
-            card = gpu_named(part.strip())
+            card = gpu_named(part)
             cards.append((card.count, card.row.name))
         except UnknownName:
-            unknown.append(part.strip())
+            unknown.append(part)
             if not cards:
                 raise
     if unknown:
         notes.append(f"{', '.join(unknown)} in {stated!r} is no GPU of the catalogue: left out")
     return cards
+
+
+def _parts(stated: str) -> list[str]:
+    """What a cell names, card by card, without brackets."""
+    parts = BETWEEN.split(re.sub(r"\(.*?\)", "", stated))
+    return [part.strip() for part in parts if part.strip()]

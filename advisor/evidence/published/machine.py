@@ -101,6 +101,8 @@ STAND_INS = (
     (r"laptop", "Laptop LPDDR5X-7500 (typical)"),
 )
 """Words of a processor that the catalogue does not hold, and the typical platform of its kind."""
+GENERIC = "generic"
+"""Vendor of platforms that are typical of a kind, no product."""
 
 
 def _known_cpu(row: Mapping[str, str], notes: list[str]) -> str | None:
@@ -116,7 +118,13 @@ def _known_cpu(row: Mapping[str, str], notes: list[str]) -> str | None:
     if found.bandwidth_gbs is None and not (text(row, "ram_bw_gbs") or text(row, "ram_mts")):
         notes.append(f"{found.name}: RAM bandwidth not published, a typical desktop stands in")
         return None
+    if found.vendor == GENERIC and stated.casefold() not in _spellings(found):
+        notes.append(f"CPU {stated!r} is taken as {found.name}")
     return found.name
+
+
+def _spellings(row: HostRow) -> list[str]:
+    return [name.strip().casefold() for name in (row.name, *row.aliases.split(";"))]
 
 
 def ram_peak(row: Mapping[str, str]) -> bool:
