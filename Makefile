@@ -48,4 +48,4 @@ fuzz: $(VENV)/dev.stamp
 	ADVISOR_FUZZ=100000 $(BIN)/pytest -n 2 tests/model/test_gguf_fuzz.py
 
 soak: $(VENV)/dev.stamp
-	ADVISOR_SOAK=200 $(BIN)/pytest tests/reports/test_soak.py
+	ADVISOR_SOAK=200 $(BIN)/pytest tests/reports/test_soak.py tests/evidence/test_fitting.py

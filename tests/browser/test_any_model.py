@@ -32,7 +32,9 @@ def test_a_path_is_typed_and_the_format_follows_the_model(chromium, address, tmp
     packed = {"quantization_config": {"quant_method": "awq", "bits": 4, "group_size": 128}}
     for name, more in (("My-AWQ", packed), ("My-Llama", {})):
         (tmp_path / name).mkdir()
-        (tmp_path / name / "config.json").write_text(json.dumps({"model_type": "llama", **more}))
+        (tmp_path / name / "config.json").write_text(
+            json.dumps({"model_type": "llama", "_name_or_path": f"somebody/{name}", **more})
+        )
     with page(chromium, address) as one:
         for title, form in (("My-AWQ", "AWQ"), ("My-Llama", "BF16")):
             path = tmp_path / title
