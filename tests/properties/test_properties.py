@@ -193,7 +193,7 @@ def test_a_second_equal_card_adds_memory_and_not_speed() -> None:
 
 
 def test_few_sources_make_a_range_wider() -> None:
-    # many published the speed of GPUs like an RTX 3090, one that of a B580
+    # many published the speed of GPUs like an RTX 3090, one that of an RX 9070 XT
     def width(gpu: str) -> float:
         one = answer(
             "Llama-3.1-8B", LLAMA_CPP, PlacementStrategy.GPU_RESIDENT, MachineSpec(gpu=gpu)
@@ -201,4 +201,4 @@ def test_few_sources_make_a_range_wider() -> None:
         assert one.decode is not None
         return float(one.decode.high / one.decode.value)
 
-    assert width("Arc B580") > 1.2 * width("RTX 3090")
+    assert width("RX 9070 XT") > 1.2 * width("RTX 3090")
