@@ -199,6 +199,6 @@ def test_few_sources_make_a_range_wider() -> None:
             "Llama-3.1-8B", LLAMA_CPP, PlacementStrategy.GPU_RESIDENT, MachineSpec(gpu=gpu)
         )
         assert one.decode is not None
-        return float(one.decode.high / one.decode.value)
+        return float(one.decode.high / one.decode.low)
 
     assert width("RX 9070 XT") > 1.2 * width("RTX 3090")
