@@ -14,6 +14,7 @@ from ui_app import app, page_text, run
 from advisor.model import installed, resolve
 from advisor.model.installed import InstalledModel, Survey
 from advisor.reports.store import open_store
+from advisor.ui.parts import session
 from advisor.ui.sidebar import model_choice, other_model_sources
 
 SAMPLES = Path(__file__).parents[1] / "samples" / "configs"
@@ -24,6 +25,7 @@ IMAGE = "![x](http://evil.example/x.png)<img src=http://evil.example/y.png>"
 @pytest.fixture(autouse=True)
 def _alone(tmp_path, monkeypatch):
     monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path / "data"))
+    session.store.clear()  # opened in another test's folder
     monkeypatch.setenv("ADVISOR_OFFLINE", "1")
     monkeypatch.setenv("ADVISOR_LOCAL_FILES", "on")
     monkeypatch.setattr(Selectbox, "_widget_state", property(_typed))

@@ -7,12 +7,19 @@ from ui_app import app, page_text, run
 
 import advisor
 from advisor.advice import advise
+from advisor.ui.advise.answer import answer
 from advisor.ui.parts.unforeseen import place, sentence
 from advisor.ui.sidebar import form
 
 
 class Fault(Exception):
     """Raised where nobody expects it."""
+
+
+@pytest.fixture(autouse=True)
+def _nothing_remembered():
+    """Answers that another test computed would hide a fault."""
+    answer.clear()
 
 
 def failing(*_args, **_options):
