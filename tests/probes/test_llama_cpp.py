@@ -291,7 +291,7 @@ def test_a_program_that_is_stopped_is_gone() -> None:
 
 STARTS = """
 import sys
-from advisor.probes.engine_job import output_of
+from advisor.probes.llama_cpp.job import output_of
 output_of((sys.executable, "-c", sys.argv[1]), lambda: False)
 """
 WAITS = """
@@ -315,7 +315,7 @@ def test_any_engine_ends_with_a_probe_that_is_ended(tmp_path, number) -> None:
     path = tmp_path / "pid"
     command = (sys.executable, "-c", STARTS, WAITS.format(pid=str(path)))
     with subprocess.Popen(command, stderr=subprocess.DEVNULL) as probe:
-        while not path.exists() or not path.read_text().endswith("."):
+        while probe.poll() is None and not (path.exists() and path.read_text().endswith(".")):
             time.sleep(0.01)
         engine_pid = int(path.read_text().rstrip("."))
         assert not gone(engine_pid)
