@@ -12,7 +12,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
     """What the probes were asked for."""
     found: list[tuple[object, ...]] = []
     modules = {
-        "ram": suite.ram, "gpu": suite.gpu_transfer, "disk": suite.disk, "engine": suite.engine
+        "ram": suite.ram, "gpu": suite.transfer, "disk": suite.read_rates, "engine": suite.engine
     }  # fmt: skip
     for name, module in modules.items():
         monkeypatch.setattr(
@@ -33,13 +33,15 @@ def test_each_part_has_its_probe(asked):
 
 
 def test_a_drive_that_was_read_also_tells_how_far_it_is_read_ahead(monkeypatch, tmp_path):
-    monkeypatch.setattr(suite.disk, "measure", lambda *_, **__: ("read",))
-    monkeypatch.setattr(suite.disk, "read_ahead", lambda place: 2**17 if place == tmp_path else 1)
+    monkeypatch.setattr(suite.read_rates, "measure", lambda *_, **__: ("read",))
+    monkeypatch.setattr(
+        suite.read_rates, "read_ahead", lambda place: 2**17 if place == tmp_path else 1
+    )
     read, ahead = suite.measure("disk", 1.0, path=tmp_path)
     assert (read, ahead.name, ahead.value, ahead.unit) == ("read", "disk_read_ahead", 131072.0, "B")
-    monkeypatch.setattr(suite.disk, "read_ahead", lambda _: None)
+    monkeypatch.setattr(suite.read_rates, "read_ahead", lambda _: None)
     assert suite.measure("disk", 1.0, path=tmp_path) == ("read",)
-    monkeypatch.setattr(suite.disk, "measure", lambda *_, **__: ())  # cancelled
+    monkeypatch.setattr(suite.read_rates, "measure", lambda *_, **__: ())  # cancelled
     assert suite.measure("disk", 1.0, path=tmp_path) == ()
 
 
