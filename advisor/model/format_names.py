@@ -70,7 +70,7 @@ def format_meant(text: str, known: Mapping[str, Format], *, remark: bool = False
     if found is None and (remark or names_alone):
         found = _inside(plain, spelled)
     if found is None:
-        raise UnknownName("format", text, known, "See data/recipes.csv for all of them.")
+        raise UnknownName("format", text, known, "See data/models/recipes.csv for all of them.")
     return known[found]
 
 
