@@ -378,7 +378,7 @@ class TestWhatCannotBe:
         assert not any(True for key in ("one_channel", "slow_modules") for _ in CAUSES[key](known))
         assert "one_channel" in self.of("no GPU")
 
-    def test_options_computes_in_place_are_its_own(self) -> None:
+    def test_options_of_llama_cpp_are_its_own(self) -> None:
         own = {"cpu_alone", "fewer_layers", "whole_layers", "more_context", "pages_lost",
                "no_flash_attention", "old_build", "no_repacking", "cache_in_ram", "larger_file",
                "more_layers", "smaller_file"}  # fmt: skip

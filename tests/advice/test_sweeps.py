@@ -65,7 +65,7 @@ def test_a_card_fills_up_once() -> None:
     assert np.sum(np.diff(sweep.fits.astype(int)) != 0) == 1
 
 
-def test_other_formats_are_swept_as_the_nearest_computes_in_place() -> None:
+def test_other_formats_are_swept_as_the_nearest_of_llama_cpp() -> None:
     awq, q4 = (
         speed_by_layers(catalog.model("Llama-3.1-8B", form), desktop(), WORK)
         for form in ("AWQ", "Q4_K_M")

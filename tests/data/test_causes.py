@@ -60,7 +60,7 @@ def test_commands_name_fields_of_nvidia_smi_that_drivers_still_know(row: CauseRo
 
 
 @EACH
-def test_commands_use_options_computes_in_place_of_today(row: CauseRow) -> None:
+def test_commands_use_options_of_llama_cpp_of_today(row: CauseRow) -> None:
     # tools/server/README.md at 00dc8057 and tools/llama-bench/README.md, read 2026-11-21.
     options = {
         "llama-server": {"-m", "-lv", "--list-devices", "--version"},

@@ -63,7 +63,7 @@ def test_the_columns_are_those_other_programs_read() -> None:
     assert_answered_or_explained(answer(ROW))
 
 
-def test_every_published_row_computes_in_place_gets_a_number_or_a_reason() -> None:
+def test_every_published_row_of_llama_cpp_gets_a_number_or_a_reason() -> None:
     rows = [one for one in measured("llama_cpp.csv") if one["doubtful"] != "True"]
     found = list(predictions(iter(rows)))
     assert [one["id"] for one in found] == [one["id"] for one in rows]

@@ -400,7 +400,7 @@ def test_norms_and_routers_stay_floats() -> None:
     assert category(biases, tied=False) == UNQUANTIZED
 
 
-def test_special_cases_computes_in_place() -> None:
+def test_special_cases_of_llama_cpp() -> None:
     assert set(only(ARCHITECTURES["Mixtral-8x22B"], "attn_v", "Q4_K_M")) == {"Q8_0"}
     assert set(only(ARCHITECTURES["Mixtral-8x22B"], "attn_output", "Q4_K_M")) == {"Q5_K"}
     assert set(only(ARCHITECTURES["Llama-3.1-70B"], "attn_v", "Q4_K_M")) == {"Q5_K", "Q6_K"}

@@ -54,7 +54,7 @@ def test_a_file_of_something_else_is_told():
     assert "photo.json is no text" in page_text(run(test))
 
 
-def test_the_fastest_placement_computes_in_place_is_meant_unless_another_is_named():
+def test_the_fastest_placement_of_llama_cpp_is_meant_unless_another_is_named():
     test = app()
     box = test.selectbox(key="measured_what")
     assert box.value == "Offload to RAM, llama.cpp"
