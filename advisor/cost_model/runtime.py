@@ -33,6 +33,10 @@ class Runtime:
         key: its name in data/generated/efficiency.csv.
         at_once: users served at the same time when all weights are on the GPUs, for runtimes that
             queue the others; None for runtimes that hold every request.
+        engine: program whose placement and way of reading it shares; of variants that of the
+            original.
+        computes_in_ram: the processor computes the weights in RAM; else they go to the GPU.
+        reads_over_link: its kernels can read weights in RAM over the link, without a copy.
         build: fork it belongs to, as named in `catalog.constants.Scope`; empty for none.
         version: release its command is written for, with the date of the check.
         strategies: supported placements.
@@ -52,6 +56,7 @@ class Runtime:
 
     name: str
     key: str
+    engine: str
     version: str
     strategies: tuple[PlacementStrategy, ...]
     becomes: Callable[[str, Machine], Becomes]
@@ -61,6 +66,8 @@ class Runtime:
     at_once: Callable[[Model, Machine, Workload], Array] | None = None
     build: str = ""
     takes_layers: bool = False
+    computes_in_ram: bool = False
+    reads_over_link: bool = False
     quantized_kv_type: str = ""
     extra_uncertainty: float = 0.0
     mainstream: bool = True

@@ -278,6 +278,7 @@ def named(place: Location, *, apple: bool) -> str:
 ACCELERATE = Runtime(
     name="Accelerate",
     key="accelerate",
+    engine="accelerate",
     version=VERSION,
     strategies=tuple(PlacementStrategy),
     becomes=becomes_of("accelerate", why="loading unpacks"),

@@ -271,6 +271,7 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
 DEEPSPEED = Runtime(
     name="DeepSpeed ZeRO-Inference",
     key="deepspeed",
+    engine="deepspeed",
     version=VERSION,
     strategies=(PlacementStrategy.CPU_OFFLOAD, PlacementStrategy.NVME_OFFLOAD),
     becomes=becomes_of("deepspeed", why="loading converts"),

@@ -225,6 +225,7 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
 EXPERT_STREAMING = Runtime(
     name="expert streaming",
     key="expert-streaming",
+    engine="expert-streaming",
     version=VERSION,
     strategies=(PlacementStrategy.CPU_OFFLOAD, PlacementStrategy.NVME_OFFLOAD),
     becomes=becomes,

@@ -300,6 +300,7 @@ def percent(model: Model, placement: Placement) -> tuple[int, ...]:
 FLEXGEN = Runtime(
     name="FlexGen",
     key="flexgen",
+    engine="flexgen",
     version=VERSION,
     strategies=tuple(PlacementStrategy),
     becomes=becomes_of("flexgen", why="loading converts"),

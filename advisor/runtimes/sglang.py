@@ -133,6 +133,7 @@ def _offload(model: Model, placement: Placement, how: Parallel) -> Iterable[str]
 SGLANG = Runtime(
     name="SGLang",
     key="sglang",
+    engine="sglang",
     version=VERSION,
     strategies=(PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD),
     becomes=becomes_of("sglang"),

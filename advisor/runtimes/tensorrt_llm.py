@@ -69,6 +69,7 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
 TENSORRT_LLM = Runtime(
     name="TensorRT-LLM",
     key="tensorrt-llm",
+    engine="tensorrt-llm",
     version=VERSION,
     strategies=(PlacementStrategy.GPU_RESIDENT,),
     becomes=becomes_of("tensorrt-llm"),

@@ -23,7 +23,6 @@ from advisor.evidence.accuracy.regimes import (
 )
 from advisor.evidence.accuracy.scoring import Score
 from advisor.evidence.fitting.framework_runs import BATCHED, RESIDENT, STAGED, STREAMED
-from advisor.evidence.published.engines import computes_in_place
 from advisor.machine.quantity import Provenance
 
 COVERAGE = DATA / "generated/coverage.csv"
@@ -81,7 +80,7 @@ def coverage_like(estimate: Estimate) -> CoverageRow | None:
     """How predictions of generation fared for runs like one; None where none were published."""
     if estimate.placement is None or estimate.machine is None:
         return None
-    in_place = computes_in_place(estimate.how)
+    in_place = estimate.how.computes_in_ram
     return coverage().get(regime_of((_in_place if in_place else _streaming)(estimate)))
 
 

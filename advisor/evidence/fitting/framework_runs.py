@@ -20,7 +20,7 @@ from advisor.evidence.fitting.framework_parameters import STREAM_PARAMETERS
 from advisor.evidence.fitting.llama_cpp_rows import ConstantColumns
 from advisor.evidence.fitting.vectorize import Shape, machines, number_type, shape, stacked
 from advisor.evidence.published.batch import SERVER
-from advisor.evidence.published.engines import computes_in_place, engine
+from advisor.evidence.published.engines import engine
 from advisor.evidence.published.predict import Case, understood
 from advisor.evidence.published.run_settings import lengths
 from advisor.evidence.published.sources import group_of
@@ -92,14 +92,14 @@ def _run(row: Mapping[str, str]) -> FrameworkRun | None:
     if rate is None or any(word in said for word in UNSURE):
         return None
     named = engine(row["runtime"], row["category"])
-    if named is not None and (computes_in_place(named) or _serves(named.key, row["category"])):
+    if named is not None and (named.computes_in_ram or _serves(named.key, row["category"])):
         return None
     try:
         case = understood(row)
         phases = _phases(case)
     except AdvisorError:
         return None
-    if computes_in_place(case.runtime):
+    if case.runtime.computes_in_ram:
         return None
     work = case.work
     whole = counts_prompt(row)
@@ -155,7 +155,7 @@ def teaches(run: FrameworkRun) -> bool:
 def regime(run: FrameworkRun) -> str:
     """What kind of run it is."""
     category = run.row["category"]
-    if category == "moe_offload" or run.case.runtime.place is EXPERT_STREAMING.place:
+    if category == "moe_offload" or run.case.runtime.engine == EXPERT_STREAMING.engine:
         return EXPERTS
     if category in ("stream_cpu", "kv_offload"):
         return STREAMED

@@ -112,7 +112,7 @@ def _off(streams: Streams, fit: StreamFit, *, stated: bool) -> Mapping[str, list
     for run, log in zip(streams.runs, logs.tolist(), strict=True):
         if teaches(run) is stated:
             errors.setdefault(regime(run), []).append(log)
-            if run.case.runtime.place is EXPERT_STREAMING.place:
+            if run.case.runtime.engine == EXPERT_STREAMING.engine:
                 errors.setdefault(run.case.runtime.key, []).append(log)
     return errors
 
@@ -150,7 +150,7 @@ def half_width(run: FrameworkRun) -> float:
 def _stated(run: FrameworkRun, table: Constants) -> float:
     """Half width where the batch is stated."""
     kind = regime(run)
-    if kind in (BATCHED, RESIDENT) or run.case.runtime.place is EXPERT_STREAMING.place:
+    if kind in (BATCHED, RESIDENT) or run.case.runtime.engine == EXPERT_STREAMING.engine:
         return table.value(IN_DECODE, Route.RESIDENT)
     part = Route.STAGED if kind == STAGED else Route.STREAMED
     own = table.value(IN_DECODE, part)

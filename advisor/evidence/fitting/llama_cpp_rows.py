@@ -18,7 +18,6 @@ from advisor.errors import AdvisorError
 from advisor.evidence.fitting.vectorize import linked, stacked, steps, values_of
 from advisor.evidence.published import sources
 from advisor.evidence.published.doubts import FASTEST, SLOWEST, Bound, doubtful
-from advisor.evidence.published.engines import computes_in_place
 from advisor.evidence.published.machine import ram_in_theory
 from advisor.evidence.published.predict import Case, understood
 from advisor.machine import from_catalog
@@ -210,7 +209,7 @@ def _taught(row: Mapping[str, str]) -> Case | None:
     if row["category"] not in FITTED or row["doubtful"] == "True":
         return None
     case = case_of(row)
-    if case is None or not computes_in_place(case.runtime) or case.runtime.key != "llama.cpp":
+    if case is None or not case.runtime.computes_in_ram or case.runtime.key != "llama.cpp":
         return None
     return case if _split_stated(row, case) else None
 

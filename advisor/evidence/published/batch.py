@@ -41,7 +41,7 @@ THROUGHPUT = ("deepspeed", "flexgen", "tensorrt-llm")
 """Engines for throughput: a batch that is not stated was as large as memory allowed."""
 SERVER = "tensorrt-llm"
 """Engine whose published runs fill it with requests: its batch is no guess."""
-ON_TRANSFORMERS = (ACCELERATE.place, DEEPSPEED.place)
+ON_TRANSFORMERS = (ACCELERATE.engine, DEEPSPEED.engine)
 """Engines on Transformers, which kept the logits of whole prompts until version 4.45."""
 LOGITS = 6.0
 """Bytes of each such logit: 16 bits, and 32 for the softmax [B]."""
@@ -67,7 +67,7 @@ def batch(
     if not (all(lengths(row)) or runtime.key in THROUGHPUT or text(row, "category") == "batched"):
         return 1.0
 
-    plain = runtime.place in ON_TRANSFORMERS
+    plain = runtime.engine in ON_TRANSFORMERS
     if plain and chosen.kv_in_ram is None:
         chosen = replace(chosen, kv_in_ram=False)  # the cache bounds the batch unless it moves
     if plain and chosen.gpu_layers is None:
@@ -104,7 +104,7 @@ def kept_where_all_fits(
 
     Only of servers; the others stream everything, which is what they are for.
     """
-    if runtime.place is not VLLM.place or chosen.gpu_layers is not None:
+    if runtime.engine != VLLM.engine or chosen.gpu_layers is not None:
         return chosen
     if not _fits(model, machine, work, runtime, PlacementStrategy.GPU_RESIDENT, chosen):
         return chosen
@@ -132,7 +132,7 @@ def _fits(
         placement = runtime.place(model, machine, work, strategy, chosen)
     except Refusal:
         return False
-    plain = runtime.place in ON_TRANSFORMERS
+    plain = runtime.engine in ON_TRANSFORMERS
     logits = LOGITS * model.architecture.vocab * work.fresh * work.users * plain
     beyond = logits / max(len(machine.gpus), 1) - ACTIVATIONS * plain
     weights = float(weight_bytes(model, placement, RAM))

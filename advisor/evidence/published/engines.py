@@ -14,8 +14,6 @@ from advisor.runtimes import (
     IK_LLAMA_CPP,
     KTRANSFORMERS,
     LLAMA_CPP,
-    LM_STUDIO,
-    OLLAMA,
     SGLANG,
     TENSORRT_LLM,
     VLLM,
@@ -29,9 +27,13 @@ from advisor.runtimes.expert_offloading import EXPERT_STREAMING
 from advisor.runtimes.llama_cpp import ik_fork
 from advisor.runtimes.serving import framework_kernels
 
-FRAMEWORK = replace(VLLM, schedule=partial(vllm.schedule, computed=framework_kernels))
+FRAMEWORK = replace(
+    VLLM,
+    schedule=partial(vllm.schedule, computed=framework_kernels),
+    reads_over_link=False,
+)
 DEEPSPEED_INFERENCE = replace(FRAMEWORK, name="DeepSpeed-Inference", key="deepspeed-inference")
-VLLM_V0 = replace(VLLM, schedule=sglang.schedule)
+VLLM_V0 = replace(VLLM, schedule=sglang.schedule, reads_over_link=False)
 """Before 0.8 it copied each layer just before its use, as SGLang does (PR 15354)."""
 EXLLAMA = replace(FRAMEWORK, name="ExLlama", key="exllama")
 IK_COPYING = replace(IK_LLAMA_CPP, schedule=ik_fork.copying_schedule)
@@ -93,12 +95,3 @@ def engine(stated: str, category: str) -> Runtime | None:
     """
     said = f"{stated} {category}".casefold()
     return next((found for pattern, found in ENGINES if re.search(pattern, said)), None)
-
-
-IN_PLACE = (LLAMA_CPP, OLLAMA, LM_STUDIO, IK_LLAMA_CPP, KTRANSFORMERS)
-"""Engines whose processor computes the weights that lie in RAM."""
-
-
-def computes_in_place(runtime: Runtime) -> bool:
-    """The processor computes what lies in RAM; the others bring it to the GPU."""
-    return runtime.place in [one.place for one in IN_PLACE]

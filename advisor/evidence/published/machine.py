@@ -8,7 +8,6 @@ import numpy as np
 
 from advisor.errors import UnknownName
 from advisor.evidence.published.cells import number, text, whole
-from advisor.evidence.published.engines import computes_in_place
 from advisor.evidence.published.gpus import stated_gpus
 from advisor.machine import from_catalog
 from advisor.machine.catalog import find_host
@@ -66,13 +65,13 @@ def ram_gib(row: Mapping[str, str], runtime: Runtime, notes: list[str]) -> float
         notes: gets what stands in for what was not stated.
     """
     said = f"{text(row, 'cpu')} {text(row, 'source_note')}"
-    if computes_in_place(runtime):
+    if runtime.computes_in_ram:
         return _for_pages(said, notes) if text(row, "category") == "nvme" else UNLIMITED_RAM_GIB
     found = re.search(r"(\d+(?:\.\d+)?) ?(GB|TB)(?! ?/s)", said)
     if found:
         size = float(found.group(1)) * (1024.0 if found.group(2) == "TB" else 1.0)
         return min(max(size, 1.0), 100_000.0)
-    at_home = runtime.place is EXPERT_STREAMING.place
+    at_home = runtime.engine == EXPERT_STREAMING.engine
     usual = AT_HOME_GIB if at_home else SERVERS_GIB
     if text(row, "category") not in ("resident", "batched"):
         notes.append(f"RAM is not stated: {usual:g} GiB stand in")

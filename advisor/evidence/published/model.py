@@ -7,7 +7,6 @@ from contextlib import suppress
 
 from advisor.errors import AdvisorError, InputError, UnknownName
 from advisor.evidence.published.cells import number, text, whole
-from advisor.evidence.published.engines import computes_in_place
 from advisor.model import catalog
 from advisor.model.architecture import Architecture
 from advisor.model.format_names import format_meant
@@ -56,7 +55,7 @@ def stated_model(row: Mapping[str, str], runtime: Runtime, notes: list[str]) -> 
     size = number(row, "model_size_gib")
     arch = _architecture(row, runtime, notes)
     form = None
-    if not computes_in_place(runtime):
+    if not runtime.computes_in_ram:
         form = _frameworks_format(row, runtime)
         size = size or _file_gib(row)
     form = form or _nearest(text(row, "quant"), size, arch.params, notes)
@@ -105,13 +104,13 @@ def _stated_size(row: Mapping[str, str], params: float, active: float | None) ->
 
 def _ran_as_experts(row: Mapping[str, str], runtime: Runtime) -> bool:
     """Whether the row ran an engine that takes only mixtures of experts."""
-    return runtime.place is EXPERT_STREAMING.place or text(row, "category") == "moe_offload"
+    return runtime.engine == EXPERT_STREAMING.engine or text(row, "category") == "moe_offload"
 
 
 def _frameworks_format(row: Mapping[str, str], runtime: Runtime) -> str | None:
     """The catalogue's format of a row of a framework; None where its spelling is a common one."""
     said = text(row, "quant").casefold()
-    if not said and runtime.place is EXPERT_STREAMING.place:
+    if not said and runtime.engine == EXPERT_STREAMING.engine:
         return None
     return next((name for pattern, name in FORMS if re.search(pattern, said)), None)
 

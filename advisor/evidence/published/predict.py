@@ -18,7 +18,7 @@ from advisor.errors import AdvisorError, InputError
 from advisor.evidence.published import run_notes, run_settings
 from advisor.evidence.published.batch import SERVER, batch, guessed_batch, kept_where_all_fits
 from advisor.evidence.published.cells import number, text
-from advisor.evidence.published.engines import IK_COPYING, computes_in_place, engine
+from advisor.evidence.published.engines import IK_COPYING, engine
 from advisor.evidence.published.machine import ram_gib, stated_machine
 from advisor.evidence.published.model import stated_model
 from advisor.machine.from_spec import machine
@@ -84,7 +84,7 @@ class Case:
     @property
     def steps(self) -> Array:
         """Steps that follow the prompt; papers count the token that the prompt itself gives."""
-        return self.work.output - (0.0 if computes_in_place(self.runtime) else 1.0)
+        return self.work.output - (0.0 if self.runtime.computes_in_ram else 1.0)
 
 
 def predictions(rows: Iterator[Mapping[str, str]]) -> Iterator[dict[str, object]]:
@@ -165,7 +165,7 @@ def understood(row: Mapping[str, str]) -> Case:
     if text(row, "gpu").casefold() == NO_GPU:
         runtime, strategy = _without_gpu(runtime, strategy, notes)
     where = machine(inputs)
-    if computes_in_place(runtime):
+    if runtime.computes_in_ram:
         chosen = _settings(row, category, model)
         prompt, work = run_notes.requests(row)
         guessed = False

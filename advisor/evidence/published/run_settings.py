@@ -7,7 +7,7 @@ from advisor.cost_model.placement import Settings
 from advisor.cost_model.workload import Workload
 from advisor.evidence.published.cells import number, text
 from advisor.model.model import Model
-from advisor.runtimes import ACCELERATE, VLLM, Runtime
+from advisor.runtimes import ACCELERATE, Runtime
 from advisor.units import GIB
 
 USUAL_PROMPT = 64.0
@@ -28,7 +28,7 @@ def settings(row: Mapping[str, str], category: str, model: Model, runtime: Runti
         gpu_layers=None if on_gpu is None else on_gpu * model.layers,
         disk_layers=None if on_disk is None else on_disk * model.layers,
         kv_in_ram=True if cache_said else None,
-        zero_copy=runtime.schedule is VLLM.schedule
+        zero_copy=runtime.reads_over_link
         and re.search(r"uva|uvm|zero.copy|cpu[-_]offload[-_]gb", stated) is not None,
     )
 
@@ -52,7 +52,7 @@ def tiers(
         share = min(sum(map(float, on_gpus)) * GIB / model.file_bytes, 1.0)
         rest = 1.0 - share - float(in_ram.group(1)) * GIB / model.file_bytes
         return share, max(rest, 0.0)
-    if runtime.place is ACCELERATE.place and category == "nvme":
+    if runtime.engine == ACCELERATE.engine and category == "nvme":
         return (None, None) if "device_map" in text(row, "runtime") else (0.0, 1.0)
     return None, None
 

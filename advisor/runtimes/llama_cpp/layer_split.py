@@ -225,12 +225,14 @@ def gpu_buffer(model: Model, work: Workload, outside: Array) -> Array:
 LLAMA_CPP = Runtime(
     name="llama.cpp",
     key="llama.cpp",
+    engine="llama.cpp",
     version=VERSION,
     strategies=tuple(PlacementStrategy),
     becomes=becomes_of("llama.cpp"),
     place=place,
     schedule=schedule,
     command=command,
+    computes_in_ram=True,
     quantized_kv_type="q8_0",
     takes_layers=True,
 )
