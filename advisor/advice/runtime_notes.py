@@ -1,6 +1,6 @@
 """Remarks beside a runtime's command: its other modes and their predicted speed."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -9,19 +9,10 @@ from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import RAM, PlacementStrategy, Settings, weight_bytes
 from advisor.formatting import number, range_of, seconds, tokens_per_second
-from advisor.runtimes import (
-    ACCELERATE,
-    KTRANSFORMERS,
-    LLAMA_CPP,
-    LLAMA_CPP_TENSOR,
-    OLLAMA,
-    SGLANG,
-    TENSORRT_LLM,
-    VLLM,
-)
+from advisor.machine.machine import Machine
+from advisor.runtimes import ACCELERATE, KTRANSFORMERS, LLAMA_CPP, LLAMA_CPP_TENSOR, VLLM
 from advisor.runtimes.accelerate import MEMORY_USED
 from advisor.runtimes.device_map import HEAD, device_map
-from advisor.runtimes.llama_cpp.ollama import default_context
 from advisor.runtimes.llama_cpp.passes import READ_IN
 from advisor.runtimes.serving import sequences_that_fit, served
 
@@ -30,16 +21,22 @@ def remarks(estimate: Estimate) -> tuple[str, ...]:
     """Sentences on one estimate; none where it does not fit."""
     if estimate.placement is None or estimate.machine is None or not bool(np.all(estimate.fits)):
         return ()
-    own = {
-        LLAMA_CPP.name: _llama_cpp,
-        OLLAMA.name: _ollama,
-        VLLM.name: _vllm,
-        SGLANG.name: _served,
-        TENSORRT_LLM.name: _served,
-        KTRANSFORMERS.name: _served,
-        ACCELERATE.name: _accelerate,
-    }.get(estimate.runtime)
-    return tuple(own(estimate)) if own else ()
+    return tuple(_remarks(estimate))
+
+
+def _remarks(estimate: Estimate) -> Iterable[str]:
+    if estimate.how is LLAMA_CPP:
+        yield from _llama_cpp(estimate)
+    if estimate.how is ACCELERATE:
+        yield from _accelerate(estimate)
+    if estimate.how.default_context is not None:
+        yield from _default_context(estimate, estimate.how.default_context)
+    if estimate.how.at_once is not None or estimate.how is KTRANSFORMERS:
+        yield from _served(estimate)
+    if estimate.how is VLLM:
+        yield from _ray(estimate)
+    if estimate.how.reads_over_link:
+        yield from _read_or_copied(estimate)
 
 
 def _again(before: Estimate, settings: Settings) -> Estimate | None:
@@ -133,22 +130,28 @@ def _own_fit(estimate: Estimate) -> Iterable[str]:
         )
 
 
-def _ollama(estimate: Estimate) -> Iterable[str]:
+def _default_context(estimate: Estimate, default: Callable[[Machine], int]) -> Iterable[str]:
     if estimate.machine is None or not estimate.machine.gpus:
         return
-    default = default_context(estimate.machine)
-    if default != int(estimate.work.context):
-        yield f"Where no context is set, Ollama allocates {default:,} tokens on this machine."
+    tokens = default(estimate.machine)
+    if tokens != int(estimate.work.context):
+        yield (
+            f"Where no context is set, {estimate.runtime} allocates {tokens:,} tokens on this "
+            "machine."
+        )
 
 
-def _vllm(estimate: Estimate) -> Iterable[str]:
-    yield from _served(estimate)
+def _ray(estimate: Estimate) -> Iterable[str]:
     if estimate.machine is not None and estimate.machine.nodes > 1:
         yield (
             "With Ray instead: ray start --head on HOST1, ray start --address=HOST1:6379 on "
             "the others, and --distributed-executor-backend ray in place of --nnodes and what "
             "follows it."
         )
+
+
+def _read_or_copied(estimate: Estimate) -> Iterable[str]:
+    """Speed of the other way to bring weights from RAM: read over the link, or copied ahead."""
     if estimate.placement is None or not float(
         weight_bytes(estimate.model, estimate.placement, RAM)
     ):

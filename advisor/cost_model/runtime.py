@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 
 from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
 from advisor.cost_model.schedule import Phases
@@ -22,6 +23,30 @@ class Becomes:
 
     format: str
     reason: str = ""
+
+
+class WeightFiles(StrEnum):
+    """Kind of files that a server loads."""
+
+    GGUF = "GGUF"
+    CHECKPOINT = "checkpoint"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServerSetup:
+    """Installation and start of a server on a rented Ubuntu machine with NVIDIA drivers.
+
+    Attributes:
+        files: which files it loads.
+        port: on which it listens.
+        install: shell lines that install it, and skip what is done.
+        start: shell lines that start it, given shell text for the repository of the weights.
+    """
+
+    files: WeightFiles
+    port: int
+    install: tuple[str, ...]
+    start: Callable[[Model, Placement, Machine, Workload, str], tuple[str, ...]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +75,8 @@ class Runtime:
         extra_uncertainty: further half width of its ranges where no constant is fitted to it, as
             the logarithm of a factor.
         mainstream: in common use, so that the cards prefer it.
+        setup: how a rented machine serves with it; None where it is not known.
+        default_context: context where none is set, by machine [tokens]; None for the model's own.
         language: syntax of the command, for highlighting.
         notes: remarks shown beside the command, a sentence or two each.
     """
@@ -71,5 +98,7 @@ class Runtime:
     quantized_kv_type: str = ""
     extra_uncertainty: float = 0.0
     mainstream: bool = True
+    setup: ServerSetup | None = None
+    default_context: Callable[[Machine], int] | None = None
     language: str = "bash"
     notes: tuple[str, ...] = ()

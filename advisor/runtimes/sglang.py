@@ -23,6 +23,7 @@ from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.runtimes.format_support import becomes_of
 from advisor.runtimes.parallelism import Parallel, parallel, representative, several
+from advisor.runtimes.server_setup import checkpoint_server
 from advisor.runtimes.serving import (
     Room,
     checkpoint,
@@ -104,12 +105,17 @@ def _group(
     yield alone(Flow(route=Route.STREAMED, moved=moved, device=device, transfer=Transfer.PINNED))
 
 
-def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
-    """The launch line that does this, and the one for each further machine."""
+def command(
+    model: Model, placement: Placement, machine: Machine, work: Workload, source: str = ""
+) -> str:
+    """The launch line of a placement, and the line of each further machine.
+
+    `source` is shell text for the repository, empty for the checkpoint's own.
+    """
     how = parallel(model, machine)
     parts = [
         "python -m sglang.launch_server",
-        f"--model-path {shlex.quote(checkpoint(model))}",
+        f"--model-path {source or shlex.quote(checkpoint(model))}",
         f"--context-length {int(work.context)}",
         f"--max-running-requests {int(work.users)}",
         f"--mem-fraction-static {static_share(machine):g}",
@@ -142,5 +148,12 @@ SGLANG = Runtime(
     command=command,
     at_once=at_once,
     quantized_kv_type="fp8",
+    setup=checkpoint_server(
+        command,
+        port=30000,
+        install=(  # https://docs.sglang.io/docs/, read 2026-11-21
+            f"uv pip install sglang=={VERSION.rpartition(' ')[2]} --prerelease=allow",
+        ),
+    ),
     notes=NOTES,
 )

@@ -35,6 +35,7 @@ from advisor.model.architecture import Group
 from advisor.model.model import Floats, Model
 from advisor.runtimes.format_support import becomes_of
 from advisor.runtimes.parallelism import Parallel, chunks, parallel, representative, several
+from advisor.runtimes.server_setup import checkpoint_server
 from advisor.runtimes.serving import (
     KernelsOf,
     Room,
@@ -242,11 +243,16 @@ def _group(
         yield Stage(flows=(resident(work, layers_only(own)), over))
 
 
-def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
-    """The serve line that does this, and the one for each further machine."""
+def command(
+    model: Model, placement: Placement, machine: Machine, work: Workload, source: str = ""
+) -> str:
+    """The serve line of a placement, and the line of each further machine.
+
+    `source` is shell text for the repository, empty for the checkpoint's own.
+    """
     how = parallel(model, machine)
     parts = [
-        f"vllm serve {shlex.quote(checkpoint(model))}",
+        f"vllm serve {source or shlex.quote(checkpoint(model))}",
         f"--max-model-len {int(work.context)}",
         f"--max-num-seqs {int(work.users)}",
         f"--gpu-memory-utilization {MEMORY_USED}",
@@ -324,5 +330,13 @@ VLLM = Runtime(
     reads_over_link=True,
     at_once=at_once,
     quantized_kv_type="fp8",
+    setup=checkpoint_server(
+        command,
+        port=8000,
+        install=(  # vllm, docs/getting_started/installation/gpu.cuda.inc.md
+            f"uv pip install vllm=={VERSION.rpartition(' ')[2]} --torch-backend=auto",
+            "vllm download-kernels",
+        ),
+    ),
     notes=NOTES,
 )

@@ -5,12 +5,14 @@ where every one of them is, and the fit is off. `-ngl N` counts the output head:
 alone, 2 the head and the last layer, since December 2025 (src/llama-model.cpp, `i_gpu_start`).
 """
 
+import re
 import shlex
 from collections.abc import Iterable
 
 import numpy as np
 
 from advisor.cost_model.placement import RAM, Placement, PlacementStrategy, vram
+from advisor.cost_model.runtime import ServerSetup, WeightFiles
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
@@ -25,11 +27,48 @@ RPC_PORT = 50052
 """Port that rpc-server listens on unless told otherwise (tools/rpc/README.md)."""
 
 
-def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
-    """The llama-server line, and the line for each further machine."""
-    file = shlex.quote(f"{model.name}-{model.format}.gguf")
-    line = " ".join([f"llama-server -m {file}", *arguments(model, placement, machine, work)])
+def command(
+    model: Model, placement: Placement, machine: Machine, work: Workload, source: str = ""
+) -> str:
+    """The llama-server line, and the line of each further machine.
+
+    `source` is the option that names the weights, as shell text; empty for a file of their name.
+    """
+    weights = source or f"-m {shlex.quote(gguf_file(model))}"
+    line = " ".join([f"llama-server {weights}", *arguments(model, placement, machine, work)])
     return with_workers(line, placement, machine)
+
+
+def gguf_file(model: Model) -> str:
+    """File name of a model's weights."""
+    return f"{model.name}-{model.format}.gguf"
+
+
+def repository_tag(model: Model) -> str:
+    """Tag that picks a format among the GGUF files of a repository, as `-hf` and Ollama take it."""
+    return re.sub(r"[^\w.-]", "", model.format)
+
+
+def start(
+    model: Model, placement: Placement, machine: Machine, work: Workload, repository: str
+) -> tuple[str, ...]:
+    """Shell lines that start llama-server as `SETUP` has built it; it downloads the file itself."""
+    source = f'-hf "{repository}:{repository_tag(model)}"'
+    path = 'export PATH="$PWD/llama.cpp/build/bin:$PATH"'
+    return (path, command(model, placement, machine, work, source))
+
+
+SETUP = ServerSetup(
+    files=WeightFiles.GGUF,
+    port=8080,
+    install=(  # for the CUDA that is there (llama.cpp, docs/build.md)
+        "sudo apt-get update && sudo apt-get install -y cmake build-essential libssl-dev",
+        "[ -d llama.cpp ] || git clone --depth 1 https://github.com/ggml-org/llama.cpp",
+        "cmake -S llama.cpp -B llama.cpp/build -DGGML_CUDA=ON",
+        "cmake --build llama.cpp/build --config Release -j --target llama-server",
+    ),
+    start=start,
+)
 
 
 def with_workers(line: str, placement: Placement, machine: Machine) -> str:

@@ -16,7 +16,7 @@ from advisor.cost_model.schedule import Phases
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.runtimes.llama_cpp.command import BATCH, MICRO_BATCH, devices, with_workers
+from advisor.runtimes.llama_cpp.command import BATCH, MICRO_BATCH, devices, gguf_file, with_workers
 from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
 from advisor.runtimes.llama_cpp.passes import COPY_TOKENS, phases
 
@@ -46,7 +46,7 @@ def copying_schedule(
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
     """The fork's llama-server line."""
-    file = shlex.quote(f"{model.name}-{model.format}.gguf")
+    file = shlex.quote(gguf_file(model))
     line = " ".join([f"llama-server -m {file}", *_options(model, placement, machine, work)])
     return with_workers(line, placement, machine)
 
@@ -79,6 +79,7 @@ IK_LLAMA_CPP = replace(
     mainstream=False,
     schedule=schedule,
     command=command,
+    setup=None,
     notes=(
         "A fork with faster kernels for the CPU. -rtr orders weights for it while they load, and "
         "reads the whole file into RAM.",

@@ -39,7 +39,7 @@ from advisor.runtimes.llama_cpp.buffers import (
     kv_cache_bytes,
     output_buffer,
 )
-from advisor.runtimes.llama_cpp.command import VERSION, command
+from advisor.runtimes.llama_cpp.command import SETUP, VERSION, command
 from advisor.runtimes.llama_cpp.passes import COPY_TOKENS, schedule
 from advisor.units import GIB, MIB, Array
 
@@ -235,4 +235,5 @@ LLAMA_CPP = Runtime(
     computes_in_ram=True,
     quantized_kv_type="q8_0",
     takes_layers=True,
+    setup=SETUP,
 )

@@ -19,7 +19,7 @@ from dataclasses import replace
 import numpy as np
 
 from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
-from advisor.cost_model.runtime import Runtime
+from advisor.cost_model.runtime import Runtime, ServerSetup, WeightFiles
 from advisor.cost_model.schedule import Phases
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
@@ -28,6 +28,7 @@ from advisor.model.model import Model
 from advisor.runtimes.format_support import becomes_of
 from advisor.runtimes.llama_cpp import layer_split, passes
 from advisor.runtimes.llama_cpp.buffers import kv_cache_bytes
+from advisor.runtimes.llama_cpp.command import gguf_file, repository_tag
 from advisor.units import GIB, MIB, Array
 
 VERSION = "Ollama of August 2026 (fb30760)"
@@ -120,19 +121,69 @@ def schedule(model: Model, placement: Placement, machine: Machine, work: Workloa
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
     """The environment of the server, a Modelfile, and a request."""
-    name = f"{model.name}-{model.format}".lower()
-    options = {"num_ctx": int(work.context), **_fixed(model, placement, machine, work)}
-    request = json.dumps({"model": name, "prompt": "Why?", "options": options})
-    lines = [f"FROM ./{model.name}-{model.format}.gguf"]
-    lines += [f"PARAMETER {key} {value}" for key, value in options.items()]
-    modelfile = shlex.quote("".join(rf"{line}\n" for line in lines))
+    options = _options(model, placement, machine, work)
+    request = json.dumps({"model": _name(model), "prompt": "Why?", "options": options})
     return "\n".join(
         (
-            " ".join([*environment(work), "ollama serve"]),
+            _serve(work),
             "# in another terminal",
-            f"printf {modelfile} > Modelfile && ollama create {shlex.quote(name)} -f Modelfile",
+            _create(model, shlex.quote(_modelfile(f"./{gguf_file(model)}", options))),
             f"curl http://localhost:11434/api/generate -d {shlex.quote(request)}",
         )
+    )
+
+
+def start(
+    model: Model, placement: Placement, machine: Machine, work: Workload, repository: str
+) -> tuple[str, ...]:
+    """Shell lines: the server in the background, then the model pulled and named, then waiting."""
+    source = f"hf.co/{repository}:{repository_tag(model)}"
+    unquoted = f"'\"{source}\"'"  # the shell reads the repository's name
+    options = _options(model, placement, machine, work)
+    return (
+        f"{_serve(work)} &",
+        "until ollama list; do sleep 1; done",
+        f'ollama pull "{source}"',
+        _create(model, f"'{_modelfile(unquoted, options)}'"),
+        "wait",
+    )
+
+
+SETUP = ServerSetup(
+    files=WeightFiles.GGUF,
+    port=11434,
+    install=(  # the installer starts a service of its own (ollama, docs/linux.mdx)
+        "curl -fsSL https://ollama.com/install.sh | sh",
+        "sudo systemctl disable --now ollama || true",
+    ),
+    start=start,
+)
+
+
+def _name(model: Model) -> str:
+    return f"{model.name}-{model.format}".lower()
+
+
+def _serve(work: Workload) -> str:
+    return " ".join([*environment(work), "ollama serve"])
+
+
+def _options(
+    model: Model, placement: Placement, machine: Machine, work: Workload
+) -> Mapping[str, int]:
+    return {"num_ctx": int(work.context), **_fixed(model, placement, machine, work)}
+
+
+def _modelfile(source: str, options: Mapping[str, int]) -> str:
+    """Text of a Modelfile as printf takes it."""
+    lines = [f"FROM {source}", *(f"PARAMETER {key} {value}" for key, value in options.items())]
+    return "".join(rf"{line}\n" for line in lines)
+
+
+def _create(model: Model, modelfile: str) -> str:
+    """Line that makes a model of a Modelfile, given as quoted shell text."""
+    return (
+        f"printf {modelfile} > Modelfile && ollama create {shlex.quote(_name(model))} -f Modelfile"
     )
 
 
@@ -174,5 +225,7 @@ OLLAMA = Runtime(
     computes_in_ram=True,
     quantized_kv_type="q8_0",
     takes_layers=True,
+    setup=SETUP,
+    default_context=default_context,
     notes=NOTES,
 )

@@ -7,6 +7,7 @@ deprecated (docs/multi-gpu.md at 5815cb84, of 2026; packed caches since pull req
 2026, of which q4_1, iq4_nl, q5_0 and q5_1 still stop it).
 """
 
+import shlex
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -30,6 +31,7 @@ from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.runtimes.llama_cpp import layer_split
+from advisor.runtimes.llama_cpp.command import arguments, gguf_file
 from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
 from advisor.units import FLOAT, Array
 
@@ -119,10 +121,11 @@ def _pass(
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
     """The llama-server line with the layers divided."""
-    words = LLAMA_CPP.command(model, placement, machine, work).split(" -sm layer ")
-    _, _, behind = words[1].partition(" ")  # the layers of each GPU
-    _, _, behind = behind.partition(" ")
-    return " ".join([words[0], *_split(machine), *_flash(work), behind])
+    words = [f"llama-server -m {shlex.quote(gguf_file(model))}"]
+    for option in arguments(model, placement, machine, work):
+        by_layers = option.startswith("-sm layer ")
+        words += [*_split(machine), *_flash(work)] if by_layers else [option]
+    return " ".join(words)
 
 
 def _split(machine: Machine) -> Iterable[str]:
@@ -147,5 +150,6 @@ LLAMA_CPP_TENSOR = replace(
     place=place,
     schedule=schedule,
     command=command,
+    setup=None,
     notes=("-sm tensor is experimental; compare its answers before you rely on them.",),
 )

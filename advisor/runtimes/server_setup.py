@@ -1,0 +1,37 @@
+"""Set-up of servers that load a checkpoint, in a Python environment of their own."""
+
+from collections.abc import Callable
+
+from advisor.cost_model.placement import Placement
+from advisor.cost_model.runtime import ServerSetup, WeightFiles
+from advisor.cost_model.workload import Workload
+from advisor.machine.machine import Machine
+from advisor.model.model import Model
+
+CommandFrom = Callable[[Model, Placement, Machine, Workload, str], str]
+"""Command that starts a server, given shell text for the repository of the weights."""
+ENVIRONMENT = ". ~/serving/bin/activate"
+CREATED = "[ -d ~/serving ] || (pip install uv && uv venv --python 3.12 --seed ~/serving)"
+"""A new environment of Python, as the guides of vLLM and SGLang advise."""
+
+
+def checkpoint_server(command: CommandFrom, *, port: int, install: tuple[str, ...]) -> ServerSetup:
+    """Set-up of a server that downloads a checkpoint by the name of its repository.
+
+    Args:
+        command: that starts the server.
+        port: on which it listens.
+        install: shell lines that install it into the environment.
+    """
+
+    def start(
+        model: Model, placement: Placement, machine: Machine, work: Workload, repository: str
+    ) -> tuple[str, ...]:
+        return (ENVIRONMENT, command(model, placement, machine, work, f'"{repository}"'))
+
+    return ServerSetup(
+        files=WeightFiles.CHECKPOINT,
+        port=port,
+        install=(CREATED, ENVIRONMENT, *install),
+        start=start,
+    )
