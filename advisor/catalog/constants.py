@@ -6,6 +6,7 @@ the scope it names; an empty field stands for all.
 
 import math
 from collections.abc import Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -107,7 +108,7 @@ class ScopedConstant:
 
 
 class Constants:
-    """All constants, for one case; it remembers which were asked for.
+    """All constants, for one scope.
 
     A constant is its most specific row times every factor whose scope covers the case, so that an
     unseen family or backend falls back to what all have in common. A runtime with a row of its own
@@ -115,7 +116,7 @@ class Constants:
 
     Args:
         rows: the table.
-        scope: whose constants are asked for.
+        scope: of the case.
     """
 
     def __init__(self, rows: Iterable[ConstantRow], scope: Scope | None = None) -> None:
@@ -123,30 +124,28 @@ class Constants:
         for row in rows:
             self._by_constant.setdefault(row.constant, []).append(row)
         self._scope = scope or Scope()
-        self._by_scope: dict[Scope, dict[tuple[str, str], ScopedConstant]] = {}
-        self._found = self._by_scope.setdefault(self._scope, {})
-        self._used: dict[tuple[str, str], None] = {}
         self._measured: Mapping[tuple[str, str], ConstantRow] = {}
+        self._by_scope: dict[Scope, dict[tuple[str, str], ScopedConstant]] = {}
+        self._known = self._by_scope.setdefault(self._scope, {})
 
     def with_measured(self, rows: Iterable[ConstantRow]) -> "Constants":
-        """The same, but for constants that were measured: those hold as they are, without factors.
+        """Constants of which some were measured; those hold as they are, without factors.
 
         Args:
             rows: one for each constant, or for each constant and family.
         """
-        other = Constants((), self._scope)
-        other._by_constant = self._by_constant
-        other._measured = {(row.constant, row.family or ""): row for row in rows}
-        return other
+        measured = copy(self)
+        measured._measured = {(row.constant, row.family or ""): row for row in rows}
+        measured._by_scope = {}
+        measured._known = measured._by_scope.setdefault(self._scope, {})
+        return measured
 
     def bound(self, scope: Scope) -> "Constants":
-        """The same table for another scope, nothing asked for yet."""
-        other = Constants((), scope)
-        other._by_constant = self._by_constant
-        other._by_scope = self._by_scope
-        other._found = self._by_scope.setdefault(scope, {})
-        other._measured = self._measured
-        return other
+        """Constants of the same table for another scope."""
+        bound = copy(self)
+        bound._scope = scope
+        bound._known = self._by_scope.setdefault(scope, {})
+        return bound
 
     @property
     def scope(self) -> Scope:
@@ -154,7 +153,7 @@ class Constants:
         return self._scope
 
     def scaled(self, factors: Mapping[str, float], source: str) -> "Constants":
-        """Constants of the same scope, some of them multiplied; nothing asked for yet.
+        """Constants of the same scope, some of them multiplied.
 
         Args:
             factors: by constant.
@@ -162,25 +161,24 @@ class Constants:
         """
         rows = (row for rows in self._by_constant.values() for row in rows)
         more = (_factor(constant, factor, source) for constant, factor in factors.items())
-        other = Constants((*rows, *more), self._scope)
-        other._measured = {
+        scaled = Constants((*rows, *more), self._scope)
+        scaled._measured = {
             key: replace(row, value=row.value * factors.get(row.constant, 1.0))
             for key, row in self._measured.items()
         }
-        return other
+        return scaled
 
-    def _look_up(self, constant: str, family: str) -> "ScopedConstant":
+    def _look_up(self, constant: str, family: str) -> ScopedConstant:
         key = (constant, family)
-        found = self._found.get(key)
-        if found is None:
-            found = self._found[key] = self._search(constant, family)
-        self._used[key] = None
-        return found
+        scoped = self._known.get(key)
+        if scoped is None:
+            scoped = self._known[key] = self._search(constant, family)
+        return scoped
 
-    def _search(self, constant: str, family: str) -> "ScopedConstant":
-        own = self._measured.get((constant, family)) or self._measured.get((constant, ""))
-        if own is not None:
-            return ScopedConstant(rows=(own,), value=own.value)
+    def _search(self, constant: str, family: str) -> ScopedConstant:
+        measured = self._measured.get((constant, family)) or self._measured.get((constant, ""))
+        if measured is not None:
+            return ScopedConstant(rows=(measured,), value=measured.value)
         if STACKED in family or STACKED in self._scope.backend:
             return self._search_each(constant, family)
         rows = self._by_constant.get(constant, [])
@@ -190,10 +188,10 @@ class Constants:
             raise DataError(f"data/generated/efficiency.csv has no {constant!r} for {family!r}.")
         first = max(whole, key=lambda row: row.precision)
         alike = (row for row in fitting if row.unit == FACTOR and row.runtime == first.runtime)
-        found = (first, *alike)
-        return ScopedConstant(rows=found, value=math.prod(row.value for row in found))
+        factors = (first, *alike)
+        return ScopedConstant(rows=factors, value=math.prod(row.value for row in factors))
 
-    def _search_each(self, constant: str, family: str) -> "ScopedConstant":
+    def _search_each(self, constant: str, family: str) -> ScopedConstant:
         """A constant for each of several GPUs, whose families or backends are joined."""
         families, backends = family.split(STACKED), self._scope.backend.split(STACKED)
         count = max(len(families), len(backends))
@@ -205,7 +203,7 @@ class Constants:
                 strict=True,
             )
         ]
-        values = [float(one.value) for one in each]
+        values = [float(scoped.value) for scoped in each]
         same = len(set(values)) == 1
         return ScopedConstant(rows=each[0].rows, value=values[0] if same else np.array(values))
 
@@ -226,10 +224,26 @@ class Constants:
         value: float = self._look_up(constant, family).value
         return value
 
+
+class RecordedConstants(Constants):
+    """Constants that record which were looked up, to list what a figure rests on.
+
+    Args:
+        constants: bound to the case.
+    """
+
+    def __init__(self, constants: Constants) -> None:
+        vars(self).update(vars(constants))
+        self._looked_up: dict[tuple[str, str], ScopedConstant] = {}
+
+    def _look_up(self, constant: str, family: str) -> ScopedConstant:
+        scoped = super()._look_up(constant, family)
+        return self._looked_up.setdefault((constant, family), scoped)
+
     @property
     def used(self) -> tuple[tuple[ConstantRow, ...], ...]:
-        """Constants asked for so far, each with its factors."""
-        return tuple(self._found[key].rows for key in self._used)
+        """Constants looked up so far, each with its factors."""
+        return tuple(scoped.rows for scoped in self._looked_up.values())
 
 
 def _factor(constant: str, value: float, source: str) -> ConstantRow:

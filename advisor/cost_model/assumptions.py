@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from advisor.catalog.constants import Constants
+from advisor.catalog.constants import ConstantRow
 from advisor.cost_model.placement import Placement, Tier
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import Provenance, Quantity
@@ -20,9 +20,15 @@ class Assumption:
 
 
 def assumptions(
-    machine: Machine, placement: Placement, constants: Constants
+    machine: Machine, placement: Placement, constants: Iterable[tuple[ConstantRow, ...]]
 ) -> tuple[Assumption, ...]:
-    """Every input of the estimate that was not simply counted."""
+    """Every input of an estimate that was not simply counted.
+
+    Args:
+        machine: where.
+        placement: where the bytes lie.
+        constants: that its times rest on, each with its factors.
+    """
     tiers = {location.tier for location in placement.locations}
     inputs = [
         Assumption(what=f"{gpu.name} memory bandwidth", figure=gpu.bandwidth, unit="B/s")
@@ -47,8 +53,8 @@ def assumptions(
     return (*inputs, *_constants_used(constants))
 
 
-def _constants_used(constants: Constants) -> Iterable[Assumption]:
-    for rows in constants.used:
+def _constants_used(constants: Iterable[tuple[ConstantRow, ...]]) -> Iterable[Assumption]:
+    for rows in constants:
         first = rows[0]
         if first.constant.startswith("spread"):
             continue

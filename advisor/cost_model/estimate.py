@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from advisor.catalog.constants import STACKED, Constants, Scope
+from advisor.catalog.constants import STACKED, ConstantRow, Constants, RecordedConstants, Scope
 from advisor.cost_model.assumptions import Assumption, assumptions
 from advisor.cost_model.measured_constants import constants_on
 from advisor.cost_model.placement import (
@@ -69,7 +69,7 @@ class Estimate:
         fits: every memory holds what it must.
         missing: what is short [B].
         machine: where; None where the pair was refused.
-        constants: shares and fixed costs; they remember which were used.
+        constants: shares and fixed costs of its scope.
 
     Times are worked out when they are first asked for.
     """
@@ -168,11 +168,22 @@ class Estimate:
     @cached_property
     def assumptions(self) -> tuple[Assumption, ...]:
         """Every input that was not simply counted, with its origin."""
-        if self.machine is None or self.placement is None or self.constants is None:
+        if self.machine is None or self.placement is None:
             return ()
-        if self.decode is None or self.prefill is None:  # asking for both uses all constants
+        return assumptions(self.machine, self.placement, self._constants_used())
+
+    def _constants_used(self) -> tuple[tuple[ConstantRow, ...], ...]:
+        """Constants that the times and their ranges rest on, each with its factors."""
+        if self.machine is None or self.phases is None or self.constants is None:
             return ()
-        return assumptions(self.machine, self.placement, self.constants)
+        recorded = RecordedConstants(self.constants)
+        for schedule, constant in (
+            (self.phases.decode, IN_DECODE),
+            (self.phases.prefill, IN_PROMPT),
+        ):
+            time = schedule_seconds(schedule, self.machine, recorded)
+            margins(time, self.machine, recorded, constant)
+        return recorded.used
 
     @property
     def routes(self) -> tuple[Route, ...]:

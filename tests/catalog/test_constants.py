@@ -2,7 +2,7 @@
 
 import pytest
 
-from advisor.catalog.constants import FACTOR, ConstantRow, Constants, Scope
+from advisor.catalog.constants import FACTOR, ConstantRow, Constants, RecordedConstants, Scope
 from advisor.errors import DataError
 
 
@@ -26,7 +26,7 @@ ROWS = (EVERYWHERE, IN_FORMAT, IN_RUNTIME, IN_RUNTIME_AND_FORMAT, ON_FAMILY,
 
 
 def test_a_family_counts_most_then_the_runtime_then_the_format() -> None:
-    assert [one.precision for one in ROWS] == [0, 1, 2, 3, 4, 5, 6, 7]
+    assert [row.precision for row in ROWS] == [0, 1, 2, 3, 4, 5, 6, 7]
 
 
 @pytest.mark.parametrize("dropped", range(len(ROWS)))
@@ -61,12 +61,13 @@ def test_a_table_bound_anew_answers_anew() -> None:
     assert table.value("share", "Ada") == 0.5
 
 
-def test_it_remembers_once_what_was_asked_for() -> None:
+def test_a_record_names_each_constant_once_and_leaves_the_table_as_it_was() -> None:
     table = Constants((EVERYWHERE, row(2.0, "token")))
+    recorded = RecordedConstants(table)
     for _ in range(2):
-        table.value("token")
-    assert [one.constant for (one,) in table.used] == ["token"]
-    assert table.bound(Scope(runtime="vllm", decode_class="k")).used == ()
+        assert recorded.value("token") == table.value("token") == 2.0
+    assert [first.constant for (first,) in recorded.used] == ["token"]
+    assert RecordedConstants(table).used == ()
 
 
 @pytest.mark.parametrize(("constant", "family"), [("speed", ""), ("share", "Ampere")])
@@ -102,8 +103,7 @@ def test_a_scaled_table_multiplies_what_it_is_told_and_leaves_the_rest() -> None
 
 
 def test_a_scaled_table_says_who_scaled_it() -> None:
-    scaled = Constants((EVERYWHERE,)).scaled({"share": 0.5}, "this test")
-    assert scaled.used == ()
+    scaled = RecordedConstants(Constants((EVERYWHERE,)).scaled({"share": 0.5}, "this test"))
     scaled.value("share")
     ((_, factor),) = scaled.used
     assert (factor.unit, factor.value, factor.source) == (FACTOR, 0.5, "this test")
