@@ -39,8 +39,8 @@ def draws(inputs: Inputs, count: int = DRAWS, seed: int = 0) -> dict[str, Floats
     """Values of every input, drawn apart from each other, each of shape (count,)."""
     random = np.random.default_rng(seed)
     return {
-        name: one.value * np.exp(one.sigma * random.standard_normal(count))
-        for name, one in inputs.items()
+        name: parameter.value * np.exp(parameter.sigma * random.standard_normal(count))
+        for name, parameter in inputs.items()
     }
 
 
@@ -71,12 +71,13 @@ class TornadoBar:
 
 def tornado(inputs: Inputs, outcome: Outcome) -> tuple[TornadoBar, ...]:
     """One bar for each input, the widest first."""
-    middle = {name: np.asarray(one.value, dtype=float) for name, one in inputs.items()}
+    middle = {name: np.asarray(parameter.value, dtype=float) for name, parameter in inputs.items()}
 
     def at(name: str, value: float) -> float:
         return float(outcome({**middle, name: np.asarray(value, dtype=float)}))
 
     bars = (
-        TornadoBar(name=n, low=at(n, one.low), high=at(n, one.high)) for n, one in inputs.items()
+        TornadoBar(name=n, low=at(n, parameter.low), high=at(n, parameter.high))
+        for n, parameter in inputs.items()
     )
     return tuple(sorted(bars, key=lambda bar: bar.swing, reverse=True))

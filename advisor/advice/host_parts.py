@@ -73,13 +73,13 @@ def parts_for(form: Form, before: tuple[Gpu, ...], after: tuple[Gpu, ...]) -> li
         return [dock] if dock and len(after) > len(before) else []
     if form is not Form.DESKTOP:
         return []
-    found: list[HostPartRow | None] = []
+    parts: list[HostPartRow | None] = []
     if len(after) > max(OWN_ROOM[form], len(before)):
-        found += [smallest("board", _slots(len(after))), smallest("case", len(after))]
+        parts += [smallest("board", _slots(len(after))), smallest("case", len(after))]
     has, needs = smallest("psu", supply_watts(before)), supply_watts(after)
     if has is None or needs > has.size:
-        found.append(smallest("psu", needs) or NONE_LARGE_ENOUGH)
-    return [row for row in found if row is not None]
+        parts.append(smallest("psu", needs) or NONE_LARGE_ENOUGH)
+    return [row for row in parts if row is not None]
 
 
 def _slots(cards: int) -> int:

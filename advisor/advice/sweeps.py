@@ -48,7 +48,7 @@ def speed_by_layers(
     except Refusal:
         return None
     layers = np.arange(model.layers + 1, dtype=float)
-    found = estimate(
+    swept = estimate(
         model,
         machine,
         work,
@@ -57,12 +57,12 @@ def speed_by_layers(
         fitted_constants(),
         Settings(gpu_layers=layers),
     )
-    if found.decode is None:
+    if swept.decode is None:
         return None
     return LayerSweep(
         layers=layers,
-        decode=np.broadcast_to(found.decode.value, layers.shape),
-        fits=np.broadcast_to(found.fits, layers.shape),
+        decode=np.broadcast_to(swept.decode.value, layers.shape),
+        fits=np.broadcast_to(swept.fits, layers.shape),
     )
 
 
@@ -101,28 +101,36 @@ def _line(name: str, option: Option, tokens: Floats) -> CostLine:
     return CostLine(name=name, tokens=tokens, usd=option.cost.fixed + each * tokens)
 
 
-def page_cache_for(one: Estimate, speed: float, points: int = 65) -> float | None:
+def page_cache_for(estimated: Estimate, speed: float, points: int = 65) -> float | None:
     """RAM for the page cache with which a model on the drive reaches a speed.
 
     Args:
-        one: an estimate of llama.cpp from the drive.
+        estimated: an estimate of llama.cpp from the drive.
         speed: to reach [tokens/s].
         points: sizes tried, from none to the whole part on the drive.
 
     Returns:
         The smallest size tried that reaches it [B]; None where none does.
     """
-    if one.placement is None or one.machine is None or one.how is not LLAMA_CPP:
+    if estimated.placement is None or estimated.machine is None or estimated.how is not LLAMA_CPP:
         return None
-    on_disk = float(weight_bytes(one.model, one.placement, DISK))
+    on_disk = float(weight_bytes(estimated.model, estimated.placement, DISK))
     sizes = np.linspace(0.0, on_disk, points)
     split = Settings(
-        gpu_layers=one.placement.gpu_layers, cpu_moe=one.placement.cpu_moe, page_cache=sizes
+        gpu_layers=estimated.placement.gpu_layers,
+        cpu_moe=estimated.placement.cpu_moe,
+        page_cache=sizes,
     )
-    found = estimate(
-        one.model, one.machine, one.work, LLAMA_CPP, one.strategy, fitted_constants(), split
+    swept = estimate(
+        estimated.model,
+        estimated.machine,
+        estimated.work,
+        LLAMA_CPP,
+        estimated.strategy,
+        fitted_constants(),
+        split,
     )
-    if found.decode is None:
+    if swept.decode is None:
         return None
-    enough = np.flatnonzero(np.broadcast_to(found.decode.value, sizes.shape) >= speed)
+    enough = np.flatnonzero(np.broadcast_to(swept.decode.value, sizes.shape) >= speed)
     return float(sizes[enough[0]]) if enough.size else None

@@ -26,9 +26,9 @@ from advisor.model.resolve import ResolvedModel
 Json = dict[str, Any]
 
 
-def model_answer(found: ResolvedModel, work: Workload) -> Json:
+def model_answer(resolved_model: ResolvedModel, work: Workload) -> Json:
     """What `model` prints: sizes, bytes read and the cache."""
-    model, architecture = found.model, found.model.architecture
+    model, architecture = resolved_model.model, resolved_model.model.architecture
     cache = model.kv_bytes(work.context, work.kv_type)
     per_token = model.kv_bytes(2.0, work.kv_type) - model.kv_bytes(1.0, work.kv_type)
     return {
@@ -44,17 +44,17 @@ def model_answer(found: ResolvedModel, work: Workload) -> Json:
         "kv_bytes": float(np.sum(cache) * work.users),
         "context": float(work.context),
         "kv_type": work.kv_type,
-        "source": found.source,
-        "taken_as": found.taken_as or None,
-        "notes": [*found.notes, *context_notes(model, work)],
+        "source": resolved_model.source,
+        "taken_as": resolved_model.taken_as or None,
+        "notes": [*resolved_model.notes, *context_notes(model, work)],
     }
 
 
 def _kinds(architecture: Architecture) -> str:
     caches = architecture.cache
-    linear = sum(one.state_values > 0 for one in caches)
-    windowed = sum(one.window is not None for one in caches)
-    latent = any(one.key_values and not one.value_values for one in caches)
+    linear = sum(cache.state_values > 0 for cache in caches)
+    windowed = sum(cache.window is not None for cache in caches)
+    latent = any(cache.key_values and not cache.value_values for cache in caches)
     parts = [
         f"{architecture.experts.used} of {architecture.experts.total} experts"
         if architecture.experts
@@ -66,44 +66,44 @@ def _kinds(architecture: Architecture) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def estimate_answer(one: Estimate, taken_as: str = "") -> Json:
+def estimate_answer(estimate: Estimate, taken_as: str = "") -> Json:
     """What `estimate` prints for one runtime and placement; no speed where it does not fit.
 
     Args:
-        one: the estimate.
+        estimate: the estimate.
         taken_as: the model that a name was taken for; empty where it was meant literally.
     """
-    fits = bool(np.all(one.fits))
-    limits = context_notes(one.model, one.work)
-    held = {tier: [float(size) for size in one.held.get(tier, ())] for tier in Tier}
+    fits = bool(np.all(estimate.fits))
+    limits = context_notes(estimate.model, estimate.work)
+    held = {tier: [float(size) for size in estimate.held.get(tier, ())] for tier in Tier}
     return {
-        "runtime": one.runtime,
-        "placement": one.strategy.value,
-        "model": one.model.name,
+        "runtime": estimate.runtime,
+        "placement": estimate.strategy.value,
+        "model": estimate.model.name,
         "taken_as": taken_as or None,
-        "format": one.model.format,
-        "note": " ".join(filter(None, (one.refusal or one.becomes, *limits))),
-        "routes": [route.value for route in one.routes],
+        "format": estimate.model.format,
+        "note": " ".join(filter(None, (estimate.refusal or estimate.becomes, *limits))),
+        "routes": [route.value for route in estimate.routes],
         "fits": fits,
-        "missing_bytes": float(one.missing),
-        **_range("decode_tps", one.decode if fits else None),
-        "decode_tps_total": decode_tps(one) * float(one.work.users) if fits else None,
-        **_range("prefill_tps", one.prefill if fits else None),
-        **_range("ttft", one.first_token if fits else None, unit="_s"),
-        "users_running": float(one.work.users) if fits else None,
-        "users_waiting": float(one.waiting) if fits else None,
-        "ttft_p50_s": first_token_within(one, 0.5) if fits else None,
-        "ttft_p95_s": first_token_within(one, 0.95) if fits else None,
-        "load_s": None if one.load is None else float(one.load),
+        "missing_bytes": float(estimate.missing),
+        **_range("decode_tps", estimate.decode if fits else None),
+        "decode_tps_total": decode_tps(estimate) * float(estimate.work.users) if fits else None,
+        **_range("prefill_tps", estimate.prefill if fits else None),
+        **_range("ttft", estimate.first_token if fits else None, unit="_s"),
+        "users_running": float(estimate.work.users) if fits else None,
+        "users_waiting": float(estimate.waiting) if fits else None,
+        "ttft_p50_s": first_token_within(estimate, 0.5) if fits else None,
+        "ttft_p95_s": first_token_within(estimate, 0.95) if fits else None,
+        "load_s": None if estimate.load is None else float(estimate.load),
         "vram_bytes": held[Tier.VRAM],
         "ram_bytes": sum(held[Tier.RAM]),
         "disk_bytes": sum(held[Tier.DISK]),
-        "gpu_layers": None if one.placement is None else int(one.placement.gpu_layers),
-        "cpu_moe": None if one.placement is None else int(one.placement.cpu_moe),
-        "seconds": _seconds(one),
-        "bottleneck": one.bottleneck if fits else None,
-        "command": one.command,
-        "assumptions": [_assumption(assumed) for assumed in one.assumptions],
+        "gpu_layers": None if estimate.placement is None else int(estimate.placement.gpu_layers),
+        "cpu_moe": None if estimate.placement is None else int(estimate.placement.cpu_moe),
+        "seconds": _seconds(estimate),
+        "bottleneck": estimate.bottleneck if fits else None,
+        "command": estimate.command,
+        "assumptions": [_assumption(assumed) for assumed in estimate.assumptions],
     }
 
 
@@ -113,30 +113,35 @@ def advice_answer(advice: Advice) -> Json:
         "title": advice.title,
         "verdict": advice.verdict,
         "runtime": advice.chosen.name if advice.chosen else None,
-        "estimates": [estimate_answer(one) for one in advice.estimates],
+        "estimates": [estimate_answer(estimate) for estimate in advice.estimates],
         "options": [option_answer(option) for option in advice.options],
         "upgrades": [
             {
-                "gpu": one.gpu,
-                "count": one.count,
-                "runtime": one.estimate.runtime,
-                "format": one.estimate.model.format,
-                "holds_all": one.holds_all,
-                **_range("decode_tps", one.estimate.decode),
-                "usd_per_month": one.offer.monthly if one.offer else None,
-                "offer": one.offer.kind if one.offer else None,
-                "price_note": one.offer.note if one.offer else None,
-                "price_source": one.offer.source if one.offer else None,
-                "hours_saved_per_month": one.hours_saved,
-                "worth_usd_per_hour": _finite(one.worth),
-                "break_even_tokens_per_month": _finite(one.break_even),
-                "pays": one.pays,
+                "gpu": upgrade.gpu,
+                "count": upgrade.count,
+                "runtime": upgrade.estimate.runtime,
+                "format": upgrade.estimate.model.format,
+                "holds_all": upgrade.holds_all,
+                **_range("decode_tps", upgrade.estimate.decode),
+                "usd_per_month": upgrade.offer.monthly if upgrade.offer else None,
+                "offer": upgrade.offer.kind if upgrade.offer else None,
+                "price_note": upgrade.offer.note if upgrade.offer else None,
+                "price_source": upgrade.offer.source if upgrade.offer else None,
+                "hours_saved_per_month": upgrade.hours_saved,
+                "worth_usd_per_hour": _finite(upgrade.worth),
+                "break_even_tokens_per_month": _finite(upgrade.break_even),
+                "pays": upgrade.pays,
             }
-            for one in advice.upgrades
+            for upgrade in advice.upgrades
         ],
         "what_ifs": [
-            {"change": one.change, "cost": one.cost, "decode_tps": one.decode, "gain": one.gain}
-            for one in advice.what_ifs
+            {
+                "change": what_if.change,
+                "cost": what_if.cost,
+                "decode_tps": what_if.decode,
+                "gain": what_if.gain,
+            }
+            for what_if in advice.what_ifs
         ],
     }
 
@@ -173,52 +178,52 @@ def option_answer(option: Option) -> Json:
     }
 
 
-def diagnosis_answer(found: Diagnosis) -> Json:
+def diagnosis_answer(diagnosis: Diagnosis) -> Json:
     """What `diagnose` prints."""
-    one = found.estimate
+    estimate = diagnosis.estimate
     return {
-        "runtime": one.runtime,
-        "placement": one.strategy.value,
-        "format": one.model.format,
-        "measured_tps": found.measured.decode,
-        "measured_prompt_tps": found.measured.prompt,
-        **_range("decode_tps", one.decode),
-        **_range("prefill_tps", one.prefill),
-        "outcome": found.outcome.value,
-        "sentence": sentence(found),
-        "causes": [_explanation(each) for each in found.explanations],
-        "needed": [_needed(each) for each in found.needed],
+        "runtime": estimate.runtime,
+        "placement": estimate.strategy.value,
+        "format": estimate.model.format,
+        "measured_tps": diagnosis.measured.decode,
+        "measured_prompt_tps": diagnosis.measured.prompt,
+        **_range("decode_tps", estimate.decode),
+        **_range("prefill_tps", estimate.prefill),
+        "outcome": diagnosis.outcome.value,
+        "sentence": sentence(diagnosis),
+        "causes": [_explanation(each) for each in diagnosis.explanations],
+        "needed": [_needed(each) for each in diagnosis.needed],
     }
 
 
-def _explanation(one: Explanation) -> Json:
+def _explanation(explanation: Explanation) -> Json:
     return {
-        "cause": one.row.key,
-        "words": one.row.cause,
-        "detail": one.trial.detail,
-        "explains": one.explains,
-        "share_of_gap": one.share,
-        **_range("decode_tps", one.trial.decode),
-        **_range("prefill_tps", one.trial.prompt),
-        "prior": one.row.prior,
-        "weight": one.weight,
-        "test": one.row.test,
-        "command": one.row.command,
-        "fix": one.row.fix,
-        "source": one.row.source,
+        "cause": explanation.row.key,
+        "words": explanation.row.cause,
+        "detail": explanation.trial.detail,
+        "explains": explanation.explains,
+        "share_of_gap": explanation.share,
+        **_range("decode_tps", explanation.trial.decode),
+        **_range("prefill_tps", explanation.trial.prompt),
+        "prior": explanation.row.prior,
+        "weight": explanation.weight,
+        "test": explanation.row.test,
+        "command": explanation.row.command,
+        "fix": explanation.row.fix,
+        "source": explanation.row.source,
     }
 
 
-def _needed(one: Needed) -> Json:
+def _needed(needed: Needed) -> Json:
     return {
-        "what": one.what,
-        "assumed": float(one.assumed.value),
-        "kind": one.assumed.kind.value,
-        "needed": one.value,
-        "most": one.most,
-        "possible": one.possible,
+        "what": needed.what,
+        "assumed": float(needed.assumed.value),
+        "kind": needed.assumed.kind.value,
+        "needed": needed.value,
+        "most": needed.most,
+        "possible": needed.possible,
         "unit": "B/s",
-        "test": one.test,
+        "test": needed.test,
     }
 
 
@@ -231,21 +236,21 @@ def _range(name: str, figure: Range | None, unit: str = "") -> Json:
     }
 
 
-def _seconds(one: Estimate) -> Mapping[str, float | None]:
-    if one.step is None:
+def _seconds(estimate: Estimate) -> Mapping[str, float | None]:
+    if estimate.step is None:
         return dict.fromkeys((LAYERS, CROSSINGS, HIDDEN))
-    parts = {str(name): float(seconds) for name, seconds in one.step.parts.items()}
-    return {**parts, HIDDEN: float(one.step.hidden)}
+    parts = {str(name): float(seconds) for name, seconds in estimate.step.parts.items()}
+    return {**parts, HIDDEN: float(estimate.step.hidden)}
 
 
-def _assumption(one: Assumption) -> Json:
+def _assumption(assumption: Assumption) -> Json:
     return {
-        "what": one.what,
-        "value": float(np.ravel(one.figure.value)[0]),
-        "unit": one.unit,
-        "kind": one.figure.kind.value,
-        "source": one.figure.source,
-        "date": one.figure.date,
+        "what": assumption.what,
+        "value": float(np.ravel(assumption.figure.value)[0]),
+        "unit": assumption.unit,
+        "kind": assumption.figure.kind.value,
+        "source": assumption.figure.source,
+        "date": assumption.figure.date,
     }
 
 

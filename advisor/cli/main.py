@@ -71,23 +71,25 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=advisor.__version__)
     commands = top.add_subparsers(required=True, metavar="COMMAND")
 
-    one = added(commands, "model", model, "sizes of a model in a format")
-    options.add_model(one, positional=True)
-    options.add_work(one)
+    subparser = added(commands, "model", model, "sizes of a model in a format")
+    options.add_model(subparser, positional=True)
+    options.add_work(subparser)
 
-    one = added(commands, "estimate", estimate, "speed of each runtime and placement")
-    _describe(one)
+    subparser = added(commands, "estimate", estimate, "speed of each runtime and placement")
+    _describe(subparser)
 
-    one = added(
+    subparser = added(
         commands, "advise", advise_, "the estimates, and what to keep, add, replace, rent or call"
     )
-    recompute.add_options(one)
-    one.add_argument("--save", metavar="NAME", help="keep it as a report")
-    one.add_argument("--author", default="", metavar="NAME", help="who made the report")
+    recompute.add_options(subparser)
+    subparser.add_argument("--save", metavar="NAME", help="keep it as a report")
+    subparser.add_argument("--author", default="", metavar="NAME", help="who made the report")
 
-    one = added(commands, "diagnose", diagnose_, "why a measured speed is not the predicted one")
-    _describe(one)
-    options.add_measured(one)
+    subparser = added(
+        commands, "diagnose", diagnose_, "why a measured speed is not the predicted one"
+    )
+    _describe(subparser)
+    options.add_measured(subparser)
 
     find.add(commands)
     evidence.add(commands)
@@ -99,17 +101,17 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def _describe(one: argparse.ArgumentParser) -> None:
-    options.add_model(one, positional=False)
-    options.add_work(one)
-    options.add_machine(one)
+def _describe(subparser: argparse.ArgumentParser) -> None:
+    options.add_model(subparser, positional=False)
+    options.add_work(subparser)
+    options.add_machine(subparser)
 
 
 def model(args: argparse.Namespace) -> None:
     """`model NAME`."""
     work = options.work_of(args)
-    found = resolve.find(args.model, args.quant)
-    answer = json_records.model_answer(found, work)
+    resolved = resolve.find(args.model, args.quant)
+    answer = json_records.model_answer(resolved, work)
     show(args, answer, lambda: "\n".join(_model_lines(answer)))
 
 
@@ -130,15 +132,15 @@ def _model_lines(answer: json_records.Json) -> list[str]:
 
 def estimate(args: argparse.Namespace) -> None:
     """`estimate --model NAME`."""
-    found = resolve.find(args.model, args.quant)
+    resolved = resolve.find(args.model, args.quant)
     work = options.work_of(args)
-    estimates = _compared(args, found.model, work)
+    estimates = _compared(args, resolved.model, work)
     if not args.json:
-        for note in (*found.notes, *context_notes(found.model, work)):
+        for note in (*resolved.notes, *context_notes(resolved.model, work)):
             print(f"note: {note}", file=sys.stderr)
     show(
         args,
-        [json_records.estimate_answer(one, found.taken_as) for one in estimates],
+        [json_records.estimate_answer(each, resolved.taken_as) for each in estimates],
         lambda: "\n".join(map(estimate_line, estimates)),
     )
 
@@ -153,17 +155,17 @@ def _compared(args: argparse.Namespace, model: Model, work: Workload) -> tuple[E
     )
 
 
-def estimate_line(one: Estimate) -> str:
+def estimate_line(result: Estimate) -> str:
     """One estimate in a line of text."""
-    head = f"{one.runtime:<11} {one.strategy:<13} {one.model.format:<8}"
-    if one.refusal or one.decode is None or one.first_token is None:
-        return f"{head} {one.refusal}"
-    if not bool(one.fits):
-        return f"{head} does not fit: {memory(float(one.missing))} short"
-    low, high = float(one.decode.low), float(one.decode.high)
+    head = f"{result.runtime:<11} {result.strategy:<13} {result.model.format:<8}"
+    if result.refusal or result.decode is None or result.first_token is None:
+        return f"{head} {result.refusal}"
+    if not bool(result.fits):
+        return f"{head} does not fit: {memory(float(result.missing))} short"
+    low, high = float(result.decode.low), float(result.decode.high)
     return (
-        f"{head} {tokens_per_second(float(one.decode.value)):>16} ({range_of(low, high)}), "
-        f"first token {seconds(float(one.first_token.value))}, bound by {one.bottleneck}"
+        f"{head} {tokens_per_second(float(result.decode.value)):>16} ({range_of(low, high)}), "
+        f"first token {seconds(float(result.first_token.value))}, bound by {result.bottleneck}"
     )
 
 
@@ -184,7 +186,10 @@ def _advice_text(advice: Any) -> str:
     lines += [_option_line(option) for option in split(advice.options)[0]]
     lines += [
         "",
-        *(f"{one.change}: {one.gain:.2f} times as fast, {one.cost}" for one in advice.what_ifs),
+        *(
+            f"{what_if.change}: {what_if.gain:.2f} times as fast, {what_if.cost}"
+            for what_if in advice.what_ifs
+        ),
     ]
     return "\n".join(lines)
 
@@ -213,15 +218,15 @@ def diagnose_(args: argparse.Namespace) -> None:
     show(args, json_records.diagnosis_answer(answer), lambda: diagnosis_text(answer))
 
 
-def _meant(args: argparse.Namespace, found: Sequence[Estimate]) -> Estimate:
+def _meant(args: argparse.Namespace, estimates: Sequence[Estimate]) -> Estimate:
     """The estimate that was measured: the first that can have been, of the placement named.
 
     Raises:
         InputError: none can.
     """
-    named = [one for one in found if args.placement in (None, one.strategy)]
+    named = [each for each in estimates if args.placement in (None, each.strategy)]
     tried = measurable(named)
     if not tried:
-        reasons = " ".join(dict.fromkeys(one.refusal for one in named))
+        reasons = " ".join(dict.fromkeys(each.refusal for each in named))
         raise InputError(f"There is nothing to compare with. {reasons or 'Name another runtime.'}")
     return tried[0]

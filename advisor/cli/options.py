@@ -280,8 +280,10 @@ def measured_of(args: argparse.Namespace) -> Measured:
     """
     if args.results is None:
         return Measured(decode=args.measured, prompt=args.measured_prompt)
-    found = reported_in(args.results).measured
-    return found if args.measured_prompt is None else replace(found, prompt=args.measured_prompt)
+    measured = reported_in(args.results).measured
+    return (
+        measured if args.measured_prompt is None else replace(measured, prompt=args.measured_prompt)
+    )
 
 
 def machine_of(args: argparse.Namespace) -> Machine:

@@ -65,9 +65,9 @@ def answer(args: argparse.Namespace) -> ComputedAdvice:
     owned = options.owned_machine(args, machine)
     if args.gpu is None:
         machine = owned
-    asked = resolve.find(args.model, args.quant).model
+    model = resolve.find(args.model, args.quant).model
     advice = advise(
-        asked,
+        model,
         machine,
         work,
         money=money,
@@ -76,7 +76,7 @@ def answer(args: argparse.Namespace) -> ComputedAdvice:
         ownership=options.ownership_of(args, owned),
         owned=owned,
     )
-    return ComputedAdvice(asked=asked, machine=machine, work=work, money=money, advice=advice)
+    return ComputedAdvice(asked=model, machine=machine, work=work, money=money, advice=advice)
 
 
 def command(typed: Sequence[str]) -> str:

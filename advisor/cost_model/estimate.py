@@ -228,14 +228,14 @@ def estimate(
         backend: the runtime's way to the GPU; empty for the usual one of its vendor.
         build: as `Scope.build`; empty for the runtime's own of today.
     """
-    asked = Estimate(how=runtime, strategy=strategy, model=model, work=work, becomes=becomes)
+    outcome = Estimate(how=runtime, strategy=strategy, model=model, work=work, becomes=becomes)
     if runtime.at_once is not None and strategy is PlacementStrategy.GPU_RESIDENT and machine.gpus:
-        asked = _queued(asked, runtime.at_once(model, machine, work))
-        work = asked.work
+        outcome = _queued(outcome, runtime.at_once(model, machine, work))
+        work = outcome.work
     try:
         placement = runtime.place(model, machine, work, strategy, settings or Settings())
     except Refusal as refusal:
-        return replace(asked, refusal=str(refusal), missing=whole_bytes(model, work))
+        return replace(outcome, refusal=str(refusal), missing=whole_bytes(model, work))
     scope = Scope(
         runtime=runtime.key,
         decode_class=model.decode_class,
@@ -244,7 +244,7 @@ def estimate(
     )
     missing = missing_bytes(model, placement, machine, work)
     return replace(
-        asked,
+        outcome,
         placement=placement,
         fits=np.asarray(missing) <= 0,
         missing=missing,
@@ -253,13 +253,13 @@ def estimate(
     )
 
 
-def _queued(asked: Estimate, at_once: Array) -> Estimate:
+def _queued(outcome: Estimate, at_once: Array) -> Estimate:
     """The same with as many users as are served together, where that is at least one."""
-    users = np.asarray(asked.work.users, dtype=float)
+    users = np.asarray(outcome.work.users, dtype=float)
     running = np.where(at_once >= 1, np.minimum(users, at_once), users)
     if np.all(running == users):
-        return asked
-    return replace(asked, work=replace(asked.work, users=running), waiting=users - running)
+        return outcome
+    return replace(outcome, work=replace(outcome.work, users=running), waiting=users - running)
 
 
 def with_drafting(time: StepTime, model: Model, work: Workload) -> StepTime:

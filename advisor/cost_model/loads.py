@@ -81,7 +81,7 @@ class Load:
         return self._with(lambda name: mine.get(name, 0.0))
 
     def _with(self, amount: Callable[[str], Array]) -> "Load":
-        names = (one.name for one in fields(self) if one.name not in OF_THE_STEP)
+        names = (field.name for field in fields(self) if field.name not in OF_THE_STEP)
         return replace(self, **{name: amount(name) for name in names})
 
 

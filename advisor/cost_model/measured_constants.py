@@ -94,12 +94,16 @@ def attending(rates: Mapping[str, Quantity], model: Model) -> Quantity | None:
         for name, figure in rates.items()
         if re.fullmatch(HEADS, name)
     }
-    cached = sum(one.key_values + one.value_values for one in model.architecture.cache)
+    cached = sum(layer.key_values + layer.value_values for layer in model.architecture.cache)
     if not timed or not cached:
         return None
     size = model.architecture.head_dim or USUAL_HEAD
-    near = min((one for one, _ in timed), key=lambda one: abs(math.log(one / size)))
-    known = sorted((1.0 / group, figure) for (one, group), figure in timed.items() if one == near)
+    near = min(
+        (head_size for head_size, _ in timed), key=lambda head_size: abs(math.log(head_size / size))
+    )
+    known = sorted(
+        (1.0 / group, figure) for (head_size, group), figure in timed.items() if head_size == near
+    )
     shares = [share for share, _ in known]
     slowness = [1.0 / float(figure.value) for _, figure in known]
     share = cached / max(sum(model.architecture.attention_values), 1)
@@ -156,11 +160,11 @@ def _multiplying(engine: EngineSpeed, model: Model, constants: Constants) -> Qua
 
 def _ranges(constants: Constants, read: Quantity) -> Iterator[ConstantRow]:
     """The narrower range of a token's time, for each of its parts on the processor."""
-    found = constants.row("spread_timed")
+    row = constants.row("spread_timed")
     for part in (Route.IN_PLACE, LAYERS):
-        own = replace(found, constant="spread", family=str(part))
-        yield replace(own, date=found.date or read.date)
-    yield replace(found, constant="lean", value=0.0, date=found.date or read.date)
+        own = replace(row, constant="spread", family=str(part))
+        yield replace(own, date=row.date or read.date)
+    yield replace(row, constant="lean", value=0.0, date=row.date or read.date)
 
 
 def _row(fitted: ConstantRow, figure: Quantity, value: float) -> ConstantRow:

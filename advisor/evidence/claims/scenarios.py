@@ -111,10 +111,10 @@ class Scenario:
         """What is fixed about the placement."""
         cache: Any = self.inputs.get("cache_gb")
         page_cache: Array | None = None if cache is None else cache * GIB
-        said = _fields(Settings, self.inputs)
+        stated = _fields(Settings, self.inputs)
         # a stated number of layers counts as on the Advise page: the output head comes last
-        said = {"head_first": "gpu_layers" not in said, **said}
-        return Settings(**{**said, "page_cache": page_cache})
+        stated = {"head_first": "gpu_layers" not in stated, **stated}
+        return Settings(**{**stated, "page_cache": page_cache})
 
     @property
     def runtime(self) -> Runtime:
