@@ -1,6 +1,7 @@
 """Power supplies, boards, cases, docks, memory and drives: what further cards need, and its price.
 
 Which supply a machine has is not known: it is taken to have the smallest sold that its cards need.
+Where no single one is large enough, a second one goes beside it.
 """
 
 from collections.abc import Iterable
@@ -16,10 +17,14 @@ HOST_WATTS = 400.0
 a card of 350 W; assumed [W]."""
 
 
+DESKTOP_CORES, DESKTOP_RAM, DESKTOP_DRIVE = 8, 64, 2000
+"""Cores, memory [GiB] and drive [GB] of a desktop that is built for cards; assumed."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HostPartRow:
-    """One row of data/prices/host_parts.csv: `size` in watts, cards, GiB or GB, by `part`; no `usd`
-    where no dated page was found.
+    """One row of data/prices/host_parts.csv: `size` in watts, cards, cores, GiB or GB, by `part`;
+    no `usd` where no dated page was found.
     """
 
     part: str
@@ -54,12 +59,6 @@ def supply_watts(cards: Iterable[Gpu]) -> float:
     return HOST_WATTS + sum(card.board_power or 0.0 for card in cards)
 
 
-NONE_LARGE_ENOUGH = HostPartRow(
-    part="psu", name="two power supplies", size=0, usd=None, condition="", currency="", seller="",
-    date="", retrieved="", source="", note="no single one is large enough",
-)  # fmt: skip
-
-
 def parts_for(form: Form, before: tuple[Gpu, ...], after: tuple[Gpu, ...]) -> list[HostPartRow]:
     """What must be bought so that a machine holds and feeds its cards, but for the cards.
 
@@ -76,10 +75,37 @@ def parts_for(form: Form, before: tuple[Gpu, ...], after: tuple[Gpu, ...]) -> li
     parts: list[HostPartRow | None] = []
     if len(after) > max(OWN_ROOM[form], len(before)):
         parts += [smallest("board", _slots(len(after))), smallest("case", len(after))]
-    has, needs = smallest("psu", supply_watts(before)), supply_watts(after)
-    if has is None or needs > has.size:
-        parts.append(smallest("psu", needs) or NONE_LARGE_ENOUGH)
+    has = sum(row.size for row in supplies(supply_watts(before)))
+    needs = supply_watts(after)
+    if needs > has:
+        single = smallest("psu", needs)
+        parts += [single] if single else supplies(needs - has)
     return [row for row in parts if row is not None]
+
+
+def supplies(watts: float) -> list[HostPartRow]:
+    """Power supplies for so many watts: the smallest that is large enough, after as many of the
+    largest as it takes; the second is started by the first.
+    """
+    rows: list[HostPartRow] = []
+    largest = [row for row in host_part_rows() if row.part == "psu"][-1]
+    while (last := smallest("psu", watts)) is None:
+        rows.append(largest)
+        watts -= largest.size
+    return [*rows, last]
+
+
+def desktop_parts(cards: tuple[Gpu, ...]) -> list[HostPartRow]:
+    """All of a desktop for these cards, but for them."""
+    parts = (
+        smallest("cpu", DESKTOP_CORES),
+        smallest("ram", DESKTOP_RAM),
+        smallest("drive", DESKTOP_DRIVE),
+        smallest("board", _slots(len(cards))),
+        smallest("case", len(cards)),
+    )
+    known = [part for part in parts if part is not None]
+    return [*known, *supplies(supply_watts(cards))]
 
 
 def _slots(cards: int) -> int:

@@ -33,6 +33,14 @@ def is_stale(when: str, today: date) -> bool:
     return day is None or (today - day).days > STALE_DAYS
 
 
+def months_between(earlier: str, later: str) -> int | None:
+    """Whole months from one ISO day or month to another; None where one is not known."""
+    first, last = last_day(earlier), last_day(later)
+    if first is None or last is None:
+        return None
+    return 12 * (last.year - first.year) + last.month - first.month
+
+
 def oldest(dates: tuple[str, ...]) -> str:
     """The earliest of several; empty where one of them is not dated, or none are given."""
     days = [last_day(when) for when in dates]

@@ -6,6 +6,9 @@ from functools import cache
 
 from advisor.catalog.csv_tables import DATA, read
 
+LAUNCH = "launch MSRP"
+"""Seller of rows with a maker's list price at launch."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PriceRow:

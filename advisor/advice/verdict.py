@@ -51,12 +51,21 @@ def verdict(
     if best is None:
         gives = f"{_gives(option)}." if option else ""
         return _joined(_nothing(estimates, chosen), gives, others, faster)
-    if best.strategy is PlacementStrategy.GPU_RESIDENT:
-        now = f"{best.runtime} gives {tokens_per_second(decode_tps(best))}"
-        return _joined(f"It fits in the GPU: {now}. Nothing needs to be offloaded.", faster)
-    start = f"{_how(best, chosen)} gives {tokens_per_second(decode_tps(best))}{_for(options[0])}."
     then = (f"{_gives(option)}.", _when(option, options[0], money)) if option else ()
-    return _joined(start, *then, others, faster)
+    if best.strategy is PlacementStrategy.GPU_RESIDENT:
+        now = f"{best.runtime} gives {tokens_per_second(decode_tps(best))}{_for(options[0])}"
+        rest = (*then, others) if option else (_nothing_pays(options), others)
+        start = f"It fits in the GPU: {now}. Nothing needs to be offloaded."
+        return _joined(start, *rest, faster)
+    start = f"{_how(best, chosen)} gives {tokens_per_second(decode_tps(best))}{_for(options[0])}."
+    rest = (*then, others) if option else (_nothing_pays(options), others)
+    return _joined(start, *rest, faster)
+
+
+def _nothing_pays(options: Sequence[Option]) -> str:
+    """Keep it: nothing that has a price is worth it."""
+    tried = any(one.pays is False for one in options[1:])
+    return "Keep it: nothing that has a price here pays." if tried else ""
 
 
 def _joined(*sentences: str) -> str:
@@ -129,8 +138,12 @@ def _when(option: Option | None, kept: Option, money: MoneyInputs) -> str:
     if not kept.keeps_up:
         return f"{asked} this machine cannot keep up, even if it answered day and night."
     saved, worth = option.hours_saved, option.worth_from
-    if saved is None or worth is None or saved <= 0:
-        return "At so few replies it saves no time worth naming."
+    if saved is None or worth is None:
+        return ""
+    if saved <= 0:
+        less = (kept.monthly or 0.0) - (option.monthly or 0.0)
+        longer = f", for {hours(-saved)} more of waiting" if saved < -SHORT else ""
+        return f"{asked} that costs {money_words(less)} a month less{longer}."
     above = money_per_hour(worth).removesuffix(" an hour")
     pays = f"it pays if your hour is worth over {above}" if worth > 0 else "it pays"
     return f"{asked} that saves {hours(saved)} a month: {pays}{_unless(option, kept, money)}."
@@ -145,6 +158,8 @@ def _unless(option: Option, kept: Option, money: MoneyInputs) -> str:
     return f"{few} ({100 * sure:.0f} % sure)" if sure < CERTAIN else few
 
 
+SHORT = 0.05
+"""Waiting that is not worth a word [h/month]."""
 CERTAIN = 0.95
 """A verdict that holds in so many draws is not qualified."""
 

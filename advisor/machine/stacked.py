@@ -38,7 +38,7 @@ def kind_of(machine: Machine, *, kernels: bool) -> Hashable:
             )
             for gpu in machine.gpus
         ),
-        (host.instruction_sets, id(host.engine), host.bandwidth.kind, machine.nodes),
+        (_maker(host), host.instruction_sets, id(host.engine), host.bandwidth.kind, machine.nodes),
         None
         if disk is None
         else (disk.sequential.kind, disk.mapped is None, disk.read_ahead.value),
@@ -110,12 +110,20 @@ def _host(hosts: Sequence[Host]) -> Host:
         return hosts[0]
     return replace(
         hosts[0],
-        name="hosts",
+        name=f"{_maker(hosts[0])}hosts",
         cores=_numbers(host.cores for host in hosts),
         sockets=_numbers(host.sockets for host in hosts),
         memory=_quantity([host.memory for host in hosts]),
         bandwidth=_quantity([host.bandwidth for host in hosts]),
     )
+
+
+APPLE = "Apple "
+"""How the names of hosts begin whose cores are timed apart."""
+
+
+def _maker(host: Host) -> str:
+    return APPLE if host.name.startswith(APPLE) else ""
 
 
 def _numbers(values: Iterable[float]) -> Any:

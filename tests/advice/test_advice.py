@@ -14,6 +14,7 @@ from advisor.advice.upgrades import COUNTS, WORTHWHILE, Upgrade, first_choice
 from advisor.advice.verdict import DONE
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
+from advisor.formatting import money as money_words
 from advisor.formatting import tokens_per_second
 from advisor.machine.from_spec import machine
 from advisor.machine.quantity import Provenance, Quantity
@@ -89,9 +90,12 @@ def test_the_best_is_the_fastest_usual_one_that_fits(situation: str) -> None:
 def test_a_model_that_fits_needs_nothing_else() -> None:
     found = advice("fits")
     assert found.best is not None
-    assert found.verdict == (
+    kept = found.options[0]
+    assert kept.monthly is not None
+    assert found.verdict.startswith(
         f"It fits in the GPU: {found.best.runtime} gives "
-        f"{tokens_per_second(decode_tps(found.best))}. Nothing needs to be offloaded."
+        f"{tokens_per_second(decode_tps(found.best))} for {money_words(kept.monthly)} a month. "
+        "Nothing needs to be offloaded. Keep it: nothing that has a price here pays."
     )
 
 
@@ -139,7 +143,9 @@ def test_offloading_pays_where_little_is_asked() -> None:
 
 
 def test_without_replies_nothing_is_saved() -> None:
-    assert "it saves no time worth naming." in verdict("offloads", replies_per_day=0)
+    words = verdict("offloads", replies_per_day=0)
+    assert "Keep it: nothing that has a price here pays." in words
+    assert "rented" not in words
 
 
 @IN_EACH

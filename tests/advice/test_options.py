@@ -233,6 +233,73 @@ def test_every_kind_is_there_for_a_card_that_offloads() -> None:
     assert {one.kind for one in all_of(ask())} == set(OptionKind)
 
 
+def test_one_more_of_the_card_is_answered_even_where_it_gains_nothing() -> None:
+    # an 8B model lies in one RTX 3090: a second one is an expense and nothing else
+    found = all_of(ask(model="Llama-3.1-8B"))
+    (second,) = [one for one in found if one.name == "RTX 3090, 2 in all"]
+    assert second.pays is False
+    assert second.break_even_months is None
+
+
+def test_without_cards_several_are_added_and_none_replaced() -> None:
+    found = all_of(ask(""))
+    assert not of_kind(found, OptionKind.REPLACE)
+    added = [one.name for one in of_kind(found, OptionKind.ADD)]
+    assert len(added) == len(set(added))
+    assert any(name.startswith("2x ") for name in added)
+
+
+def test_a_rented_machine_leaves_what_is_owned_and_its_value() -> None:
+    # 720 USD over 36 months stay tied up; by the month 730.5 h at 0.33 USD, and no start
+    found = {one.name: one for one in all_of(ask(resale=720.0)) if one.kind is OptionKind.RENT}
+    by_use, monthly = found["2x RTX 3090"], found["2x RTX 3090, by the month"]
+    for option in (by_use, monthly):
+        assert option.upfront == 0
+        assert option.cost is not None
+        assert option.cost.tied_up == pytest.approx(20)
+    assert monthly.cost is not None
+    assert monthly.cost.rent == pytest.approx(0.33 * 730.5)
+    assert by_use.hours_lost is not None
+    assert monthly.hours_lost is not None
+    assert by_use.hours_lost > monthly.hours_lost
+
+
+def test_a_new_desktop_is_its_parts() -> None:
+    # 2x RTX 3090 at 990, 8 cores 340.05, 64 GB 900, 2 TB 144, board 244.94, case 124.99, 1200 W 239
+    found = {one.name: one for one in all_of(ask("Apple M2 Max 38c"))}
+    desktop = found["New desktop with 2x RTX 3090"]
+    assert desktop.kind is OptionKind.MACHINE
+    parts = 340.05 + 900 + 144 + 244.94 + 124.99 + 239
+    assert desktop.upfront == pytest.approx(2 * 990 + parts)
+    assert desktop.price.date == "2025-07-23"
+    assert not any("desktop" in one.name for one in all_of(ask()) if one.kind is OptionKind.MACHINE)
+
+
+def test_what_cannot_keep_up_pays_nothing_and_loses_no_more_than_all_hours() -> None:
+    busy = replace(ask(), money=MoneyInputs(replies_per_day=200_000))
+    for option in all_of(busy):
+        if not option.keeps_up:
+            assert option.pays in (False, None)
+        assert option.hours_lost is None or option.hours_lost <= 365.25 * 2 + 365.25 * 2
+
+
+def test_an_api_of_unknown_speed_pays_only_if_it_is_cheaper_without_any_waiting() -> None:
+    kept = ask().option(OptionKind.KEEP, "kept", SLOW, USE.owned(METERED, SLOW))
+    assert kept.with_waiting is not None
+    for usd, pays in ((1.0, None), (1e6, False)):
+        called = ask().option(OptionKind.API, "an API", None, USE.called(usd, usd), kept=kept)
+        assert called.pays is pays
+
+
+def test_a_part_without_a_price_on_record_is_typed() -> None:
+    money = MoneyInputs(own_price=(("dock", 110.0), ("RTX 5080", 1000.0)))
+    docked = replace(ask("RTX 4090 Laptop 16GB"), money=money)
+    docked = replace(docked, ownership=Ownership(form=Form.LAPTOP))
+    (card,) = [one for one in all_of(docked) if one.name == "RTX 5080 in a dock"]
+    assert card.upfront == pytest.approx(1110)
+    assert card.price.typed
+
+
 def test_who_rents_adds_and_replaces_nothing() -> None:
     found = all_of(ask(rented_at=0.25))
     assert found[0].cost is not None

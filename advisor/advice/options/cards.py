@@ -5,16 +5,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from advisor.advice.host_parts import parts_for
+from advisor.advice.machine_prices import rent_rows
 from advisor.advice.options.option import Option, OptionKind
 from advisor.advice.options.prices import bought, sold
 from advisor.advice.options.question import Question
 from advisor.advice.ownership import DOCK_LINK, Form, discrete, in_dock, room_for
 from advisor.advice.power import draw_of
-from advisor.advice.price_rows import price_rows
 from advisor.advice.speeds import Speed, speeds
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.machine import from_catalog
-from advisor.machine.catalog import find_gpu
+from advisor.machine.catalog import find_gpu, gpu_rows
 from advisor.machine.machine import Gpu, Machine
 
 COUNTS = (1, 2, 3, 4, 6, 8)
@@ -37,8 +37,16 @@ def kinds(question: Question) -> list[Gpu]:
     Cards without fans of their own are for servers; a desktop is offered them only at a typed
     price.
     """
-    typed = [name for name, _ in question.money.own_price]
-    server = question.ownership.form is Form.SERVER
+    return _for_sale(question, server=question.ownership.form is Form.SERVER)
+
+
+def desktop_kinds(question: Question) -> list[Gpu]:
+    """Cards that somebody sells for a desktop, whatever there is now."""
+    return _for_sale(question, server=False)
+
+
+def _for_sale(question: Question, *, server: bool) -> list[Gpu]:
+    typed = [name for name, _ in question.money.own_price if name in gpu_rows()]
     names = [name for name in sold() if server or not WITHOUT_FANS.match(name)]
     cards = (from_catalog.gpu(name) for name in dict.fromkeys([*names, *typed]))
     return [card for card in cards if not card.unified and "SXM" not in card.name]
@@ -46,9 +54,8 @@ def kinds(question: Question) -> list[Gpu]:
 
 def for_rent(question: Question) -> list[Gpu]:
     """GPUs that somebody lets, or that the person gave a rent for."""
-    rows = (row for row in price_rows() if row.kind == "rent")
     own = (name for name, _ in question.money.own_rent)
-    names = dict.fromkeys([*(row.gpu for row in rows), *own])
+    names = dict.fromkeys([*(row.gpu for row in rent_rows()), *own])
     return [from_catalog.gpu(name) for name in names if not find_gpu(name).unified]
 
 
@@ -67,7 +74,10 @@ def fastest(question: Question, machines: Sequence[Machine]) -> list[Speed | Non
 
 
 def added(question: Question, kept: Option) -> list[Option]:
-    """More of the card there is, up to the number that holds the model, or one of another kind."""
+    """More of the card there is, up to the number that holds the model, or one of another kind.
+
+    One more of the card there is stands there even where it gains nothing: people ask for it.
+    """
     if not question.ownership.owned:
         return []
     own = discrete(question.machine)
@@ -76,9 +86,20 @@ def added(question: Question, kept: Option) -> list[Option]:
     options = [
         (machine, _added(question, kept, machine, speed))
         for machine, speed in zip(machines, found, strict=True)
-        if speed is not None and _faster(speed, kept)
+        if speed is not None and (_one_more(own, machine) or _faster(speed, kept))
     ]
-    return [option for machine, option in options if not _needless(machine, options)]
+    return [
+        option
+        for machine, option in options
+        if _one_more(own, machine) or not _needless(machine, options)
+    ]
+
+
+def _one_more(own: tuple[Gpu, ...], machine: Machine) -> bool:
+    """The next number of the cards there are."""
+    if not own or not _alike(machine, own[0].name):
+        return False
+    return len(machine.gpus) == min((count for count in COUNTS if count > len(own)), default=0)
 
 
 def _needless(machine: Machine, options: Iterable[tuple[Machine, Option]]) -> bool:
@@ -145,6 +166,8 @@ def replaced(
 ) -> list[Option]:
     """Other cards in place of those there are: of each kind as few as hold the model.
 
+    Where there are none, several are added; one of each kind comes from `added`.
+
     Args:
         question: whose cards.
         kept: what to compare with.
@@ -155,11 +178,13 @@ def replaced(
         return []
     has = {gpu.name for gpu in question.machine.gpus}
     for_sale = {card.name for card in kinds(question)} - has
-    found = [row for row in held if row[0].name in for_sale]
+    rows = [row for row in held if row[0].name in for_sale]
+    if has:
+        rows += _singles(question, rows)
     return [
         _replaced(question, kept, (card,) * count, speed)
-        for card, count, speed in (*found, *_singles(question, found))
-        if room_for(own.form, count) and _faster(speed, kept)
+        for card, count, speed in rows
+        if room_for(own.form, count) and _faster(speed, kept) and (has or count > 1)
     ]
 
 
@@ -215,6 +240,8 @@ def _replaced(question: Question, kept: Option, cards: tuple[Gpu, ...], speed: S
     price = bought(cards[0].name, len(cards), question.money, parts)
     cost = question.use.owned(draw_of(machine), speed, usd=price.usd or 0.0)
     name = f"{_counted(len(cards))}{cards[0].name}"
+    if not question.machine.gpus:
+        return question.option(OptionKind.ADD, name, speed, cost, price, kept=kept)
     return question.option(
         OptionKind.REPLACE, name, speed, cost, price, sold=question.ownership.resale, kept=kept
     )

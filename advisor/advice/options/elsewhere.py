@@ -1,20 +1,22 @@
-"""Another whole machine, one that is rented, or somebody else's behind an API."""
+"""Another whole machine, a rented one, or somebody else's behind an API."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 
 from advisor.advice.api_prices import ApiPriceRow, api_price_rows
-from advisor.advice.options.cards import fastest
+from advisor.advice.host_parts import desktop_parts
+from advisor.advice.machine_prices import MachineForSale, machines_for_sale
+from advisor.advice.options.cards import FEW, fastest
 from advisor.advice.options.option import Option, OptionKind, Price
-from advisor.advice.options.prices import bought, rented, sold
+from advisor.advice.options.prices import bought, rented
 from advisor.advice.options.question import Question
 from advisor.advice.power import draw_of
-from advisor.advice.price_rows import price_rows
 from advisor.advice.speeds import Speed
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.machine import from_spec
 from advisor.machine.catalog import find_gpu
+from advisor.machine.from_name import machine_by_name
 from advisor.machine.machine import Gpu, Machine
 from advisor.machine.spec import MachineSpec
 from advisor.units import GIB
@@ -22,11 +24,12 @@ from advisor.units import GIB
 
 def machines(question: Question, kept: Option) -> list[Option]:
     """Whole machines around a chip with shared memory, in the size that is priced."""
-    found = [(name, machine) for name, machine in whole_machines() if name != kept.name]
-    speeds = fastest(question, [machine for _, machine in found])
+    own = kept.name if question.ownership.owned else ""
+    others = [(name, machine) for name, machine in whole_machines() if own != machine.name]
+    speeds = fastest(question, [machine for _, machine in others])
     return [
-        _machine(question, kept, name, machine, speed)
-        for (name, machine), speed in zip(found, speeds, strict=True)
+        _machine(question, kept, name, machine, speed, bought(name, 1, question.money))
+        for (name, machine), speed in zip(others, speeds, strict=True)
         if speed is not None
     ]
 
@@ -34,45 +37,105 @@ def machines(question: Question, kept: Option) -> list[Option]:
 @cache
 def whole_machines() -> tuple[tuple[str, Machine], ...]:
     """Machines that are sold whole, each with the memory that its price is for."""
-    names = (name for name in sold() if find_gpu(name).unified)
-    return tuple((name, _as_sold(name)) for name in names)
+    return tuple((name, _as_sold(sale)) for name, sale in machines_for_sale().items())
 
 
-def _as_sold(name: str) -> Machine:
-    rows = [row.memory_gib for row in price_rows() if row.gpu == name and row.memory_gib]
-    machine = from_spec.machine(MachineSpec(gpu=name, ram_gb=min(rows) if rows else None))
-    if not rows:
-        return machine
-    card = machine.gpus[0]
-    size = min(rows) * GIB * find_gpu(name).usable_share
-    return replace(machine, gpus=(replace(card, memory=replace(card.memory, value=size)),))
+def _as_sold(sale: MachineForSale) -> Machine:
+    size = sale.price.memory_gib
+    if sale.preset is not None:
+        machine = machine_by_name(sale.preset.name, MachineSpec(ram_gb=size))
+    else:
+        machine = from_spec.machine(MachineSpec(gpu=sale.price.gpu, ram_gb=size))
+    return machine if size is None else _with_memory(machine, size * GIB)
 
 
-def _machine(question: Question, kept: Option, name: str, machine: Machine, speed: Speed) -> Option:
-    price = bought(name, 1, question.money)
+def _with_memory(machine: Machine, size: float) -> Machine:
+    """A chip with the part of its memory that its GPU may use [B]."""
+    chip = machine.gpus[0]
+    memory = replace(chip.memory, value=size * find_gpu(chip.name).usable_share)
+    return replace(machine, gpus=(replace(chip, memory=memory),))
+
+
+def desktops(
+    question: Question, kept: Option, held: Iterable[tuple[Gpu, int, Speed]]
+) -> list[Option]:
+    """New desktops with cards, for those whose machine takes none or is rented.
+
+    Args:
+        question: whose model and use.
+        kept: what to compare with.
+        held: of each kind of card for sale as few as hold the model, in a desktop.
+    """
+    host = cardless()
+    return [
+        _desktop(question, kept, replace(host, gpus=(card,) * count), speed)
+        for card, count, speed in held
+        if count <= FEW and speed.whole
+    ]
+
+
+@cache
+def cardless() -> Machine:
+    """Where cards stand that come with their own machine, or into one that is unified now."""
+    return from_spec.machine(MachineSpec())
+
+
+def _desktop(question: Question, kept: Option, machine: Machine, speed: Speed) -> Option:
+    gpus = machine.gpus
+    price = bought(gpus[0].name, len(gpus), question.money, desktop_parts(gpus))
+    counted = f"{len(gpus)}x " if len(gpus) > 1 else ""
+    name = f"New desktop with {counted}{gpus[0].name}"
+    return _machine(question, kept, name, machine, speed, price)
+
+
+def _machine(
+    question: Question, kept: Option, name: str, machine: Machine, speed: Speed, price: Price
+) -> Option:
     cost = question.use.owned(draw_of(machine), speed, usd=price.usd or 0.0)
     sold_for = question.ownership.resale
     return question.option(OptionKind.MACHINE, name, speed, cost, price, sold=sold_for, kept=kept)
 
 
 def rents(question: Question, kept: Option, held: Iterable[tuple[Gpu, int, Speed]]) -> list[Option]:
-    """Machines for rent that exist, with as few cards as hold the whole model.
+    """Machines for rent that exist, with as few cards as hold the whole model: stopped between
+    sessions, and by the month.
 
     Args:
         question: whose model and use.
         kept: what to compare with.
         held: of each kind as few as hold the model, from `holders`.
     """
-    found = []
+    rented_ones: list[Option] = []
     for card, count, speed in held:
         offer = rented(card.name, count, question.money)
         if offer is None or speed.strategy is not PlacementStrategy.GPU_RESIDENT:
             continue
-        price, usd_per_hour = offer
-        cost = question.use.rented(usd_per_hour, speed)
         name = f"{count}x {card.name}" if count > 1 else card.name
-        found.append(question.option(OptionKind.RENT, name, speed, cost, price, kept=kept))
-    return found
+        rented_ones += _rented(question, kept, name, speed, *offer)
+    return rented_ones
+
+
+def _rented(
+    question: Question, kept: Option, name: str, speed: Speed, price: Price, usd_per_hour: float
+) -> Sequence[Option]:
+    """What is owned stays while another machine is rented, and so does its value."""
+    use, tied_up = question.use, question.ownership.resale
+    typed = question.money.rented_hours_per_day
+    by_use = question.option(
+        OptionKind.RENT, name, speed, use.rented(usd_per_hour, speed, tied_up), price, kept=kept
+    )
+    if typed is not None and typed >= 24:
+        return [by_use]
+    monthly = question.option(
+        OptionKind.RENT,
+        f"{name}, by the month",
+        speed,
+        use.rented_by_the_month(usd_per_hour, tied_up),
+        replace(price, note=f"{price.note}, day and night"),
+        kept=kept,
+        always_on=True,
+    )
+    return [by_use, monthly]
 
 
 def apis(question: Question, kept: Option) -> list[Option]:
@@ -83,7 +146,7 @@ def apis(question: Question, kept: Option) -> list[Option]:
 
 
 def _called(question: Question, kept: Option, row: ApiPriceRow) -> Option:
-    cost = question.use.called(row.usd_per_mtok_in, row.usd_per_mtok_out)
+    cost = question.use.called(row.usd_per_mtok_in, row.usd_per_mtok_out, question.ownership.resale)
     note = (
         f"${row.usd_per_mtok_in:g} in, ${row.usd_per_mtok_out:g} out per million tokens, "
         f"{row.provider}"

@@ -4,9 +4,10 @@ import math
 from collections.abc import Iterable
 
 from advisor.advice.host_parts import HostPartRow, host_part_rows
-from advisor.advice.options.option import MonthlyCost, Option, OptionKind, Price
-from advisor.advice.options.prices import with_part
+from advisor.advice.options.option import FREE, MonthlyCost, Option, OptionKind, Price
+from advisor.advice.options.prices import NOTHING_YET, with_part
 from advisor.advice.options.question import Question
+from advisor.advice.ownership import Form
 from advisor.advice.power import draw_of
 from advisor.advice.speeds import Speed
 from advisor.advice.what_ifs import WhatIf
@@ -36,7 +37,7 @@ def changes(question: Question, kept: Option, what_ifs: Iterable[WhatIf]) -> lis
     found = []
     for change in what_ifs:
         cost = cost_of_keeping(question, change.speed)
-        price = _price(change)
+        price = _price(question, change)
         if price.usd:
             spread = question.use.spread(price.usd)
             cost = MonthlyCost(
@@ -52,31 +53,30 @@ def changes(question: Question, kept: Option, what_ifs: Iterable[WhatIf]) -> lis
     return found
 
 
-def _price(change: WhatIf) -> Price:
+def _price(question: Question, change: WhatIf) -> Price:
     """Nothing for what is free; memory by the kit; a drive as it is sold; else unknown."""
-    if change.cost.startswith("free"):
+    if change.cost.startswith(FREE):
         return Price(note=change.cost)
     if change.ram:
-        return _memory(change.ram)
+        return _memory(question, change.ram)
     if change.drive:
-        return _once(_largest("drive"))
-    return Price(usd=None, note="no price on record; type yours")
+        return with_part(NOTHING_YET, _largest("drive"), question.money)
+    return Price(usd=None, note="no price on record")
 
 
-def _memory(size: float) -> Price:
+MOST_DESKTOP_RAM = 256 * GIB
+"""What boards for desktops take [B]: 256 GB by 75 of 129 listed for AM5, less by the others
+(PCPartPicker, 2025-07-23, as in data/prices/host_parts.csv)."""
+
+
+def _memory(question: Question, size: float) -> Price:
     """So many bytes of RAM as kits of the largest size on record [B]."""
+    if question.ownership.form is not Form.SERVER and size > MOST_DESKTOP_RAM:
+        return Price(usd=None, note="more than the board of a desktop takes, 256 GB")
     kit = _largest("ram")
     count = math.ceil(size / (kit.size * GIB))
-    price = Price()
-    for _ in range(count):
-        price = _once(kit, price)
-    return price
+    return with_part(NOTHING_YET, kit, question.money, count)
 
 
 def _largest(part: str) -> HostPartRow:
     return [row for row in host_part_rows() if row.part == part][-1]
-
-
-def _once(part: HostPartRow, price: Price | None = None) -> Price:
-    start = price if price is not None and price.sources else Price(date=part.date)
-    return with_part(start, part)

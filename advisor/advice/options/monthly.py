@@ -47,12 +47,13 @@ class Use:
         return float(monthly_tokens(self.money.replies_per_day, self.generated))
 
     def hours_lost(self, speed: Speed) -> float:
-        """Waiting in a month [h]."""
+        """Waiting in a month [h]; no more than the hours that its users have."""
         each = waiting_seconds(
             speed.first_token, speed.decode, self.money.thinking_tokens, self.shown,
             self.money.reading_tps,
         )  # fmt: skip
-        return float(each) * self.money.replies_per_day * DAYS_PER_MONTH / SECONDS_PER_HOUR
+        hours = float(each) * self.money.replies_per_day * DAYS_PER_MONTH / SECONDS_PER_HOUR
+        return min(hours, HOURS_PER_MONTH * float(self.work.users))
 
     def start_seconds(self, speed: Speed) -> float:
         """From asking for a rented machine until it answers: its start and the loading [s]."""
@@ -121,13 +122,25 @@ class Use:
             busy_power=busy,
         )
 
-    def rented(self, usd_per_hour: float, speed: Speed) -> MonthlyCost:
-        """What a month costs with a rented machine."""
-        return MonthlyCost(rent=usd_per_hour * self.rented_hours(speed))
+    def rented(self, usd_per_hour: float, speed: Speed, tied_up: float = 0.0) -> MonthlyCost:
+        """What a month costs with a rented machine, stopped between sessions.
 
-    def called(self, usd_in: float, usd_out: float) -> MonthlyCost:
+        Args:
+            usd_per_hour: rent [USD/h].
+            speed: that it reaches.
+            tied_up: what could be had for what stands unused meanwhile [USD].
+        """
+        return MonthlyCost(
+            rent=usd_per_hour * self.rented_hours(speed), tied_up=self.spread(tied_up)
+        )
+
+    def rented_by_the_month(self, usd_per_hour: float, tied_up: float = 0.0) -> MonthlyCost:
+        """What a month costs with a machine that is rented day and night."""
+        return MonthlyCost(rent=usd_per_hour * HOURS_PER_MONTH, tied_up=self.spread(tied_up))
+
+    def called(self, usd_in: float, usd_out: float, tied_up: float = 0.0) -> MonthlyCost:
         """What a month costs by the token."""
         cost = api_cost(
             self.money.replies_per_day, float(self.work.prompt), self.generated, usd_in, usd_out
         )
-        return MonthlyCost(api=float(cost))
+        return MonthlyCost(api=float(cost), tied_up=self.spread(tied_up))

@@ -141,8 +141,15 @@ class Option:
 
     @property
     def pays(self) -> bool | None:
-        """It costs less than what is kept, waiting included; None where one is not known."""
-        return None if self.gain is None else self.gain > 0
+        """It keeps up and costs less than what is kept, waiting included; None where that is not
+        known: without a price, or without a speed where it would pay if nobody waited for it.
+        """
+        before = self.kept.with_waiting if self.kept else None
+        if before is None or self.cost is None:
+            return None
+        if self.gain is None:
+            return None if self.cost.total < before else False
+        return self.keeps_up and self.gain > 0
 
     @property
     def hours_saved(self) -> float | None:
@@ -154,14 +161,14 @@ class Option:
     def worth_from(self) -> float | None:
         """What an hour must be worth for it to pay [USD/h]: more cost / fewer hours.
 
-        0 where it costs no more; None where it saves nothing, or something is not known.
+        0 where it pays and costs no more; None where it saves nothing, or something is not known.
         """
         before = self.kept.cost if self.kept else None
         if before is None or self.cost is None or self.hours_saved is None:
             return None
         more = self.cost.total - before.total
         if more <= 0:
-            return 0.0
+            return 0.0 if self.pays else None
         return more / self.hours_saved if self.hours_saved > 0 else None
 
     @property
@@ -175,7 +182,7 @@ class Option:
         before = self.kept.cost.tied_up if self.kept.cost else 0.0
         monthly = self.gain + self.cost.purchase + self.cost.tied_up - before
         if self.upfront <= 0:
-            return 0.0
+            return 0.0 if self.gain > 0 else None
         return self.upfront / monthly if monthly > 0 else None
 
     @property

@@ -5,13 +5,11 @@ from dataclasses import replace
 from functools import cache
 
 from advisor.advice.host_parts import HostPartRow
+from advisor.advice.machine_prices import machines_for_sale, rent_rows
 from advisor.advice.offers import MoneyInputs
 from advisor.advice.options.option import Price
 from advisor.advice.price_dates import oldest
-from advisor.advice.price_rows import PriceRow, price_rows
-
-LAUNCH = "launch MSRP"
-"""Seller of rows with a maker's list price at launch."""
+from advisor.advice.price_rows import LAUNCH, PriceRow, price_rows
 
 
 def said(row: PriceRow) -> str:
@@ -21,7 +19,12 @@ def said(row: PriceRow) -> str:
 
 @cache
 def asked(gpu: str) -> PriceRow | None:
-    """What a GPU is sold for: the newest street price, else its list price; None without either."""
+    """What a GPU or a whole machine is sold for: the newest street price, else its list price; None
+    without either.
+    """
+    machine = machines_for_sale().get(gpu)
+    if machine is not None:
+        return machine.price
     rows = [
         row
         for row in price_rows()
@@ -40,8 +43,7 @@ def sold() -> tuple[str, ...]:
 @cache
 def rents(gpu: str) -> tuple[PriceRow, ...]:
     """Machines with a GPU that are for rent and not taken away, the cheapest first."""
-    rows = (row for row in price_rows() if row.gpu == gpu and row.kind == "rent")
-    return tuple(sorted((row for row in rows if not row.spot), key=lambda row: row.usd))
+    return tuple(row for row in rent_rows() if row.gpu == gpu)
 
 
 def rented(gpu: str, count: int, money: MoneyInputs) -> tuple[Price, float] | None:
@@ -61,18 +63,23 @@ def rented(gpu: str, count: int, money: MoneyInputs) -> tuple[Price, float] | No
 
 
 def bought(gpu: str, count: int, money: MoneyInputs, parts: Iterable[HostPartRow] = ()) -> Price:
-    """So many of a GPU and the parts that they need; without a price where one of them has none."""
+    """So many of a GPU, or a whole machine, and the parts that go with it; without a price where
+    one of them has none.
+    """
     price = _typed(gpu, count, money) or _on_record(gpu, count)
     for part in parts:
-        price = with_part(price, part)
+        price = with_part(price, part, money)
     return price
 
 
 def _typed(gpu: str, count: int, money: MoneyInputs) -> Price | None:
-    own = dict(money.own_price).get(gpu)
+    """What the person typed for it, or for the chip of a whole machine."""
+    typed, machine = dict(money.own_price), machines_for_sale().get(gpu)
+    own = typed.get(gpu, typed.get(machine.price.gpu) if machine else None)
     if own is None:
         return None
-    return Price(usd=own * count, typed=True, note=f"${own:,.0f} each, as you typed")
+    each = f"${own:,.0f} each" if count > 1 else f"${own:,.0f}"
+    return Price(usd=own * count, typed=True, note=f"{each}, as you typed")
 
 
 def _on_record(gpu: str, count: int) -> Price:
@@ -80,25 +87,44 @@ def _on_record(gpu: str, count: int) -> Price:
     if row is None:
         return Price(usd=None, note="no price on record; type yours")
     each = f"${row.usd:,.0f} each" if count > 1 else f"${row.usd:,.0f}"
-    words = ", ".join(part for part in (row.provider, row.condition, row.instance) if part)
+    what = row.instance if gpu == row.gpu else ""
+    words = ", ".join(part for part in (row.provider, row.condition, what) if part)
     return Price(
         usd=row.usd * count / row.gpu_count,
-        date=said(row),
+        date=row.date,
         note=f"{each} ({words})",
         sources=(row.source,),
         listed=row.provider == LAUNCH,
     )
 
 
-def with_part(price: Price, part: HostPartRow) -> Price:
-    """A price and one more part of the host."""
-    if part.usd is None or price.usd is None:
-        return replace(price, usd=None, note=f"{price.note}, {part.name}: no price on record")
+NOTHING_YET = Price()
+"""What parts are added to where nothing else is bought."""
+
+
+def with_part(price: Price, part: HostPartRow, money: MoneyInputs, count: int = 1) -> Price:
+    """A price and so many of one more part of the host, at the price on record or as typed."""
+    typed = dict(money.own_price).get(part.part)
+    each = part.usd if typed is None else typed
+    name = f"{count}x {part.name}" if count > 1 else part.name
+    so_far = f"{price.note}, " if price.note else ""
+    if each is None:
+        return replace(price, usd=None, note=f"{so_far}{name}: {_no_price(part)}")
+    note = f"{so_far}{name} ${each * count:,.0f}"
+    usd = None if price.usd is None else price.usd + each * count
+    if typed is not None:
+        first = price == NOTHING_YET
+        return replace(price, usd=usd, note=f"{note}, as you typed", typed=price.typed or first)
+    first = price.typed or price == NOTHING_YET
     return replace(
         price,
-        usd=price.usd + part.usd,
-        date=part.date if price.typed else oldest((price.date, part.date)),
+        usd=usd,
+        date=part.date if first else oldest((price.date, part.date)),
         typed=False,
-        note=f"{price.note}, {part.name} ${part.usd:,.0f}",
+        note=note,
         sources=(*price.sources, part.source),
     )
+
+
+def _no_price(part: HostPartRow) -> str:
+    return f"no price on record; type yours as --own-price {part.part}=USD"

@@ -53,6 +53,7 @@ class Question:
         sold: float = 0.0,
         kept: Option | None = None,
         alike: bool = False,
+        always_on: bool = False,
     ) -> Option:
         """An option whose hours, age of price and comparison follow from its parts.
 
@@ -65,6 +66,7 @@ class Question:
             sold: what is had for what is sold [USD].
             kept: what to compare with.
             alike: it is more of the card there is.
+            always_on: it is rented, and never stopped.
         """
         price = price or Price()
         paid = price.usd is not None and cost is not None
@@ -76,7 +78,7 @@ class Question:
             upfront=(price.usd or 0.0) - sold if paid else None,
             cost=cost if paid else None,
             price=price,
-            hours_lost=None if speed is None else self._hours_lost(kind, speed),
+            hours_lost=None if speed is None else self._hours_lost(kind, speed, always_on),
             tokens=self.use.tokens,
             keeps_up=speed is None or self.use.keeps_up(speed),
             worth=self.money.usd_per_hour_of_time,
@@ -85,11 +87,11 @@ class Question:
             alike=alike,
         )
 
-    def _hours_lost(self, kind: OptionKind, speed: Speed) -> float:
+    def _hours_lost(self, kind: OptionKind, speed: Speed, always_on: bool) -> float:
         """Waiting for replies, and for a rented machine to start [h/month]."""
         own = self.ownership
         rented = kind is OptionKind.RENT or (
             kind in (OptionKind.KEEP, OptionKind.CHANGE) and not own.owned
         )
-        starting = self.use.hours_starting(speed) if rented else 0.0
+        starting = self.use.hours_starting(speed) if rented and not always_on else 0.0
         return self.use.hours_lost(speed) + starting

@@ -2,21 +2,19 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from functools import cache
 
 import numpy as np
 
-from advisor.advice.options.cards import added, for_rent, holders, kinds, replaced
-from advisor.advice.options.elsewhere import apis, machines, rents
+from advisor.advice.options.cards import added, desktop_kinds, for_rent, holders, kinds, replaced
+from advisor.advice.options.elsewhere import apis, cardless, desktops, machines, rents
 from advisor.advice.options.kept import changes, keep
 from advisor.advice.options.option import Option, OptionKind
 from advisor.advice.options.question import Question
+from advisor.advice.ownership import room_for
 from advisor.advice.pareto import beaten
 from advisor.advice.speeds import Speed
 from advisor.advice.what_ifs import WhatIf
-from advisor.machine import from_spec
-from advisor.machine.machine import Gpu, Machine
-from advisor.machine.spec import MachineSpec
+from advisor.machine.machine import Gpu
 
 OF_EACH = 3
 """Options of a kind that are shown before the rest is asked for."""
@@ -34,28 +32,40 @@ def options(
     """
     kept = keep(question, now)
     held = _held(question)
+    whole = _takes_no_card(question)
     others = [
         *changes(question, kept, what_ifs),
         *added(question, kept),
         *replaced(question, kept, held),
         *machines(question, kept),
+        *(desktops(question, kept, _in_a_desktop(question, held)) if whole else ()),
         *rents(question, kept, held),
         *apis(question, kept),
     ]
     return (kept, *sorted(others, key=rank))
 
 
-@cache
-def _cardless() -> Machine:
-    """Where cards stand that come with their own machine, or into one that is unified now."""
-    return from_spec.machine(MachineSpec())
-
-
 def _held(question: Question) -> list[tuple[Gpu, int, Speed]]:
     """Of every card for sale or rent as few as hold the model, in the host there is."""
     cards = {card.name: card for card in (*kinds(question), *for_rent(question))}
-    host = _cardless() if question.machine.unified else question.machine
+    host = cardless() if question.machine.unified else question.machine
     return holders(question, host, list(cards.values()))
+
+
+def _takes_no_card(question: Question) -> bool:
+    """Cards for sale go into a machine of their own: what is kept takes none, or is rented."""
+    own = question.ownership
+    return not own.owned or question.machine.unified or not room_for(own.form, 2)
+
+
+def _in_a_desktop(
+    question: Question, held: list[tuple[Gpu, int, Speed]]
+) -> list[tuple[Gpu, int, Speed]]:
+    """The cards for sale among them, with their speeds in a desktop."""
+    for_sale = {card.name for card in desktop_kinds(question)}
+    if question.machine.unified:
+        return [row for row in held if row[0].name in for_sale]
+    return holders(question, cardless(), desktop_kinds(question))
 
 
 def rank(option: Option) -> tuple[bool, float, float]:
@@ -76,6 +86,8 @@ def choice(found: Sequence[Option]) -> Option | None:
     what they lose in quality has no price.
     """
     kept = found[0]
+    if kept.speed is not None and not kept.tokens:
+        return None
     able = [one for one in found[1:] if one.may_win and one.with_waiting is not None]
     if kept.speed is not None:
         able = [one for one in able if one.pays]
