@@ -10,6 +10,10 @@ COLOURS = (
     "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#8a9099", "#4d5560",
 )  # fmt: skip
 """On a light page: the colours of Okabe and Ito, told apart by colour-blind readers, and greys."""
+DARK = (0, 2, 4, 7)
+"""Places of the colours on which white letters read better than black ones."""
+LETTERED = 0.06
+"""Share of the chart's width from which a part of a bar has room for its letter."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +77,11 @@ class BarChart:
     bars: tuple[Bar, ...]
     unit: str
     mark: str = ""
+
+    @property
+    def letters(self) -> dict[str, str]:
+        """A letter for each name among the keys, so that a print without colours can be read."""
+        return {name: chr(ord("A") + place % 26) for place, (name, _) in enumerate(self.keys)}
 
     @property
     def end(self) -> float:

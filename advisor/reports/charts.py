@@ -64,7 +64,7 @@ def token_time(parts: Sequence[TimePart]) -> BarChart:
 def layers(series: SweepSeries) -> LineChart:
     """Speed against layers on the GPU, to where VRAM ends."""
     last = (
-        Note(x=series.x[-1], y=series.y[-1], text=f"VRAM ends at {series.x[-1]:.0f} layers"),
+        Note(x=series.x[-1], y=None, text=f"VRAM ends at {series.x[-1]:.0f} layers"),
     ) if series.x else ()  # fmt: skip
     return _line_chart("layers", "Speed against layers on the GPU", [series], last)
 
@@ -94,13 +94,19 @@ def crossing(lines: Sequence[SweepSeries]) -> tuple[float, float] | None:
 def speed_words(row: PlacementCard | OptionRow) -> str:
     """Speed and range, or why there is none."""
     if isinstance(row, PlacementCard) and not row.fits:
-        return "does not fit"
+        return row.obstacle
     if row.decode_tps is None:
-        return UNKNOWN if isinstance(row, PlacementCard) else "does not fit"
+        return _no_speed(row)
     text = tokens_per_second(row.decode_tps)
     if row.decode_tps_low is None or row.decode_tps_high is None:
         return text
     return f"{text} ({range_of(row.decode_tps_low, row.decode_tps_high)})"
+
+
+def _no_speed(row: PlacementCard | OptionRow) -> str:
+    if isinstance(row, PlacementCard):
+        return UNKNOWN
+    return "speed not published" if row.kind == "api" else "does not fit"
 
 
 def option_name(row: OptionRow) -> str:

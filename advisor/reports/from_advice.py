@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -71,7 +72,7 @@ def document(
         token_time=tuple(part for one in shown if one for part in _times(one)),
         layer_sweep=_layers(advice, machine, work),
         cost_curves=tuple(_curve(line) for line in cost_by_tokens(advice)),
-        assumptions=_assumptions(advice),
+        assumptions=_assumptions(advice.estimates, shown),
         command=command,
         link=link,
         runtime=advice.chosen.name if advice.chosen else "",
@@ -186,7 +187,7 @@ def _memory(one: Estimate, machine: Machine, work: Workload) -> Iterable[TierUse
 
 
 def _times(one: Estimate) -> Iterable[TimePart]:
-    parts = one.step.parts if one.step else {}
+    parts = one.step.parts if one.step and one.fits else {}
     for name, duration in parts.items():
         if float(duration) > 0:
             yield TimePart(placement=one.strategy.value, part=str(name), seconds=float(duration))
@@ -218,19 +219,23 @@ def _curve(line: CostLine) -> SweepSeries:
     )
 
 
-def _assumptions(advice: Advice) -> tuple[AssumptionRow, ...]:
-    found = dict.fromkeys(
-        AssumptionRow(
-            what=one.what,
-            value=figure_text(one),
-            kind=one.figure.kind.value,
-            source=one.figure.source,
-            date=one.figure.date,
-        )
-        for estimate in advice.estimates
-        for one in estimate.assumptions
+def _assumptions(
+    estimates: Iterable[Estimate], shown: Iterable[Estimate | None]
+) -> tuple[AssumptionRow, ...]:
+    """Every figure once; those that a placement of the first page rests on are marked."""
+    first = {_figure(row) for card in shown if card for row in card.assumptions}
+    every = dict.fromkeys(_figure(row) for estimate in estimates for row in estimate.assumptions)
+    return tuple(replace(row, shown=row in first) for row in every)
+
+
+def _figure(row: Assumption) -> AssumptionRow:
+    return AssumptionRow(
+        what=row.what,
+        value=figure_text(row),
+        kind=row.figure.kind.value,
+        source=row.figure.source,
+        date=row.figure.date,
     )
-    return tuple(found)
 
 
 def figure_text(one: Assumption) -> str:

@@ -4,6 +4,7 @@ Name, verdict, the three placements, what it would cost to do better, what was m
 and when.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -14,9 +15,10 @@ from advisor.reports.parts import OptionRow, PlacementCard, PlacementKey
 from advisor.reports.saved import SavedReport
 from advisor.reports.words import PLACEMENTS
 
-MOST_OPTIONS = 6
+MOST_OPTIONS = 7
 """Options on the first page; the rest follow behind it."""
-OPTION_HEADINGS = ("Option", "Speed", "Cost", "Waiting", "Price of", "Worth it")
+OPTION_HEADINGS = ("Option", "Speed", "Cost", "Waiting", "Price", "Worth it")
+_SENTENCE_ENDS = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,10 +47,10 @@ class FrontPage:
     Attributes:
         name: as the person called it.
         title: model, format and machine; empty where the name says it.
-        verdict: the answer.
+        verdict: the answer in a sentence.
+        reasons: the rest of the verdict: what else there is, and when it pays; empty for none.
         cards: the placements.
         options: ways to do better, what is there now first.
-        more_options: how many are left for the pages behind.
         unable: the runtimes that cannot run it, in a line; empty for none.
         results: a sentence for each measured result.
         notes: the person's own.
@@ -58,9 +60,9 @@ class FrontPage:
     name: str
     title: str
     verdict: str
+    reasons: str
     cards: tuple[CardWords, ...]
     options: tuple[OptionRow, ...]
-    more_options: int
     unable: str
     results: tuple[str, ...]
     notes: str
@@ -70,14 +72,14 @@ class FrontPage:
 def front_page(report: SavedReport) -> FrontPage:
     """The first page of a saved report."""
     document = report.document
-    chosen = best_options(document.options)
+    verdict, *reasons = _SENTENCE_ENDS.split(document.verdict, maxsplit=1)
     return FrontPage(
         name=report.name,
         title="" if report.name == document.title else document.title,
-        verdict=document.verdict,
+        verdict=verdict,
+        reasons="".join(reasons),
         cards=tuple(card_words(card) for card in shown_cards(document)),
-        options=chosen,
-        more_options=len(document.options) - len(chosen),
+        options=best_options(document.options),
         unable=unable(document.placements),
         results=tuple(judged.words for judged in report.judged),
         notes=report.notes,
@@ -118,11 +120,10 @@ def card_words(card: PlacementCard) -> CardWords:
     name = PLACEMENTS[card.placement]
     if not card.fits or card.decode_tps is None:
         missing = card.missing_bytes
-        figure = "does not fit" if missing is not None or not card.explanation else "not possible"
         return CardWords(
             placement=card.placement,
             name=name,
-            figure=formatting.UNKNOWN if card.fits else figure,
+            figure=formatting.UNKNOWN if card.fits else card.obstacle,
             range="" if missing is None else f"{formatting.memory(missing)} short",
             lines=tuple(filter(None, (card.runtime, card.explanation))),
         )
@@ -157,23 +158,27 @@ def unable(cards: Sequence[PlacementCard]) -> str:
 
 
 def best_options(options: Sequence[OptionRow]) -> tuple[OptionRow, ...]:
-    """Options worth a first look: what is there now, then those that none beats.
+    """Options worth a first look: the first of each kind, then those that none beats.
 
     An option is beaten where another is at least as fast for no more a month. Those without a
-    price stand only where no option has one.
+    price stand only where no option of their kind has one.
     """
-    kept = [row for row in options if row.kind == "keep"]
-    others = [row for row in options if row.kind != "keep" and row.decode_tps is not None]
-    priced = sorted((row for row in others if row.monthly_usd is not None), key=_cost_then_speed)
-    front: list[OptionRow] = []
-    for row in priced:
-        if not front or (row.decode_tps or 0.0) > (front[-1].decode_tps or 0.0):
-            front.append(row)
-    return tuple([*kept, *(front or others)][:MOST_OPTIONS])
+    first = {row.kind: place for place, row in reversed(list(enumerate(options)))}
+    places = dict.fromkeys([*sorted(first.values()), *_unbeaten(options)])
+    return tuple(options[place] for place in sorted(list(places)[:MOST_OPTIONS]))
 
 
-def _cost_then_speed(row: OptionRow) -> tuple[float, float]:
-    return row.monthly_usd or 0.0, -(row.decode_tps or 0.0)
+def _unbeaten(options: Sequence[OptionRow]) -> Iterable[int]:
+    priced = [
+        (row.monthly_usd, -row.decode_tps, place)
+        for place, row in enumerate(options)
+        if row.monthly_usd is not None and row.decode_tps is not None
+    ]
+    fastest = 0.0
+    for _, speed, place in sorted(priced):
+        if -speed > fastest:
+            fastest = -speed
+            yield place
 
 
 def option_cells(row: OptionRow) -> tuple[str, ...]:
@@ -189,10 +194,17 @@ def option_cells(row: OptionRow) -> tuple[str, ...]:
     )
 
 
+def option_note(row: OptionRow) -> str:
+    """Waiting, worth and price of an option, in a line."""
+    _, _, _, waiting, price, worth = option_cells(row)
+    return "; ".join(filter(None, (waiting, worth, price)))
+
+
 def _waiting(row: OptionRow) -> str:
     if row.hours_lost is not None:
         return f"{formatting.hours(row.hours_lost)} a month"
-    if row.saves_hours is None:
+    saved = formatting.hours(abs(row.saves_hours or 0.0))
+    if saved == formatting.hours(0.0):
         return ""
-    word = "saves" if row.saves_hours >= 0 else "costs"
-    return f"{word} {formatting.hours(abs(row.saves_hours))} a month"
+    word = "saves" if (row.saves_hours or 0.0) >= 0 else "costs"
+    return f"{word} {saved} a month"

@@ -1,48 +1,36 @@
 """A report as one HTML page that needs nothing else: no script, no request, fit to print."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from advisor.reports import charts
-from advisor.reports.chart_parts import BarChart, LineChart
-from advisor.reports.document import ReportDocument
-from advisor.reports.front_page import OPTION_HEADINGS, front_page, option_cells
+from advisor.reports.chart_parts import COLOURS, DARK, LETTERED
+from advisor.reports.front_page import front_page, option_note
 from advisor.reports.links import is_public, is_web_address
 from advisor.reports.saved import SavedReport
+from advisor.reports.sections import sections
 from advisor.reports.svg import svg
-from advisor.reports.tables_behind import commands, tables
 
 
 def html(report: SavedReport) -> str:
-    """The first page, then charts, tables and commands; charts inside, everything escaped."""
+    """The first page, then the sections behind it, folded; everything escaped."""
     document = report.document
     page = front_page(report)
     return _PAGE.get_template("template.html").render(
         page=page,
         report=report,
         link=document.link if is_public(document.link) else "",
-        options_chart=svg(charts.options(page.options)) if len(page.options) > 1 else "",
-        charts=[(chart.title, svg(chart)) for chart in behind(document)],
-        tables=tables(document),
-        commands=commands(document),
-        option_headings=OPTION_HEADINGS,
-        option_rows=[option_cells(row) for row in page.options],
+        options=charts.options(page.options),
+        notes=[option_note(row) for row in page.options],
+        sections=sections(document),
     )
 
 
-def behind(document: ReportDocument) -> Iterator[BarChart | LineChart]:
-    """The charts behind the first page."""
-    if document.token_time:
-        yield charts.token_time(document.token_time)
-    if document.memory:
-        yield charts.memory_use(document.memory)
-    if document.layer_sweep is not None and len(document.layer_sweep.x) > 1:
-        yield charts.layers(document.layer_sweep)
-    if curves := [line for line in document.cost_curves if line.x]:
-        yield charts.costs(curves)
+def share(size: float, whole: float) -> str:
+    """A size as CSS takes it, in per cent of a whole."""
+    return f"{100 * size / whole:.2f}%"
 
 
 def address(link: str, text: str) -> Markup | str:
@@ -60,7 +48,9 @@ def _page() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    page.globals.update(address=address)
+    page.globals.update(
+        address=address, share=share, svg=svg, colours=COLOURS, dark=DARK, lettered=LETTERED
+    )
     return page
 
 

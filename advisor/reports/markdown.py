@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from advisor.reports.front_page import OPTION_HEADINGS, FrontPage, front_page, option_cells
 from advisor.reports.links import is_public
 from advisor.reports.saved import SavedReport
-from advisor.reports.tables_behind import NONE, commands, tables
+from advisor.reports.sections import ReportSection, sections
+from advisor.reports.tables_behind import NONE
 
 
 def markdown(report: SavedReport) -> str:
@@ -19,10 +20,19 @@ def _lines(report: SavedReport) -> Iterator[str]:
     yield from _front(front_page(report))
     if is_public(document.link):
         yield f"<{document.link}>\n"
-    for table in tables(document):
-        yield f"## {literal(table.title)}\n"
+    for section in sections(document):
+        yield from _section(section)
+
+
+def _section(section: ReportSection) -> Iterator[str]:
+    if not section.tables and not section.commands:
+        return  # charts alone, which text cannot show
+    yield f"## {literal(section.title)}\n"
+    for table in section.tables:
+        if table.title != section.title:
+            yield f"### {literal(table.title)}\n"
         yield from table_lines(table.headings, table.rows)
-    for heading, command in commands(document):
+    for heading, command in section.commands:
         yield from _fenced(heading, command)
 
 
@@ -31,6 +41,8 @@ def _front(page: FrontPage) -> Iterator[str]:
     if page.title:
         yield f"{paragraph(page.title)}\n"
     yield f"**{literal(page.verdict)}**\n"
+    if page.reasons:
+        yield f"{paragraph(page.reasons)}\n"
     headings = ("Placement", "Speed", "Range", "How")
     rows = [(card.name, card.figure, card.range, "; ".join(card.lines)) for card in page.cards]
     yield from table_lines(headings, rows)
@@ -59,7 +71,7 @@ def _cells(cells: Sequence[str]) -> str:
 def _fenced(heading: str, command: str) -> Iterator[str]:
     # Longer than any run inside, or the command could end its own block.
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", command)), default=0))
-    yield f"## {literal(heading)}\n\n{fence}sh\n{command}\n{fence}\n"
+    yield f"### {literal(heading)}\n\n{fence}sh\n{command}\n{fence}\n"
 
 
 def literal(text: str) -> str:

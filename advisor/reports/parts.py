@@ -79,6 +79,12 @@ class PlacementCard(Record):
     command: str = ""
     shown: bool = False
 
+    @property
+    def obstacle(self) -> str:
+        """Why it does not run here: memory that is short, or another reason."""
+        short = self.missing_bytes is not None or not self.explanation
+        return "does not fit" if short else "not possible"
+
 
 @dataclass(frozen=True, kw_only=True)
 class OptionRow(Record):
@@ -197,6 +203,7 @@ class AssumptionRow(Record):
         kind: measured, given, datasheet, derived or assumed.
         source: who says so.
         date: when, as the source gives it; empty where it does not.
+        shown: a placement of the first page rests on it.
     """
 
     what: str
@@ -204,3 +211,4 @@ class AssumptionRow(Record):
     kind: str
     source: str
     date: str = ""
+    shown: bool = False

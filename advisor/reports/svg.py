@@ -1,4 +1,4 @@
-"""A chart as SVG that belongs to the page around it, or as a PNG for a file without one.
+"""A chart of lines as SVG that belongs to the page around it, or as a PNG for a file without one.
 
 In SVG text stays text, colours follow the page's light or dark theme, the same numbers give the
 same characters, and nothing is fetched. Matplotlib's settings are global, so one drawing is made at
@@ -15,7 +15,7 @@ import matplotlib as mpl
 from markupsafe import Markup, escape
 from matplotlib.figure import Figure
 
-from advisor.reports.chart_parts import BarChart, LineChart
+from advisor.reports.chart_parts import LineChart
 from advisor.reports.painting import WIDTH, Inks, height, paint
 
 STAND_INS = Inks(ink="#010203", soft="#010204", line="#010205", paper="#010206")
@@ -33,18 +33,18 @@ _NO_METADATA = {"Date": None, "Creator": None, "Format": None, "Type": None}
 _DRAWING = Lock()
 
 
-def svg(chart: BarChart | LineChart) -> Markup:
+def svg(chart: LineChart) -> Markup:
     """The chart as one SVG element."""
     picture = _picture(chart, STAND_INS, format="svg", transparent=True, metadata=_NO_METADATA)
     return Markup(_for_page(picture.decode(), chart.alt))  # noqa: S704  Matplotlib escapes all text
 
 
-def png(chart: BarChart | LineChart) -> bytes:
+def png(chart: LineChart) -> bytes:
     """The chart as a picture on white, fine enough to print."""
     return _picture(chart, ON_PAPER, format="png", dpi=DOTS_PER_INCH)
 
 
-def _picture(chart: BarChart | LineChart, inks: Inks, **form: Any) -> bytes:
+def _picture(chart: LineChart, inks: Inks, **form: Any) -> bytes:
     settings = {**_settings(inks), "svg.hashsalt": chart.name}
     with _DRAWING, warnings.catch_warnings(), mpl.rc_context(settings):
         # The reader's browser has the letters that Matplotlib's own font lacks.
@@ -78,7 +78,6 @@ def _settings(inks: Inks) -> dict[Any, Any]:
         "legend.frameon": False,
         "legend.fontsize": 8.5,
         "legend.labelcolor": inks.ink,
-        "hatch.linewidth": 0.6,
     }
 
 

@@ -1,15 +1,23 @@
-"""The tables behind the first page, in words: every form of a report shows these, in this order."""
+"""The tables behind the first page, in words; `sections` says in which order they come."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from advisor import formatting
 from advisor.reports.document import ReportDocument
 from advisor.reports.front_page import OPTION_HEADINGS, option_cells
-from advisor.reports.parts import PlacementCard
+from advisor.reports.parts import (
+    AssumptionRow,
+    PlacementCard,
+    PlacementKey,
+    Tier,
+    TierUse,
+    TimePart,
+)
 from advisor.reports.words import PLACEMENTS, TIERS, time_part
 
 NONE = "-"
+RUNTIMES = "Every runtime and placement"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,76 +35,28 @@ class WordTable:
     rows: tuple[tuple[str, ...], ...]
 
 
-def tables(document: ReportDocument) -> tuple[WordTable, ...]:
-    """The tables of a document that have rows, in the order of use."""
-    return tuple(table for table in _tables(document) if table.rows)
+def options(document: ReportDocument) -> WordTable:
+    """Every way to run the model, what is there now first."""
+    return _table("All options", OPTION_HEADINGS, map(option_cells, document.options))
 
 
-def _tables(document: ReportDocument) -> Iterator[WordTable]:
-    yield _table("All options", OPTION_HEADINGS, [option_cells(row) for row in document.options])
-    yield _table(
-        "Every runtime and placement",
-        ("Runtime", "Placement", "Speed", "Range", "First token", "Bound by"),
-        [_card_cells(card) for card in document.placements],
+def runtimes(document: ReportDocument) -> WordTable:
+    """Every runtime in every placement, the fastest first, those that cannot last."""
+    cards = sorted(document.placements, key=lambda card: (not card.fits, -(card.decode_tps or 0.0)))
+    return _table(
+        RUNTIMES,
+        ("Runtime", "Placement", "Speed", "Range", "First token", "Bound by, or why not"),
+        map(_card_cells, cards),
     )
-    yield _table(
-        "Where the bytes are",
-        ("Placement", "Tier", "Part", "Size", "Tier holds"),
-        [
-            (
-                PLACEMENTS[use.placement],
-                TIERS[use.tier],
-                use.part,
-                formatting.memory(use.bytes),
-                NONE if use.capacity_bytes is None else formatting.memory(use.capacity_bytes),
-            )
-            for use in document.memory
-            if use.bytes
-        ],
-    )
-    yield _table(
-        "Where the time of a token goes",
-        ("Placement", "Part", "Time"),
-        [
-            (PLACEMENTS[part.placement], time_part(part.part), formatting.seconds(part.seconds))
-            for part in document.token_time
-        ],
-    )
-    yield _table(
-        "What this rests on",
-        ("Figure", "Value", "Kind", "Source", "Date"),
-        [
-            (figure.what, figure.value, figure.kind, figure.source, figure.date)
-            for figure in document.assumptions
-        ],
-    )
-    request = document.request or document.inputs
-    yield _table("What was asked for", ("Input", "Value"), list(request.items()))
-
-
-def _table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> WordTable:
-    cells = tuple(tuple(cell or NONE for cell in row) for row in rows)
-    return WordTable(title=title, headings=tuple(headings), rows=cells)
-
-
-def commands(document: ReportDocument) -> tuple[tuple[str, str], ...]:
-    """Headings and commands: one for each runtime and placement that fits, then the comparison."""
-    own = [
-        (f"{card.runtime}, {PLACEMENTS[card.placement]}", card.command)
-        for card in document.placements
-        if card.fits and card.command
-    ]
-    whole = ("The same comparison on the command line", document.command)
-    return (*own, whole) if document.command else tuple(own)
 
 
 def _card_cells(card: PlacementCard) -> tuple[str, ...]:
     where = (card.runtime, PLACEMENTS[card.placement])
     if not card.fits or card.decode_tps is None:
-        short = (
-            "" if card.missing_bytes is None else f"{formatting.memory(card.missing_bytes)} short"
-        )
-        return (*where, "no figure" if card.fits else "does not fit", short, "", "")
+        missing = card.missing_bytes
+        short = "" if missing is None else f"{formatting.memory(missing)} short"
+        return (*where, formatting.UNKNOWN if card.fits else card.obstacle, short, "",
+                card.explanation)  # fmt: skip
     low, high = card.decode_tps_low, card.decode_tps_high
     return (
         *where,
@@ -105,3 +65,75 @@ def _card_cells(card: PlacementCard) -> tuple[str, ...]:
         "" if card.ttft_s is None else formatting.seconds(card.ttft_s),
         card.bottleneck,
     )
+
+
+def bytes_held(document: ReportDocument) -> WordTable:
+    """What each tier holds in each placement, part by part."""
+    held: dict[tuple[PlacementKey, Tier], list[TierUse]] = {}
+    for use in document.memory:
+        if use.bytes:
+            held.setdefault((use.placement, use.tier), []).append(use)
+    return _table(
+        "Where the bytes are",
+        ("Placement", "Tier", "Holds", "Of", "Parts"),
+        (
+            (
+                PLACEMENTS[placement],
+                TIERS[tier],
+                formatting.memory(sum(use.bytes for use in uses)),
+                next((formatting.memory(use.capacity_bytes) for use in uses
+                      if use.capacity_bytes is not None), NONE),
+                ", ".join(f"{use.part} {formatting.memory(use.bytes)}" for use in uses),
+            )
+            for (placement, tier), uses in held.items()
+        ),
+    )  # fmt: skip
+
+
+def token_times(document: ReportDocument) -> WordTable:
+    """What the time of a token is spent on in each placement, the longest part first."""
+    spent: dict[PlacementKey, list[TimePart]] = {}
+    for part in document.token_time:
+        spent.setdefault(part.placement, []).append(part)
+    return _table(
+        "Where the time of a token goes",
+        ("Placement", "Time", "Parts"),
+        (
+            (
+                PLACEMENTS[placement],
+                formatting.seconds(sum(part.seconds for part in parts)),
+                ", ".join(
+                    f"{time_part(part.part)} {formatting.seconds(part.seconds)}"
+                    for part in sorted(parts, key=lambda part: -part.seconds)
+                ),
+            )
+            for placement, parts in spent.items()
+        ),
+    )
+
+
+def request(document: ReportDocument) -> WordTable:
+    """The inputs, in words where the report has them."""
+    inputs = document.request or document.inputs
+    return _table("What was asked for", ("Input", "Value"), inputs.items())
+
+
+def figures(document: ReportDocument) -> tuple[WordTable, WordTable]:
+    """The figures behind the placements shown first, and those behind all others."""
+    own = [figure for figure in document.assumptions if figure.shown]
+    others = [figure for figure in document.assumptions if not figure.shown]
+    first, rest = (own, others) if own else (others, [])  # an older report does not tell them apart
+    return _figures("What this rests on", first), _figures("What other runtimes rest on", rest)
+
+
+def _figures(title: str, figures: Iterable[AssumptionRow]) -> WordTable:
+    return _table(
+        title,
+        ("Figure", "Value", "Kind", "Source", "Date"),
+        ((row.what, row.value, row.kind, row.source, row.date) for row in figures),
+    )
+
+
+def _table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> WordTable:
+    cells = tuple(tuple(cell or NONE for cell in row) for row in rows)
+    return WordTable(title=title, headings=tuple(headings), rows=cells)

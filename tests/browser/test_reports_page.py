@@ -52,6 +52,7 @@ def long_report():
 @pytest.mark.parametrize("bad", HOSTILE)
 def test_hostile_text_runs_nothing_in_an_exported_report(chromium, tmp_path, bad):
     tab, events = opened(chromium, html(hostile(bad)), tmp_path)
+    tab.evaluate("document.querySelectorAll('details').forEach(part => part.open = true)")
     assert words_of(bad) in words_of(tab.inner_text("body"))
     assert events == []
     tab.context.close()
@@ -60,12 +61,23 @@ def test_hostile_text_runs_nothing_in_an_exported_report(chromium, tmp_path, bad
 def test_the_first_page_prints_on_fewer_than_two_sheets(chromium, tmp_path, long_report):
     tab, _ = opened(chromium, html(long_report), tmp_path)
     pages = PdfReader(io.BytesIO(tab.pdf(**A4))).pages
-    texts = [words_of(sheet.extract_text()) for sheet in pages]
-    behind = next(place for place, text in enumerate(texts) if "Where the bytes are" in text)
-    assert behind <= 2
-    front = " ".join(texts[:behind])
+    assert len(pages) <= 2  # what is folded is named, and not printed
+    front = " ".join(words_of(sheet.extract_text()) for sheet in pages)
     for words in ("3090 against A6000", "Offload to NVMe", "What it would cost", "Robin Lee"):
         assert words in front
+    assert "not printed: Run it, Why" in front
+    tab.click("summary:has-text('Why')")
+    opened_one = PdfReader(io.BytesIO(tab.pdf(**A4))).pages
+    assert "Where the bytes are" in " ".join(words_of(p.extract_text()) for p in opened_one)
+    tab.context.close()
+
+
+def test_what_is_behind_the_first_page_is_folded(chromium, tmp_path, long_report):
+    tab, _ = opened(chromium, html(long_report), tmp_path)
+    assert tab.evaluate("document.documentElement.scrollHeight") < 2_600
+    assert not tab.is_visible("text=Where the bytes are")
+    tab.click("summary:has-text('Why')")
+    assert tab.is_visible("text=Where the bytes are")
     tab.context.close()
 
 

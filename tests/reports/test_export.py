@@ -14,11 +14,13 @@ from saved_reports import HOSTILE, hostile, sample, saved
 from advisor.reports.csv_table import csv, inert
 from advisor.reports.document import ReportDocument
 from advisor.reports.export import FORMS
+from advisor.reports.front_page import front_page
 from advisor.reports.html import html
 from advisor.reports.markdown import markdown
-from advisor.reports.parts import PlacementCard, SweepSeries, TierUse, TimePart
+from advisor.reports.parts import OptionRow, PlacementCard, SweepSeries, TierUse, TimePart
 from advisor.reports.pdf import pdf
 from advisor.reports.saved import SavedReport
+from advisor.reports.sections import sections
 from advisor.reports.words import TIME_PARTS
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
@@ -85,7 +87,10 @@ def changed(report: SavedReport, **fields: object) -> SavedReport:
 def test_the_page_is_whole(report: SavedReport) -> None:
     page = Page(html(report))
     assert page.open == []
-    assert [tag for tag, _ in page.tags].count("svg") == 4
+    kinds = [(tag, attributes.get("class")) for tag, attributes in page.tags]
+    assert [tag for tag, _ in kinds].count("svg") == 2  # speed by layers, cost by tokens
+    bars = len(report.document.options) + len({use.tier for use in report.document.memory})
+    assert kinds.count(("div", "track")) >= bars
     assert page.text.index(report.name) < page.text.index(report.document.verdict)
     assert page.text.index(report.document.verdict) < page.text.index("does not fit")
     for words in (
@@ -132,6 +137,34 @@ def test_readers_see_words_in_place_of_keys(report: SavedReport, form: str) -> N
         assert words in text
     for key in ("in_place", "in\\_place", "crossings", "resident<", "decode_tps"):
         assert key not in text
+
+
+def test_each_kind_of_option_stands_on_the_first_page(report: SavedReport) -> None:
+    kinds = ("keep", "change", "change", "add", "rent", "rent", "api")
+    rows = tuple(
+        OptionRow(kind=kind, name=f"{kind} {place}", decode_tps=9.0, monthly_usd=float(place))
+        for place, kind in enumerate(kinds)
+    )
+    unknown = replace(rows[-1], decode_tps=None)
+    page = front_page(changed(report, options=(*rows[:-1], unknown)))
+    assert [row.name for row in page.options] == ["keep 0", "change 1", "add 3", "rent 4", "api 6"]
+    assert "speed not published" in html(changed(report, options=(*rows[:-1], unknown)))
+
+
+def test_the_verdict_begins_with_the_answer_alone(report: SavedReport) -> None:
+    verdict = "Offloading gives 2.9 tokens/s for $5.19 a month. A card pays. Else: a rented one."
+    page = front_page(changed(report, verdict=verdict))
+    assert page.verdict == "Offloading gives 2.9 tokens/s for $5.19 a month."
+    assert page.reasons == "A card pays. Else: a rented one."
+
+
+def test_figures_of_the_placements_shown_come_first(report: SavedReport) -> None:
+    first, *others = report.document.assumptions
+    document = replace(report.document, assumptions=(*others, replace(first, shown=True)))
+    tables = {section.title: section.tables[0].rows for section in sections(document)
+              if section.tables}  # fmt: skip
+    assert [row[0] for row in tables["What this rests on"]] == [first.what]
+    assert len(tables["What other runtimes rest on"]) == len(others)
 
 
 def test_runtimes_that_cannot_run_it_are_one_line(report: SavedReport) -> None:
@@ -341,7 +374,7 @@ def test_markdown_says_the_same(report: SavedReport) -> None:
     text = markdown(report)
     for words in (
         "# 3090 against A6000",
-        "| llama.cpp | In the GPU | does not fit | 19.0 GiB short | - | - |",
+        "| llama.cpp | In the GPU | does not fit | 19.0 GiB short | - |",
         "| llama.cpp | Offload to RAM | 2.9 tokens/s | 2.4 to 3.4 | 2.3 s | RAM bandwidth |",
         "| 2x RTX 3090 24 GB | 16 tokens/s (13 to 18) | $8.75 a month | saves 28 hours a month |",
         "| RAM bandwidth | 65 GB/s | measured |",

@@ -10,8 +10,8 @@ from advisor.reports.export import FORMS
 from advisor.reports.front_page import OPTION_HEADINGS as HEADINGS
 from advisor.reports.front_page import CardWords, FrontPage, front_page, option_cells
 from advisor.reports.saved import SavedReport
+from advisor.reports.sections import ReportSection, sections
 from advisor.reports.store import ReportStore
-from advisor.reports.tables_behind import tables
 from advisor.ui.parts import comparison_charts
 from advisor.ui.parts.markup import block, joined, notice, show, table
 from advisor.ui.parts.session import base
@@ -40,7 +40,6 @@ def view(store: ReportStore, number: str) -> None:
         edit.share_button(store, report)
     results.panel(store, report)
     today.panel(report)
-    _charts(report.document)
     _behind(report.document)
     edit.form(store, report)
 
@@ -54,7 +53,6 @@ def shared(store: ReportStore, secret: str) -> None:
     report = store.load_shared(secret)
     _front(front_page(report))
     _actions(report)
-    _charts(report.document)
     _behind(report.document)
 
 
@@ -69,6 +67,8 @@ def _front(page: FrontPage) -> None:
     if page.title:
         show(block("oa-sub", page.title))
     show(block("oa-verdict", page.verdict, "p"))
+    if page.reasons:
+        show(block("oa-soft", page.reasons, "p"))
     for column, card in zip(st.columns(3), page.cards, strict=False):
         with column, st.container(border=True, height="stretch"):
             show(_card(card))
@@ -114,21 +114,29 @@ def _actions(report: SavedReport) -> None:
             )  # fmt: skip
 
 
-def _charts(document: ReportDocument) -> None:
-    left, right = st.columns(2, gap="medium")
-    with left:
-        if document.memory:
-            comparison_charts.headed(charts.memory_use(document.memory), key="saved_memory")
-        if document.layer_sweep is not None and len(document.layer_sweep.x) > 1:
-            comparison_charts.headed(charts.layers(document.layer_sweep), key="saved_layers")
-    with right:
-        if document.token_time:
-            comparison_charts.headed(charts.token_time(document.token_time), key="saved_time")
-        if document.cost_curves:
-            comparison_charts.headed(charts.costs(document.cost_curves), key="saved_costs")
-
-
 def _behind(document: ReportDocument) -> None:
-    for words in tables(document):
-        with st.expander(words.title):
-            show(table(words.headings, words.rows, label=words.title))
+    """The sections of every form of a report, folded but for the charts."""
+    for section in sections(document):
+        if section.charts:
+            _charts(section)
+        if section.tables or section.commands:
+            with st.expander(section.title, key=f"section_{section.title}"):
+                _texts(section)
+
+
+def _charts(section: ReportSection) -> None:
+    for place in range(0, len(section.charts), 2):
+        pair = section.charts[place : place + 2]
+        for column, chart in zip(st.columns(2, gap="medium"), pair, strict=False):
+            with column:
+                comparison_charts.headed(chart, key=f"saved_{chart.name}")
+
+
+def _texts(section: ReportSection) -> None:
+    for words in section.tables:
+        if words.title != section.title:
+            st.markdown(f"**{words.title}**")
+        show(table(words.headings, words.rows, label=words.title))
+    for heading, command in section.commands:
+        show(block("oa-soft", heading, "p"))
+        st.code(command, language="bash", wrap_lines=True)

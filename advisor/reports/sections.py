@@ -1,0 +1,79 @@
+"""What lies behind the first page: sections in the order of use, the same in every form."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from advisor.reports import charts, tables_behind
+from advisor.reports.chart_parts import BarChart, LineChart
+from advisor.reports.document import ReportDocument
+from advisor.reports.front_page import shown_cards
+from advisor.reports.parts import PlacementCard
+from advisor.reports.tables_behind import WordTable
+from advisor.reports.words import PLACEMENTS
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportSection:
+    """Charts, tables and commands under one heading.
+
+    Attributes:
+        title: the heading.
+        charts: first.
+        tables: next; one with the title of the section needs no heading of its own.
+        commands: last, each with its heading.
+    """
+
+    title: str
+    charts: tuple[BarChart | LineChart, ...] = ()
+    tables: tuple[WordTable, ...] = ()
+    commands: tuple[tuple[str, str], ...] = ()
+
+
+def sections(document: ReportDocument) -> tuple[ReportSection, ...]:
+    """The sections of a document that hold something."""
+    return tuple(
+        section
+        for section in _sections(document)
+        if section.charts or section.tables or section.commands
+    )
+
+
+def _sections(document: ReportDocument) -> Iterator[ReportSection]:
+    own = shown_cards(document)
+    others = [card for card in document.placements if card not in own]
+    whole = ("The same comparison on the command line", document.command)
+    yield ReportSection(
+        title="Run it",
+        commands=(*_commands(own), *([whole] if document.command else [])),
+    )
+    yield ReportSection(
+        title="Why",
+        charts=tuple(_charts(document)),
+        tables=_filled(tables_behind.bytes_held(document), tables_behind.token_times(document)),
+    )
+    for table in (tables_behind.options(document), tables_behind.runtimes(document)):
+        more = tuple(_commands(others)) if table.title == tables_behind.RUNTIMES else ()
+        yield ReportSection(title=table.title, tables=_filled(table), commands=more)
+    for table in (tables_behind.request(document), *tables_behind.figures(document)):
+        yield ReportSection(title=table.title, tables=_filled(table))
+
+
+def _filled(*tables: WordTable) -> tuple[WordTable, ...]:
+    return tuple(table for table in tables if table.rows)
+
+
+def _charts(document: ReportDocument) -> Iterator[BarChart | LineChart]:
+    if document.token_time:
+        yield charts.token_time(document.token_time)
+    if document.memory:
+        yield charts.memory_use(document.memory)
+    if document.layer_sweep is not None and len(document.layer_sweep.x) > 1:
+        yield charts.layers(document.layer_sweep)
+    if curves := [line for line in document.cost_curves if line.x]:
+        yield charts.costs(curves)
+
+
+def _commands(cards: tuple[PlacementCard, ...] | list[PlacementCard]) -> Iterator[tuple[str, str]]:
+    for card in cards:
+        if card.fits and card.command:
+            yield f"{card.runtime}, {PLACEMENTS[card.placement]}", card.command
