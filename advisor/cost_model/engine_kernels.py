@@ -18,7 +18,7 @@ import numpy as np
 
 from advisor.catalog.constants import STACKED, Constants
 from advisor.cost_model.loads import Load
-from advisor.cost_model.processors import FlowTime
+from advisor.cost_model.processors import FlowTime, first_peak
 from advisor.cost_model.schedule import Kernels
 from advisor.machine.machine import Gpu
 from advisor.units import Array
@@ -147,7 +147,7 @@ def product_seconds(
 
 def peak_flops(gpu: Gpu, form: str) -> Array:
     """Dense peak in the number type that a format is multiplied in on a GPU [FLOP/s]."""
-    return next((gpu.tensor_flops[kind] for kind in PEAKS[form] if kind in gpu.tensor_flops), 1.0)
+    return first_peak(gpu, PEAKS[form])
 
 
 def attention_seconds(load: Load, gpu: Gpu, constants: Constants) -> Array:

@@ -70,6 +70,7 @@ class Estimate:
         missing: what is short [B].
         machine: where; None where the pair was refused.
         constants: shares and fixed costs of its scope.
+        planned: how the runtime reads the model, where that is known already.
 
     Times are worked out when they are first asked for.
     """
@@ -86,12 +87,13 @@ class Estimate:
     missing: Array = 0.0
     machine: Machine | None = None
     constants: Constants | None = None
+    planned: Phases | None = None
 
     @cached_property
     def phases(self) -> Phases | None:
         """How the runtime reads the model; None where the pair was refused."""
-        if self.machine is None or self.placement is None:
-            return None
+        if self.planned is not None or self.machine is None or self.placement is None:
+            return self.planned
         return self.how.schedule(self.model, self.placement, self.machine, self.work)
 
     @cached_property

@@ -10,7 +10,7 @@ import numpy as np
 
 from advisor.catalog.constants import Constants
 from advisor.cost_model.loads import Load
-from advisor.cost_model.processors import FlowTime, layer_seconds
+from advisor.cost_model.processors import FlowTime, first_peak, layer_seconds
 from advisor.cost_model.schedule import Kernels
 from advisor.machine.machine import Gpu, Host
 from advisor.units import Array
@@ -52,7 +52,7 @@ def peak_flops(gpu: Gpu, number: str) -> Array:
     GPUs without 4-bit or 8-bit floats unpack weights of these types and multiply in 16 bits.
     """
     kinds = (number, "fp16", "fp32") if number != "fp4" else ("fp4", "fp8", "fp16", "fp32")
-    return next((gpu.tensor_flops[kind] for kind in kinds if kind in gpu.tensor_flops), 1.0)
+    return first_peak(gpu, kinds)
 
 
 def host_kernel_seconds(load: Load, host: Host, constants: Constants) -> Array:

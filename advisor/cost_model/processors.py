@@ -4,6 +4,7 @@ Shares of the datasheet and fixed costs come from data/generated/efficiency.csv;
 arrays.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -97,6 +98,18 @@ def peak_16_bit(gpu: Gpu) -> Array:
     """The fastest dense peak among `MATRIX_TYPES`, counted in operations of 16 bits [FLOP/s]."""
     peaks = (gpu.tensor_flops.get(kind, 0.0) / per for kind, per in MATRIX_TYPES)
     return np.asarray(np.maximum.reduce(np.broadcast_arrays(*peaks)))
+
+
+def first_peak(gpu: Gpu, kinds: Iterable[str]) -> Array:
+    """Dense peak in the first of some number types that a GPU computes in; 1 without any [FLOP/s].
+
+    Of several GPUs at once each has its own first type: one that a GPU lacks is 0 there.
+    """
+    peak: Array = 1.0
+    for kind in reversed(tuple(kinds)):
+        own = gpu.tensor_flops.get(kind, 0.0)
+        peak = np.where(np.asarray(own) > 0, own, peak)
+    return peak
 
 
 def cpu_seconds(load: Load, host: Host, constants: Constants, *, repacked: bool = True) -> FlowTime:

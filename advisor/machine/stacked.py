@@ -23,8 +23,8 @@ def kind_of(machine: Machine, *, kernels: bool) -> Hashable:
 
     Args:
         machine: one of them.
-        kernels: the number types that their GPUs have peaks in and links between them, too, which
-            frameworks choose kernels by; llama.cpp's layers take turns and ask for neither.
+        kernels: links between their GPUs, too, over which frameworks divide layers; llama.cpp's
+            layers take turns.
     """
     several = len(machine.gpus) > 1
     host, disk = machine.host, machine.disk
@@ -34,7 +34,6 @@ def kind_of(machine: Machine, *, kernels: bool) -> Hashable:
                 gpu.unified,
                 gpu.link.pinned.kind,
                 kernels and several and gpu.peer is not None,
-                kernels and frozenset(gpu.tensor_flops),
             )
             for gpu in machine.gpus
         ),

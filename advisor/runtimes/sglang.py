@@ -53,14 +53,17 @@ NOTES = (
 )
 
 
-def static_share(machine: Machine) -> float:
+def static_share(machine: Machine) -> Array:
     """`--mem-fraction-static`: the share of VRAM for weights and cache.
 
     What is left is for a chunk of the prompt: 512 MiB and 1.5 MiB for each of its tokens.
     """
-    size = min(float(np.ravel(gpu.memory.value)[0]) for gpu in machine.gpus)
-    chunk = next(tokens for limit, tokens in CHUNKS if size < limit * GIB)
-    return max(math.floor(1000 * (1 - (META + PER_TOKEN * chunk) / size)) / 1000, 0.1)
+    sizes = np.broadcast_arrays(*(gpu.memory.value for gpu in machine.gpus))
+    size = np.asarray(np.minimum.reduce(sizes), dtype=float)
+    limits, tokens = np.transpose(CHUNKS)
+    chunk = tokens[np.searchsorted(limits * GIB, size, side="right")]
+    share = np.floor(1000 * (1 - (META + PER_TOKEN * chunk) / size)) / 1000
+    return np.asarray(np.maximum(share, 0.1))
 
 
 def place(

@@ -16,6 +16,7 @@ from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
+import numpy.typing as npt
 
 from advisor.cost_model.loads import ForwardPass, Load
 from advisor.cost_model.placement import (
@@ -26,6 +27,7 @@ from advisor.cost_model.placement import (
     layers_that_fit,
     weight_bytes,
 )
+from advisor.cost_model.placement_choice import either
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Flow, Kernels, Phases, Route, Stage, Transfer
 from advisor.cost_model.workload import Workload
@@ -85,9 +87,9 @@ def place(
     if strategy is PlacementStrategy.GPU_RESIDENT or settings.zero_copy is False:
         return copied
     read = read_in_place(model, machine, work, settings, room)
-    if settings.zero_copy or _sooner(model, machine, work, read, copied):
+    if settings.zero_copy:
         return read
-    return copied
+    return either(_sooner(model, machine, work, read, copied), read, copied)
 
 
 def _room(model: Model, work: Workload) -> Room:
@@ -101,7 +103,7 @@ def at_once(model: Model, machine: Machine, work: Workload) -> Array:
 
 def _sooner(
     model: Model, machine: Machine, work: Workload, read: Placement, copied: Placement
-) -> bool:
+) -> npt.NDArray[np.bool_]:
     """Reading over the link takes less time for a token than copying, compute aside."""
     link = machine.gpus[0].link
     users = np.asarray(work.users, dtype=float)
@@ -110,7 +112,7 @@ def _sooner(
         for group, share in read.weights[RAM].items()
     )
     whole = weight_bytes(model, copied, RAM)
-    return bool(np.all(used / link.zero_copy.value < whole / link.pinned.value))
+    return np.asarray(used / link.zero_copy.value < whole / link.pinned.value)
 
 
 def read_in_place(
@@ -128,20 +130,24 @@ def read_in_place(
         count = np.asarray(settings.gpu_layers, dtype=float) / how.pipeline
         last = [_last(group, count) for group in chunks(model, how.pipeline)]
         return _with(model, base, how, last, only_experts=False)
+    groups = chunks(model, how.pipeline)
+    rooms = [weight_room(model, machine, work, room, how, at) for at in range(how.pipeline)]
     experts = model.held[Group.ROUTED_EXPERTS]
     dense = model.layer_bytes - experts
-    only_experts = model.has_experts and all(
-        np.all(weight_room(model, machine, work, room, how, at) >= group @ dense / how.tensor)
-        for at, group in enumerate(chunks(model, how.pipeline))
-    )
-    moved = experts if only_experts else model.layer_bytes
-    stays = dense if only_experts else np.zeros(model.layers)
-    kept = [
-        _fitting(group, moved / how.tensor, weight_room(model, machine, work, room, how, at)
-                 - group @ stays / how.tensor)
-        for at, group in enumerate(chunks(model, how.pipeline))
-    ]  # fmt: skip
-    return _with(model, base, how, kept, only_experts=only_experts)
+
+    def moving(moved: Floats, stays: Floats, *, only_experts: bool) -> Placement:
+        kept = [
+            _fitting(group, moved / how.tensor, own - group @ stays / how.tensor)
+            for group, own in zip(groups, rooms, strict=True)
+        ]
+        return _with(model, base, how, kept, only_experts=only_experts)
+
+    whole = moving(model.layer_bytes, np.zeros(model.layers), only_experts=False)
+    if not model.has_experts:
+        return whole
+    enough = [own >= group @ dense / how.tensor for group, own in zip(groups, rooms, strict=True)]
+    fits = np.logical_and.reduce(np.broadcast_arrays(*enough))
+    return either(fits, moving(experts, dense, only_experts=True), whole)
 
 
 def _fitting(group: Floats, held: Floats, budget: Array) -> Floats:
@@ -329,6 +335,7 @@ VLLM = Runtime(
     command=command,
     reads_over_link=True,
     at_once=at_once,
+    weighs_links=True,
     quantized_kv_type="fp8",
     setup=checkpoint_server(
         command,

@@ -11,11 +11,12 @@ from advisor.advice.compare import as_run
 from advisor.advice.finder.machines import candidates, find
 from advisor.advice.finder.models import runnable
 from advisor.advice.finder.target import Target
+from advisor.advice.fleet import Fleet
 from advisor.advice.offers import MoneyInputs
 from advisor.advice.options.question import Question
 from advisor.advice.ownership import Ownership
 from advisor.advice.quality import format_loss_rows, quality_rows
-from advisor.advice.speeds import Fleet, speed_of
+from advisor.advice.speeds import speed_of
 from advisor.catalog.constants import fitted_constants
 from advisor.catalog.inputs import TARGET, Input
 from advisor.cost_model.estimate import estimate

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from advisor.advice.finder.target import Hit, Target
+from advisor.advice.fleet import Fleet
 from advisor.advice.host_parts import parts_for
 from advisor.advice.options.cards import COUNTS
 from advisor.advice.options.elsewhere import whole_machines
@@ -14,7 +15,7 @@ from advisor.advice.options.prices import asked, bought, rented
 from advisor.advice.options.question import Question
 from advisor.advice.power import draw_of
 from advisor.advice.price_dates import is_stale
-from advisor.advice.speeds import Fleet, Speed
+from advisor.advice.speeds import Speed
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.errors import Refusal, UnknownName
 from advisor.machine import from_catalog

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from advisor.advice.fleet import speeds
 from advisor.advice.host_parts import parts_for
 from advisor.advice.machine_prices import rent_rows
 from advisor.advice.options.option import Option, OptionKind
@@ -11,7 +12,7 @@ from advisor.advice.options.prices import bought, sold
 from advisor.advice.options.question import Question
 from advisor.advice.ownership import DOCK_LINK, Form, discrete, in_dock, room_for
 from advisor.advice.power import draw_of
-from advisor.advice.speeds import Speed, speeds
+from advisor.advice.speeds import Speed
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.machine import from_catalog
 from advisor.machine.catalog import find_gpu, gpu_rows

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime, ServerSetup, WeightFiles
@@ -108,9 +109,15 @@ def place(
 
 def chosen(model: Model, machine: Machine, work: Workload) -> Machine:
     """With one GPU where the whole model fits into the first (server/sched.go), else with all."""
-    if len(machine.gpus) > 1 and np.all(predicted(model, work) <= machine.gpus[0].memory.value):
+    if len(machine.gpus) > 1 and np.all(in_first(model, machine, work)):
         return replace(machine, gpus=machine.gpus[:1])
     return machine
+
+
+def in_first(model: Model, machine: Machine, work: Workload) -> npt.NDArray[np.bool_]:
+    """The whole model fits into the first GPU."""
+    room = machine.gpus[0].memory.value if machine.gpus else 0.0
+    return np.asarray(predicted(model, served(model, machine, work)) <= room)
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
@@ -223,6 +230,7 @@ OLLAMA = Runtime(
     schedule=schedule,
     command=command,
     computes_in_ram=True,
+    apart=in_first,
     quantized_kv_type="q8_0",
     takes_layers=True,
     setup=SETUP,

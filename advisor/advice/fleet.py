@@ -1,0 +1,290 @@
+"""Speeds of one model on many machines, by as few estimates as there are kinds of machines."""
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from advisor.advice.compare import as_run
+from advisor.advice.speeds import Speed
+from advisor.catalog.constants import fitted_constants
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.many_machines import Index, on_machines, taken
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.workload import Workload
+from advisor.errors import Refusal
+from advisor.machine.machine import Machine
+from advisor.machine.stacked import kind_of, stacked
+from advisor.model.model import Floats, Model
+from advisor.runtimes import Runtime
+
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Speeds:
+    """What many machines reach in one placement, each field of shape (machines,), or with several
+    contexts (contexts, machines).
+
+    Attributes:
+        strategy: where the model lies.
+        formats: that it has on each, shape (machines,); empty where it does not run.
+        fits: every memory holds what it must.
+        decode: tokens generated for each user; not a number where it does not run [tokens/s].
+        low: lower end of the range that should hold it four times in five [tokens/s].
+        high: its upper end [tokens/s].
+        first_token: until the first token comes [s].
+        load: to read the file from the drive; not a number where its speed is not known [s].
+    """
+
+    strategy: PlacementStrategy
+    formats: npt.NDArray[np.object_]
+    fits: Mask
+    decode: Floats
+    low: Floats
+    high: Floats
+    first_token: Floats
+    load: Floats
+
+    def at(self, machine: int, context: int | None = None) -> Speed | None:
+        """One of them; None where the model does not run or does not fit.
+
+        Args:
+            machine: its place.
+            context: the context's place, where there are several.
+        """
+        place = machine if context is None else (context, machine)
+        if not self.fits[place]:
+            return None
+        load = float(self.load[place])
+        return Speed(
+            strategy=self.strategy,
+            format=str(self.formats[machine]),
+            decode=float(self.decode[place]),
+            low=float(self.low[place]),
+            high=float(self.high[place]),
+            first_token=float(self.first_token[place]),
+            load=None if np.isnan(load) else load,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stack:
+    """Machines of a kind as one.
+
+    Attributes:
+        machine: all of them, each figure of shape (machines,).
+        sizes: one for each size of memory and context, shape (sizes x contexts,).
+        size_count: sizes of memory.
+        index: for each machine its place among `sizes`, shape (contexts, machines).
+    """
+
+    machine: Machine
+    sizes: Machine
+    size_count: int
+    index: Index
+
+
+class Fleet:
+    """Many machines, stacked by kind once for all models that are tried on them.
+
+    Args:
+        machines: in the order of the results.
+    """
+
+    def __init__(self, machines: Sequence[Machine]) -> None:
+        self.machines = tuple(machines)
+        self._processors = _numbered(map(_processors, self.machines))
+        self._kinds = {
+            kernels: _numbered(kind_of(machine, kernels=kernels) for machine in self.machines)
+            for kernels in (False, True)
+        }
+        self._sizes = {
+            links: _numbered(_size(machine, links=links) for machine in self.machines)
+            for links in (False, True)
+        }
+        self._stacks: dict[Hashable, Stack] = {}
+
+    def speeds(
+        self,
+        asked: Model,
+        work: Workload,
+        runtime: Runtime,
+        strategy: PlacementStrategy,
+        *,
+        skip: Mask | None = None,
+        as_asked: bool = False,
+    ) -> Speeds:
+        """What every machine reaches.
+
+        Args:
+            asked: the model in the format asked for; each machine runs the nearest that it can.
+            work: what is asked; its context may be several, shape (contexts,).
+            runtime: that runs it.
+            strategy: where the model lies.
+            skip: machines that need no answer, shape as the result's.
+            as_asked: leave out machines on which the runtime takes another format.
+        """
+        contexts = np.atleast_1d(np.asarray(work.context, dtype=float))
+        shape = (len(contexts), len(self.machines))
+        found = Speeds(
+            strategy=strategy,
+            formats=np.full(shape[1], "", dtype=object),
+            fits=np.zeros(shape, dtype=bool),
+            **{name: np.full(shape, np.nan) for name in _COLUMNS},
+        )
+        if self.machines and strategy in runtime.strategies:
+            for members, model in self._groups(asked, runtime):
+                unwanted = as_asked and model.format != asked.format
+                if unwanted or (skip is not None and skip[..., members].all()):
+                    continue
+                stack = self._stack(members, len(contexts), links=runtime.weighs_links)
+                for mask, part in _estimates(stack, model, work, contexts, runtime, strategy):
+                    _fill(found, members, mask, part)
+        return found if np.ndim(work.context) else _first(found)
+
+    def _groups(self, asked: Model, runtime: Runtime) -> Iterator[tuple[Index, Model]]:
+        """Machines that one estimate can stand for, with the model as it runs there."""
+        numbers, kinds = self._processors, self._kinds[not runtime.takes_layers]
+        models = [self._as_run(asked, runtime, number) for number in range(numbers.max() + 1)]
+        forms = {model.format: model for model in models if model is not None}
+        names = [model.format if model else "" for model in models]
+        for form, model in forms.items():
+            able = np.array([name == form for name in names])[numbers]
+            for kind in np.unique(kinds[able]):
+                yield np.flatnonzero(able & (kinds == kind)), model
+
+    def _as_run(self, asked: Model, runtime: Runtime, number: int) -> Model | None:
+        """The model as it runs on one kind of processors; None where it does not."""
+        machine = self.machines[int(np.argmax(self._processors == number))]
+        try:
+            return as_run(asked, runtime, machine)
+        except Refusal:
+            return None
+
+    def _stack(self, members: Index, contexts: int, *, links: bool) -> Stack:
+        key = (members.tobytes(), contexts, links)
+        stack = self._stacks.get(key)
+        if stack is None:
+            stack = self._stacks[key] = self._stacked(members, contexts, links=links)
+        return stack
+
+    def _stacked(self, members: Index, contexts: int, *, links: bool) -> Stack:
+        _, first, number = np.unique(
+            self._sizes[links][members], return_index=True, return_inverse=True
+        )
+        sizes = [self.machines[member] for member in members[first] for _ in range(contexts)]
+        return Stack(
+            machine=stacked([self.machines[member] for member in members]),
+            sizes=stacked(sizes),
+            size_count=len(first),
+            index=number * contexts + np.arange(contexts)[:, None],
+        )
+
+
+_COLUMNS = ("decode", "low", "high", "first_token", "load")
+
+
+def _numbered(keys: Iterable[Hashable]) -> Index:
+    """The same number for equal keys, counted from 0."""
+    known: dict[Hashable, int] = {}
+    return np.array([known.setdefault(key, len(known)) for key in keys])
+
+
+def _processors(machine: Machine) -> Hashable:
+    """What a runtime chooses a format by."""
+    gpus = frozenset((gpu.vendor, gpu.family) for gpu in machine.gpus)
+    return (gpus, machine.host.instruction_sets)
+
+
+def _size(machine: Machine, *, links: bool) -> Hashable:
+    """What a runtime places by, besides the kind of machine."""
+    rates = [float(gpu.bandwidth.value) for gpu in machine.gpus]
+    return (
+        tuple(float(gpu.memory.value) for gpu in machine.gpus),
+        tuple(np.argsort(rates, kind="stable")),
+        id(machine.host),
+        id(machine.disk),
+        links
+        and tuple(
+            (float(gpu.link.pinned.value), float(gpu.link.zero_copy.value)) for gpu in machine.gpus
+        ),
+    )
+
+
+def _estimates(
+    stack: Stack,
+    model: Model,
+    work: Workload,
+    contexts: Floats,
+    runtime: Runtime,
+    strategy: PlacementStrategy,
+) -> Iterator[tuple[Mask, Estimate]]:
+    """Estimates of all machines of a stack, each with the places that it holds for."""
+    sized = replace(work, context=np.tile(contexts, stack.size_count))
+    for chosen in _alike(stack, model, sized, runtime):
+        places = np.flatnonzero(chosen)
+        sizes, asked = taken((stack.sizes, sized), places, len(chosen))
+        plan = estimate(model, sizes, asked, runtime, strategy, fitted_constants())
+        if plan.constants is not None:
+            index = np.cumsum(chosen)[stack.index] - 1
+            index = np.maximum(index, 0)
+            yield chosen[stack.index], on_machines(plan, stack.machine, index, plan.constants)
+
+
+def _alike(stack: Stack, model: Model, work: Workload, runtime: Runtime) -> Iterator[Mask]:
+    """Sizes that a runtime places in one way, as masks; all of them for most runtimes."""
+    everything = np.ones(np.size(work.context), dtype=bool)
+    if runtime.apart is None:
+        yield everything
+        return
+    decision = runtime.apart(model, stack.sizes, work) & everything
+    for part in (decision, ~decision):
+        if part.any():
+            yield part
+
+
+def _fill(found: Speeds, members: Index, mask: Mask, part: Estimate) -> None:
+    """Write one estimate's figures into their places."""
+    if part.decode is None or part.first_token is None:
+        return
+    columns = {
+        "fits": part.fits,
+        "decode": part.decode.value,
+        "low": part.decode.low,
+        "high": part.decode.high,
+        "first_token": part.first_token.value,
+        "load": np.nan if part.load is None else part.load,
+    }
+    for name, values in columns.items():
+        column = getattr(found, name)
+        column[:, members] = np.where(mask, values, column[:, members])
+    found.formats[members] = part.model.format
+
+
+def _first(found: Speeds) -> Speeds:
+    """Of results of one context those of it, without that axis."""
+    return replace(
+        found, fits=found.fits[0], **{name: getattr(found, name)[0] for name in _COLUMNS}
+    )
+
+
+def speeds(
+    asked: Model,
+    machines: Sequence[Machine],
+    work: Workload,
+    runtime: Runtime,
+    strategy: PlacementStrategy,
+) -> list[Speed | None]:
+    """One speed for each machine; None where the model does not run there or does not fit.
+
+    Args:
+        asked: the model in the format asked for; each machine runs the nearest that it can.
+        machines: where.
+        work: what is asked.
+        runtime: that runs it.
+        strategy: where the model lies.
+    """
+    found = Fleet(machines).speeds(asked, work, runtime, strategy)
+    return [found.at(index) for index in range(len(machines))]
