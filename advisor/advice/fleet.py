@@ -31,7 +31,8 @@ class Speeds:
         strategy: where the model lies.
         formats: that it has on each, shape (machines,); empty where it does not run.
         fits: every memory holds what it must.
-        decode: tokens generated for each user; not a number where it does not run [tokens/s].
+        decode: tokens generated for each user; not a number where it does not run or is not
+            wanted [tokens/s].
         low: lower end of the range that should hold it four times in five [tokens/s].
         high: its upper end [tokens/s].
         first_token: until the first token comes [s].
@@ -140,7 +141,10 @@ class Fleet:
                 if unwanted or (skip is not None and skip[..., members].all()):
                     continue
                 stack = self._stack(members, len(contexts), links=runtime.weighs_links)
-                for mask, part in _estimates(stack, model, work, contexts, runtime, strategy):
+                open_to = np.ones(shape, bool) if skip is None else ~skip
+                for mask, part in _estimates(
+                    stack, model, work, contexts, runtime, strategy, open_to[:, members]
+                ):
                     _fill(found, members, mask, part)
         return found if np.ndim(work.context) else _first(found)
 
@@ -220,16 +224,28 @@ def _estimates(
     contexts: Floats,
     runtime: Runtime,
     strategy: PlacementStrategy,
+    wanted: Mask,
 ) -> Iterator[tuple[Mask, Estimate]]:
-    """Estimates of all machines of a stack, each with the places that it holds for."""
+    """Estimates of machines of a stack, each with the places that it holds for.
+
+    Args:
+        stack: machines of a kind.
+        model: in the format that the runtime runs.
+        work: what is asked.
+        contexts: cache for each user, shape (contexts,) [tokens].
+        runtime: that runs it.
+        strategy: where the model lies.
+        wanted: machines whose answer matters, shape (contexts, machines); nothing is timed where
+            none of them holds the model.
+    """
     sized = replace(work, context=np.tile(contexts, stack.size_count))
     for chosen in _alike(stack, model, sized, runtime):
         places = np.flatnonzero(chosen)
         sizes, asked = taken((stack.sizes, sized), places, len(chosen))
         plan = estimate(model, sizes, asked, runtime, strategy, fitted_constants())
-        if plan.constants is not None:
-            index = np.cumsum(chosen)[stack.index] - 1
-            index = np.maximum(index, 0)
+        index = np.maximum(np.cumsum(chosen)[stack.index] - 1, 0)
+        holds = np.broadcast_to(plan.fits, places.shape)[index] & chosen[stack.index]
+        if plan.constants is not None and np.any(holds & wanted):
             yield chosen[stack.index], on_machines(plan, stack.machine, index, plan.constants)
 
 

@@ -4,8 +4,9 @@ import argparse
 from datetime import UTC, date, datetime
 from typing import Any
 
-from advisor.advice.finder.machines import find
-from advisor.advice.finder.models import Runnable, runnable
+from advisor.advice.finder.choice import best_of_each
+from advisor.advice.finder.runnable import Runnable, runnable
+from advisor.advice.finder.search import Findings, find
 from advisor.advice.finder.target import Hit, Target
 from advisor.advice.options.question import Question
 from advisor.advice.ownership import Ownership, form_of
@@ -15,13 +16,11 @@ from advisor.cli.command import added, show
 from advisor.errors import InputError
 from advisor.formatting import money, number, range_of, tokens_per_second
 from advisor.model import resolve
-from advisor.runtimes import LLAMA_CPP, runtime
+from advisor.runtimes import LLAMA_CPP, RUNTIMES, runtime
 
 Json = dict[str, Any]
 TEXT_LINES = 40
 """Lines that the text shows; `--json` has all."""
-USUAL = (LLAMA_CPP,)
-"""Runtimes that are tried unless one is named: what most people have, on any card."""
 
 
 def add(commands: Any) -> None:
@@ -32,6 +31,7 @@ def add(commands: Any) -> None:
     )  # fmt: skip
     options.add_model(one, positional=False, required=False)
     options.add_work(one)
+    one.set_defaults(kv_type="")
     options.add_machine(one)
     options.add_money(one)
     target = one.add_argument_group("target")
@@ -57,10 +57,11 @@ def _find(args: argparse.Namespace) -> None:
     target = Target(
         min_tps=args.min_tps, max_usd_per_month=args.max_usd_per_month, max_usd=args.max_usd
     )
-    runtimes = (runtime(args.runtime),) if args.runtime else USUAL
+    runtimes = (runtime(args.runtime),) if args.runtime else RUNTIMES
     formats = (args.quant,) if args.quant else ()
-    hits = find(question, target, runtimes, formats)
-    show(args, [hit_answer(hit) for hit in hits], lambda: _machine_text(hits))
+    caches = (args.kv_type,) if args.kv_type else ()
+    found = find(question, target, runtimes, formats, caches)
+    show(args, [hit_answer(hit) for hit in found.hits], lambda: _machine_text(found))
 
 
 def today() -> date:
@@ -124,7 +125,7 @@ def runnable_answer(one: Runnable, machine: str, count: int, args: argparse.Name
         "count": count,
         "context": one.context,
         "users": float(options.work_of(args).users),
-        "kv_type": args.kv_type,
+        "kv_type": args.kv_type or "f16",
         "decode_tps": one.speed.decode,
         "decode_tps_low": one.speed.low,
         "decode_tps_high": one.speed.high,
@@ -135,11 +136,12 @@ def runnable_answer(one: Runnable, machine: str, count: int, args: argparse.Name
     }
 
 
-def _machine_text(hits: list[Hit]) -> str:
-    if not hits:
+def _machine_text(found: Findings) -> str:
+    best = best_of_each(found.hits)
+    if not best:
         return "Nothing reaches this target; lower the speed or raise the budget."
-    lines = [_machine_line(hit) for hit in hits[:TEXT_LINES]]
-    more = len(hits) - len(lines)
+    lines = [_machine_line(hit) for hit in best[:TEXT_LINES]]
+    more = len(found.hits) - len(lines)
     return "\n".join([*lines, f"{more} more; --json prints all."] if more else lines)
 
 

@@ -240,7 +240,10 @@ def work_of(args: argparse.Namespace) -> Workload:
         InputError: a number out of range, an unknown cache type.
     """
     return Workload(
-        kv_type=args.kv_type, swa_full=args.swa_full, **_given(args, REQUEST), **_drafting(args)
+        kv_type=args.kv_type or "f16",
+        swa_full=args.swa_full,
+        **_given(args, REQUEST),
+        **_drafting(args),
     )
 
 

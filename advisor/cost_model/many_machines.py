@@ -4,8 +4,9 @@ Some 40 sizes of memory stand for all GPUs. Where every byte lies, and what a st
 worked out for these; the times then for each GPU, by the same functions.
 """
 
-from collections.abc import Mapping
-from dataclasses import fields, is_dataclass, replace
+from copy import copy
+from dataclasses import is_dataclass, replace
+from enum import Enum
 from typing import Any, TypeVar
 
 import numpy as np
@@ -17,6 +18,8 @@ from advisor.cost_model.measured_constants import constants_on
 from advisor.machine.machine import Machine
 
 Part = TypeVar("Part")
+PLAIN = frozenset({float, int, bool, str, type(None), frozenset})
+"""Types that hold nothing for each machine."""
 Index = npt.NDArray[np.int_]
 
 
@@ -52,21 +55,27 @@ def taken(part: Part, index: Index, size: int) -> Part:
         index: shape (..., machines).
         size: machines of the plan.
     """
+    if np.array_equal(index, np.arange(size)):
+        return part
     picked: Part = _taken(part, index, size)
     return picked
 
 
 def _taken(part: Any, index: Index, size: int) -> Any:
-    if isinstance(part, np.ndarray):
+    kind = type(part)
+    if kind in PLAIN:
+        return part
+    if kind is np.ndarray:
         return _picked(part, index, size)
-    if isinstance(part, tuple):
-        return tuple(_taken(each, index, size) for each in part)
-    if isinstance(part, Mapping):
+    if kind is tuple:
+        return tuple([_taken(each, index, size) for each in part])
+    if kind is dict:
         return {key: _taken(value, index, size) for key, value in part.items()}
-    if is_dataclass(part) and not isinstance(part, type):
-        values = ((field.name, getattr(part, field.name)) for field in fields(part))
-        new = {name: _taken(value, index, size) for name, value in values}
-        return replace(part, **new)
+    if is_dataclass(part) and not isinstance(part, Enum):
+        # Checked when it was made: some machines of a record need no further check.
+        same = copy(part)
+        vars(same).update({name: _taken(own, index, size) for name, own in vars(part).items()})
+        return same
     return part
 
 

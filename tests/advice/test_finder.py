@@ -8,8 +8,9 @@ from functools import cache
 import pytest
 
 from advisor.advice.compare import as_run
-from advisor.advice.finder.machines import candidates, find
-from advisor.advice.finder.models import runnable
+from advisor.advice.finder.candidates import candidates
+from advisor.advice.finder.runnable import runnable
+from advisor.advice.finder.search import find
 from advisor.advice.finder.target import Target
 from advisor.advice.fleet import Fleet
 from advisor.advice.offers import MoneyInputs
@@ -106,7 +107,7 @@ def question(model: str = "Llama-3.1-70B") -> Question:
     ],
 )
 def test_all_that_is_found_meets_the_target_the_cheapest_first(target: Target) -> None:
-    found = find(question(), target, (LLAMA_CPP,), ("Q4_K_M",))
+    found = find(question(), target, (LLAMA_CPP,), ("Q4_K_M",)).hits
     assert found
     for hit in found:
         assert hit.speed.decode >= target.min_tps
@@ -119,7 +120,7 @@ def test_all_that_is_found_meets_the_target_the_cheapest_first(target: Target) -
 
 def test_a_higher_target_finds_no_more() -> None:
     counts = [
-        len(find(question(), Target(min_tps=speed), (LLAMA_CPP,), ("Q4_K_M",)))
+        len(find(question(), Target(min_tps=speed), (LLAMA_CPP,), ("Q4_K_M",)).hits)
         for speed in (1, 10, 20, 60, 10_000)
     ]
     assert counts == sorted(counts, reverse=True)
@@ -127,10 +128,10 @@ def test_a_higher_target_finds_no_more() -> None:
 
 
 def test_a_card_that_is_not_priced_is_found_without_a_budget_alone() -> None:
-    found = find(question(), Target(min_tps=1), (LLAMA_CPP,), ("Q4_K_M",))
+    found = find(question(), Target(min_tps=1), (LLAMA_CPP,), ("Q4_K_M",)).hits
     unpriced = [hit for hit in found if hit.monthly is None]
     assert unpriced
-    budget = find(question(), Target(min_tps=1, max_usd=1e6), (LLAMA_CPP,), ("Q4_K_M",))
+    budget = find(question(), Target(min_tps=1, max_usd=1e6), (LLAMA_CPP,), ("Q4_K_M",)).hits
     assert all(hit.monthly is not None for hit in budget)
 
 

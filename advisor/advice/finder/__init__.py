@@ -1,1 +1,1 @@
-"""Finder: machines for a model, and models for a machine; start at `machines` and `models`."""
+"""Finder: machines for a model, and models for a machine; start at `search` and `runnable`."""

@@ -36,14 +36,16 @@ class Hit:
         runtime: name.
         machine: GPU, or whole machine.
         count: GPUs of it.
+        whole: it is sold as one.
         context: cache for each user [tokens].
         users: served together.
         kv_type: format of the cache.
         speed: placement, format, tokens/s and first token.
-        offer: bought, rented or owned.
+        offer: bought or rented.
         upfront: paid once [USD]; None without a price.
         monthly: all of a month [USD/month]; None without a price.
         price_date: of its oldest part, ISO; empty without one.
+        dated: every part of the price is of a known day, or typed.
         stale: the price is old, or not dated.
     """
 
@@ -51,6 +53,7 @@ class Hit:
     runtime: str
     machine: str
     count: int
+    whole: bool
     context: float
     users: float
     kv_type: str
@@ -59,16 +62,15 @@ class Hit:
     upfront: float | None
     monthly: float | None
     price_date: str = ""
+    dated: bool = False
     stale: bool = False
 
-    def meets(self, target: Target) -> bool:
-        """It is fast and cheap enough; what has no price meets no limit of cost."""
-        return (
-            self.speed.decode >= target.min_tps
-            and _within(self.monthly, target.max_usd_per_month)
-            and _within(self.upfront, target.max_usd)
-        )
+    @property
+    def may_win(self) -> bool:
+        """It can be had at a price of a known day."""
+        return self.monthly is not None and self.dated
 
-
-def _within(value: float | None, most: float | None) -> bool:
-    return most is None or (value is not None and value <= most)
+    @property
+    def title(self) -> str:
+        """The machine with the number of its GPUs."""
+        return f"{self.count}x {self.machine}" if self.count > 1 else self.machine

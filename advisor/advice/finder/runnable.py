@@ -8,7 +8,7 @@ score. Models without a published score are listed apart, by speed.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from advisor.advice.finder.machines import in_formats
+from advisor.advice.finder.formats import in_formats
 from advisor.advice.quality import QualityRow, quality_rows
 from advisor.advice.speeds import Speed, speed_of
 from advisor.catalog.constants import fitted_constants

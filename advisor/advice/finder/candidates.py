@@ -1,0 +1,78 @@
+"""Machines that are tried: every card in every count in one host, and every whole machine."""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from advisor.advice.fleet import Fleet
+from advisor.advice.options.cards import COUNTS
+from advisor.advice.options.elsewhere import whole_machines
+from advisor.advice.ownership import form_of, room_for
+from advisor.machine import from_catalog, from_spec
+from advisor.machine.catalog import gpu_rows
+from advisor.machine.machine import Machine
+from advisor.machine.spec import MachineSpec
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """One machine that is tried.
+
+    Attributes:
+        name: of its GPU, or of the whole machine.
+        machine: with its GPUs in their host.
+        whole: it is sold as one.
+    """
+
+    name: str
+    machine: Machine
+    whole: bool = False
+
+    @property
+    def count(self) -> int:
+        """GPUs in it."""
+        return len(self.machine.gpus)
+
+
+def candidates(host: Machine) -> list[Candidate]:
+    """Every card of the catalogue in every count, in one host, and every whole machine.
+
+    Args:
+        host: whose processor, RAM and drive stay; a desktop of typical parts where it takes no
+            card, as a Mac or a laptop.
+    """
+    if not room_for(form_of(host), 1) or host.unified:
+        host = from_spec.machine(MachineSpec())
+    rows = (row for row in gpu_rows().values() if not row.unified)
+    cards = [from_catalog.gpu(row.name) for row in rows]
+    several = [
+        Candidate(name=card.name, machine=replace(host, name=card.name, gpus=(card,) * count))
+        for count in COUNTS
+        for card in cards
+    ]
+    whole = [Candidate(name=name, machine=m, whole=True) for name, m in whole_machines()]
+    return [*several, *whole]
+
+
+class _Host:
+    """A machine that can be a key: records with tables in them have no hash of their own."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self._key = repr(machine)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Host) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+
+def fleet_of(host: Machine) -> tuple[list[Candidate], Fleet]:
+    """The candidates around a host and their stacks, kept for the next search around it."""
+    return _fleet_of(_Host(host))
+
+
+@lru_cache(maxsize=4)
+def _fleet_of(host: _Host) -> tuple[list[Candidate], Fleet]:
+    tried = candidates(host.machine)
+    return tried, Fleet([candidate.machine for candidate in tried])

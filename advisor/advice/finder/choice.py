@@ -1,0 +1,47 @@
+"""What is shown of many hits: the best of each machine, and the front of speed and cost."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from advisor.advice.finder.formats import CACHES, FORMATS
+from advisor.advice.finder.target import Hit
+from advisor.advice.pareto import on_front
+from advisor.runtimes import runtime
+
+
+def best_of_each(hits: Sequence[Hit]) -> list[Hit]:
+    """For each machine, bought and rented, the hit that loses least and then the fastest.
+
+    Formats count in the order of `FORMATS`, then the larger cache, then runtimes that people
+    usually meet.
+
+    Args:
+        hits: in any order; that of the machines is kept.
+    """
+    best: dict[tuple[str, int, str], Hit] = {}
+    for hit in hits:
+        key = (hit.machine, hit.count, hit.offer)
+        known = best.get(key)
+        if known is None or _rank(hit) < _rank(known):
+            best[key] = hit
+    return list(best.values())
+
+
+def _rank(hit: Hit) -> tuple[int, int, bool, float]:
+    form = hit.speed.format
+    loss = FORMATS.index(form) if form in FORMATS else len(FORMATS)
+    unusual = not runtime(hit.runtime).mainstream
+    return (loss, CACHES.index(hit.kv_type), unusual, -hit.speed.decode)
+
+
+def front(hits: Sequence[Hit]) -> list[Hit]:
+    """What nothing else beats in cost of a month and speed, the cheapest first.
+
+    What has no price, or one of no known day, beats nothing and is not on it.
+    """
+    able = [hit for hit in hits if hit.may_win]
+    cost = np.array([hit.monthly or 0.0 for hit in able])
+    speed = np.array([hit.speed.decode for hit in able])
+    on = [hit for hit, best in zip(able, on_front(cost, speed), strict=True) if best]
+    return sorted(on, key=lambda hit: (hit.monthly or 0.0, hit.speed.decode))

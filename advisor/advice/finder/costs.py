@@ -1,0 +1,149 @@
+"""What candidates cost to have, and a month of each combination, as arrays.
+
+The sums are those of `options.monthly.Use`, over many speeds at a time.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from advisor.advice.finder.candidates import Candidate
+from advisor.advice.finder.combinations import Places
+from advisor.advice.host_parts import parts_for
+from advisor.advice.money import SECONDS_PER_HOUR, monthly_purchase
+from advisor.advice.options.cards import kinds
+from advisor.advice.options.monthly import Use
+from advisor.advice.options.option import Price
+from advisor.advice.options.prices import asked, bought, rented
+from advisor.advice.options.question import Question
+from advisor.advice.power import PowerDraw, draw_of, idle_hours, monthly_energy
+from advisor.advice.use import computing_seconds, rented_hours, session_seconds
+from advisor.model.model import Floats
+from advisor.units import DAYS_PER_MONTH, HOURS_PER_MONTH
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offer:
+    """One way to have a candidate.
+
+    Attributes:
+        kind: "bought" or "rented".
+        candidate: its place.
+        price: what it rests on; without a price where none is on record.
+        upfront: paid once [USD]; not a number without a price.
+        usd_per_hour: of a rented one [USD/h].
+    """
+
+    kind: str
+    candidate: int
+    price: Price
+    upfront: float
+    usd_per_hour: float = 0.0
+
+    @property
+    def rented(self) -> bool:
+        """It is rented by the hour."""
+        return self.kind == "rented"
+
+
+def offers(question: Question, tried: Sequence[Candidate]) -> list[Offer]:
+    """Every candidate to buy, with or without a price, and those that somebody lets."""
+    cards = {card.name for card in kinds(question)}
+    return [
+        offer
+        for at, candidate in enumerate(tried)
+        for offer in _offers(question, candidate, at, sold=candidate.name in cards)
+    ]
+
+
+def _offers(question: Question, candidate: Candidate, at: int, *, sold: bool) -> list[Offer]:
+    """Ways to have a candidate.
+
+    Args:
+        question: with prices and the kind of host.
+        candidate: which.
+        at: its place.
+        sold: somebody sells the card for such a host; modules of servers are rented alone.
+    """
+    money, name = question.money, candidate.name
+    price = _price(question, candidate) if sold or candidate.whole else Price(usd=None)
+    upfront = np.nan if price.usd is None else price.usd
+    ways = [Offer(kind="bought", candidate=at, price=price, upfront=upfront)]
+    rent = None if candidate.whole else rented(name, candidate.count, money)
+    if rent is not None:
+        price, usd = rent
+        ways.append(Offer(kind="rented", candidate=at, price=price, upfront=0.0, usd_per_hour=usd))
+    return ways
+
+
+def _price(question: Question, candidate: Candidate) -> Price:
+    """Of the cards and what a host needs to hold and feed them, or of the whole machine."""
+    money, name = question.money, candidate.name
+    if asked(name) is None and name not in dict(money.own_price):
+        return Price(usd=None)
+    gpus = candidate.machine.gpus
+    parts = [] if candidate.whole else parts_for(question.ownership.form, (), gpus)
+    return bought(name, 1 if candidate.whole else candidate.count, money, parts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bills:
+    """What a month costs.
+
+    Attributes:
+        use: replies, hours, prices.
+        draws: what each candidate takes from the wall.
+    """
+
+    use: Use
+    draws: Sequence[PowerDraw]
+
+    def owned(self, candidate: Places, usd: Floats, decode: Floats, first_token: Floats) -> Floats:
+        """Of machines of one's own: purchase spread over its months, power idle and busy [USD].
+
+        Args:
+            candidate: places.
+            usd: paid once.
+            decode: tokens generated for each user [tokens/s].
+            first_token: until the first token comes [s].
+        """
+        use, money = self.use, self.use.money
+        each = computing_seconds(first_token, decode, use.generated) / float(use.work.users)
+        busy = each * money.replies_per_day * DAYS_PER_MONTH / SECONDS_PER_HOUR
+        busy = np.minimum(busy, HOURS_PER_MONTH)
+        waits = idle_hours(money.hours_on_per_day * DAYS_PER_MONTH, busy)
+        idle = np.array([draw.idle for draw in self.draws])[candidate]
+        full = np.array([draw.busy for draw in self.draws])[candidate]
+        return np.asarray(
+            monthly_purchase(usd, money.purchase_months)
+            + monthly_energy(idle, waits, money.usd_per_kwh)
+            + monthly_energy(full, busy, money.usd_per_kwh)
+        )
+
+    def rented(
+        self, usd_per_hour: Floats, decode: Floats, first_token: Floats, load: Floats
+    ) -> Floats:
+        """Of rented machines [USD].
+
+        Args:
+            usd_per_hour: rent.
+            decode: tokens generated for each user [tokens/s].
+            first_token: until the first token comes [s].
+            load: to read the model from the drive; not a number where not known [s].
+        """
+        use, money = self.use, self.use.money
+        if money.rented_hours_per_day is not None:
+            return usd_per_hour * money.rented_hours_per_day * DAYS_PER_MONTH
+        turn = session_seconds(
+            first_token, decode, money.thinking_tokens, use.shown, money.reading_tps
+        )
+        starts = money.starts_per_day if money.replies_per_day else 0.0
+        start = 60.0 * money.start_minutes + np.nan_to_num(load)
+        hours = rented_hours(turn / float(use.work.users), money.replies_per_day, starts, start)
+        return np.asarray(usd_per_hour * hours)
+
+
+def bills(question: Question, tried: Sequence[Candidate]) -> Bills:
+    """For a question's use and the candidates tried."""
+    return Bills(use=question.use, draws=[draw_of(candidate.machine) for candidate in tried])

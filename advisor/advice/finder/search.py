@@ -1,0 +1,159 @@
+"""Machines that reach a target for one model: over all GPUs, counts, formats and runtimes."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from advisor.advice.finder.candidates import Candidate, fleet_of
+from advisor.advice.finder.combinations import (
+    NAMES,
+    STRATEGIES,
+    Case,
+    Combinations,
+    Places,
+    cases,
+    combinations,
+)
+from advisor.advice.finder.costs import Bills, Offer, bills, offers
+from advisor.advice.finder.formats import CACHES, FORMATS, in_formats
+from advisor.advice.finder.target import Hit, Target
+from advisor.advice.options.question import Question
+from advisor.advice.price_dates import is_stale
+from advisor.advice.speeds import Speed
+from advisor.machine.machine import Machine
+from advisor.model.model import Floats, Model
+from advisor.runtimes import RUNTIMES, Runtime
+
+Compute = Callable[[Machine, Sequence[Case]], Combinations]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Findings:
+    """What a search found.
+
+    Attributes:
+        hits: that meet the target, the cheapest month first; what has no dated price comes last.
+        tried: combinations that were answered.
+    """
+
+    hits: tuple[Hit, ...]
+    tried: int
+
+
+def find(
+    question: Question,
+    target: Target,
+    runtimes: Sequence[Runtime] = RUNTIMES,
+    formats: Iterable[str] = (),
+    caches: Sequence[str] = (),
+    compute: Compute = combinations,
+) -> Findings:
+    """Each machine, bought and rented, in each runtime and format that meets a target.
+
+    Of several formats of the cache the largest that meets it is shown.
+
+    Args:
+        question: model, host for cards, use, money.
+        target: least speed, most cost.
+        runtimes: which are tried.
+        formats: that the model may have; all of `FORMATS` where none are given.
+        caches: formats of the cache; all that a runtime has where none are given.
+        compute: what answers the cases: this process, or a cluster.
+    """
+    models = in_formats(question.asked, formats or FORMATS)
+    wanted = cases(models, question.work, runtimes, caches, target.min_tps)
+    rows = compute(question.machine, wanted)
+    tried, _ = fleet_of(question.machine)
+    hits = _priced(question, target, models, tried, rows)
+    return Findings(hits=tuple(sorted(hits, key=_order)), tried=rows.tried)
+
+
+def _order(hit: Hit) -> tuple[bool, float, float]:
+    return (not hit.may_win, hit.monthly or 0.0, -hit.speed.decode)
+
+
+def _priced(
+    question: Question,
+    target: Target,
+    models: Sequence[Model],
+    tried: Sequence[Candidate],
+    rows: Combinations,
+) -> Iterator[Hit]:
+    """Rows with each offer of their machine that the budget allows."""
+    every, costs = offers(question, tried), bills(question, tried)
+    for rented in (False, True):
+        ways = {offer.candidate: offer for offer in every if offer.rented is rented}
+        chosen = rows.at(np.isin(rows.candidate, list(ways)))
+        upfront = np.array([ways[at].upfront for at in chosen.candidate.tolist()])
+        monthly = _monthly(costs, chosen, ways, upfront, rented=rented)
+        kept = _within(upfront, target.max_usd) & _within(monthly, target.max_usd_per_month)
+        for row in _largest_cache(chosen, np.flatnonzero(kept)).tolist():
+            offer = ways[int(chosen.candidate[row])]
+            yield _hit(question, models, tried, chosen, row, offer, float(monthly[row]))
+
+
+def _monthly(
+    costs: Bills, rows: Combinations, ways: dict[int, Offer], upfront: Floats, *, rented: bool
+) -> Floats:
+    if not rented:
+        return costs.owned(rows.candidate, upfront, rows.decode, rows.first_token)
+    rent = np.array([ways[at].usd_per_hour for at in rows.candidate.tolist()])
+    return costs.rented(rent, rows.decode, rows.first_token, rows.load)
+
+
+def _within(values: Floats, most: float | None) -> npt.NDArray[np.bool_]:
+    """Values within a limit; what has no number is within no limit but the open one."""
+    if most is None:
+        return np.ones(len(values), dtype=bool)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(values <= most)
+
+
+def _largest_cache(rows: Combinations, kept: Places) -> Places:
+    """Of rows that differ in the format of the cache alone, those with the largest."""
+    columns = (rows.candidate, rows.runtime, rows.form, rows.context)
+    order = kept[np.lexsort((rows.cache[kept], *(column[kept] for column in columns)))]
+    if not len(order):
+        return order
+    alike = np.logical_and.reduce([column[order][1:] == column[order][:-1] for column in columns])
+    return np.asarray(order[np.append(True, ~alike)])
+
+
+def _hit(
+    question: Question,
+    models: Sequence[Model],
+    tried: Sequence[Candidate],
+    rows: Combinations,
+    row: int,
+    offer: Offer,
+    monthly: float,
+) -> Hit:
+    candidate, price = tried[int(rows.candidate[row])], offer.price
+    load = float(rows.load[row])
+    return Hit(
+        model=question.asked.name,
+        runtime=NAMES[rows.runtime[row]],
+        machine=candidate.name,
+        count=candidate.count,
+        whole=candidate.whole,
+        context=float(rows.context[row]),
+        users=float(question.work.users),
+        kv_type=CACHES[rows.cache[row]],
+        speed=Speed(
+            strategy=STRATEGIES[rows.strategy[row]],
+            format=models[rows.form[row]].format,
+            decode=float(rows.decode[row]),
+            low=float(rows.low[row]),
+            high=float(rows.high[row]),
+            first_token=float(rows.first_token[row]),
+            load=None if np.isnan(load) else load,
+        ),
+        offer=offer.kind,
+        upfront=None if np.isnan(offer.upfront) else offer.upfront,
+        monthly=None if np.isnan(monthly) else monthly,
+        price_date=price.date,
+        dated=bool(price.date) or price.typed,
+        stale=not price.typed and is_stale(price.date, question.today),
+    )
