@@ -140,7 +140,7 @@ class Fleet:
                 unwanted = as_asked and model.format != asked.format
                 if unwanted or (skip is not None and skip[..., members].all()):
                     continue
-                stack = self._stack(members, len(contexts), links=runtime.weighs_links)
+                stack = self._stack(members, len(contexts), links=runtime.reads_over_link)
                 open_to = np.ones(shape, bool) if skip is None else ~skip
                 for mask, part in _estimates(
                     stack, model, work, contexts, runtime, strategy, open_to[:, members]

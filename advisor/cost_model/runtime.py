@@ -67,7 +67,6 @@ class Runtime:
         reads_over_link: its kernels can read weights in RAM over the link, without a copy.
         apart: what it decides by the size of a machine and cannot decide for several at once;
             machines that differ in it are placed apart. None where there is no such thing.
-        weighs_links: its placement depends on the rates of the link, too.
         build: fork it belongs to, as named in `catalog.constants.Scope`; empty for none.
         version: release its command is written for, with the date of the check.
         strategies: supported placements.
@@ -98,7 +97,6 @@ class Runtime:
     command: Callable[[Model, Placement, Machine, Workload], str]
     at_once: Callable[[Model, Machine, Workload], Array] | None = None
     apart: Callable[[Model, Machine, Workload], npt.NDArray[np.bool_]] | None = None
-    weighs_links: bool = False
     build: str = ""
     takes_layers: bool = False
     computes_in_ram: bool = False

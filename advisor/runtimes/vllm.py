@@ -335,7 +335,6 @@ VLLM = Runtime(
     command=command,
     reads_over_link=True,
     at_once=at_once,
-    weighs_links=True,
     quantized_kv_type="fp8",
     setup=checkpoint_server(
         command,
