@@ -3,13 +3,10 @@
 A document keeps keys ("in_place"); every page and file shows these words.
 """
 
+from advisor.advice.cards import TITLES
 from advisor.reports.parts import OptionKind, PlacementKey, Tier
 
-PLACEMENTS: dict[PlacementKey, str] = {
-    "gpu-resident": "In the GPU",
-    "cpu-offload": "Offload to RAM",
-    "nvme-offload": "Offload to NVMe",
-}
+PLACEMENTS: dict[PlacementKey, str] = {strategy.value: title for strategy, title in TITLES.items()}
 TIERS: dict[Tier, str] = {"VRAM": "VRAM", "RAM": "RAM", "disk": "drive"}
 MEMORY_PARTS = ("weights", "KV cache", "buffers")
 TIME_PARTS = {

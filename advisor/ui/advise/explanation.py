@@ -8,24 +8,13 @@ from markupsafe import Markup
 
 from advisor.advice.compare import decode_tps
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.schedule import Flow, Route
-from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN
+from advisor.cost_model.schedule import Flow
 from advisor.formatting import number, seconds, tokens_per_second
 from advisor.reports.from_advice import figure_text
+from advisor.reports.words import time_part
 from advisor.ui.parts.glossary import explained
 from advisor.ui.parts.markup import block, joined, show, table, two_lines
 from advisor.units import GB
-
-PART_NAMES = {
-    Route.RESIDENT: "GPU reads its memory",
-    Route.IN_PLACE: "processor reads RAM",
-    Route.STREAMED: "weights cross the link",
-    Route.PAGED: "pages come from the drive",
-    Route.STAGED: "drive, then link",
-    LAYERS: "fixed cost of layers",
-    CROSSINGS: "hand-overs between processors",
-    TOKEN: "fixed cost of a token",
-}
 
 
 def button(estimate: Estimate) -> None:
@@ -66,7 +55,7 @@ def _parts(estimate: Estimate) -> Iterable[tuple[Markup, str, str, str]]:
         spent, size = float(duration), moved.get(name, 0.0)
         if spent > 0:
             yield (
-                explained(PART_NAMES.get(name, name)),
+                explained(time_part(str(name))),
                 f"{number(size / GB, 3)} GB" if size else "",
                 f"{number(size / spent / GB, 3)} GB/s" if size else "",
                 seconds(spent),
