@@ -6,6 +6,8 @@ deserves; whole digits are never dropped. What is not finite is "unknown".
 
 import math
 from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from advisor.units import GB, GIB, KB, KIB, MB, MIB
@@ -87,20 +89,56 @@ def seconds(duration: float) -> str:
     return _with_unit(number(duration / 86_400), "days")
 
 
+@dataclass(frozen=True, kw_only=True)
+class Currency:
+    """What a person pays in.
+
+    Attributes:
+        code: three letters.
+        usd: what one unit is worth [USD].
+    """
+
+    code: str = "USD"
+    usd: float = 1.0
+
+    @property
+    def sign(self) -> str:
+        """Before an amount."""
+        return {"USD": "$", "EUR": "\u20ac", "GBP": "\u00a3"}.get(self.code, f"{self.code} ")
+
+
+US_DOLLAR = Currency()
+_shown: ContextVar[Currency] = ContextVar("currency", default=US_DOLLAR)
+"""The currency of whoever is being answered; amounts are in US dollars everywhere else."""
+
+
+def show_money_in(currency: Currency) -> None:
+    """Write amounts in a currency from here on, for the person who is being answered."""
+    _shown.set(currency)
+
+
+def shown_currency() -> Currency:
+    """The currency that amounts are written in."""
+    return _shown.get()
+
+
 def money(amount: float) -> str:
-    """US dollars: cents below ten dollars, whole dollars from there [USD]."""
+    """Cents below ten of the currency, whole units from there [USD]."""
     if not math.isfinite(amount):
         return UNKNOWN
-    sign, size = ("-" if amount < 0 else ""), abs(amount)
+    currency = _shown.get()
+    sign, size = ("-" if amount < 0 else "") + currency.sign, abs(amount) / currency.usd
     if size >= 9.995:
-        return f"{sign}${size:,.0f}"
-    return f"{sign}${size:.2f}" if size >= 0.01 or size == 0 else f"{sign}${number(size)}"
+        return f"{sign}{size:,.0f}"
+    return f"{sign}{size:.2f}" if size >= 0.01 or size == 0 else f"{sign}{number(size)}"
 
 
 def money_per_hour(amount: float) -> str:
-    """A rent: dollars and cents an hour below a hundred dollars [USD/h]."""
-    cents = math.isfinite(amount) and 9.995 <= abs(amount) < 99.995
-    text = f"{'-' if amount < 0 else ''}${abs(amount):.2f}" if cents else money(amount)
+    """A rent: with cents below a hundred of the currency an hour [USD/h]."""
+    currency = _shown.get()
+    size = abs(amount) / currency.usd
+    cents = math.isfinite(amount) and 9.995 <= size < 99.995
+    text = f"{'-' if amount < 0 else ''}{currency.sign}{size:.2f}" if cents else money(amount)
     return _with_unit(text, "an hour")
 
 

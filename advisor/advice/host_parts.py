@@ -47,6 +47,12 @@ def host_part_rows() -> tuple[HostPartRow, ...]:
     return tuple(sorted(rows, key=lambda row: (row.part, row.size)))
 
 
+@cache
+def part_kinds() -> tuple[str, ...]:
+    """Kinds of parts, as the table names them."""
+    return tuple(dict.fromkeys(row.part for row in host_part_rows()))
+
+
 @lru_cache(maxsize=1024)
 def smallest(part: str, size: float) -> HostPartRow | None:
     """The smallest part that is large enough; None where none sold is."""

@@ -1,11 +1,14 @@
 """What a GPU costs by the month, from data/prices/prices.csv or from what a person typed."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from advisor.advice.money import monthly_power, monthly_purchase, monthly_rent
 from advisor.advice.price_rows import PriceRow, price_rows
-from advisor.catalog.inputs import MONEY, check_all
+from advisor.catalog.inputs import MONEY, check_all, in_usd
+from advisor.errors import InputError
+from advisor.units import DAYS_PER_MONTH
 
 DESKTOP_CARDS = 2
 """GPUs of one kind that a bought machine is taken to have room and power for; assumed."""
@@ -17,6 +20,8 @@ class MoneyInputs:
 
     Attributes:
         replies_per_day: replies that people wait for, all users together.
+        days_per_week: days on which that is so.
+        answer_hours: hours of such a day in which all of them must be given [h].
         usd_per_hour_of_time: worth of an hour of waiting [USD/h].
         rented_hours_per_day: hours a day that a rented machine is kept; None for as many as use
             and starts take [h].
@@ -28,14 +33,20 @@ class MoneyInputs:
             comes, and takes a number as large as its output [tokens/s].
         purchase_months: months over which a purchase is spread.
         usd_per_kwh: price of electricity; 0.18 is about what US homes pay, type yours [USD/kWh].
+        api_usd_in: price of an API of one's own, a million tokens sent; None without one [USD].
+        api_usd_out: the same for a million tokens answered [USD].
+        api_tps: speed of an API where none is published [tokens/s].
         own_rent: rents that replace the catalogue's, per GPU name [USD/h].
-        own_price: prices that replace the catalogue's, per GPU name [USD each].
+        own_price: prices that replace those on record: of a GPU, a whole machine, or a part of the
+            host by its kind ("psu", "dock") [USD each].
 
     Raises:
-        InputError: a number out of its limits.
+        InputError: a number out of its limits, or half of an API's price.
     """
 
     replies_per_day: float = 40.0
+    days_per_week: float = 7.0
+    answer_hours: float = 24.0
     usd_per_hour_of_time: float = 30.0
     rented_hours_per_day: float | None = None
     hours_on_per_day: float = 8.0
@@ -45,11 +56,49 @@ class MoneyInputs:
     reading_tps: float = 10.0
     purchase_months: float = 36.0
     usd_per_kwh: float = 0.18
+    api_usd_in: float | None = None
+    api_usd_out: float | None = None
+    api_tps: float | None = None
     own_rent: tuple[tuple[str, float], ...] = ()
     own_price: tuple[tuple[str, float], ...] = ()
 
     def __post_init__(self) -> None:
         check_all(MONEY, vars(self))
+        if (self.api_usd_in is None) != (self.api_usd_out is None):
+            raise InputError(
+                "Half of an API's price is typed; give both --api-usd-in and --api-usd-out."
+            )
+
+    @property
+    def days(self) -> float:
+        """Days of a month on which it is used."""
+        return DAYS_PER_MONTH * self.days_per_week / 7.0
+
+
+def money_in_usd(
+    values: Mapping[str, Any],
+    own_rent: Iterable[tuple[str, float]],
+    own_price: Iterable[tuple[str, float]],
+    usd: float,
+) -> MoneyInputs:
+    """What a person typed, defaults for the rest, all of it taken as of their currency.
+
+    Args:
+        values: of the inputs of `MONEY`, by name; those left out are at their default.
+        own_rent: of GPUs by the hour.
+        own_price: of GPUs, machines or parts.
+        usd: what one unit of the currency is worth [USD].
+
+    Raises:
+        InputError: a number out of its limits.
+    """
+    plain = MoneyInputs()
+    stated = {entry.name: values.get(entry.name, getattr(plain, entry.name)) for entry in MONEY}
+    return MoneyInputs(
+        **in_usd(stated, usd),
+        own_rent=tuple((name, amount * usd) for name, amount in own_rent),
+        own_price=tuple((name, amount * usd) for name, amount in own_price),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

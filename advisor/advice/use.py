@@ -52,7 +52,11 @@ def session_seconds(
 
 
 def rented_hours(
-    session: Array, replies_per_day: Array, starts_per_day: Array, start_seconds: Array
+    session: Array,
+    replies_per_day: Array,
+    starts_per_day: Array,
+    start_seconds: Array,
+    days: Array = DAYS_PER_MONTH,
 ) -> Array:
     """Hours of a month that a machine is rented when it is stopped between sessions [h/month].
 
@@ -63,18 +67,24 @@ def rented_hours(
         replies_per_day: one after another.
         starts_per_day: times it is started.
         start_seconds: from asking for it until the model answers, loading included [s].
+        days: of a month on which it is used.
     """
     each_day = (replies_per_day * session + starts_per_day * start_seconds) / SECONDS_PER_HOUR
-    return DAYS_PER_MONTH * np.minimum(each_day, 24.0)
+    return days * np.minimum(each_day, 24.0)
 
 
-def monthly_tokens(replies_per_day: Array, tokens: Array) -> Array:
+def monthly_tokens(replies_per_day: Array, tokens: Array, days: Array = DAYS_PER_MONTH) -> Array:
     """Tokens of all replies of a month [tokens/month]."""
-    return replies_per_day * tokens * DAYS_PER_MONTH
+    return replies_per_day * tokens * days
 
 
 def api_cost(
-    replies_per_day: Array, prompt: Array, generated: Array, usd_in: Array, usd_out: Array
+    replies_per_day: Array,
+    prompt: Array,
+    generated: Array,
+    usd_in: Array,
+    usd_out: Array,
+    days: Array = DAYS_PER_MONTH,
 ) -> Array:
     """What an API takes for a month [USD/month]: replies x days x (prompt p_in + generated p_out).
 
@@ -84,6 +94,7 @@ def api_cost(
         generated: tokens answered, thought ones included, as providers charge them [tokens].
         usd_in: price of a million tokens sent [USD].
         usd_out: price of a million tokens answered [USD].
+        days: of a month on which it is called.
     """
     each = (prompt * usd_in + generated * usd_out) / 1e6
-    return replies_per_day * DAYS_PER_MONTH * each
+    return replies_per_day * days * each

@@ -203,6 +203,14 @@ MONEY = (
         help="replies that people wait for in a day, all users together",
     ),
     Input(
+        name="days_per_week", label="Days a week", limits=(0.1, 7),
+        help="days of a week on which it is used",
+    ),
+    Input(
+        name="answer_hours", label="Answers within", unit="h", limits=(0.1, 24),
+        help="hours of such a day in which all replies must be given",
+    ),
+    Input(
         name="usd_per_hour_of_time", label="Worth of an hour", unit="$", limits=(0, 100_000),
         help="what an hour of waiting costs you",
     ),
@@ -227,6 +235,18 @@ MONEY = (
         help="how fast replies are read: faster output saves no time; large for batch jobs",
     ),
     Input(
+        name="api_usd_in", label="Your API, sent", unit="$", limits=(0, 10_000),
+        help="what your API takes for a million tokens sent",
+    ),
+    Input(
+        name="api_usd_out", label="Your API, answered", unit="$", limits=(0, 10_000),
+        help="what your API takes for a million tokens answered",
+    ),
+    Input(
+        name="api_tps", label="API speed", unit="tokens/s", limits=(0.01, 1_000_000),
+        help="how fast an API answers whose speed nobody publishes",
+    ),
+    Input(
         name="hours_on_per_day", label="On for hours a day", limits=(0, 24),
         help="how long your machine is on for this, waiting for work",
     ),
@@ -240,6 +260,15 @@ MONEY = (
     ),
 )  # fmt: skip
 """Numbers of `MoneyInputs`."""
+
+CURRENCY = Input(
+    name="usd_rate",
+    label="Worth of one unit",
+    unit="US $",
+    limits=(1e-6, 1000),
+    help="what one unit of your currency is worth in US dollars, as you know it",
+)
+"""Of `Currency`; amounts that are typed are in that currency."""
 
 OWNERSHIP = (
     Input(
@@ -277,6 +306,19 @@ TARGET = (
 
 BY_NAME = {
     entry.name: entry
-    for entry in (*MACHINE, *REQUEST, *DRAFT, *PLACEMENT, *MONEY, *OWNERSHIP, *TARGET)
+    for entry in (*MACHINE, *REQUEST, *DRAFT, *PLACEMENT, *MONEY, CURRENCY, *OWNERSHIP, *TARGET)
 }
 """Every input."""
+
+
+def in_usd(values: Mapping[str, Any], usd: float) -> dict[str, Any]:
+    """Values by name, amounts of money among them in US dollars.
+
+    Args:
+        values: of any inputs, as they were typed.
+        usd: what one unit of their currency is worth [USD].
+    """
+    return {
+        name: value * usd if value is not None and BY_NAME[name].unit.startswith("$") else value
+        for name, value in values.items()
+    }

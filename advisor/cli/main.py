@@ -34,7 +34,15 @@ from advisor.cli.command import Command, added, program, show
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError, InputError
-from advisor.formatting import memory, money, range_of, seconds, tokens_per_second
+from advisor.formatting import (
+    US_DOLLAR,
+    memory,
+    money,
+    range_of,
+    seconds,
+    show_money_in,
+    tokens_per_second,
+)
 from advisor.model import resolve
 from advisor.model.model import Model
 from advisor.runtimes import RUNTIMES, runtime
@@ -46,6 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args.typed = sys.argv[1:] if arguments is None else list(arguments)
     command: Command = args.command
     try:
+        show_money_in(options.currency_of(args) if hasattr(args, "currency") else US_DOLLAR)
         code = command(args)
         if sys.stdout:  # None where it was closed before the start
             sys.stdout.flush()

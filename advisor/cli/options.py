@@ -6,17 +6,19 @@ import sys
 from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from advisor.advice.diagnosis.causes.table import this_system
 from advisor.advice.diagnosis.diagnose import Measured
 from advisor.advice.diagnosis.reported_speeds import reported_in
-from advisor.advice.offers import MoneyInputs
+from advisor.advice.offers import MoneyInputs, money_in_usd
+from advisor.advice.options.prices import priced_name
 from advisor.advice.ownership import Form, Ownership, form_of
 from advisor.calibration import local_machine
 from advisor.calibration.imported_machine import named_machine
 from advisor.calibration.imported_store import is_imported
 from advisor.catalog.inputs import (
+    CURRENCY,
     DRAFT,
     MACHINE,
     MONEY,
@@ -25,10 +27,12 @@ from advisor.catalog.inputs import (
     REQUEST,
     Input,
     check_all,
+    in_usd,
 )
 from advisor.cost_model.placement import LOAD_MODES, PlacementStrategy, Settings, stated
 from advisor.cost_model.workload import DRAFTS, Workload
 from advisor.errors import InputError
+from advisor.formatting import Currency
 from advisor.machine import from_spec
 from advisor.machine.catalog import find_gpu
 from advisor.machine.from_name import machine_by_name
@@ -119,9 +123,15 @@ def add_money(parser: argparse.ArgumentParser) -> None:
         help="rent of a GPU by the hour that replaces the price on record",
     )  # fmt: skip
     group.add_argument(
-        "--own-price", type=own_price, action="append", default=[], metavar="GPU=USD",
-        help="price of a GPU that replaces the one on record",
+        "--own-price", type=own_price, action="append", default=[], metavar="NAME=USD",
+        help="price of a GPU, a whole machine or a part (psu, dock, ram ...) that replaces the one "
+        "on record",
     )  # fmt: skip
+    group.add_argument(
+        "--currency", type=currency_code, default="USD", metavar="CODE",
+        help="of all amounts that you type and read; needs --usd-rate (USD)",
+    )  # fmt: skip
+    _add(group, (CURRENCY,))
 
 
 def _add(
@@ -157,10 +167,13 @@ def _type_of(entry: Input) -> Callable[[str], Any]:
     return int if entry.whole and entry in MACHINE else float
 
 
-def typed(read: Callable[[str], float]) -> Callable[[str], float]:
+Typed = TypeVar("Typed")
+
+
+def typed(read: Callable[[str], Typed]) -> Callable[[str], Typed]:
     """A reader of one option, whose error argparse prints beside the option's name."""
 
-    def value(text: str) -> float:
+    def value(text: str) -> Typed:
         try:
             return read(text)
         except InputError as error:
@@ -186,7 +199,7 @@ def ownership_of(args: argparse.Namespace, machine: Machine) -> Ownership:
         InputError: an amount out of range, resale of what is rented.
     """
     form = Form(args.form) if args.form else form_of(machine)
-    return Ownership(form=form, **_given(args, OWNERSHIP))
+    return Ownership(form=form, **in_usd(_given(args, OWNERSHIP), currency_of(args).usd))
 
 
 def owned_machine(args: argparse.Namespace, machine: Machine) -> Machine:
@@ -210,27 +223,63 @@ def own_rent(text: str) -> tuple[str, float]:
     Raises:
         ArgumentTypeError: no such form, or no rent of zero or more.
     """
-    return _gpu_and_usd(text, "rent", "RTX 4090=0.4")
+    return _name_and_usd(text, "rent", "RTX 4090=0.4", lambda name: find_gpu(name).name)
 
 
 def own_price(text: str) -> tuple[str, float]:
-    """A GPU and its price, from "RTX 4090=1800".
+    """What is bought and its price, from "RTX 4090=1800" or "dock=110".
 
     Raises:
         ArgumentTypeError: no such form, or no price of zero or more.
     """
-    return _gpu_and_usd(text, "price", "RTX 4090=1800")
+    return _name_and_usd(text, "price", "RTX 4090=1800", priced_name)
 
 
-def _gpu_and_usd(text: str, what: str, example: str) -> tuple[str, float]:
-    gpu, _, usd = text.rpartition("=")
+def _name_and_usd(
+    text: str, what: str, example: str, read: Callable[[str], str]
+) -> tuple[str, float]:
+    name, _, usd = text.rpartition("=")
     try:
         amount = float(usd)
     except ValueError:
         amount = math.nan
-    if gpu and 0 <= amount < math.inf:
-        return find_gpu(gpu).name, amount
-    raise argparse.ArgumentTypeError(f"{text!r} is no {what}; write GPU=USD, as {example!r}.")
+    if name and 0 < amount < MOST_TYPED:
+        return typed(read)(name), amount
+    raise argparse.ArgumentTypeError(
+        f"{text!r} is no {what}; write NAME=AMOUNT with an amount above 0, as {example!r}."
+    )
+
+
+MOST_TYPED = 1e9
+"""No amount that is typed reaches this, in any currency."""
+
+
+def currency_code(text: str) -> str:
+    """Three letters, as "EUR".
+
+    Raises:
+        ArgumentTypeError: something else.
+    """
+    code = text.strip().upper()
+    if len(code) == 3 and code.isascii() and code.isalpha():
+        return code
+    raise argparse.ArgumentTypeError(f"{text!r} is no currency; write its three letters, as EUR.")
+
+
+def currency_of(args: argparse.Namespace) -> Currency:
+    """What amounts are typed and shown in.
+
+    Raises:
+        InputError: another currency than the dollar without what it is worth, or the reverse.
+    """
+    code, rate = args.currency, args.usd_rate
+    if (code == "USD") != (rate is None):
+        raise InputError(
+            f"--currency {code} goes with --usd-rate, what one unit is worth in US dollars today; "
+            "no rate is assumed. Give both, or leave both out."
+        )
+    CURRENCY.check(rate)
+    return Currency(code=code, usd=rate or 1.0)
 
 
 def work_of(args: argparse.Namespace) -> Workload:
@@ -344,16 +393,13 @@ def settings_of(args: argparse.Namespace) -> Settings:
 
 
 def money_of(args: argparse.Namespace) -> MoneyInputs:
-    """What the options say about time and money.
+    """What the options say about time and money, in US dollars.
 
     Raises:
         InputError: a number out of range.
     """
-    return MoneyInputs(
-        **_given(args, MONEY),
-        own_rent=tuple(args.own_rent),
-        own_price=tuple(args.own_price),
-    )
+    usd = currency_of(args).usd
+    return money_in_usd(_given(args, MONEY), args.own_rent, args.own_price, usd)
 
 
 def _given(args: argparse.Namespace, inputs: tuple[Input, ...]) -> dict[str, Any]:

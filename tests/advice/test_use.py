@@ -1,10 +1,14 @@
 """Waiting, sessions, rent by use and API prices, worked by hand. A month has 30.4375 days."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from advisor.advice.offers import MoneyInputs
+from advisor.advice.options.monthly import Use
+from advisor.advice.speeds import Speed
 from advisor.advice.use import (
     api_cost,
     computing_seconds,
@@ -13,6 +17,8 @@ from advisor.advice.use import (
     session_seconds,
     waiting_seconds,
 )
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.workload import Workload
 
 
 def test_a_reader_waits_for_what_comes_slower_than_it_is_read() -> None:
@@ -65,3 +71,20 @@ def test_more_speed_never_makes_anybody_wait_longer() -> None:
     assert np.all(np.diff(waits) <= 0)
     assert np.all(np.diff(turns) <= 0)
     assert np.all(turns >= waits)
+
+
+def test_working_days_and_the_hours_of_a_day_count() -> None:
+    # 5 days a week: 30.4375 x 5 / 7 = 21.741 days; 40 replies of 42 s: 0.46667 h a day
+    worked = MoneyInputs(days_per_week=5)
+    assert worked.days == pytest.approx(21.741071, abs=1e-6)
+    slow = Speed(
+        strategy=PlacementStrategy.CPU_OFFLOAD, format="", decode=5, low=4, high=6,
+        first_token=2, load=None,
+    )  # fmt: skip
+    use = Use(work=Workload(output=200), money=worked)
+    assert use.busy_hours(slow) == pytest.approx(21.741071 * 40 * 42 / 3600)
+    assert use.tokens == pytest.approx(21.741071 * 40 * 200)
+    # 28 minutes of answers: within half an hour, not within a quarter of one
+    for hours, enough in ((0.5, True), (0.25, False)):
+        within = Use(work=use.work, money=replace(worked, answer_hours=hours))
+        assert within.keeps_up(slow) is enough

@@ -8,6 +8,7 @@ import pytest
 from advisor.advice.offers import MoneyInputs
 from advisor.catalog.inputs import (
     BY_NAME,
+    CURRENCY,
     DRAFT,
     MACHINE,
     MONEY,
@@ -34,7 +35,10 @@ CHANGES = [
     {"gpu2": "RTX 4090"},
     {"gpu": "Apple M2 Ultra 76c", "pool": 128.0, "cpu": None, "ram": None},
     {"replies": 7.0, "hour": 12.5, "rentday": 3.0, "months": 12.0, "kwh": 0.3},
-    {"rentgpu": "RTX 4090", "rentusd": 0.4},
+    {"rentgpu": "RTX 4090", "rentusd": 0.4, "days": 5.0, "within": 8.0},
+    {"buygpu": "dock", "buyusd": 110.0, "currency": "EUR", "rate": 1.125, "kwh": 0.4},
+    {"buygpu": "DGX Spark (GB10)", "buyusd": 3500.0, "currency": "EUR", "resale": 600.0},
+    {"apiin": 0.1, "apiout": 0.4, "apispeed": 60.0, "currency": "CHF", "rate": 1.25},
     {"gpu": "No GPU", "cpu": "EPYC 9355", "ram": 384.0, "experts": 5},
 ]
 """Inputs that differ from the first visit's."""
@@ -63,6 +67,9 @@ def test_a_copied_command_describes_what_the_page_does(changes: dict[str, object
     assert options.work_of(args) == chosen.workload()
     assert options.settings_of(args) == chosen.settings()
     assert options.money_of(args) == chosen.money()
+    assert options.currency_of(args) == chosen.paying()
+    here = options.machine_of(args)
+    assert options.ownership_of(args, here) == chosen.ownership(here)
     assert args.model == chosen.model
     assert args.quant == chosen.form
     assert args.runtime == (None if chosen.runtime == ANY else chosen.runtime)
@@ -93,7 +100,7 @@ def test_every_input_is_an_attribute_of_its_noun(inputs, noun) -> None:
 
 
 def test_names_and_options_are_told_apart() -> None:
-    every = (*MACHINE, *REQUEST, *DRAFT, *PLACEMENT, *MONEY, *OWNERSHIP, *TARGET)
+    every = (*MACHINE, *REQUEST, *DRAFT, *PLACEMENT, *MONEY, CURRENCY, *OWNERSHIP, *TARGET)
     assert len(BY_NAME) == len(every)
     assert len({entry.option for entry in every}) == len(every)
 

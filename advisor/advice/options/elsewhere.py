@@ -141,27 +141,38 @@ def _rented(
 def apis(question: Question, kept: Option) -> list[Option]:
     """Providers that serve the model, the cheapest for this use first."""
     rows = api_price_rows().get(question.asked.name, ())
-    options = (_called(question, kept, row) for row in rows)
+    options = [_called(question, kept, row) for row in rows]
+    if question.money.api_usd_in is not None and question.money.api_usd_out is not None:
+        usd = question.money.api_usd_in, question.money.api_usd_out
+        cost = question.use.called(*usd, question.ownership.resale)
+        price = Price(typed=True, note=f"{_by_token(*usd)}, as you typed")
+        speed = _at(question.money.api_tps)
+        options.append(question.option(OptionKind.API, "Your API", speed, cost, price, kept=kept))
     return sorted(options, key=lambda option: option.monthly or 0.0)
+
+
+def _by_token(usd_in: float, usd_out: float) -> str:
+    return f"${usd_in:g} in, ${usd_out:g} out per million tokens"
 
 
 def _called(question: Question, kept: Option, row: ApiPriceRow) -> Option:
     cost = question.use.called(row.usd_per_mtok_in, row.usd_per_mtok_out, question.ownership.resale)
-    note = (
-        f"${row.usd_per_mtok_in:g} in, ${row.usd_per_mtok_out:g} out per million tokens, "
-        f"{row.provider}"
-    )
+    note = f"{_by_token(row.usd_per_mtok_in, row.usd_per_mtok_out)}, {row.provider}"
     price = Price(date=row.date, note=note, sources=(row.source,))
     return question.option(
-        OptionKind.API, f"{row.provider}: {row.model_id}", _published(row), cost, price, kept=kept
+        OptionKind.API,
+        f"{row.provider}: {row.model_id}",
+        _at(row.decode_tps or question.money.api_tps),
+        cost,
+        price,
+        kept=kept,
     )
 
 
-def _published(row: ApiPriceRow) -> Speed | None:
-    """The speed that a provider publishes; the first token is not counted where none is."""
-    if row.decode_tps is None:
+def _at(speed: float | None) -> Speed | None:
+    """An API's speed, as published or typed; its first token is not counted [tokens/s]."""
+    if speed is None:
         return None
-    speed = row.decode_tps
     return Speed(
         strategy=PlacementStrategy.GPU_RESIDENT, format="", decode=speed, low=speed, high=speed,
         first_token=0.0, load=None,

@@ -16,7 +16,7 @@ from advisor.advice.use import (
     waiting_seconds,
 )
 from advisor.cost_model.workload import Workload
-from advisor.units import DAYS_PER_MONTH, HOURS_PER_MONTH
+from advisor.units import HOURS_PER_MONTH
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +44,7 @@ class Use:
     @property
     def tokens(self) -> float:
         """Tokens of all replies of a month."""
-        return float(monthly_tokens(self.money.replies_per_day, self.generated))
+        return float(monthly_tokens(self.money.replies_per_day, self.generated, self.money.days))
 
     def hours_lost(self, speed: Speed) -> float:
         """Waiting in a month [h]; no more than the hours that its users have."""
@@ -52,7 +52,7 @@ class Use:
             speed.first_token, speed.decode, self.money.thinking_tokens, self.shown,
             self.money.reading_tps,
         )  # fmt: skip
-        hours = float(each) * self.money.replies_per_day * DAYS_PER_MONTH / SECONDS_PER_HOUR
+        hours = float(each) * self.money.replies_per_day * self.money.days / SECONDS_PER_HOUR
         return min(hours, HOURS_PER_MONTH * float(self.work.users))
 
     def start_seconds(self, speed: Speed) -> float:
@@ -64,22 +64,22 @@ class Use:
         if self.money.rented_hours_per_day is not None and self.money.rented_hours_per_day >= 24:
             return 0.0
         starts = self.money.starts_per_day if self.money.replies_per_day else 0.0
-        return self.start_seconds(speed) * starts * DAYS_PER_MONTH / SECONDS_PER_HOUR
+        return self.start_seconds(speed) * starts * self.money.days / SECONDS_PER_HOUR
 
     def busy_hours(self, speed: Speed) -> float:
         """Hours of a month that it answers, users together counted as one stream [h]."""
         each = float(computing_seconds(speed.first_token, speed.decode, self.generated))
         together = each / float(self.work.users)
-        return together * self.money.replies_per_day * DAYS_PER_MONTH / SECONDS_PER_HOUR
+        return together * self.money.replies_per_day * self.money.days / SECONDS_PER_HOUR
 
     def keeps_up(self, speed: Speed) -> bool:
-        """All replies of a month can be answered in it."""
-        return self.busy_hours(speed) <= HOURS_PER_MONTH
+        """All replies can be answered in the hours in which they must be."""
+        return self.busy_hours(speed) <= self.money.answer_hours * self.money.days
 
     def rented_hours(self, speed: Speed) -> float:
         """Hours of a month that a machine is rented [h]: as typed, else what use takes."""
         if self.money.rented_hours_per_day is not None:
-            return self.money.rented_hours_per_day * DAYS_PER_MONTH
+            return self.money.rented_hours_per_day * self.money.days
         turn = session_seconds(
             speed.first_token, speed.decode, self.money.thinking_tokens, self.shown,
             self.money.reading_tps,
@@ -87,12 +87,14 @@ class Use:
         start = self.start_seconds(speed)
         each = float(turn) / float(self.work.users)
         replies, starts = self.money.replies_per_day, self.money.starts_per_day
-        return float(rented_hours(each, replies, starts if replies else 0.0, start))
+        return float(
+            rented_hours(each, replies, starts if replies else 0.0, start, self.money.days)
+        )
 
     def power(self, draw: PowerDraw, speed: Speed | None) -> tuple[float, float]:
         """Electricity of a month while it waits and while it answers [USD/month]."""
         busy = min(self.busy_hours(speed), HOURS_PER_MONTH) if speed else 0.0
-        waits = idle_hours(self.money.hours_on_per_day * DAYS_PER_MONTH, busy)
+        waits = idle_hours(self.money.hours_on_per_day * self.money.days, busy)
         price = self.money.usd_per_kwh
         return (
             float(monthly_energy(draw.idle, waits, price)),
@@ -141,6 +143,11 @@ class Use:
     def called(self, usd_in: float, usd_out: float, tied_up: float = 0.0) -> MonthlyCost:
         """What a month costs by the token."""
         cost = api_cost(
-            self.money.replies_per_day, float(self.work.prompt), self.generated, usd_in, usd_out
+            self.money.replies_per_day,
+            float(self.work.prompt),
+            self.generated,
+            usd_in,
+            usd_out,
+            self.money.days,
         )
         return MonthlyCost(api=float(cost), tied_up=self.spread(tied_up))

@@ -4,12 +4,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 
-from advisor.advice.host_parts import HostPartRow
+from advisor.advice.host_parts import HostPartRow, part_kinds
 from advisor.advice.machine_prices import machines_for_sale, rent_rows
 from advisor.advice.offers import MoneyInputs
 from advisor.advice.options.option import Price
 from advisor.advice.price_dates import oldest
 from advisor.advice.price_rows import LAUNCH, PriceRow, price_rows
+from advisor.machine.catalog import find_gpu
 
 
 def said(row: PriceRow) -> str:
@@ -31,6 +32,17 @@ def asked(gpu: str) -> PriceRow | None:
         if row.gpu == gpu and row.kind == "purchase" and not row.provider.endswith("high")
     ]
     return max(rows, key=lambda row: (row.provider != LAUNCH, row.date), default=None)
+
+
+def priced_name(text: str) -> str:
+    """The name under which a price is kept: of a part by its kind, a machine for sale, or a GPU.
+
+    Raises:
+        UnknownName: none of them, with close names of GPUs.
+    """
+    plain = text.strip().casefold()
+    known = {name.casefold(): name for name in (*part_kinds(), *machines_for_sale())}
+    return known.get(plain) or find_gpu(text).name
 
 
 @cache

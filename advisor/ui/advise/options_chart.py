@@ -7,7 +7,7 @@ import numpy as np
 
 from advisor.advice.options.option import Option, OptionKind
 from advisor.advice.pareto import on_front
-from advisor.formatting import money, tokens_per_second
+from advisor.formatting import money, shown_currency, tokens_per_second
 from advisor.ui.parts.plot import Figure, Palette, line_layout, palette
 
 SYMBOLS = {
@@ -24,8 +24,9 @@ SYMBOLS = {
 
 def _known(found: Sequence[Option]) -> list[tuple[Option, float, float]]:
     """Options with a cost above zero and a speed, for axes that grow by factors."""
+    unit = shown_currency().usd
     return [
-        (option, option.monthly, option.speed.decode)
+        (option, option.monthly / unit, option.speed.decode)
         for option in found
         if option.speed is not None and option.monthly
     ]
@@ -39,7 +40,7 @@ def _front(rows: Sequence[tuple[Option, float, float]]) -> list[bool]:
 
 def cost_against_speed(found: Sequence[Option]) -> Figure:
     """Each kind with its own shape; a line along the front."""
-    look, rows = palette(), _known(found)
+    look, rows, paid = palette(), _known(found), shown_currency()
     front = sorted(
         (monthly, decode) for (_, monthly, decode), on in zip(rows, _front(rows), strict=True) if on
     )
@@ -51,7 +52,8 @@ def cost_against_speed(found: Sequence[Option]) -> Figure:
     kinds = [_points(look, rows, kind, at) for at, kind in enumerate(OptionKind)]
     layout = line_layout(look, height=380)
     layout |= {"showlegend": True, "legend": {"orientation": "h", "y": -0.22}}
-    layout["xaxis"] |= {"type": "log", "title": {"text": "USD a month"}, "tickprefix": "$"}
+    layout["xaxis"] |= {"type": "log", "title": {"text": f"{paid.code} a month"}}
+    layout["xaxis"]["tickprefix"] = paid.sign
     layout["yaxis"] |= {"type": "log", "title": {"text": "tokens/s"}}
     return {"data": [line, *(kind for kind in kinds if kind["x"])], "layout": layout}
 
@@ -67,16 +69,17 @@ def _points(
         "x": [monthly for _, monthly, _ in own], "y": [decode for _, _, decode in own],
         "text": [option.name for option, _, _ in own],
         "marker": {"symbol": symbol, "size": size, "color": look.series[at % 7]},
-        "hovertemplate": "%{text}: %{y:.3g} tokens/s, $%{x:,.2f} a month<extra></extra>",
+        "hovertemplate": f"%{{text}}: %{{y:.3g}} tokens/s, {shown_currency().sign}%{{x:,.2f}} a "
+        "month<extra></extra>",
     }  # fmt: skip
 
 
 def words(found: Sequence[Option]) -> str:
     """The front in words, for those who cannot see the chart."""
-    rows = _known(found)
+    rows, unit = _known(found), shown_currency().usd
     on = [row for row, front in zip(rows, _front(rows), strict=True) if front]
     return "Nothing beats in both: " + "; ".join(
-        f"{option.name}, {tokens_per_second(decode)} for {money(monthly)} a month"
+        f"{option.name}, {tokens_per_second(decode)} for {money(monthly * unit)} a month"
         for option, monthly, decode in sorted(on, key=lambda row: row[1])
         if math.isfinite(monthly)
     )

@@ -65,7 +65,7 @@ def show(answer: AdviseAnswer, problems: Iterable[str]) -> None:
     """
     _head(answer)
     lengths = context_notes(answer.resolved.model, answer.work)
-    for sentence in (*problems, *lengths):
+    for sentence in (*problems, *lengths, *_unpaid(answer.choices)):
         notice(sentence, "warning")
     model_summary.expander(answer)
     cards(answer)
@@ -80,6 +80,15 @@ def show(answer: AdviseAnswer, problems: Iterable[str]) -> None:
     concurrency.users_together(answer)
     concurrency.in_place_or_streamed(answer)
     _how_sure(answer)
+
+
+def _unpaid(chosen: Choices) -> Iterable[str]:
+    """A currency without its worth: none is assumed."""
+    if chosen.currency != chosen.paying().code:
+        yield (
+            f"Amounts are in US dollars until you type under Money what one {chosen.currency} is "
+            "worth."
+        )
 
 
 def _head(answer: AdviseAnswer) -> None:

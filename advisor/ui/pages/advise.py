@@ -3,6 +3,7 @@
 import streamlit as st
 
 from advisor.errors import AdvisorError
+from advisor.formatting import show_money_in
 from advisor.ui.advise import page
 from advisor.ui.advise.answer import answer
 from advisor.ui.parts.waiting import waiting
@@ -23,6 +24,7 @@ if "link_problems" not in st.session_state:
 # The first answer may have to wait for the network.
 with waiting("" if "link_choices" in st.session_state else WAIT):
     wanted, chosen = form.choices()
+    show_money_in(chosen.paying())
     # What was wrong with the link matters until something is changed.
     if st.session_state.setdefault("link_choices", chosen) != chosen:
         st.session_state["link_problems"] = ()

@@ -4,13 +4,23 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
+from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
-from advisor.advice.offers import MoneyInputs
+from advisor.advice.offers import MoneyInputs, money_in_usd
 from advisor.advice.ownership import Form, Ownership, form_of
-from advisor.catalog.inputs import MACHINE, MONEY, OWNERSHIP, REQUEST, Input
+from advisor.catalog.inputs import (
+    CURRENCY,
+    MACHINE,
+    MONEY,
+    OWNERSHIP,
+    REQUEST,
+    Input,
+    in_usd,
+)
 from advisor.cost_model.placement import Settings, stated
 from advisor.cost_model.workload import Workload
+from advisor.formatting import US_DOLLAR, Currency
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MIXED, MachineSpec
 from advisor.machine.spec import NO_GPU as NAMED_NONE
@@ -33,6 +43,9 @@ from advisor.ui.sidebar.fields import (
     WORK,
 )
 from advisor.ui.sidebar.fields import fields as form_fields
+
+TypedPrices: TypeAlias = tuple[tuple[str, float], ...]
+"""Names and amounts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +85,8 @@ class Choices:
     resale: float | None = None
     rentedat: float | None = None
     hour: float
+    days: float = 7.0
+    within: float = 24.0
     rentday: float | None = None
     starts: float = 1.0
     startmin: float = 5.0
@@ -80,6 +95,11 @@ class Choices:
     on: float = 8.0
     thinking: float = 0.0
     reading: float = 10.0
+    apiin: float | None = None
+    apiout: float | None = None
+    apispeed: float | None = None
+    currency: str = US_DOLLAR.code
+    rate: float | None = None
     rentgpu: str | None = None
     rentusd: float | None = None
     buygpu: str | None = None
@@ -143,22 +163,38 @@ class Choices:
             ubatch=self.ubatch,
         )
 
+    def paying(self) -> Currency:
+        """What amounts are typed and shown in: dollars until the worth of another one is typed."""
+        if self.currency == US_DOLLAR.code or self.rate is None:
+            return US_DOLLAR
+        return Currency(code=self.currency, usd=self.rate)
+
     def money(self) -> MoneyInputs:
-        """What time and electricity are worth."""
-        return MoneyInputs(
-            replies_per_day=self.replies,
-            usd_per_hour_of_time=self.hour,
-            rented_hours_per_day=self.rentday,
-            starts_per_day=self.starts,
-            start_minutes=self.startmin,
-            purchase_months=self.months,
-            usd_per_kwh=self.kwh,
-            hours_on_per_day=self.on,
-            thinking_tokens=self.thinking,
-            reading_tps=self.reading,
-            own_rent=_typed(self.rentgpu, self.rentusd),
-            own_price=_typed(self.buygpu, self.buyusd),
-        )
+        """What time and electricity are worth, in US dollars."""
+        return money_in_usd(self._spent(), *self._typed_prices(), self.paying().usd)
+
+    def _spent(self) -> dict[str, float | None]:
+        """Amounts as they were typed, by the names of their inputs."""
+        return {
+            "replies_per_day": self.replies,
+            "usd_per_hour_of_time": self.hour,
+            "days_per_week": self.days,
+            "answer_hours": self.within,
+            "rented_hours_per_day": self.rentday,
+            "starts_per_day": self.starts,
+            "start_minutes": self.startmin,
+            "purchase_months": self.months,
+            "usd_per_kwh": self.kwh,
+            "hours_on_per_day": self.on,
+            "thinking_tokens": self.thinking,
+            "reading_tps": self.reading,
+            "api_usd_in": self.apiin,
+            "api_usd_out": self.apiout,
+            "api_tps": self.apispeed,
+        }
+
+    def _typed_prices(self) -> tuple[TypedPrices, TypedPrices]:
+        return _typed(self.rentgpu, self.rentusd), _typed(self.buygpu, self.buyusd)
 
     def ownership(self, machine: Machine) -> Ownership:
         """How the machine is had."""
@@ -166,9 +202,13 @@ class Choices:
         return self._owned(form_of(machine) if by_parts else Form(self.formfactor))
 
     def _owned(self, form: Form) -> Ownership:
+        return Ownership(form=form, **in_usd(self._had(), self.paying().usd))
+
+    def _had(self) -> dict[str, float]:
+        """Rent or resale as it was typed."""
         if self.having == RENTED:
-            return Ownership(form=form, rented_at=self.rentedat or 0.0)
-        return Ownership(form=form, resale=self.resale or 0.0)
+            return {"rented_at": self.rentedat or 0.0}
+        return {"resale": self.resale or 0.0}
 
     def settings(self) -> Settings:
         """What was fixed about the placement."""
@@ -198,6 +238,7 @@ class Choices:
     def command(self) -> str:
         """The same comparison on the command line, what is at its default left out."""
         spec = self.machine_inputs()
+        rents, prices = self._typed_prices()
         here = "this" if self.this_machine and not spec.empty else self.named
         named = {
             "--model": uploads.as_file(self.model),
@@ -208,14 +249,15 @@ class Choices:
         }
         options = [
             *named.items(),
-            *_stated(MACHINE, spec, MachineSpec()),
-            *_stated(REQUEST, self.workload(), WORK),
+            *_stated(MACHINE, vars(spec), MachineSpec()),
+            *_stated(REQUEST, vars(self.workload()), WORK),
             ("--gpu-layers", self.layers), ("--cpu-moe", self.experts), ("--cache-gb", self.cache),
-            *_stated(MONEY, self.money(), SPENT),
-            *_stated(OWNERSHIP, self._owned(Form.DESKTOP), Ownership()),
+            *_stated(MONEY, self._spent(), SPENT),
+            *self._currency(),
+            *_stated(OWNERSHIP, self._had(), Ownership()),
             ("--form", None if self.formfactor == BY_PARTS else self.formfactor),
-            *(("--own-price", f"{gpu}={usd:g}") for gpu, usd in self.money().own_price),
-            *(("--own-rent", f"{gpu}={usd:g}") for gpu, usd in self.money().own_rent),
+            *(("--own-price", f"{name}={amount:g}") for name, amount in prices),
+            *(("--own-rent", f"{gpu}={amount:g}") for gpu, amount in rents),
         ]  # fmt: skip
         words = (
             f"{option} {shlex.quote(f'{value:g}' if isinstance(value, float) else str(value))}"
@@ -225,20 +267,20 @@ class Choices:
         flags = ("--nvlink",) if spec.bridge else ()
         return " ".join(("python -m advisor advise", *words, *flags))
 
+    def _currency(self) -> Iterable[tuple[str, float | str]]:
+        paying = self.paying()
+        return () if paying == US_DOLLAR else (
+            ("--currency", paying.code), (CURRENCY.option, paying.usd)
+        )  # fmt: skip
+
     def _link(self) -> tuple[int | None, int | None]:
         found = re.fullmatch(r"PCIe (\d+) x(\d+)", self.link or "")
         return (int(found[1]), int(found[2])) if found else (None, None)
 
 
-def _named(option: str, gpu: str | None, usd: float | None) -> dict[str, object]:
-    """A typed price as the command line takes it; nothing where none was typed."""
-    typed = _typed(gpu, usd)
-    return {option: f"{typed[0][0]}={typed[0][1]:g}"} if typed else {}
-
-
-def _typed(gpu: str | None, usd: float | None) -> tuple[tuple[str, float], ...]:
-    """A price of one GPU; none where none was typed."""
-    return () if gpu in (None, NONE) or usd is None else ((str(gpu), usd),)
+def _typed(name: str | None, amount: float | None) -> TypedPrices:
+    """A price of one thing; none where none was typed."""
+    return () if name in (None, NONE) or amount is None else ((str(name), amount),)
 
 
 def address(base: str, parameters: Mapping[str, str]) -> str:
@@ -247,10 +289,10 @@ def address(base: str, parameters: Mapping[str, str]) -> str:
 
 
 def _stated(
-    inputs: Iterable[Input], noun: object, default: object
+    inputs: Iterable[Input], values: Mapping[str, Any], default: object
 ) -> Iterable[tuple[str, float | str]]:
-    """Options of a noun's attributes that are not at their default."""
+    """Options of a noun's values that are not at their default."""
     for entry in inputs:
-        value = getattr(noun, entry.name)
+        value = values.get(entry.name, getattr(default, entry.name))
         if value != getattr(default, entry.name):
             yield entry.option, value

@@ -3,11 +3,14 @@
 from dataclasses import dataclass
 from functools import cache
 
+from advisor.advice.host_parts import part_kinds
+from advisor.advice.machine_prices import machines_for_sale
 from advisor.advice.offers import MoneyInputs
 from advisor.advice.ownership import Form, Ownership
 from advisor.catalog.inputs import BY_NAME
 from advisor.cost_model.workload import Workload
 from advisor.errors import UnknownName
+from advisor.formatting import US_DOLLAR
 from advisor.machine import from_spec
 from advisor.machine.catalog import disk_rows, gpu_rows, host_rows, machine_rows
 from advisor.model import catalog
@@ -23,6 +26,12 @@ ANY_NAME = "Or type any name that people or drivers use"
 PCI, NVLINK = "PCI Express", "NVLink bridge"
 WORK, SPENT = Workload(), MoneyInputs()
 """Requests and money as they are where nobody states them."""
+CURRENCIES = (
+    "USD", "EUR", "GBP", "AUD", "BRL", "CAD", "CHF", "CNY", "CZK", "DKK", "HUF", "IDR", "ILS",
+    "INR", "JPY", "KRW", "MXN", "MYR", "NOK", "NZD", "PHP", "PLN", "RON", "SEK", "SGD", "THB",
+    "TRY", "TWD", "UAH", "VND", "ZAR",
+)  # fmt: skip
+"""Currencies of the page; the command line takes any."""
 OWNED, RENTED, BY_PARTS = "Owned", "Rented", "By its parts"
 CONTEXTS = {f"{2**power // 1024}k": 2**power for power in range(11, 21)}
 """Sizes of the context, as people write them [tokens]."""
@@ -268,6 +277,8 @@ def _more() -> tuple[Field, ...]:
 def _money() -> tuple[Field, ...]:
     return (
         _number("hour", "usd_per_hour_of_time", 5, default=SPENT.usd_per_hour_of_time),
+        _number("days", "days_per_week", 1.0, default=SPENT.days_per_week),
+        _number("within", "answer_hours", 1.0, default=SPENT.answer_hours),
         _number("rentday", "rented_hours_per_day", 1, placeholder="by use"),
         _number("starts", "starts_per_day", 1.0, default=SPENT.starts_per_day),
         _number("startmin", "start_minutes", 1.0, default=SPENT.start_minutes),
@@ -276,6 +287,16 @@ def _money() -> tuple[Field, ...]:
         _number("on", "hours_on_per_day", 1.0, default=SPENT.hours_on_per_day),
         _number("months", "purchase_months", 6, default=SPENT.purchase_months),
         _number("kwh", "usd_per_kwh", 0.01, default=SPENT.usd_per_kwh),
+        _number("apiin", "api_usd_in", 0.05, placeholder="as listed"),
+        _number("apiout", "api_usd_out", 0.05, placeholder="as listed"),
+        _number("apispeed", "api_tps", 10.0, placeholder="as published"),
+        Pick(
+            key="currency", label="Currency", kind="currency", options=CURRENCIES,
+            default=US_DOLLAR.code,
+            help="Of all amounts that you type and read; quoted prices keep the dollars of their "
+            "sources.",
+        ),
+        _number("rate", "usd_rate", 0.01, placeholder="type today's"),
         Pick(
             key="rentgpu", label="Own rent for", kind="GPU",
             options=(NONE, *gpu_rows()), default=NONE,
@@ -286,8 +307,9 @@ def _money() -> tuple[Field, ...]:
         ),
         Pick(
             key="buygpu", label="Own price for", kind="GPU",
-            options=(NONE, *gpu_rows()), default=NONE,
-            help="A GPU whose price you know; it replaces the one on record.",
+            options=(NONE, *part_kinds(), *machines_for_sale(), *gpu_rows()), default=NONE,
+            help="A GPU, machine or part of the host (psu, dock, ram) whose price you know; it "
+            "replaces the one on record.",
         ),
         Amount(
             key="buyusd", label="Price ($ each)", low=1.0, high=1_000_000.0, default=1000.0,

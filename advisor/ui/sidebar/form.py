@@ -81,8 +81,10 @@ def _more() -> dict[str, Any]:
 
 def _money() -> dict[str, Any]:
     with st.expander("Money"):
-        values = {**pair("hour", "months"), **pair("kwh", "on"), **pair("thinking", "reading")}
+        values = {**pair("currency", "rate"), **pair("hour", "months"), **pair("kwh", "on")}
+        values |= {**pair("days", "within"), **pair("thinking", "reading")}
         values |= {"rentday": ask("rentday"), **pair("starts", "startmin")}
+        values |= {**pair("apiin", "apiout"), "apispeed": ask("apispeed")}
         values["rentgpu"] = ask("rentgpu")
         rent = ask("rentusd") if values["rentgpu"] != NONE else None
         values |= {"rentusd": rent, "buygpu": ask("buygpu")}

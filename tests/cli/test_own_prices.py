@@ -1,0 +1,89 @@
+"""Prices and currencies that a person types on the command line."""
+
+import json
+
+import pytest
+
+from advisor.cli import options
+from advisor.cli.main import main, parser
+from advisor.errors import InputError
+from advisor.formatting import US_DOLLAR, Currency, money, money_per_hour, show_money_in
+
+ASKED = ("advise", "--model", "Llama-3.1-8B", "--gpu", "RTX 3090")
+
+
+def parsed(*words: str) -> options.argparse.Namespace:
+    return parser().parse_args([*ASKED, *words])
+
+
+def test_amounts_are_in_the_currency_that_was_named() -> None:
+    # 1 EUR = 1.25 USD: 30 EUR an hour are 37.50 USD, 800 EUR for a card 1000 USD
+    args = parsed("--currency", "eur", "--usd-rate", "1.25", "--own-price", "3090=800")
+    spent = options.money_of(args)
+    assert spent.usd_per_hour_of_time == pytest.approx(37.5)
+    assert spent.usd_per_kwh == pytest.approx(0.18 * 1.25)
+    assert spent.own_price == (("RTX 3090", 1000.0),)
+    assert spent.replies_per_day == 40
+
+
+def test_amounts_are_written_in_it() -> None:
+    try:
+        show_money_in(Currency(code="EUR", usd=1.25))
+        assert money(125) == "€100"
+        assert money_per_hour(25) == "€20.00 an hour"
+        show_money_in(Currency(code="CHF", usd=0.5))
+        assert money(-3) == "-CHF 6.00"
+    finally:
+        show_money_in(US_DOLLAR)
+    assert money(125) == "$125"
+
+
+@pytest.mark.parametrize("words", [("--currency", "EUR"), ("--usd-rate", "1.1")])
+def test_no_rate_is_assumed(words: tuple[str, ...]) -> None:
+    with pytest.raises(InputError, match="no rate is assumed"):
+        options.currency_of(parsed(*words))
+
+
+@pytest.mark.parametrize(
+    ("word", "name"),
+    [("dock=110", "dock"), ("PSU=90", "psu"), ("framework desktop 64gb=1800",
+     "Framework Desktop 64GB"), ("4090=1500", "RTX 4090")],
+)  # fmt: skip
+def test_anything_that_is_sold_can_be_priced(word: str, name: str) -> None:
+    assert options.money_of(parsed("--own-price", word)).own_price[0][0] == name
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--own-price", "3090=0"), "an amount above 0"),
+        (("--own-price", "3090=-5"), "an amount above 0"),
+        (("--own-price", "3090=1e12"), "an amount above 0"),
+        (("--own-price", "3090=cheap"), "an amount above 0"),
+        (("--own-price", "=5"), "an amount above 0"),
+        (("--own-price", "a thing=5"), "a thing"),
+        (("--own-rent", "3090=nan"), "an amount above 0"),
+        (("--currency", "euro", "--usd-rate", "1"), "three letters"),
+    ],
+)
+def test_an_absurd_price_gets_a_sentence(words, sentence, capsys) -> None:
+    with pytest.raises(SystemExit) as ended:
+        parsed(*words)
+    assert ended.value.code == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_half_of_an_api_price_gets_a_sentence(capsys) -> None:
+    assert main([*ASKED, "--api-usd-in", "0.1"]) == 2
+    assert "give both --api-usd-in and --api-usd-out" in capsys.readouterr().err
+
+
+def test_a_typed_api_is_an_option_with_its_speed(capsys) -> None:
+    # 40 x 30.4375 calls of 512 and 256 tokens: (512 x 0.10 + 256 x 0.40) / 1e6 x 1217.5
+    words = ("--api-usd-in", "0.1", "--api-usd-out", "0.4", "--api-tps", "80", "--json")
+    assert main([*ASKED, *words]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    (mine,) = [one for one in answer["options"] if one["name"] == "Your API"]
+    assert mine["monthly_usd"] == pytest.approx(1217.5 * (51.2 + 102.4) / 1e6)
+    assert mine["decode_tps"] == 80
+    assert mine["pays"] in (True, False)
