@@ -49,7 +49,10 @@ def apple_chip(name: str, rows: Mapping[str, GpuRow]) -> AppleChip | None:
     if not variants:
         return None
     size = _memory(text, match.end(), variants)
-    row, notes = _variant(variants, {int(number) for number in CORES.findall(text)}, size)
+    numbers = {int(number) for number in CORES.findall(text)} | _bare_cores(
+        text, match.end(), variants
+    )
+    row, notes = _variant(variants, numbers, size)
     sold = memory_options(row)
     if size and sold and size not in sold:
         notes.append(f"{row.name} is sold with {either(sold)} GB of memory; {size:g} GB as typed.")
@@ -76,6 +79,14 @@ def _memory(text: str, end: int, variants: list[GpuRow]) -> float | None:
     bare = (float(number) for number in re.findall(r"(?<![\w/.])\d{1,3}(?![\w/.-])", text[end:]))
     stated = size_gib(text[end:]) or size_gib(text)
     return stated or next((size for size in bare if size in sold and size > SMALLEST_BARE), None)
+
+
+def _bare_cores(text: str, end: int, variants: list[GpuRow]) -> set[int]:
+    """A number of GPU cores without a unit ("M2 Max 30"), where it is no memory size."""
+    last = re.search(r"(?<![\w/.])(\d{1,2})$", text[end:])
+    sold = {size for row in variants for size in memory_options(row)}
+    known = {gpu_cores(row) for row in variants} - sold
+    return {int(last[1])} & known if last else set()
 
 
 def gpu_cores(row: GpuRow) -> int:

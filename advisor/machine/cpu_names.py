@@ -99,8 +99,10 @@ class CpuNames:
 
     def _by_rule(self, candidate: str, generation: CpuGenerationRow, text: str) -> CpuName:
         model = self.models.get(candidate)
-        stated = re.search(r"\b(\d{1,3})[- ]?c(?:ores?)?\b", text)
-        cores = model.cores if model else int(stated[1]) if stated else generation.cores
+        stated = re.search(r"\b(\d{1,3})[- ]?c(?:ores?)?\b|\b[aqm](\d{2,3})-\d{2}", text)
+        cores = (
+            model.cores if model else int(stated[1] or stated[2]) if stated else generation.cores
+        )
         notes = [f"{generation.name}: channels and memory rate of its generation."]
         if model is None and stated is None:
             notes.append(f"{cores} cores are assumed: the list does not have this model.")
@@ -188,7 +190,15 @@ def _row(name: str, generation: CpuGenerationRow, cores: int, model: CpuModelRow
     )
 
 
-SMALL = {"pro": "PRO", "epyc": "EPYC", "ai": "AI", "hx": "HX", "fx": "FX", "plus": "Plus"}
+SMALL = {
+    "pro": "PRO",
+    "epyc": "EPYC",
+    "ai": "AI",
+    "hx": "HX",
+    "fx": "FX",
+    "plus": "Plus",
+    "ampereone": "AmpereOne",
+}
 
 
 def _title(candidate: str) -> str:

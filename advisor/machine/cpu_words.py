@@ -32,7 +32,7 @@ def _spellings(*, listed: bool) -> tuple[tuple[re.Pattern[str], tuple[str, ...]]
 
 def written_out(text: str, *, listed: bool) -> Iterator[str]:
     """Full names that the model numbers of a plain text may mean, likeliest first."""
-    bare = re.sub(r"[(),/]", " ", without_noise(text))
+    bare = re.sub(r"[(),/\s]+", " ", without_noise(text))
     for pattern, templates in _spellings(listed=listed):
         for match in pattern.finditer(bare):
             groups = [group or "" for group in match.groups()]
@@ -42,7 +42,12 @@ def written_out(text: str, *, listed: bool) -> Iterator[str]:
 
 SOCKETS = (
     (re.compile(r"\(?\b1 of 2 sockets\b[^)]*\)?"), 1),
-    (re.compile(r"\b(?:dual|two|double|2[- ]?(?:socket|way|cpu|p|s))\b[\s-]*(?:socket)?"), 2),
+    (
+        re.compile(
+            r"\b(?:dual(?! edition)|two|double|2[- ]?(?:socket|way|cpu|p|s))\b[\s-]*(?:socket)?"
+        ),
+        2,
+    ),
     (re.compile(r"\b(?:quad|four|4[- ]?(?:socket|way))\b[\s-]*(?:socket)?(?!-)"), 4),
     (re.compile(r"(?<![\w.])(?:(\d)\s*[x*]\s*)+(?=[a-z(])"), 0),
     (re.compile(r"(?<=[\w)+])\s*\(?\s*[x*]\s*(\d)\)?\s*$"), 0),

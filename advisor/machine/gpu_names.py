@@ -5,14 +5,15 @@ cards are taken from it, and what remains must be the words of a row of the cata
 """
 
 import re
-from collections.abc import Generator, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 from advisor.errors import UnknownName
 from advisor.machine.apple_names import apple_chip, memory_options, names_apple
 from advisor.machine.gpu_words import GpuWords, taken_apart, words_of_kind
 from advisor.machine.rows import GpuRow
-from advisor.machine.spelling import counted, plain, size_gib
+from advisor.machine.spelling import plain, size_gib
 
 HINT = "`data/hardware/gpus.csv` lists those it knows."
 NEAR = 0.09
@@ -54,6 +55,8 @@ class _Spelling:
 SpellingIndex = dict[frozenset[str], list[_Spelling]]
 """Rows by the words of their spellings."""
 NUMBER = re.compile(r"\d+")
+DISTINCT = re.compile(r"[1-5]0[5-9]0|16[356]0|(?=.*\d)(?=.*[a-z])\w{3,}|ti|super|xtx?|gre")
+"""Words that name a card with anything beside them; "3000" alone is the number of many things."""
 
 
 class GpuNames:
@@ -124,17 +127,47 @@ class GpuNames:
             ]
             if spellings:
                 return self._chosen(name, spellings, taken, memory_gib or taken.size_gib, note)
-        raise UnknownName("GPU", name, self._offers(taken), HINT)
+        meant = self._by_chip(taken) or self._of_several(text)
+        if meant is None:
+            raise UnknownName("GPU", name, self._offers(taken), HINT)
+        return replace(meant, count=taken.count)
+
+    def _by_chip(self, taken: GpuWords) -> GpuName | None:
+        """The usual GPU with a chip that a driver names in place of the GPU."""
+        chips = words_of_kind("chip")
+        codes = taken.words or taken.code
+        chip = next((code for code in sorted(taken.code | codes) if code in chips), None)
+        if chip is None or (taken.words and chip not in taken.words):
+            return None
+        names = chips[chip].split("; ")
+        note = f"Taken by its chip, {chip}, as {names[0]}."
+        return GpuName(row=self.rows[names[0]], notes=(note,), alternatives=tuple(names[1:]))
+
+    def _of_several(self, text: str) -> GpuName | None:
+        """The fastest of several graphics of a chip that its driver does not tell apart, as in
+        "Arc 130V / 140V"; None for cards, which differ in memory.
+        """
+        rows: list[GpuRow] = []
+        parts = re.split(r"\s*/\s*", re.sub(r"^.*\[|\].*$", "", text))
+        for part in parts if len(parts) > 1 else ():
+            with suppress(UnknownName):
+                rows.append(self.match(part).row)
+        if not rows or not all(row.unified for row in rows):
+            return None
+        row = max(rows, key=lambda row: row.fp16_tflops or 0.0)
+        others = tuple(other.name for other in rows if other != row)
+        notes = (f"Its driver's name is that of {' and '.join((row.name, *others))}.",)
+        return GpuName(row=row, notes=notes, alternatives=others)
 
     def _apple(self, name: str) -> GpuName:
         chip = apple_chip(name, self.rows)
         if chip is None:
             apple = [row.name for row in self.rows.values() if row.vendor == "Apple"]
             raise UnknownName("GPU", name, apple, HINT)
-        _, count = counted(plain(name))
+        several = re.match(r"(\d{1,2})\s*[x*]\s*", plain(name))
         return GpuName(
             row=chip.row,
-            count=count,
+            count=int(several[1]) if several else 1,
             memory_gib=chip.memory_gib,
             notes=chip.notes,
             alternatives=chip.alternatives,
@@ -147,19 +180,26 @@ class GpuNames:
             yield from ((frozenset({word}), "") for word in sorted(taken.code))
             return
         yield words, ""
+        if "ada" in words:  # "A6000 Ada": the A stands for the architecture before it
+            yield frozenset(re.sub(r"^a(?=[2456][05]00$)", "", word) for word in words), ""
         families = words & words_of_kind("family").keys()
         stray = frozenset(word for word in words - self._known_words - families if word.isalpha())
-        if stray:
+        telling = taken.vendors or any(DISTINCT.fullmatch(word) for word in words)
+        note = ""
+        if stray and telling:
             words -= stray
             listed = ", ".join(repr(word) for word in sorted(stray))
-            yield words, f"{listed} in the name is no part of it and was left out."
-        yield words - families, ""
-        words = yield from _written_out(words)
+            note = f"{listed} in the name is no part of it and was left out."
+            yield words, note
+        yield words - families, note
+        for written, remark in _written_out(words):
+            yield written, remark or note
+        words = _replaced(words, SHORT_SUPER, "super")
         for optional in _optional(taken):
             if optional in words:
                 words -= {optional}
-                yield words, ""
-                yield words - families, ""
+                yield words, note
+                yield words - families, note
 
     def _chosen(
         self,
@@ -174,6 +214,13 @@ class GpuNames:
         rows = list({spelling.row.name: spelling.row for spelling in spellings}.values())
         newer = [] if taken.brands & {"quadro", "tesla"} else self._of_same_number(taken.words)
         sized = _of_size([*rows, *newer], size)
+        if size and not sized:
+            others = self._with_other_memory(taken.words)
+            sized = [row for row in others if abs(row.memory_gib - size) <= NEAR / 2 * size]
+            if sized:
+                laptop = "laptop" in taken_apart(sized[0].name).words - taken.words
+                notes += [f"With {size:g} GB it is {sized[0].name}."] if laptop else []
+                newer = sized
         if newer and not sized:
             offers = [row.name for row in (*newer, *rows)]
             raise UnknownName("GPU", name, offers, f"Several cards have this number; {HINT}")
@@ -206,6 +253,16 @@ class GpuNames:
         ]
         return list({row.name: row for row in rows}.values())
 
+    def _with_other_memory(self, words: frozenset[str]) -> list[GpuRow]:
+        """The same number as a laptop part, or written with its architecture."""
+        more = words_of_kind("family").keys() | {"laptop"}
+        return [
+            spelling.row
+            for other, spellings in self._index(words).items()
+            if words < other and other - words <= more
+            for spelling in spellings
+        ]
+
     def _siblings(self, row: GpuRow) -> tuple[str, ...]:
         """The same card with other memory or in another socket."""
         socket = {"sxm", "pcie", "nvl"}
@@ -226,11 +283,12 @@ class GpuNames:
         return tuple(dict.fromkeys(near)) or tuple(self.rows)
 
 
-def _written_out(
-    words: frozenset[str],
-) -> Generator[tuple[frozenset[str], str], None, frozenset[str]]:
+SHORT_SUPER = r"\d{4}s"
+
+
+def _written_out(words: frozenset[str]) -> Iterator[tuple[frozenset[str], str]]:
     """As people shorten them: a 4070s is a Super, a 3060m and a Max-Q are laptop parts."""
-    short = _replaced(words, r"\d{4}s", "super")
+    short = _replaced(words, SHORT_SUPER, "super")
     if short != words:
         yield short, ""
     laptop = _replaced(words, r"\d{4}m", "laptop")
@@ -239,7 +297,6 @@ def _written_out(
     if "maxq" in words:
         note = "Max-Q: taken as the laptop part; its clocks are lower."
         yield (words - {"maxq"}) | {"laptop"}, note
-    return short
 
 
 def _replaced(words: frozenset[str], pattern: str, meant: str) -> frozenset[str]:

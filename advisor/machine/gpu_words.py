@@ -11,7 +11,8 @@ from advisor.machine.spelling import counted, plain, size_gib, without_sizes
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GpuWordRow:
     """One row of data/hardware/gpu_words.csv: a brand and its vendor, a synonym and the word it
-    stands for, an architecture ("family"), or a word that is ignored.
+    stands for, an architecture ("family"), a word that is ignored, or a driver's name of a chip and
+    the GPUs that have it, the usual one first.
     """
 
     word: str
@@ -55,7 +56,7 @@ SPACED = (
 )
 JOINED = (
     (re.compile(r"\b(\d{4}) ([dms])\b"), r"\1\2"),
-    (re.compile(r"\btitan ([xvz])\b"), r"titan\1"),
+    (re.compile(r"\b(titan|fury) ([xvz])\b"), r"\1\2"),
     (re.compile(r"\bmax[- ]?q\b"), "maxq"),
     (re.compile(r"\bmi[- ](\d{1,3}[a-z]?)\b"), r"mi\1"),
     (re.compile(r"\b(hbm\d)[- ](e)\b"), r"\1\2"),
@@ -63,16 +64,27 @@ JOINED = (
 """Where people put a space and drivers none, and the other way round."""
 
 DRIVERS = "radv|aco|llvm|nvk|mtl|dg2|bmg|rpl|adl|tgl|cfl|kbl|cml|arl|lnl|intel open|mesa|amdvlk"
+BACKENDS = "gpu|device|cuda|vulkan|ggml_vulkan|card|rocm|hip|sycl|metal|mtl|opencl"
 SCAFFOLD = (
     re.compile(r"^.*?\b(?:vga compatible|3d|display) controller\s*:\s*"),
-    re.compile(r"^\s*(?:gpu|device|cuda|vulkan|ggml_vulkan|card)\s*[:#]?\s*\d+\s*[:=]\s*"),
+    re.compile(rf"^\s*(?:{BACKENDS})\s*[:#]?\s*\d+\s*(?:[:=]\s*|(?=\())"),
     re.compile(r"\(uuid.*?\)|,?\s*compute capability.*$|\|.*$|\(rev [0-9a-f]+\)"),
+    re.compile(r",\s*gfx[0-9a-f]{3,4}\b.*$|/pcie/sse2$|\(gfx[0-9a-f]{3,4}[^)]*\)"),
+    re.compile(r"-\d{1,2}[abcq]$|\bw(?:/|ith)\s*nvlink\b"),
     re.compile(rf"\((?:{DRIVERS})\b[^)]*\)"),
     re.compile(r"\b(?:gddr\d\w*|\d+[- ]?bit|\d+ ?w(?:att)?s?)\b"),
     re.compile(r"\b(?:pci-?e ?\d(?:\.\d)?(?: ?x\d+)?|gen ?\d ?x\d+)\b"),
     re.compile(r"\b(?:\d+ ?(?:cuda )?(?:sms?|cus?)|sm_\d+|nvlink|nvl\d+)\b"),
 )
 """What nvidia-smi, lspci, vulkaninfo, llama.cpp and shops print around a name."""
+
+BARE_SIZE = re.compile(
+    r"(?<=\d)((?: ti| xt| super| laptop)? (?:6|8|1[0126]|2[024]|32|4[08]|80|96))$"
+)
+"""A size without its unit behind a number: "3060 12", "4060 Ti 16"."""
+
+GFX = re.compile(r"\bgfx[0-9a-f]{3,4}\b")
+"""AMD's own name of a chip, as ROCm prints it."""
 
 SUPERS = frozenset({"1650", "1660", "2060", "2070", "2080", "4070", "4080"})
 """GeForce numbers that have a Super version, which people write as an S."""
@@ -82,12 +94,14 @@ SUPERS = frozenset({"1650", "1660", "2060", "2070", "2080", "4070", "4080"})
 def taken_apart(name: str) -> GpuWords:
     """The words, size and number of cards of a name."""
     text = _named_part(plain(name))
-    code = frozenset(re.findall(r"[a-z0-9]+", " ".join(re.findall(r"\(([^)]*)\)", text))))
+    bracketed = " ".join(re.findall(r"\(([^)]*)\)", text))
+    code = frozenset(re.findall(r"[a-z0-9_]+", bracketed) + GFX.findall(text))
     for pattern in SCAFFOLD:
         text = pattern.sub(" ", text)
     text, count = counted(text)
+    text = BARE_SIZE.sub(r"\1gb", text.replace("_", " "))
     size = size_gib(text)
-    text = without_sizes(text).replace("_", " ")
+    text = without_sizes(text)
     for pattern, written in (*SPACED, *JOINED):
         text = pattern.sub(written, text)
     synonyms = words_of_kind("synonym")
@@ -114,6 +128,7 @@ def _named_part(text: str) -> str:
 
 
 def _singular(word: str, count: int) -> str:
-    """A 3090 of "3090s"; "4070s" alone stays, as it may be a Super."""
-    plural = re.fullmatch(r"[1-5]\d[5-9]0s", word) and (count > 1 or word[:4] not in SUPERS)
-    return word[:-1] if plural else word
+    """A 3090 of "3090s", an H100 of "8 H100s"; "4070s" alone may be a Super."""
+    geforce = re.fullmatch(r"[1-5]\d[5-9]0s", word) and (count > 1 or word[:4] not in SUPERS)
+    data_centre = re.fullmatch(r"(?:[abhpt]|mi)\d{1,4}s", word) and count > 1
+    return word[:-1] if geforce or data_centre else word

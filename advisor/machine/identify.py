@@ -8,6 +8,7 @@ from advisor.machine.catalog import cpu_named, find_host, gpu_named, machine_nam
 from advisor.machine.cpu_names import CpuName
 from advisor.machine.gpu_names import GpuName
 from advisor.machine.machine_names import MachineName
+from advisor.machine.machine_words import spelled_out
 from advisor.machine.rows import GpuRow, HostRow, MachineRow
 from advisor.machine.spec import NO_GPU
 from advisor.machine.spelling import plain
@@ -53,7 +54,7 @@ def identified(name: str) -> Identified:
         UnknownName: none of these; close names first.
     """
     text = plain(name)
-    if machine_names().preset(text) is not None:
+    if spelled_out(text) != text or machine_names().preset(text) is not None:
         return _machine(machine_named(name))
     gpu = _gpu(name)
     if gpu is not None:
@@ -111,7 +112,7 @@ def _machine(named: MachineName) -> Identified:
         kind="machine",
         name=named.name,
         gpus=tuple(gpu.row for gpu in gpus),
-        count=sum(gpu.count for gpu in gpus) * spec.gpu_count,
+        count=sum(gpu.count for gpu in gpus) * spec.gpu_count * spec.machines,
         memory_gib=(shared and ram) or (gpus[0].row.memory_gib if gpus else None),
         host=host,
         cores=spec.cores or (host.cores if host else None),

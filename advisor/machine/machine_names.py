@@ -7,7 +7,7 @@ Threadripper" and "Legion with 4070" are put together from their parts.
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from advisor.errors import UnknownName
 from advisor.machine.apple_names import either, names_apple
@@ -18,14 +18,17 @@ from advisor.machine.machine_words import (
     is_laptop,
     memory_sizes,
     says_nothing,
+    server_memory,
+    spelled_out,
     squeezed,
     stray_number,
     telling_words,
     typical_platform,
+    without_line_numbers,
 )
 from advisor.machine.rows import MachineRow
 from advisor.machine.spec import MIXED, NO_GPU, MachineSpec
-from advisor.machine.spelling import plain, sizes_gib, without_sizes
+from advisor.machine.spelling import counted, plain, sizes_gib, without_sizes
 
 HINT = "Name its GPU, processor and memory, or import one that was measured."
 TYPICAL_LAPTOP = "Laptop LPDDR5X-7500 (typical)"
@@ -79,7 +82,27 @@ class MachineNames:
         """
         text = plain(name)
         row = self.preset(text)
-        return self._as_sold(row, text) if row else self._put_together(name, text)
+        if row is None:
+            text = spelled_out(text)
+            row = self.preset(text)
+        return (
+            self._as_sold(row, text)
+            if row
+            else self._several(text) or self._put_together(name, text)
+        )
+
+    def _several(self, text: str) -> MachineName | None:
+        """Machines of a preset over a network, where its chip has room for no second: "2x DGX
+        Spark".
+        """
+        bare, count = counted(text)
+        row = self.preset(bare.strip()) if count > 1 else None
+        if row is None or not self.gpus.match(row.gpu).row.unified:
+            return None
+        single = self._as_sold(row, bare.strip())
+        return replace(
+            single, name=f"{count}x {row.name}", spec=replace(single.spec, machines=count)
+        )
 
     def preset(self, text: str) -> MachineRow | None:
         """The preset of a plain text: by name, else the one whose words are all there, and nothing
@@ -123,6 +146,7 @@ class MachineNames:
             UnknownName: no part is known, or a number in the name belongs to none.
         """
         laptop = is_laptop(text)
+        text = without_line_numbers(text)
         gpus, rest = self._cards(text, laptop=laptop)
         rented = self._rented(text, gpus)
         if rented is not None:
@@ -130,9 +154,11 @@ class MachineNames:
         cpu = self._processor(rest)
         self._refuse_unknown(name, rest, known=bool(gpus), cpu=cpu)
         if not gpus and cpu and cpu.gpu and cpu.row.segment in ("unified", "laptop"):
-            gpus = [self.gpus.match(cpu.gpu)]
+            gpus = [self._own_graphics(cpu)]
         chip = gpus[0].row if len(gpus) == 1 and gpus[0].row.unified else None
         sizes = memory_sizes(rest)
+        if not sizes and cpu and cpu.row.segment in ("server", "workstation"):
+            sizes = server_memory(rest)
         platform = cpu.row.name if cpu else None
         notes = [note for part in (*gpus, cpu) if part for note in part.notes]
         if cpu is None and chip is None:
@@ -213,6 +239,13 @@ class MachineNames:
             except UnknownName:
                 pass
         return self.gpus.match(mention)
+
+    def _own_graphics(self, cpu: CpuName) -> GpuName:
+        """Graphics of a chip by the chip's own name, else those of its generation."""
+        try:
+            return self.gpus.match(cpu.row.name)
+        except UnknownName:
+            return self.gpus.match(cpu.gpu)
 
     def _processor(self, text: str) -> CpuName | None:
         bare = re.sub(r"\s+", " ", text.replace("|", " ")).strip(" ,;+")

@@ -12,7 +12,8 @@ from advisor.machine.spelling import plain, sizes_gib, without_sizes
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MachineWordRow:
     """One row of data/hardware/machine_words.csv: words of laptops, of towers, of kinds of
-    platforms (with the typical one of the catalogue), or of owners and sellers, which tell nothing.
+    platforms (with the typical one of the catalogue), of owners and sellers, which tell nothing; a
+    product line with its own numbers, a cloud's name of cards and what it says, or a short name.
     """
 
     pattern: str
@@ -39,6 +40,27 @@ def typical_platform(text: str) -> str | None:
     return next((name for pattern, name in _patterns("platform") if pattern.search(text)), None)
 
 
+def spelled_out(text: str) -> str:
+    """A plain text with short names and a cloud's instances written out: "bm.gpu.h100.8" is "8x
+    h100".
+    """
+    for pattern, meant in (*_patterns("short"), *_patterns("instance")):
+        match = pattern.search(text)
+        if match:
+            words = meant.format(*(group.replace("_", " ") for group in match.groups()))
+            text = f"{text[: match.start()]}{words}{text[match.end() :]}"
+    return text
+
+
+def without_line_numbers(text: str) -> str:
+    """A plain text without product lines and inches, whose numbers are no parts: the 7780 of a
+    "Precision 7780", the 16 of a "Blade 16".
+    """
+    for pattern, _ in _patterns("line"):
+        text = pattern.sub(" | ", text)
+    return text
+
+
 def without_owners(text: str) -> str:
     """A plain text without words of sellers and articles."""
     for pattern, _ in _patterns("owner"):
@@ -46,14 +68,18 @@ def without_owners(text: str) -> str:
     return text
 
 
-STORAGE = re.compile(
-    r"\b\d+(?:\.\d+)? ?[tg]b (?:ssd|nvme|hdd|disk|drive|storage|m\.2)\b|\b\d+(?:\.\d+)? ?tb\b"
-)
+DRIVE = re.compile(r"\b\d+(?:\.\d+)? ?[tg]b (?:ssd|nvme|hdd|disk|drive|storage|m\.2)\b")
+STORAGE = re.compile(rf"{DRIVE.pattern}|\b\d+(?:\.\d+)? ?tb\b")
 
 
 def memory_sizes(text: str) -> list[float]:
     """Memory sizes of a plain text, the drive's left out [GiB]."""
     return sizes_gib(STORAGE.sub(" ", text))
+
+
+def server_memory(text: str) -> list[float]:
+    """Sizes in TB of a plain text that names no drive beside them: a server's memory [GiB]."""
+    return sizes_gib(DRIVE.sub(" ", text))
 
 
 def telling_words(text: str) -> Counter[str]:
@@ -76,7 +102,8 @@ def says_nothing(word: str) -> bool:
 
 COUNT = (
     r"(?<![\w.-])(?:\d{1,2}\s*[x*]\s*|(?:dual|triple|quad|two|three|four|six|eight)\s+"
-    r"|\d{1,2}\s+(?=rtx|gtx|rx|nvidia|radeon|tesla|\d{4}s?\b))?"
+    r"|(?:(?<=^)|(?<=[,;+&|])|(?<=[,;+&|:] )|(?<=with )|(?<=and ))"
+    r"\d{1,2}\s+(?=rtx|gtx|rx|nvidia|radeon|tesla|\d{4}s?\b))?"
 )
 MAKERS = r"(?:(?:nvidia|geforce|amd|radeon|intel|tesla|quadro|instinct)\s+)*"
 MODELS = (
@@ -93,7 +120,7 @@ SUFFIXES = (
     r"|blackwell|generation|server|workstation|edition|pcie|sxm\d?|nvl|hbm\de?|sff|founders|fe"
     r"|d|s|x ?\d{1,2}))\b)*"
 )
-SIZE = r"(?:\s*\(?\d{1,3} ?gi?b\b\)?(?! ?(?:ram|ddr|memory|unified|ssd|nvme|lpddr)))?"
+SIZE = r"(?:[\s-]*\(?\d{1,3} ?g(?:i?b)?\b\)?(?! ?(?:ram|ddr|memory|unified|ssd|nvme|lpddr)))?"
 CARD = re.compile(
     rf"{COUNT}{MAKERS}(?:{'|'.join(MODELS)}){SUFFIXES}{SIZE}(?:\s*[x*]\s?\d{{1,2}}\b)?"
 )

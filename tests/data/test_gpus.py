@@ -32,10 +32,10 @@ def test_it_is_within_what_was_ever_built() -> None:
         assert row.vendor in VENDORS
         assert row.family
         assert 2 <= row.memory_gib <= 512
-        assert 30 <= row.bandwidth_gbs <= 8000
+        assert 25 <= row.bandwidth_gbs <= 8000
         assert row.fp32_tflops is not None
-        assert 0.3 <= row.fp32_tflops <= 200
-        assert row.board_power_w is None or 7 <= row.board_power_w <= 1500
+        assert 0.2 <= row.fp32_tflops <= 200
+        assert row.board_power_w is None or 6 <= row.board_power_w <= 1500
         assert 0.5 <= row.usable_share <= 1
 
 

@@ -15,7 +15,9 @@ CASES = sample("processors.csv")
 def test_a_name_means_the_processor_that_a_person_means(case: dict[str, str]) -> None:
     row = cpu_named(case["typed"]).row
     assert row.name == case["name"]
-    assert (row.memory_channels, row.memory_mts) == (float(case["channels"]), float(case["mts"]))
+    if case["channels"]:
+        stated = float(case["channels"]), float(case["mts"])
+        assert (row.memory_channels, row.memory_mts) == stated
     assert not case["cores"] or row.cores == int(case["cores"])
 
 
