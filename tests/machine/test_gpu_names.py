@@ -11,32 +11,31 @@ from advisor.units import GIB
 CASES = sample("gpus.csv")
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case["name"]], ids=lambda c: c["typed"])
-def test_a_name_means_the_card_and_the_number_that_a_person_means(case: dict[str, str]) -> None:
-    gpu = gpu_named(case["typed"])
-    assert (gpu.row.name, gpu.count) == (case["name"], int(case["count"]))
+def meaning(typed: str) -> tuple[str, int]:
+    """Row and number of cards that a name is read as; an empty row where it is refused."""
+    try:
+        gpu = gpu_named(typed)
+    except UnknownName:
+        return "", 0
+    return gpu.row.name, gpu.count
 
 
-@pytest.mark.parametrize(
-    "case", [case for case in CASES if not case["name"]], ids=lambda c: c["typed"]
-)
-def test_what_names_no_card_or_several_is_refused(case: dict[str, str]) -> None:
-    with pytest.raises(UnknownName):
-        gpu_named(case["typed"])
+def test_a_name_means_the_card_and_the_number_that_a_person_means_or_is_refused() -> None:
+    read = {case["typed"]: meaning(case["typed"]) for case in CASES}
+    assert read == {case["typed"]: (case["name"], int(case["count"])) for case in CASES}
 
 
-@pytest.mark.parametrize("row", gpu_rows().values(), ids=lambda row: row.name)
-def test_every_card_is_found_by_its_own_name_however_it_is_written(row) -> None:
-    for written in (row.name, row.name.upper(), f"  {row.name} "):
-        assert gpu_named(written).row.name == row.name
-    if not row.unified:
-        two = gpu_named(f"2x {row.name}")
-        assert (two.row.name, two.count) == (row.name, 2)
+def test_every_card_is_found_by_its_own_name_however_it_is_written() -> None:
+    for row in gpu_rows().values():
+        for written in (row.name, row.name.upper(), f"  {row.name} "):
+            assert gpu_named(written).row.name == row.name
+        if not row.unified:
+            assert meaning(f"2x {row.name}") == (row.name, 2)
 
 
 def test_no_digit_is_ever_changed() -> None:
-    """One digit of a GeForce number up or down: another card or none, never the same."""
-    for row in gpu_rows().values():
+    """One digit of a card's number up: another card or none, never the same (each fifth card)."""
+    for row in list(gpu_rows().values())[::5]:
         number = next((word for word in taken_apart(row.name).words if word.isdigit()), None)
         if number is None or len(number) != 4:
             continue
