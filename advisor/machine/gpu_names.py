@@ -5,12 +5,13 @@ cards are taken from it, and what remains must be the words of a row of the cata
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from advisor.errors import UnknownName
 from advisor.machine.apple_names import apple_chip, memory_options, names_apple
+from advisor.machine.gpu_readings import readings
 from advisor.machine.gpu_words import GpuWords, taken_apart, words_of_kind
 from advisor.machine.rows import GpuRow
 from advisor.machine.spelling import plain, size_gib
@@ -55,8 +56,6 @@ class _Spelling:
 SpellingIndex = dict[frozenset[str], list[_Spelling]]
 """Rows by the words of their spellings."""
 NUMBER = re.compile(r"\d+")
-DISTINCT = re.compile(r"[1-5]0[5-9]0|16[356]0|(?=.*\d)(?=.*[a-z])\w{3,}|ti|super|xtx?|gre")
-"""Words that name a card with anything beside them; "3000" alone is the number of many things."""
 
 
 class GpuNames:
@@ -119,7 +118,7 @@ class GpuNames:
         if names_apple(text):
             return self._apple(name)
         taken = taken_apart(name)
-        for words, note in self._fewer_words(taken):
+        for words, note in readings(taken, self._known_words):
             spellings = [
                 spelling
                 for spelling in self._index(words).get(words, [])
@@ -173,34 +172,6 @@ class GpuNames:
             alternatives=chip.alternatives,
         )
 
-    def _fewer_words(self, taken: GpuWords) -> Iterator[tuple[frozenset[str], str]]:
-        """The words, then with fewer of them; no step changes a digit."""
-        words = taken.words
-        if not words:
-            yield from ((frozenset({word}), "") for word in sorted(taken.code))
-            return
-        yield words, ""
-        if "ada" in words:  # "A6000 Ada": the A stands for the architecture before it
-            yield frozenset(re.sub(r"^a(?=[2456][05]00$)", "", word) for word in words), ""
-        families = words & words_of_kind("family").keys()
-        stray = frozenset(word for word in words - self._known_words - families if word.isalpha())
-        telling = taken.vendors or any(DISTINCT.fullmatch(word) for word in words)
-        note = ""
-        if stray and telling:
-            words -= stray
-            listed = ", ".join(repr(word) for word in sorted(stray))
-            note = f"{listed} in the name is no part of it and was left out."
-            yield words, note
-        yield words - families, note
-        for written, remark in _written_out(words):
-            yield written, remark or note
-        words = _replaced(words, SHORT_SUPER, "super")
-        for optional in _optional(taken):
-            if optional in words:
-                words -= {optional}
-                yield words, note
-                yield words - families, note
-
     def _chosen(
         self,
         name: str,
@@ -215,8 +186,8 @@ class GpuNames:
         newer = [] if taken.brands & {"quadro", "tesla"} else self._of_same_number(taken.words)
         sized = _of_size([*rows, *newer], size)
         if size and not sized:
-            others = self._with_other_memory(taken.words)
-            sized = [row for row in others if abs(row.memory_gib - size) <= NEAR / 2 * size]
+            variants = self._with_other_memory(taken.words)
+            sized = [row for row in variants if abs(row.memory_gib - size) <= NEAR / 2 * size]
             if sized:
                 laptop = "laptop" in taken_apart(sized[0].name).words - taken.words
                 notes += [f"With {size:g} GB it is {sized[0].name}."] if laptop else []
@@ -281,40 +252,6 @@ class GpuNames:
         numbers = {number for word in digits for number in NUMBER.findall(word)}
         near = (row.name for number in numbers for row, _ in self._spelled.get(number, []))
         return tuple(dict.fromkeys(near)) or tuple(self.rows)
-
-
-SHORT_SUPER = r"\d{4}s"
-
-
-def _written_out(words: frozenset[str]) -> Iterator[tuple[frozenset[str], str]]:
-    """As people shorten them: a 4070s is a Super, a 3060m and a Max-Q are laptop parts."""
-    short = _replaced(words, SHORT_SUPER, "super")
-    if short != words:
-        yield short, ""
-    laptop = _replaced(words, r"\d{4}m", "laptop")
-    if laptop != words:
-        yield laptop, ""
-    if "maxq" in words:
-        note = "Max-Q: taken as the laptop part; its clocks are lower."
-        yield (words - {"maxq"}) | {"laptop"}, note
-
-
-def _replaced(words: frozenset[str], pattern: str, meant: str) -> frozenset[str]:
-    """Words whose last letter stands for another word."""
-    return frozenset(
-        part
-        for word in words
-        for part in ((word[:-1], meant) if re.fullmatch(pattern, word) else (word,))
-    )
-
-
-OPTIONAL = ("pcie", "hbm2", "hbm2e", "hbm3", "hbm3e", "sxm")
-OPTIONAL_OF_OTHERS = ("pro", "ai")
-
-
-def _optional(taken: GpuWords) -> tuple[str, ...]:
-    """Words left out, one after the other, where the name is not known with them."""
-    return OPTIONAL if "NVIDIA" in taken.vendors else OPTIONAL + OPTIONAL_OF_OTHERS
 
 
 def _of_size(rows: list[GpuRow], size: float | None) -> list[GpuRow]:
