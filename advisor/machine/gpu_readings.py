@@ -12,8 +12,7 @@ DISTINCT = re.compile(r"[1-5]0[5-9]0|16[356]0|(?=.*\d)(?=.*[a-z])\w{3,}|ti|super
 
 
 def readings(taken: GpuWords, known: frozenset[str]) -> Iterator[tuple[frozenset[str], str]]:
-    """The words of a GPU's name, then fewer of them, each set with what was assumed; no step changes
-    a digit.
+    """The words of a name, then fewer of them, each set with what was assumed; no digit changes.
 
     Args:
         taken: the name, taken apart.
