@@ -1,8 +1,9 @@
 """Cases of published runs of serving engines, as far as their rows say what is timed.
 
-A row is not used where it cannot be right: a token that takes less time than the memory of all its
-GPUs needs for the weights and cache that it reads, or fifty times as long. The rule looks at the
-datasheet alone, so that no prediction of ours decides what counts.
+A row is not used where it cannot be right: a token or a prompt that takes less time than memory,
+matrix units or the link between the GPUs need at the datasheet's rates, or a token that takes fifty
+times as long. The rule looks at the datasheet alone, so that no prediction of ours decides what
+counts.
 """
 
 import csv
@@ -12,8 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 
 from advisor.catalog.csv_tables import DATA
-from advisor.cost_model.engine_kernels import EngineKernels
-from advisor.cost_model.schedule import Phases
+from advisor.cost_model.engine_kernels import EngineKernels, peak_flops
+from advisor.cost_model.schedule import Phases, Schedule
 from advisor.errors import AdvisorError
 from advisor.evidence.fitting.engine_cases import PUBLISHED, EngineCase, computed_only
 from advisor.evidence.fitting.framework_runs import SERVING, UNSURE
@@ -21,6 +22,7 @@ from advisor.evidence.published.cells import number, text
 from advisor.evidence.published.engines import engine
 from advisor.evidence.published.predict import Case, understood
 from advisor.evidence.published.run_settings import lengths
+from advisor.machine.machine import Machine
 from advisor.runtimes.parallelism import parallel
 
 FILES = tuple(
@@ -133,17 +135,29 @@ def timed(row: Mapping[str, str], case: Case) -> Iterable[tuple[float, float, fl
 
 
 def believed(phases: Phases, case: Case, prompts: float, steps: float, seconds: float) -> bool:
-    """The time is one that memory allows."""
-    least = steps * least_seconds(phases, case)
-    return prompts > 0 == steps or least <= seconds <= SLOWEST * max(least, 1e-3)
+    """The time is one that the machine's datasheet allows."""
+    if prompts and not steps:
+        return least_seconds(phases.prefill, case.machine) <= seconds
+    least = steps * least_seconds(phases.decode, case.machine)
+    return least <= seconds <= SLOWEST * max(least, 1e-3)
 
 
-def least_seconds(phases: Phases, case: Case) -> float:
-    """A step's weights and cache, read at the datasheet's rate of the GPUs' memory [s]."""
+def least_seconds(schedule: Schedule, machine: Machine) -> float:
+    """A run over all layers at the datasheet's rates of memory, matrix units and link [s].
+
+    t = sum max( (W + K) / S , F / C ) + bytes between GPUs / link
+
+    A prompt that is answered sooner was kept from an earlier request of the same text.
+    """
     total = 0.0
-    for stage in phases.decode.stages:
+    for stage in schedule.stages:
         for flow in stage.flows:
             if flow.load is not None and isinstance(flow.kernels, EngineKernels):
-                rate = case.machine.gpus[flow.device].bandwidth.value
-                total += float(np.ravel((flow.load.weights + flow.load.kv) / rate)[0])
+                gpu, load = machine.gpus[flow.device], flow.load
+                reading = (load.weights + load.kv) / gpu.bandwidth.value
+                computing = load.flops / peak_flops(gpu, flow.kernels.dense)
+                total += float(np.max(np.maximum(reading, computing)))
+    for exchange in schedule.exchanges:
+        link = machine.gpus[0].peer or machine.gpus[0].link.pinned
+        total += float(np.max(exchange.times * exchange.moved / link.value))
     return total
