@@ -21,7 +21,7 @@ from advisor.cost_model.workload import Workload
 from advisor.formatting import memory as memory_words
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.runtimes import LLAMA_CPP, RUNTIMES, Runtime
+from advisor.runtimes import RUNTIMES, VALUED, Runtime
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +54,7 @@ class Advice:
         """GPUs that are faster, cheapest month first: what `options` replaces, for one version."""
         asked = self.question
         return upgrades(
-            asked.asked, asked.machine, asked.work, self.best, asked.money, asked.runtime
+            asked.asked, asked.machine, asked.work, self.best, asked.money, asked.runtimes
         )
 
     def placed(self, strategy: PlacementStrategy) -> tuple[Estimate, ...]:
@@ -86,7 +86,8 @@ def advise(
 ) -> Advice:
     """The whole answer for a model, a machine and a need.
 
-    Options and changes are of the runtime chosen, else of the best placement's.
+    Options are of the runtime chosen, else of the best that people usually meet on each machine;
+    changes are of the best placement's.
 
     Args:
         asked: the model in the format asked for.
@@ -109,7 +110,7 @@ def advise(
         asked=asked,
         machine=owned or machine,
         work=work,
-        runtime=chosen or (best.how if best else LLAMA_CPP),
+        runtimes=(chosen,) if chosen else VALUED,
         money=money,
         ownership=ownership or Ownership(form=form_of(owned or machine)),
         today=today or datetime.now(UTC).date(),

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor.advice.compare import as_run
-from advisor.advice.speeds import Speed
+from advisor.advice.speeds import Speed, fastest_of
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.many_machines import Index, on_machines, taken
@@ -29,6 +29,7 @@ class Speeds:
 
     Attributes:
         strategy: where the model lies.
+        runtime: name of what runs it.
         formats: that it has on each, shape (machines,); empty where it does not run.
         fits: every memory holds what it must.
         decode: tokens generated for each user; not a number where it does not run or is not
@@ -40,6 +41,7 @@ class Speeds:
     """
 
     strategy: PlacementStrategy
+    runtime: str
     formats: npt.NDArray[np.object_]
     fits: Mask
     decode: Floats
@@ -61,6 +63,7 @@ class Speeds:
         load = float(self.load[place])
         return Speed(
             strategy=self.strategy,
+            runtime=self.runtime,
             format=str(self.formats[machine]),
             decode=float(self.decode[place]),
             low=float(self.low[place]),
@@ -131,6 +134,7 @@ class Fleet:
         shape = (len(contexts), len(self.machines))
         found = Speeds(
             strategy=strategy,
+            runtime=runtime.name,
             formats=np.full(shape[1], "", dtype=object),
             fits=np.zeros(shape, dtype=bool),
             **{name: np.full(shape, np.nan) for name in _COLUMNS},
@@ -290,17 +294,18 @@ def speeds(
     asked: Model,
     machines: Sequence[Machine],
     work: Workload,
-    runtime: Runtime,
+    runtimes: Iterable[Runtime],
     strategy: PlacementStrategy,
 ) -> list[Speed | None]:
-    """One speed for each machine; None where the model does not run there or does not fit.
+    """The speed of each machine in its fastest runtime; None where the model runs in none of them.
 
     Args:
         asked: the model in the format asked for; each machine runs the nearest that it can.
         machines: where.
         work: what is asked.
-        runtime: that runs it.
+        runtimes: that may run it.
         strategy: where the model lies.
     """
-    found = Fleet(machines).speeds(asked, work, runtime, strategy)
-    return [found.at(index) for index in range(len(machines))]
+    fleet = Fleet(machines)
+    found = [fleet.speeds(asked, work, runtime, strategy) for runtime in runtimes]
+    return [fastest_of(each.at(index) for each in found) for index in range(len(machines))]

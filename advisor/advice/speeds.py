@@ -1,5 +1,6 @@
 """Speed of one machine in one placement: what options and money are worked out from."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from advisor.cost_model.estimate import Estimate
@@ -12,6 +13,7 @@ class Speed:
 
     Attributes:
         strategy: where the model lies.
+        runtime: name of what runs it; empty for somebody else's.
         format: that it has there.
         decode: tokens generated for each user [tokens/s].
         low: lower end of the range that should hold it four times in five [tokens/s].
@@ -21,6 +23,7 @@ class Speed:
     """
 
     strategy: PlacementStrategy
+    runtime: str = ""
     format: str
     decode: float
     low: float
@@ -40,6 +43,7 @@ def speed_of(one: Estimate) -> Speed | None:
         return None
     return Speed(
         strategy=one.strategy,
+        runtime=one.runtime,
         format=one.model.format,
         decode=float(one.decode.value),
         low=float(one.decode.low),
@@ -47,3 +51,8 @@ def speed_of(one: Estimate) -> Speed | None:
         first_token=float(one.first_token.value),
         load=None if one.load is None else float(one.load),
     )
+
+
+def fastest_of(speeds: Iterable[Speed | None]) -> Speed | None:
+    """The one with most tokens a second, the first of equals; None where there is none."""
+    return max((speed for speed in speeds if speed), key=lambda speed: speed.decode, default=None)

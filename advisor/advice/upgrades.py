@@ -1,7 +1,7 @@
-"""Bigger GPUs for the same model and runtime: what each would give, cost and save."""
+"""Bigger GPUs for the same model: what each would give, cost and save."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from advisor.advice.compare import as_run, decode_tps
@@ -17,7 +17,7 @@ from advisor.machine import from_catalog
 from advisor.machine.catalog import find_gpu
 from advisor.machine.machine import Gpu, Machine
 from advisor.model.model import Model
-from advisor.runtimes import LLAMA_CPP, Runtime
+from advisor.runtimes import VALUED, Runtime
 from advisor.units import GIB, HOURS_PER_MONTH
 
 COUNTS = (1, 2, 4, 8)
@@ -74,7 +74,7 @@ def upgrades(
     work: Workload,
     best: Estimate | None,
     money: MoneyInputs,
-    runtime: Runtime = LLAMA_CPP,
+    runtimes: Sequence[Runtime] = VALUED,
 ) -> tuple[Upgrade, ...]:
     """Every priced GPU that is faster than the best placement now, cheapest month first.
 
@@ -86,14 +86,14 @@ def upgrades(
         work: what is asked.
         best: the placement now; None where nothing runs.
         money: time and prices.
-        runtime: that runs it there, as it does now.
+        runtimes: that may run it there; each GPU is valued in the fastest of them.
     """
     own = [name for name, _ in money.own_rent]
     names = dict.fromkeys([*(row.gpu for row in price_rows()), *own])
     possible = [
         upgrade
         for name in names
-        if (upgrade := _upgrade(model, machine, work, best, money, runtime, name)) is not None
+        if (upgrade := _upgrade(model, machine, work, best, money, runtimes, name)) is not None
     ]
     return tuple(
         sorted(possible, key=lambda upgrade: upgrade.offer.monthly if upgrade.offer else math.inf)
@@ -106,11 +106,11 @@ def _upgrade(
     work: Workload,
     best: Estimate | None,
     money: MoneyInputs,
-    runtime: Runtime,
+    runtimes: Sequence[Runtime],
     name: str,
 ) -> Upgrade | None:
     row = find_gpu(name)
-    holder = _smallest_holder(model, machine, work, runtime, name)
+    holder = _smallest_holder(model, machine, work, runtimes, name)
     if holder is None:
         return None
     count, bigger = holder
@@ -141,31 +141,40 @@ def _upgrade(
 
 
 def _smallest_holder(
-    stored: Model, machine: Machine, work: Workload, runtime: Runtime, gpu: str
+    stored: Model, machine: Machine, work: Workload, runtimes: Sequence[Runtime], gpu: str
 ) -> tuple[int, Estimate] | None:
     """The fewest GPUs of a kind that hold the model, else one that holds a part of it."""
     card = _as_sold(gpu)
     counts = (1,) if card.unified else COUNTS
     host = replace(machine.host, memory=card.memory) if card.unified else machine.host
     single = replace(machine, name=gpu, gpus=(card,), host=host, nodes=1, network=None)
-    try:
-        model = as_run(stored, runtime, single)
-    except Refusal:
-        return None
+    taken = [(how, model) for how in runtimes if (model := _taken(stored, how, single))]
 
     def tried(count: int, strategy: PlacementStrategy) -> Estimate | None:
         where = replace(single, gpus=(card,) * count)
-        there = estimate(model, where, work, runtime, strategy, fitted_constants())
-        return there if bool(there.fits) else None
+        room = count * float(card.memory.value)
+        whole = strategy is PlacementStrategy.GPU_RESIDENT
+        found = [
+            estimate(model, where, work, how, strategy, fitted_constants())
+            for how, model in taken
+            if strategy in how.strategies
+            and not (whole and room < model.file_bytes - model.embedding)
+        ]
+        return max((there for there in found if bool(there.fits)), key=decode_tps, default=None)
 
-    resident = PlacementStrategy.GPU_RESIDENT in runtime.strategies
-    least = model.file_bytes - model.embedding
-    for count in counts if resident else ():
-        enough = count * float(card.memory.value) >= least
-        if enough and (whole := tried(count, PlacementStrategy.GPU_RESIDENT)):
+    for count in counts:
+        if whole := tried(count, PlacementStrategy.GPU_RESIDENT):
             return count, whole
     part = tried(1, PlacementStrategy.CPU_OFFLOAD)
     return (1, part) if part else None
+
+
+def _taken(stored: Model, runtime: Runtime, machine: Machine) -> Model | None:
+    """The model as a runtime runs it on a machine; None where it does not."""
+    try:
+        return as_run(stored, runtime, machine)
+    except Refusal:
+        return None
 
 
 def _as_sold(name: str) -> Gpu:

@@ -45,11 +45,12 @@ def _find(args: argparse.Namespace) -> None:
     if args.model is None:
         _models(args)
         return
+    runtimes = (runtime(args.runtime),) if args.runtime else RUNTIMES
     question = Question(
         asked=resolve.find(args.model, args.quant).model,
         machine=options.machine_of(args),
         work=options.work_of(args),
-        runtime=LLAMA_CPP,
+        runtimes=runtimes,
         money=options.money_of(args),
         ownership=Ownership(form=form_of(options.machine_of(args))),
         today=today(),
@@ -57,7 +58,6 @@ def _find(args: argparse.Namespace) -> None:
     target = Target(
         min_tps=args.min_tps, max_usd_per_month=args.max_usd_per_month, max_usd=args.max_usd
     )
-    runtimes = (runtime(args.runtime),) if args.runtime else RUNTIMES
     formats = (args.quant,) if args.quant else ()
     caches = (args.kv_type,) if args.kv_type else ()
     found = find(question, target, runtimes, formats, caches)

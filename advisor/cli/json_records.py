@@ -152,6 +152,7 @@ def option_answer(option: Option) -> Json:
     return {
         "kind": option.kind.value,
         "name": option.name,
+        "runtime": speed.runtime or None if speed else None,
         "format": speed.format or None if speed else None,
         "placement": speed.strategy.value if speed and speed.format else None,
         "decode_tps": speed.decode if speed else None,

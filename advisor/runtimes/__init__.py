@@ -20,6 +20,9 @@ RUNTIMES = (
     ACCELERATE, DEEPSPEED, FLEXGEN,
 )  # fmt: skip
 """In the order pages and tables show them."""
+VALUED = (LLAMA_CPP, VLLM, SGLANG)
+"""Those of which every machine is valued in its fastest. Others in common use are not faster:
+Ollama and LM Studio run llama.cpp with less of a choice, Accelerate streams what does not fit."""
 ASIDE = (LLAMA_CPP_TENSOR,)
 """Further ways of theirs, which are said beside them and can be asked for by name."""
 
@@ -53,6 +56,7 @@ __all__ = [
     "RUNTIMES",
     "SGLANG",
     "TENSORRT_LLM",
+    "VALUED",
     "VLLM",
     "Becomes",
     "Runtime",

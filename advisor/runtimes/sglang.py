@@ -58,12 +58,20 @@ def static_share(machine: Machine) -> Array:
 
     What is left is for a chunk of the prompt: 512 MiB and 1.5 MiB for each of its tokens.
     """
-    sizes = np.broadcast_arrays(*(gpu.memory.value for gpu in machine.gpus))
-    size = np.asarray(np.minimum.reduce(sizes), dtype=float)
+    share = 1.0 - (META + PER_TOKEN * chunk_size(machine)) / _smallest(machine)
+    return np.asarray(np.maximum(np.floor(1000 * share) / 1000, 0.1))
+
+
+def chunk_size(machine: Machine) -> Array:
+    """Tokens of a prompt computed together [tokens]."""
     limits, tokens = np.transpose(CHUNKS)
-    chunk = tokens[np.searchsorted(limits * GIB, size, side="right")]
-    share = np.floor(1000 * (1 - (META + PER_TOKEN * chunk) / size)) / 1000
-    return np.asarray(np.maximum(share, 0.1))
+    return np.asarray(tokens[np.searchsorted(limits * GIB, _smallest(machine), side="right")])
+
+
+def _smallest(machine: Machine) -> Array:
+    """VRAM of the smallest GPU [B]."""
+    sizes = np.broadcast_arrays(*(gpu.memory.value for gpu in machine.gpus))
+    return np.asarray(np.minimum.reduce(sizes), dtype=float)
 
 
 def place(

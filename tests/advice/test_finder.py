@@ -92,8 +92,8 @@ def assert_alike(together, asked, index, work, runtime, strategy) -> None:
 @cache
 def question(model: str = "Llama-3.1-70B") -> Question:
     return Question(
-        asked=catalog.model(model, "Q4_K_M"), machine=host(), work=Workload(), runtime=LLAMA_CPP,
-        money=MoneyInputs(), ownership=Ownership(), today=TODAY,
+        asked=catalog.model(model, "Q4_K_M"), machine=host(), work=Workload(),
+        runtimes=(LLAMA_CPP,), money=MoneyInputs(), ownership=Ownership(), today=TODAY,
     )  # fmt: skip
 
 

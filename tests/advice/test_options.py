@@ -48,9 +48,9 @@ def ask(gpu: str = "RTX 3090", model: str = "Llama-3.1-70B", **owned: object) ->
     own = {"gpu": gpu} if gpu else {}
     machine = from_spec.machine(MachineSpec(ram_gb=64, **own))
     return Question(
-        asked=catalog.model(model, "Q4_K_M"), machine=machine, work=Workload(), runtime=LLAMA_CPP,
-        money=MoneyInputs(), ownership=Ownership(**{"form": form_of(machine), **owned}),
-        today=TODAY,
+        asked=catalog.model(model, "Q4_K_M"), machine=machine, work=Workload(),
+        runtimes=(LLAMA_CPP,), money=MoneyInputs(), today=TODAY,
+        ownership=Ownership(**{"form": form_of(machine), **owned}),
     )  # fmt: skip
 
 

@@ -12,11 +12,12 @@ from advisor.advice.options.prices import bought, sold
 from advisor.advice.options.question import Question
 from advisor.advice.ownership import DOCK_LINK, Form, discrete, in_dock, room_for
 from advisor.advice.power import draw_of
-from advisor.advice.speeds import Speed
+from advisor.advice.speeds import Speed, fastest_of
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.machine import from_catalog
 from advisor.machine.catalog import find_gpu, gpu_rows
 from advisor.machine.machine import Gpu, Machine
+from advisor.runtimes import Runtime
 
 COUNTS = (1, 2, 3, 4, 6, 8)
 """Cards that a machine has in all."""
@@ -61,14 +62,22 @@ def for_rent(question: Question) -> list[Gpu]:
 
 
 def fastest(question: Question, machines: Sequence[Machine]) -> list[Speed | None]:
+    """The speed of each machine in its own best runtime and placement."""
+    found = [_fastest_in(question, runtime, machines) for runtime in question.runtimes]
+    return [fastest_of(speeds) for speeds in zip(*found, strict=True)]
+
+
+def _fastest_in(
+    question: Question, runtime: Runtime, machines: Sequence[Machine]
+) -> list[Speed | None]:
     """The speed of the first placement that fits each machine: the next are slower."""
     found: list[Speed | None] = [None] * len(machines)
     for strategy in PlacementStrategy:
         rest = [index for index, speed in enumerate(found) if speed is None]
-        tried = [machines[index] for index in rest]
-        if not tried or strategy not in question.runtime.strategies:
+        if not rest or strategy not in runtime.strategies:
             continue
-        got = speeds(question.asked, tried, question.work, question.runtime, strategy)
+        tried = [machines[index] for index in rest]
+        got = speeds(question.asked, tried, question.work, (runtime,), strategy)
         for index, speed in zip(rest, got, strict=True):
             found[index] = speed
     return found
@@ -202,7 +211,7 @@ def _alone(
 ) -> list[tuple[Gpu, int, Speed]]:
     single = [replace(machine, gpus=(card,)) for card in cards]
     strategy = PlacementStrategy.CPU_OFFLOAD
-    found = speeds(question.asked, single, question.work, question.runtime, strategy)
+    found = speeds(question.asked, single, question.work, question.runtimes, strategy)
     return [(card, 1, speed) for card, speed in zip(cards, found, strict=True) if speed is not None]
 
 
@@ -226,7 +235,7 @@ def holders(
             question.asked,
             machines,
             question.work,
-            question.runtime,
+            question.runtimes,
             PlacementStrategy.GPU_RESIDENT,
         )
         held = {card.name for card, speed in zip(tried, got, strict=True) if speed}

@@ -23,7 +23,7 @@ class Question:
         asked: the model in the format asked for.
         machine: what is kept.
         work: what one reply takes.
-        runtime: that runs it there, and in every other option.
+        runtimes: that may run it; every machine is valued in the fastest of them there.
         money: use and prices.
         ownership: how the machine is had.
         today: the day by which the age of prices is judged.
@@ -32,7 +32,7 @@ class Question:
     asked: Model
     machine: Machine
     work: Workload
-    runtime: Runtime
+    runtimes: tuple[Runtime, ...]
     money: MoneyInputs
     ownership: Ownership
     today: date

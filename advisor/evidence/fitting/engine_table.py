@@ -124,8 +124,13 @@ OLDER = (
 )  # fmt: skip
 """Generations with GDDR memory and with HBM, each with the one before, newest first."""
 FORMAT_ORDER = (("f16", "fp8", 0.55), ("fp8", "nvfp4", 0.65))
-"""A format, the next smaller one, and the least part of its shares that the smaller one reaches:
-it has half the bytes and twice the peak, so that fewer bits are not slower."""
+"""A format, the next smaller one, and the least part of its share of bandwidth that the smaller one
+reaches: it has about half the bytes, so that fewer bits are not slower."""
+OWN_PEAK = {
+    "fp8": ("Ada", "Hopper", "Blackwell", "Blackwell HBM"), "nvfp4": ("Blackwell", "Blackwell HBM"),
+}  # fmt: skip
+"""Generations that multiply a format in numbers of its own, at twice the peak; others reach the
+same share of the same peak as with more bits."""
 
 
 def ordered_formats(rows: Rows) -> Rows:
@@ -133,13 +138,20 @@ def ordered_formats(rows: Rows) -> Rows:
     found = dict(rows)
     for part in ("dense", "experts"):
         for more, less, share in FORMAT_ORDER:
-            for kind in ("read_share", "flop_share"):
+            for kind in ("read_share", "flop_share", "empty_rows"):
                 for (name, engine, family), row in list(found.items()):
                     if name == f"{part}_{less}_{kind}":
-                        least = share * _nearest(found, f"{part}_{more}_{kind}", engine, family)
-                        key = (name, engine, family)
-                        found[key] = replace(row, value=float(f"{max(row.value, least):.4g}"))
+                        larger = _nearest(found, f"{part}_{more}_{kind}", engine, family)
+                        value = _ordered(kind, row.value, larger, share, family in OWN_PEAK[less])
+                        found[name, engine, family] = replace(row, value=float(f"{value:.4g}"))
     return found
+
+
+def _ordered(kind: str, value: float, larger: float, share: float, own_peak: bool) -> float:
+    """A constant of a format, so that it is not slower than the next larger format."""
+    if kind == "empty_rows":
+        return min(value, larger)
+    return max(value, larger * (share if kind == "read_share" or own_peak else 1.0))
 
 
 def _nearest(rows: Rows, name: str, engine: str, family: str) -> float:
