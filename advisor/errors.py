@@ -1,13 +1,13 @@
-"""What can go wrong, in words a person can act on.
+"""Errors of the package, with messages a person can act on.
 
     AdvisorError
     |-- InputError          a value that cannot be used: what, the value, what is allowed
-    |   |-- UnknownName     a name that no catalogue knows, with the closest that it does
-    |   `-- NeedMoreBytes   the beginning of a file, too short for what it begins
-    |-- Refusal             a pair that cannot be: this model, format, runtime or GPU together
-    |-- DataError           a row of data/ that breaks its own rules
+    |   |-- UnknownName     a name missing from the catalogue, with similar known names
+    |   `-- NeedMoreBytes   the start of a file, cut off before its header ends
+    |-- Refusal             an impossible combination of model, format, runtime and GPU
+    |-- DataError           an invalid row of data/
     |-- ProbeError          a measurement that this machine does not allow
-    |-- NetworkError        a host that cannot be reached, is busy or answers badly
+    |-- NetworkError        a host that is unreachable or busy, or sends an invalid answer
     `-- StoreError          a report that cannot be saved, found or read
 
 Every message says what is wrong, the value, what is allowed and what to do next.
@@ -19,7 +19,7 @@ from functools import lru_cache
 
 
 class AdvisorError(Exception):
-    """Root of everything this package raises on purpose."""
+    """Base class of all errors of this package."""
 
 
 class InputError(AdvisorError):
@@ -27,13 +27,13 @@ class InputError(AdvisorError):
 
 
 class UnknownName(InputError):
-    """A name that the catalogue does not hold.
+    """A name missing from the catalogue.
 
     Args:
-        kind: what the name should be ("model", "GPU").
-        name: what was given.
-        known: names that would be accepted.
-        hint: what to do when none of the close names is meant.
+        kind: kind of thing that the name should denote ("model", "GPU").
+        name: unknown name.
+        known: accepted names.
+        hint: advice where none of the similar names fits.
     """
 
     def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
@@ -45,27 +45,27 @@ class UnknownName(InputError):
 
 
 class NeedMoreBytes(InputError):
-    """The beginning of a file ends before its header does.
+    """The start of a file, cut off before its header ends.
 
     Args:
-        name: the file, as the person knows it.
-        needed: bytes from its start that are needed at least [B].
+        name: name of the file, as the person gave it.
+        needed: smallest sufficient length, counted from the start of the file [B].
     """
 
     def __init__(self, name: str, needed: int) -> None:
         self.needed = needed
         super().__init__(
-            f"{name}: the header goes on after what was given; at least its first {needed:,} bytes "
-            "are needed. Give the whole file, or a longer beginning of it."
+            f"{name}: the header is longer than the part given; at least the first {needed:,} "
+            "bytes are needed. Give the whole file, or a longer part of its start."
         )
 
 
 class Refusal(AdvisorError):
-    """A model, format, runtime or GPU that cannot go together."""
+    """An impossible combination of model, format, runtime and GPU."""
 
 
 class DataError(AdvisorError):
-    """A row of data/ that breaks its own rules."""
+    """An invalid row of data/."""
 
 
 class ProbeError(AdvisorError):
@@ -73,7 +73,7 @@ class ProbeError(AdvisorError):
 
 
 class NetworkError(AdvisorError):
-    """A host that cannot be reached, is busy or answers badly."""
+    """A host that is unreachable or busy, or sends an invalid answer."""
 
 
 class StoreError(AdvisorError):
@@ -82,7 +82,7 @@ class StoreError(AdvisorError):
 
 @lru_cache(maxsize=1024)
 def close_names(name: str, known: tuple[str, ...], limit: int = 3) -> tuple[str, ...]:
-    """Known names that look like `name`, best first, compared without case."""
+    """Known names similar to `name`, best match first, ignoring case."""
     by_folded = {spelling.casefold(): spelling for spelling in known}
     close = difflib.get_close_matches(name.casefold()[:80], by_folded, n=limit, cutoff=0.5)
     return tuple(by_folded[folded] for folded in close)

@@ -1,7 +1,7 @@
-"""Numbers as people say them: 6.4 tokens/s, 24.0 GiB, $290.
+"""Numbers as text: 6.4 tokens/s, 24.0 GiB, $290.
 
-Pure functions from a number in SI units to text. Two significant digits are as many as a prediction
-deserves; whole digits are never dropped. What is not finite is "unknown".
+Functions from a number in SI units to text. Predictions get two significant digits, but every digit
+before the decimal point. Infinity and NaN are written "unknown".
 """
 
 import math
@@ -13,7 +13,8 @@ from datetime import UTC, datetime
 from advisor.units import GB, GIB, KB, KIB, MB, MIB
 
 UNKNOWN = "unknown"
-SLOWEST_RATE = 0.01  # tokens/s; below it people think in time per token
+SLOWEST_RATE = 0.01
+"""Slowest speed written as a rate; slower ones are written as time per token [tokens/s]."""
 
 _MEMORY = (("bytes", 1.0), ("KiB", KIB), ("MiB", MIB), ("GiB", GIB), ("TiB", 1024 * GIB))
 _RATES = (("B/s", 1.0), ("kB/s", KB), ("MB/s", MB), ("GB/s", GB))
@@ -22,7 +23,7 @@ _SHORT = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
 
 
 def number(value: float, digits: int = 2) -> str:
-    """A number with `digits` significant digits, every whole digit, and thousands apart."""
+    """A number with `digits` significant digits or all its whole ones, thousands separated."""
     if not math.isfinite(value):
         return UNKNOWN
     rounded = float(f"{value:.{digits - 1}e}")
@@ -35,7 +36,7 @@ def number(value: float, digits: int = 2) -> str:
 
 
 def short(value: float) -> str:
-    """A number for the tick of an axis: 1.5M, 250k, 0.25."""
+    """A number for an axis tick: 1.5M, 250k, 0.25."""
     for size, letter in _SHORT:
         if size <= abs(value) < 1e15:
             return f"{value / size:.3g}{letter}"
@@ -43,14 +44,14 @@ def short(value: float) -> str:
 
 
 def tokens_per_second(rate: float) -> str:
-    """Speed, as time per token where it is below 0.01 [tokens/s]."""
+    """Speed of generation, written as time per token below `SLOWEST_RATE` [tokens/s]."""
     if 0 < rate < SLOWEST_RATE:
         return f"a token every {seconds(1 / rate)}" if rate > 1e-12 else "0 tokens/s"
     return _with_unit(number(rate), "tokens/s")
 
 
 def memory(size: float) -> str:
-    """Memory in binary units, GiB with one decimal [B]."""
+    """Memory size in binary units, with one decimal from GiB up [B]."""
     if not math.isfinite(size):
         return UNKNOWN
     largest = len(_MEMORY) - 1
@@ -60,17 +61,17 @@ def memory(size: float) -> str:
 
 
 def rate(speed: float) -> str:
-    """Bandwidth of memory, link or drive in decimal units [B/s]."""
+    """Bandwidth of memory, a link or a drive, in decimal units [B/s]."""
     name, unit = next(((n, u) for n, u in reversed(_RATES) if abs(speed) >= 0.9995 * u), _RATES[0])
     return _with_unit(number(speed / unit), name)
 
 
 def quantity(value: float, unit: str) -> str:
-    """A measured figure in the unit that people say for its own.
+    """A quantity in the usual display unit.
 
     Args:
-        value: in `unit`.
-        unit: "B/s", "B", "FLOP/s", "s", or a noun as "lanes".
+        value: number in `unit`.
+        unit: "B/s", "B", "FLOP/s", "s", or a noun such as "lanes".
     """
     if unit == "B":
         return memory(value)
@@ -82,7 +83,7 @@ def quantity(value: float, unit: str) -> str:
 
 
 def seconds(duration: float) -> str:
-    """A time in ms, s, min, h or days, whichever reads best [s]."""
+    """A duration in ms, s, min, h or days, by its size [s]."""
     for name, unit, limit in _TIMES:
         if abs(duration) < 0.9995 * limit:
             return f"{number(duration / unit)} {name}"
@@ -91,11 +92,11 @@ def seconds(duration: float) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Currency:
-    """What a person pays in.
+    """Currency of displayed amounts.
 
     Attributes:
-        code: three letters.
-        usd: what one unit is worth [USD].
+        code: ISO 4217 code, three letters.
+        usd: value of one unit [USD].
     """
 
     code: str = "USD"
@@ -103,27 +104,27 @@ class Currency:
 
     @property
     def sign(self) -> str:
-        """Before an amount."""
+        """Sign written before an amount."""
         return {"USD": "$", "EUR": "\u20ac", "GBP": "\u00a3"}.get(self.code, f"{self.code} ")
 
 
 US_DOLLAR = Currency()
 _shown: ContextVar[Currency] = ContextVar("currency", default=US_DOLLAR)
-"""The currency of whoever is being answered; amounts are in US dollars everywhere else."""
+"""Display currency of the current request; all computations are in US dollars."""
 
 
 def show_money_in(currency: Currency) -> None:
-    """Write amounts in a currency from here on, for the person who is being answered."""
+    """Set the display currency of the current request."""
     _shown.set(currency)
 
 
 def shown_currency() -> Currency:
-    """The currency that amounts are written in."""
+    """Display currency of the current request."""
     return _shown.get()
 
 
 def money(amount: float) -> str:
-    """Cents below ten of the currency, whole units from there [USD]."""
+    """Amount in the display currency, with cents below ten units [USD]."""
     if not math.isfinite(amount):
         return UNKNOWN
     currency = _shown.get()
@@ -134,7 +135,7 @@ def money(amount: float) -> str:
 
 
 def money_per_hour(amount: float) -> str:
-    """A rent: with cents below a hundred of the currency an hour [USD/h]."""
+    """Price per hour in the display currency, with cents below a hundred units [USD/h]."""
     currency = _shown.get()
     size = abs(amount) / currency.usd
     cents = math.isfinite(amount) and 9.995 <= size < 99.995
@@ -143,7 +144,7 @@ def money_per_hour(amount: float) -> str:
 
 
 def hours(duration: float) -> str:
-    """Working time, in minutes below one hour [h]."""
+    """Duration in hours, in minutes below one hour [h]."""
     if abs(duration) < 0.9917:
         return f"{duration * 60:.0f} min"
     text = number(duration)
@@ -151,12 +152,12 @@ def hours(duration: float) -> str:
 
 
 def range_of(low: float, high: float, say: Callable[[float], str] = number) -> str:
-    """Two ends of a range, the unit said once: `2.4 to 3.4`, `1.8 to 2.4 s`.
+    """Text of a range, with the unit once: `2.4 to 3.4`, `1.8 to 2.4 s`.
 
     Args:
         low: lower end.
         high: upper end.
-        say: words for one end, `number` or another function of this module.
+        say: formatter of an end, `number` or another function of this module.
     """
     first, last = say(low), say(high)
     if first == last:
@@ -166,10 +167,10 @@ def range_of(low: float, high: float, say: Callable[[float], str] = number) -> s
 
 
 def moment(when: str) -> str:
-    """An ISO time with an offset as a date and a time in UTC.
+    """Date and time in UTC of an ISO 8601 time with an offset.
 
     Raises:
-        ValueError: not an ISO time.
+        ValueError: not an ISO 8601 time.
     """
     time = datetime.fromisoformat(when).astimezone(UTC)
     return f"{time.day} {time:%B %Y, %H:%M} UTC"

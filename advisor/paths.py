@@ -1,4 +1,4 @@
-"""Where the program's own files lie, and where it keeps what it must remember."""
+"""Folders of the program's own files and of the user's data."""
 
 import os
 from pathlib import Path
@@ -6,13 +6,14 @@ from pathlib import Path
 import platformdirs
 
 DATA_VARIABLE = "ADVISOR_DATA_DIR"
+"""Environment variable that overrides the user's data folder."""
 
 HOMELESS = Path("/.local/share/offload-advisor")
-"""The folder of a user without a home, as containers have them: their home is the root."""
+"""Data folder of a user without a home folder, as in some containers."""
 
 
 def data_folder() -> Path:
-    """The person's data folder; the environment variable ADVISOR_DATA_DIR overrides it."""
+    """The user's data folder; the environment variable ADVISOR_DATA_DIR overrides it."""
     chosen = os.environ.get(DATA_VARIABLE, "").strip()
     try:
         return Path(chosen or platformdirs.user_data_dir("offload-advisor", False)).expanduser()
@@ -21,9 +22,9 @@ def data_folder() -> Path:
 
 
 def product_folder() -> Path:
-    """Folder of data/, app.py and .streamlit/: the clone, or within a package that was installed.
+    """Folder of data/, app.py and .streamlit/: the clone, or advisor/installed/ of a wheel.
 
-    The wheel carries them in advisor/installed/, which a clone does not have (pyproject.toml).
+    A wheel copies them to advisor/installed/, which a clone does not have (pyproject.toml).
     """
     installed = Path(__file__).resolve().parent / "installed"
     return installed if installed.is_dir() else installed.parents[1]

@@ -1,7 +1,8 @@
-"""Units: SI inside, converted once at the edge.
+"""Units: SI inside the package, converted once, on input and output.
 
-Bytes, seconds and FLOP everywhere in the package. Memory sizes are as sold and as llama.cpp and
-nvidia-smi print them, in GiB (2**30 bytes); bandwidths and drives are decimal, in GB (1e9 bytes).
+The package computes in bytes, seconds and FLOP. Memory sizes are typed and shown in GiB (2**30
+bytes), as sold and as llama.cpp and nvidia-smi print them; bandwidths and drive sizes are decimal,
+in GB (1e9 bytes).
 """
 
 import re
@@ -14,7 +15,7 @@ import numpy.typing as npt
 from advisor.errors import InputError
 
 Array: TypeAlias = float | npt.NDArray[np.float64]
-"""A number, or an array of them along one sweep."""
+"""A number, or an array of numbers along a sweep."""
 
 KB, MB, GB = 1e3, 1e6, 1e9
 KIB, MIB, GIB = 2.0**10, 2.0**20, 2.0**30
@@ -23,7 +24,7 @@ HOURS_PER_MONTH = 365.25 * 24 / 12
 DAYS_PER_MONTH = 365.25 / 12
 
 FLOAT = 4.0
-"""Bytes of an activation [B]."""
+"""Size of an activation value (32-bit float) [B]."""
 
 NUMBER_AND_UNIT = re.compile(
     r"\s*([\d_,]*\.?\d+(?:e[+-]?\d+)?)\s*([a-z]*?)(?:\s*/\s*s|ps)?\s*", re.IGNORECASE
@@ -32,9 +33,9 @@ POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 
 def tokens(text: str) -> float:
-    """Tokens as people type them: "8192", "8k", "128K", "1M".
+    """Number of tokens from typed text: "8192", "8k", "128K", "1M" [tokens].
 
-    A thousand is 1024 where the number before it is a power of two, as in the names of models.
+    After a power of two, k is 1024 and M is 1024**2, as in model names ("128k"); else 1000 and 1e6.
 
     Raises:
         InputError: no number, or another unit.
@@ -42,12 +43,12 @@ def tokens(text: str) -> float:
     number, unit = _parts(text, "tokens, as 8192 or 128k")
     if unit not in ("", "k", "m"):
         raise InputError(f"{text!r} is no number of tokens; give it as 8192 or 128k.")
-    whole = number.is_integer() and number > 0 and int(number) & (int(number) - 1) == 0
-    return number * (1024.0 if whole else 1000.0) ** POWERS[unit]
+    power_of_two = number.is_integer() and number > 0 and int(number) & (int(number) - 1) == 0
+    return number * (1024.0 if power_of_two else 1000.0) ** POWERS[unit]
 
 
 def gibibytes(text: str) -> float:
-    """Memory as sold: "24", "24GB", "24 GiB", "512 MB", "1.5 TB" [GiB].
+    """Memory size from typed text, as sold: "24", "24GB", "24 GiB", "512 MB", "1.5 TB" [GiB].
 
     Raises:
         InputError: no number, or another unit.
@@ -58,7 +59,7 @@ def gibibytes(text: str) -> float:
 
 
 def gigabytes_per_second(text: str) -> float:
-    """A rate: "7", "7 GB/s", "3500 MB/s", "1.8TB/s" [GB/s].
+    """Bandwidth from typed text: "7", "7 GB/s", "3500 MB/s", "1.8TB/s" [GB/s].
 
     Raises:
         InputError: no number, or another unit.
@@ -78,7 +79,7 @@ def _parts(text: str, allowed: str) -> tuple[float, str]:
 
 
 def _scale(unit: str, text: str, allowed: str) -> int | None:
-    """The power of a thousand that a unit of bytes stands for; None where there is none."""
+    """Exponent of a byte unit: k 1, M 2, G 3, T 4; None for an empty unit."""
     if not unit:
         return None
     match = re.fullmatch(r"([kmgt])(?:i?b?)", unit)

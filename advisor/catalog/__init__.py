@@ -1,6 +1,7 @@
-"""Catalogue files: typed CSV tables, names matched loosely, constants of the cost model.
+"""Catalogue: typed CSV tables, loose names, constants of the cost model, limits of inputs.
 
-csv_tables      a table of data/ as typed records
-name_matching   a row by any of its names
-constants       shares of peak and fixed costs, by scope
+csv_tables      tables of data/ as typed records
+name_matching   rows by name, alias or loose match
+constants       shares of peak speeds and fixed costs, by scope
+inputs          name, unit, limits and help of every input
 """

@@ -1,7 +1,7 @@
 """Constants of the cost model: shares of datasheet speeds, fixed costs per layer and token.
 
-The numbers stand in data/generated/efficiency.csv, never beside datasheet values. A row holds for
-the scope it names; an empty field stands for all.
+The numbers are kept in data/generated/efficiency.csv, apart from the datasheet values. A row
+applies to the scope it names; an empty field matches everything.
 """
 
 import math
@@ -17,31 +17,31 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import DataError
 
 STACKED = "|"
-"""Between the families, or the backends, of several GPUs that are asked for at once."""
+"""Separator of families or backends where several GPUs are looked up at once."""
 FACTOR = "factor"
-"""Unit of rows that multiply."""
+"""Unit of rows that multiply another row."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConstantRow:
-    """One constant in one scope; fields as the columns of data/generated/efficiency.csv.
+    """One constant in one scope; the fields are the columns of data/generated/efficiency.csv.
 
     Attributes:
-        constant: what it is ("gpu_read_share").
-        runtime: the runtime it holds for; None for all.
-        family: GPU family, link, host segment or arithmetic it holds for; None for all.
-        backend: the runtime's way to the GPU it holds for ("cuda", "vulkan"); None for all.
-        build: the build it holds for ("2024", "ik"); None for all.
-        decode_class: format class it holds for; None for all.
-        value: in `unit`.
-        unit: "share", "s", "B/s", "FLOP/s", or "factor" for one that multiplies the others.
+        constant: name of the constant ("gpu_read_share").
+        runtime: runtime it applies to; None for all.
+        family: GPU family, link, host segment or arithmetic it applies to; None for all.
+        backend: GPU interface of the runtime it applies to ("cuda", "vulkan"); None for all.
+        build: build it applies to ("2024", "ik"); None for all.
+        decode_class: format class it applies to; None for all.
+        value: number in `unit`.
+        unit: "share", "s", "B/s", "FLOP/s", or "factor" for a row that multiplies another.
         kind: assumed, derived, measured or fitted.
-        rows: measurements it was fitted on; None where it was not.
+        rows: number of measurements in the fit; None where it was not fitted.
         spread: standard deviation of its logarithm, from the fit's curvature; None where it was
             not fitted.
-        source: where it comes from.
-        date: when.
-        note: what to know.
+        source: origin of the value.
+        date: date of the source or of the fit; empty where unknown.
+        note: description for the list of assumptions; None for the constant's name.
     """
 
     constant: str
@@ -60,7 +60,7 @@ class ConstantRow:
     note: str | None = None
 
     def fits(self, scope: "Scope", family: str) -> bool:
-        """The row holds in a scope."""
+        """Whether the row applies to a scope and a family."""
         return (
             self.runtime in (None, scope.runtime)
             and self.family in (None, family)
@@ -85,8 +85,8 @@ class Scope:
 
     Attributes:
         runtime: key of the runtime.
-        decode_class: of the model's format.
-        backend: the runtime's way to the GPU; "cpu" where there is none.
+        decode_class: class of the model's format.
+        backend: GPU interface of the runtime; "cpu" without a GPU.
         build: "2024" for builds before October 2024, "ik" for the ik_llama.cpp fork, else empty.
     """
 
@@ -98,9 +98,11 @@ class Scope:
 
 @dataclass(frozen=True, kw_only=True)
 class ScopedConstant:
-    """A constant in one scope: its row and the factors upon it, and their product.
+    """A constant in one scope.
 
-    The product is a float; for several GPUs at once an array of theirs.
+    Attributes:
+        rows: row of the constant, followed by the factors that multiply it.
+        value: product of the rows; a float, or an array with a value for each of several GPUs.
     """
 
     rows: tuple[ConstantRow, ...]
@@ -108,15 +110,15 @@ class ScopedConstant:
 
 
 class Constants:
-    """All constants, for one scope.
+    """All constants in one scope.
 
-    A constant is its most specific row times every factor whose scope covers the case, so that an
-    unseen family or backend falls back to what all have in common. A runtime with a row of its own
-    takes its own factors alone.
+    The value of a constant is its most specific row times every factor that applies. A family or
+    backend without rows of its own thus gets the common value. Factors apply to rows of the same
+    runtime only.
 
     Args:
-        rows: the table.
-        scope: of the case.
+        rows: rows of the table.
+        scope: scope of lookups; None for an empty one.
     """
 
     def __init__(self, rows: Iterable[ConstantRow], scope: Scope | None = None) -> None:
@@ -129,10 +131,10 @@ class Constants:
         self._known = self._by_scope.setdefault(self._scope, {})
 
     def with_measured(self, rows: Iterable[ConstantRow]) -> "Constants":
-        """Constants of which some were measured; those hold as they are, without factors.
+        """Copy with some constants measured; no factor multiplies a measured row.
 
         Args:
-            rows: one for each constant, or for each constant and family.
+            rows: a row per measured constant, or per constant and family.
         """
         measured = copy(self)
         measured._measured = {(row.constant, row.family or ""): row for row in rows}
@@ -141,7 +143,7 @@ class Constants:
         return measured
 
     def bound(self, scope: Scope) -> "Constants":
-        """Constants of the same table for another scope."""
+        """Copy for another scope."""
         bound = copy(self)
         bound._scope = scope
         bound._known = self._by_scope.setdefault(scope, {})
@@ -149,15 +151,15 @@ class Constants:
 
     @property
     def scope(self) -> Scope:
-        """Whose constants these are."""
+        """Scope of lookups."""
         return self._scope
 
     def scaled(self, factors: Mapping[str, float], source: str) -> "Constants":
-        """Constants of the same scope, some of them multiplied.
+        """Copy with some constants multiplied.
 
         Args:
-            factors: by constant.
-            source: who says so.
+            factors: factor of each constant, by name.
+            source: origin of the factors.
         """
         rows = (row for rows in self._by_constant.values() for row in rows)
         more = (_factor(constant, factor, source) for constant, factor in factors.items())
@@ -192,7 +194,7 @@ class Constants:
         return ScopedConstant(rows=factors, value=math.prod(row.value for row in factors))
 
     def _search_each(self, constant: str, family: str) -> ScopedConstant:
-        """A constant for each of several GPUs, whose families or backends are joined."""
+        """A constant of several GPUs, whose families or backends are joined by `STACKED`."""
         families, backends = family.split(STACKED), self._scope.backend.split(STACKED)
         count = max(len(families), len(backends))
         each = [
@@ -208,28 +210,28 @@ class Constants:
         return ScopedConstant(rows=each[0].rows, value=values[0] if same else np.array(values))
 
     def row(self, constant: str, family: str = "") -> ConstantRow:
-        """The row that holds here, without factors.
+        """Row of a constant in this scope, without factors.
 
         Raises:
-            DataError: no row covers this case.
+            DataError: no row applies.
         """
         return self._look_up(constant, family).rows[0]
 
     def value(self, constant: str, family: str = "") -> float:
-        """The constant's value here, in the unit of its row.
+        """Value of a constant in this scope, in the unit of its row.
 
         Raises:
-            DataError: no row covers this case.
+            DataError: no row applies.
         """
         value: float = self._look_up(constant, family).value
         return value
 
 
 class RecordedConstants(Constants):
-    """Constants that record which were looked up, to list what a figure rests on.
+    """Constants that record lookups, for the list of an estimate's assumptions.
 
     Args:
-        constants: bound to the case.
+        constants: constants in the scope of the estimate.
     """
 
     def __init__(self, constants: Constants) -> None:
@@ -252,6 +254,6 @@ def _factor(constant: str, value: float, source: str) -> ConstantRow:
 
 @cache
 def fitted_constants() -> Constants:
-    """Shares of peak and fixed costs; those of serving engines come first and so win."""
+    """Constants of data/generated/; between equally specific rows, serving engines' come first."""
     files = (DATA / "generated/engine_kernels.csv", DATA / "generated/efficiency.csv")
     return Constants(row for file in files for row in read(file, ConstantRow))

@@ -1,7 +1,6 @@
 """Rows of data/*.csv as typed records, each field checked once.
 
-The standard library reads them: a command-line answer within a second cannot spend half of it on
-importing pandas.
+Read with the standard library: importing pandas would take half of a command's second.
 """
 
 import csv
@@ -33,13 +32,12 @@ READERS: dict[object, Callable[[str], object]] = {
 
 
 def read(path: Path, record: type[Row]) -> tuple[Row, ...]:
-    """All rows of a CSV file as instances of a dataclass whose fields are its columns.
+    """All rows of a CSV file as instances of a dataclass whose fields are the file's columns.
 
-    An empty field takes the dataclass' default, else None where the annotation allows it, else an
-    empty string where it is `str`.
+    An empty field takes the field's default, else None where the type allows it, else "" for `str`.
 
     Raises:
-        DataError: a column too many or too few, a value that is not of its type, no such file.
+        DataError: wrong columns, a value of the wrong type, or a file that cannot be read.
     """
     annotations = typing.get_type_hints(record)
     columns = fields(record)  # type: ignore[arg-type]
@@ -64,8 +62,8 @@ def assignments(text: str, where: str) -> Iterator[tuple[str, str]]:
     """Keys and values of a field written `key=value; key=value`.
 
     Args:
-        text: of the field.
-        where: its file, to name in an error.
+        text: content of the field.
+        where: name of the file, for errors.
 
     Raises:
         DataError: a part without an equals sign.
@@ -85,7 +83,9 @@ def _record(
     where: str,
 ) -> Row:
     if None in row or None in row.values():
-        raise DataError(f"data/{where}: not as many values as the {len(annotations)} columns.")
+        raise DataError(
+            f"data/{where}: the number of values differs from the {len(annotations)} columns."
+        )
     values = {
         name: _value(text.strip(), annotations[name], f"{where}, {name}")
         for name, text in row.items()
@@ -112,7 +112,7 @@ def _columns(path: Path, expected: list[str], columns: list[str]) -> str:
 
 
 def as_text(rows: Iterable[Row]) -> str:
-    """One row at least as `read` takes them back; None is empty."""
+    """CSV text of one or more rows, in the form that `read` takes; None is an empty field."""
     records = [asdict(row) for row in rows]  # type: ignore[call-overload]
     file = io.StringIO()
     writer = csv.DictWriter(file, list(records[0]), lineterminator="\n")

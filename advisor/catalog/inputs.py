@@ -1,7 +1,7 @@
 """Inputs of a comparison: name, label, unit, limits and help of each, stated once.
 
-The command line, the form, links, copied commands and the nouns that check their own numbers read
-this table. Defaults stand with the nouns (`MachineSpec`, `Workload`, `Settings`, `MoneyInputs`).
+The command line, the form, links, copied commands and the checks of the dataclasses use this table.
+Defaults are those of the dataclasses (`MachineSpec`, `Workload`, `Settings`, `MoneyInputs`).
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,13 +19,13 @@ class Input:
     """One input.
 
     Attributes:
-        name: of the noun's attribute; "ram_gb" is `--ram-gb` on the command line.
-        label: above the widget, without the unit.
-        help: a phrase on the command line, a sentence behind the form's question mark.
-        unit: in brackets behind the label; empty for names and counts.
+        name: attribute of the dataclass; "ram_gb" is `--ram-gb` on the command line.
+        label: text above the widget, without the unit.
+        help: explanation, shown by `--help` and behind the form's question mark.
+        unit: unit, shown in brackets after the label; empty for names and counts.
         limits: smallest and largest number; None for a name.
         whole: takes whole numbers only.
-        flag: on the command line, where it is not the name.
+        flag: option on the command line where it differs from `name`; empty where it does not.
     """
 
     name: str
@@ -38,22 +38,22 @@ class Input:
 
     @property
     def option(self) -> str:
-        """The option of the command line."""
+        """Option of the command line."""
         return f"--{self.flag or self.name.replace('_', '-')}"
 
     @property
     def title(self) -> str:
-        """The label with its unit."""
+        """Label with its unit."""
         return f"{self.label} ({self.unit})" if self.unit else self.label
 
     def check(self, value: Array | None) -> None:
-        """Refuse a number out of the limits.
+        """Refuse a number outside the limits.
 
         Args:
-            value: a number, an array of them, or None where it was left open.
+            value: number or array; None where it is not set.
 
         Raises:
-            InputError: it says the label, the value and what is allowed.
+            InputError: outside the limits; the message has label, value and limits.
         """
         if value is None or self.limits is None:
             return
@@ -65,14 +65,14 @@ class Input:
 
 
 def check_all(inputs: Iterable[Input], values: Mapping[str, Any]) -> None:
-    """Refuse the first number that is out of its limits.
+    """Refuse the first number outside its limits.
 
     Args:
-        inputs: which.
-        values: by name; those left out are not checked.
+        inputs: inputs to check.
+        values: numbers by name; a missing number is not checked.
 
     Raises:
-        InputError: it says the label, the value and what is allowed.
+        InputError: outside the limits; the message has label, value and limits.
     """
     for entry in inputs:
         entry.check(values.get(entry.name))
@@ -94,11 +94,11 @@ MACHINE = (
     ),
     Input(
         name="ram_gb", label="RAM", unit="GB", limits=(0.5, 1_000_000),
-        help="main memory, as sold; of a unified-memory chip what processor and GPU share",
+        help="main memory as sold; on a unified-memory chip what processor and GPU share",
     ),
     Input(
         name="ram_gbs", label="RAM", unit="GB/s", limits=(0.1, 100_000),
-        help="sustained read rate of all cores, used as it is, not the datasheet's peak",
+        help="sustained read rate of all cores, used unchanged; not the datasheet's peak",
     ),
     Input(
         name="ram_channels", label="RAM channels", unit="channels", limits=(1, 64),
@@ -110,7 +110,7 @@ MACHINE = (
     ),
     Input(
         name="pcie_gbs", label="Link", unit="GB/s", limits=(0.01, 10_000),
-        help="sustained rate of the link to the GPU, used as it is",
+        help="sustained rate of the link to the GPU, used unchanged",
     ),
     Input(name="pcie_gen", label="PCIe generation", help="of the GPU's slot", limits=(1, 6),
           whole=True),
@@ -119,7 +119,7 @@ MACHINE = (
     Input(name="disk", label="Drive", help="drive of the catalogue"),
     Input(
         name="disk_gbs", label="Drive", unit="GB/s", limits=(0.001, 10_000),
-        help="sustained read rate of the drive, used as it is",
+        help="sustained read rate of the drive, used unchanged",
     ),
     Input(
         name="machines", label="Machines", limits=(1, 64), whole=True,
@@ -135,7 +135,7 @@ MACHINE = (
 REQUEST = (
     Input(
         name="context", label="Context", unit="tokens", limits=(1, 20_000_000), whole=True,
-        help="tokens that the cache has room for, for each user",
+        help="size of each user's cache in tokens",
     ),
     Input(
         name="prompt", label="Prompt", unit="tokens", limits=(0, 10_000_000), whole=True,
@@ -143,7 +143,7 @@ REQUEST = (
     ),
     Input(
         name="cached", label="Prompt already cached", unit="tokens", limits=(0, 10_000_000),
-        whole=True, help="tokens of the prompt whose keys and values are kept from before",
+        whole=True, help="tokens of the prompt whose keys and values are in the cache already",
     ),
     Input(
         name="output", label="Output", unit="tokens", limits=(1, 1_000_000), whole=True,
@@ -192,7 +192,7 @@ PLACEMENT = (
         label="Page cache",
         unit="GB",
         limits=(0, 1_000_000),
-        help="RAM that keeps parts of a model that lies on the drive; left open, what is free",
+        help="RAM for cached parts of a model file on the drive; left open, all free RAM",
     ),
 )
 """Numbers of `Settings`."""
@@ -204,11 +204,11 @@ MONEY = (
     ),
     Input(
         name="days_per_week", label="Days a week", limits=(0.1, 7),
-        help="days of a week on which it is used",
+        help="days of use in a week",
     ),
     Input(
         name="answer_hours", label="Answers within", unit="h", limits=(0.1, 24),
-        help="hours of such a day in which all replies must be given",
+        help="hours of a day of use within which all replies must be complete",
     ),
     Input(
         name="usd_per_hour_of_time", label="Worth of an hour", unit="$", limits=(0, 100_000),
@@ -216,7 +216,7 @@ MONEY = (
     ),
     Input(
         name="rented_hours_per_day", label="Rented hours a day", limits=(0.01, 24),
-        help="hours a day that a rented machine is kept; left open, by use and starts",
+        help="hours a day that a rented machine is kept; left open, computed from use and starts",
     ),
     Input(
         name="starts_per_day", label="Starts a day", limits=(0, 1000),
@@ -224,11 +224,11 @@ MONEY = (
     ),
     Input(
         name="start_minutes", label="Start", unit="min", limits=(0, 1440),
-        help="from asking for a rented machine until it runs, loading the model aside",
+        help="time from ordering a rented machine until it runs, without loading the model",
     ),
     Input(
         name="thinking_tokens", label="Thinking", unit="tokens", limits=(0, 1_000_000), whole=True,
-        help="generated before each reply and not read",
+        help="tokens generated before each reply that nobody reads",
     ),
     Input(
         name="reading_tps", label="Reading", unit="tokens/s", limits=(0.1, 1_000_000),
@@ -236,23 +236,23 @@ MONEY = (
     ),
     Input(
         name="api_usd_in", label="Your API, sent", unit="$", limits=(0, 10_000),
-        help="what your API takes for a million tokens sent",
+        help="price of your API for a million input tokens",
     ),
     Input(
         name="api_usd_out", label="Your API, answered", unit="$", limits=(0, 10_000),
-        help="what your API takes for a million tokens answered",
+        help="price of your API for a million output tokens",
     ),
     Input(
         name="api_tps", label="API speed", unit="tokens/s", limits=(0.01, 1_000_000),
-        help="how fast an API answers whose speed nobody publishes",
+        help="speed of an API for which none is published",
     ),
     Input(
         name="hours_on_per_day", label="On for hours a day", limits=(0, 24),
-        help="how long your machine is on for this, waiting for work",
+        help="hours a day that your machine is on for this, idle time included",
     ),
     Input(
         name="purchase_months", label="Months of use", limits=(1, 240),
-        help="months over which a purchase is spread",
+        help="months over which the price of a purchase is spread",
     ),
     Input(
         name="usd_per_kwh", label="Electricity", unit="$/kWh", limits=(0, 10),
@@ -266,9 +266,9 @@ CURRENCY = Input(
     label="Worth of one unit",
     unit="US $",
     limits=(1e-6, 1000),
-    help="what one unit of your currency is worth in US dollars, as you know it",
+    help="value of one unit of your currency in US dollars, as stated by you",
 )
-"""Of `Currency`; amounts that are typed are in that currency."""
+"""Exchange rate of `Currency`; typed amounts are in that currency."""
 
 OWNERSHIP = (
     Input(
@@ -276,14 +276,14 @@ OWNERSHIP = (
         label="Would sell for",
         unit="$",
         limits=(0, 1_000_000),
-        help="what your cards would bring; tied up while you keep them",
+        help="resale value of your cards, tied up while you keep them",
     ),
     Input(
         name="rented_at",
         label="Your rent",
         unit="$/h",
         limits=(0, 1000),
-        help="what you pay by the hour, where you rent the machine now",
+        help="hourly price of the machine, if you rent it now",
     ),
 )
 """Numbers of `Ownership`."""
@@ -291,11 +291,11 @@ OWNERSHIP = (
 TARGET = (
     Input(
         name="min_tps", label="Least speed", unit="tokens/s", limits=(0, 100_000),
-        help="tokens generated for each user",
+        help="tokens generated per second for each user",
     ),
     Input(
         name="max_usd_per_month", label="Most a month", unit="$", limits=(0, 10_000_000),
-        help="all of a month: purchase spread over its months, rent, power",
+        help="total of a month: purchase spread over its months, rent, power",
     ),
     Input(
         name="max_usd", label="Most at once", unit="$", limits=(0, 100_000_000),
@@ -312,11 +312,11 @@ BY_NAME = {
 
 
 def in_usd(values: Mapping[str, Any], usd: float) -> dict[str, Any]:
-    """Values by name, amounts of money among them in US dollars.
+    """Values by name, with amounts of money converted to US dollars.
 
     Args:
-        values: of any inputs, as they were typed.
-        usd: what one unit of their currency is worth [USD].
+        values: values of inputs, as typed.
+        usd: value of one unit of the typed currency [USD].
     """
     return {
         name: value * usd if value is not None and BY_NAME[name].unit.startswith("$") else value

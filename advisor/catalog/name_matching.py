@@ -9,11 +9,11 @@ from advisor.errors import UnknownName
 
 
 class NamedRow(Protocol):
-    """A row that can be asked for by name."""
+    """Row of a catalogue with a name and aliases."""
 
     @property
     def name(self) -> str:
-        """As the catalogue has it."""
+        """Name in the catalogue."""
 
     @property
     def aliases(self) -> str:
@@ -30,16 +30,22 @@ NOISE = re.compile(
 
 @lru_cache(maxsize=16_384)
 def loose(name: str) -> str:
-    """A name without vendor words, sizes and punctuation: what two spellings have in common."""
+    """A name without case, vendor words, sizes and punctuation, to compare spellings."""
     plain = name.casefold().replace("(r)", " ").replace("(tm)", " ").replace("_", " ")
     return re.sub(r"[^a-z0-9.+]", "", NOISE.sub(" ", plain.split("/")[-1]))
 
 
 def find(kind: str, name: str, rows: Mapping[str, Row], hint: str = "") -> Row:
-    """The row of a name: exactly, by alias, or loosely where only one row is meant.
+    """Row by exact name or alias, else the loose match with the shortest name.
+
+    Args:
+        kind: kind of thing for errors ("GPU").
+        name: name as typed.
+        rows: rows by name.
+        hint: advice for the error.
 
     Raises:
-        UnknownName: no row, with close names.
+        UnknownName: no row matches; the message has similar names.
     """
     exact = spelled(kind, rows).get(name.strip().casefold())
     if exact is not None:
@@ -55,7 +61,7 @@ _SPELLED: dict[tuple[str, int], dict[str, Any]] = {}
 
 
 def spelled(kind: str, rows: Mapping[str, Row]) -> dict[str, Row]:
-    """Rows by each of their spellings; names win over aliases, earlier rows over later ones."""
+    """Rows by spelling; names take precedence over aliases, earlier rows over later ones."""
     key = (kind, id(rows))
     if key not in _SPELLED:
         index: dict[str, Row] = {row.name.casefold(): row for row in rows.values()}
@@ -67,11 +73,11 @@ def spelled(kind: str, rows: Mapping[str, Row]) -> dict[str, Row]:
 
 
 def spellings(row: NamedRow) -> list[str]:
-    """Name, aliases, and for models the Hub's name, without case."""
+    """Name, aliases and, for models, the name on the Hub, in lower case."""
     spelled = (row.name, *row.aliases.split(";"), getattr(row, "hf_id", ""))
     return [name.strip().casefold() for name in spelled if name.strip()]
 
 
 def by_name(rows: Iterable[Row]) -> dict[str, Row]:
-    """Rows under their names, in their order."""
+    """Rows by name, in the given order."""
     return {row.name: row for row in rows}

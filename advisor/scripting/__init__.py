@@ -1,7 +1,7 @@
-"""The face for notebooks and scripts: what `from advisor import ...` gives.
+"""Python interface for notebooks and scripts: the names of `from advisor import ...`.
 
-description     a model and a machine from what a person says
+description     models and machines from names and numbers
 answers         `estimate`, `compare`
 advising        `advise`
-sweep           many requests at a time, as a table of pandas
+sweep           many requests at a time, as a pandas DataFrame
 """

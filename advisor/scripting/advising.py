@@ -1,4 +1,4 @@
-"""The whole answer for programs; apart from `answers`, which loads in half the time."""
+"""Complete advice for programs; a file of its own because `answers` loads in half the time."""
 
 from typing import Any
 
@@ -21,18 +21,18 @@ def advise(
     runtime: str | None = None,
     **split: Any,
 ) -> Advice:
-    """The whole answer: every estimate, bigger GPUs, cheap changes, and the verdict in words.
+    """Complete advice: every estimate, bigger GPUs, cheap changes, and the verdict in words.
 
     Args:
-        model: of `find_model`, or what it takes.
-        machine: of `describe_machine` or `named_machine`.
-        workload: as in `estimate`.
-        money: worth of time, price of power; None for the usual.
-        runtime: the name of the one that upgrades and changes are of; None for the best.
-        split: of `split_of`.
+        model: model of `find_model`, or text that `find_model` takes.
+        machine: machine of `describe_machine` or `named_machine`.
+        workload: request, as in `estimate`.
+        money: value of time, price of power and other money inputs; None for the defaults.
+        runtime: name of the runtime for upgrades and changes; None for the best.
+        split: options of the placement, as in `split_of`.
 
     Raises:
-        AdvisorError: a name that is not known, a number out of its limits.
+        AdvisorError: an unknown name, or a number outside its limits.
     """
     return whole_answer.advise(
         as_model(model),

@@ -1,4 +1,4 @@
-"""Estimates of one runtime and placement, or of all, for programs."""
+"""Estimates of one runtime and placement, or of all of them, for programs."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -26,19 +26,19 @@ def estimate(
     placement: str | None = None,
     **split: Any,
 ) -> Estimate:
-    """The estimate of a runtime in one placement.
+    """Estimate of a runtime in one placement.
 
     Args:
-        model: of `find_model`, or what it takes.
-        machine: of `describe_machine` or `named_machine`.
-        workload: what is asked; None for one user with a prompt of 512 and a reply of 256 tokens.
-        runtime: its name.
+        model: model of `find_model`, or text that `find_model` takes.
+        machine: machine of `describe_machine` or `named_machine`.
+        workload: request; None for one user with a prompt of 512 and a reply of 256 tokens.
+        runtime: name of the runtime.
         placement: "gpu-resident", "cpu-offload" or "nvme-offload"; None for the fastest that fits,
-            and the first of them where none does.
-        split: of `split_of`.
+            else the first.
+        split: options of the placement, as in `split_of`.
 
     Raises:
-        AdvisorError: a name that is not known, a number out of its limits.
+        AdvisorError: an unknown name, or a number outside its limits.
     """
     estimates = compare(model, machine, workload, runtime=runtime, **split)
     if placement is None:
@@ -58,17 +58,17 @@ def compare(
     runtime: str | None = None,
     **split: Any,
 ) -> tuple[Estimate, ...]:
-    """Every runtime in every placement, those that cannot be with their reason.
+    """Estimates of every runtime in every placement; an impossible one states its reason.
 
     Args:
-        model: of `find_model`, or what it takes.
-        machine: of `describe_machine` or `named_machine`.
-        workload: as in `estimate`.
-        runtime: the name of one; None for all.
-        split: of `split_of`.
+        model: model of `find_model`, or text that `find_model` takes.
+        machine: machine of `describe_machine` or `named_machine`.
+        workload: request, as in `estimate`.
+        runtime: name of the only runtime; None for all.
+        split: options of the placement, as in `split_of`.
 
     Raises:
-        AdvisorError: a name that is not known, a number out of its limits.
+        AdvisorError: an unknown name, or a number outside its limits.
     """
     return comparison.compare(
         as_model(model),
@@ -80,20 +80,20 @@ def compare(
 
 
 def as_model(model: Model | str) -> Model:
-    """The model, found first where it is named."""
+    """The model itself, or the model of a name."""
     return find_model(model) if isinstance(model, str) else model
 
 
 def runtimes_named(name: str | None) -> Iterable[Runtime]:
-    """The runtime of a name; all for None."""
+    """The runtime of a name; all runtimes for None."""
     return RUNTIMES if name is None else (runtime_named(name),)
 
 
 def placement_named(name: str) -> PlacementStrategy:
-    """The placement of a name.
+    """Placement strategy of a name.
 
     Raises:
-        InputError: there is none.
+        InputError: an unknown placement.
     """
     try:
         return PlacementStrategy(name.strip().casefold())
@@ -104,18 +104,18 @@ def placement_named(name: str) -> PlacementStrategy:
 
 
 def split_of(**split: Any) -> Settings:
-    """What was fixed about a placement.
+    """Settings of a placement from its options.
 
     Args:
-        split: `gpu_layers`, `cpu_moe`, `cache_gb` [GiB], `kv_in_ram`, `load_mode`, as the command
-            line's options of these names.
+        split: `gpu_layers`, `cpu_moe`, `cache_gb` [GiB], `kv_in_ram` and `load_mode`, with the
+            meaning of the command line's options of these names.
 
     Raises:
-        InputError: another name.
+        InputError: an unknown option.
     """
     if unknown := sorted(split.keys() - set(SPLIT)):
         raise InputError(
-            f"{', '.join(unknown)} is no option of a placement; there are {', '.join(SPLIT)}. "
+            f"{', '.join(unknown)} is no option of a placement; use one of {', '.join(SPLIT)}. "
             "Numbers of the request go into Workload(...)."
         )
     return stated(**split)

@@ -1,4 +1,4 @@
-"""A model and a machine from what a person says."""
+"""Models and machines from names and numbers."""
 
 from typing import Any
 
@@ -11,28 +11,28 @@ from advisor.model.model import Model
 
 
 def find_model(text: str, quant: str | None = None) -> Model:
-    """The model of a name, a GGUF file, a config.json, or a repository of the Hugging Face Hub.
+    """Model by name, GGUF file, config.json, or repository of the Hugging Face Hub.
 
     Args:
-        text: its name, path or `owner/name`.
-        quant: format wanted; None for the one that a file or repository has, else Q4_K_M.
+        text: name, path or `owner/name`.
+        quant: wanted format; None for the format of the file or repository, else Q4_K_M.
 
     Raises:
-        AdvisorError: no such model or format, or one that cannot be read.
+        AdvisorError: an unknown model or format, or a file that cannot be read.
     """
     return resolve.find(text, quant).model
 
 
 def describe_machine(**parts: Any) -> Machine:
-    """The machine of these parts; typical ones for what is left out, marked as assumed.
+    """Machine of the given parts, with typical parts for missing ones, marked as assumed.
 
     Args:
-        parts: fields of `MachineSpec`, of which most machines need `gpu` (name), `gpu_count`,
-            `cpu` (name), `ram_gb` [GiB] and, where measured, `ram_gbs` [GB/s].
+        parts: fields of `MachineSpec`; usually `gpu` (name), `gpu_count`, `cpu` (name), `ram_gb`
+            [GiB] and, where measured, `ram_gbs` [GB/s].
 
     Raises:
-        InputError: no part is named, a part of no such name, a number out of its limits.
-        UnknownName: a GPU, processor or drive that the catalogue does not hold.
+        InputError: no part, an unknown field, or a number outside its limits.
+        UnknownName: a GPU, processor or drive missing from the catalogue.
     """
     try:
         spec = MachineSpec(**parts)

@@ -28,23 +28,24 @@ def sweep(
     runtime: str | None = None,
     **varied: Any,
 ) -> pd.DataFrame:
-    """Speed of every combination, a row for each of them, runtime and placement.
+    """Speeds of all combinations, a row per combination, runtime and placement.
 
     Args:
-        models: one or several, of `find_model` or what it takes.
-        machines: one or several, of `describe_machine` or `named_machine`.
-        runtime: the name of one; None for all.
+        models: one or several models, or texts that `find_model` takes.
+        machines: one or several machines of `describe_machine` or `named_machine`.
+        runtime: name of the only runtime; None for all.
         varied: fields of `Workload` (`context`, `prompt`, `output`, `users` ...) and options of a
-            placement (`gpu_layers`, `cpu_moe`, `cache_gb` ...), each a number or several; those
-            that are words, as `kv_type`, hold for the whole sweep.
+            placement (`gpu_layers`, `cpu_moe`, `cache_gb` ...), each a number or a list of numbers;
+            text values such as `kv_type` are the same in the whole sweep.
 
     Returns:
-        Columns `model`, `format`, `machine`, `runtime`, `placement`, those varied, `fits`,
-        `missing_bytes`, `decode_tps`, `prefill_tps` and `ttft_s`, each with `_low` and `_high`, and
-        `note`. Speeds are missing where a combination does not fit, or cannot be: `note` says why.
+        Columns `model`, `format`, `machine`, `runtime`, `placement`, the varied fields, `fits`,
+        `missing_bytes` [B], `decode_tps` and `prefill_tps` [tokens/s] and `ttft_s` [s], these
+        three also with `_low` and `_high`, and `note`. Speeds are NaN where a combination does not
+        fit or is impossible; `note` gives the reason.
 
     Raises:
-        AdvisorError: a name that is not known, a number out of its limits.
+        AdvisorError: an unknown name, or a number outside its limits.
     """
     words = {name: value for name, value in varied.items() if isinstance(value, str | bool)}
     numbers = combinations({name: varied[name] for name in varied if name not in words})
@@ -63,10 +64,10 @@ def sweep(
 
 
 def combinations(varied: Mapping[str, Any]) -> dict[str, npt.NDArray[Any]]:
-    """Every combination of some numbers, all along one axis, those of the last changing first.
+    """All combinations of the given numbers along one axis; the last field changes fastest.
 
     Raises:
-        InputError: something else than numbers.
+        InputError: a value that is neither a number nor a list of numbers.
     """
     axes = {name: np.atleast_1d(np.asarray(value)) for name, value in varied.items()}
     for name, axis in axes.items():
@@ -77,11 +78,11 @@ def combinations(varied: Mapping[str, Any]) -> dict[str, npt.NDArray[Any]]:
 
 
 def _request(options: Mapping[str, Any]) -> tuple[Workload, Settings]:
-    """What is asked and what is fixed, by the names of their options."""
+    """Workload and settings of a placement from options by name."""
     request = {field.name for field in fields(Workload)}
     if unknown := sorted(options.keys() - request - set(SPLIT)):
         raise InputError(
-            f"{', '.join(unknown)} cannot be varied; there are {', '.join(sorted(request))}, and "
+            f"{', '.join(unknown)} cannot be varied; use {', '.join(sorted(request))}, or "
             f"{', '.join(SPLIT)}."
         )
     work = Workload(**{name: options[name] for name in options.keys() & request})
@@ -91,7 +92,7 @@ def _request(options: Mapping[str, Any]) -> tuple[Workload, Settings]:
 def _rows(
     estimate: Estimate, machine: Machine, varied: Mapping[str, npt.NDArray[Any]]
 ) -> pd.DataFrame:
-    """One estimate of all combinations, a row for each."""
+    """Rows of an estimate over all combinations, one per combination."""
     count = max((values.size for values in varied.values()), default=1)
     fits = np.broadcast_to(estimate.fits, count)
     columns: dict[str, Any] = {
@@ -114,7 +115,7 @@ def _rows(
 def _range(
     name: str, unit: str, values: Range | None, fits: npt.NDArray[np.bool_]
 ) -> dict[str, npt.NDArray[np.float64]]:
-    """Columns of a value and its bounds; missing where it does not fit."""
+    """Columns of a value and its bounds; NaN where the model does not fit."""
     ends = {"": "value", "_low": "low", "_high": "high"}
     return {
         f"{name}{unit}{end}": np.where(fits, getattr(values, attribute, np.nan), np.nan)
