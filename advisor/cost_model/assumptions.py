@@ -1,4 +1,4 @@
-"""Assumptions of an estimate: every input that was not simply counted."""
+"""Assumptions of an estimate: bandwidths of the machine and constants of the cost model."""
 
 import math
 from collections.abc import Iterable
@@ -12,7 +12,13 @@ from advisor.machine.quantity import Provenance, Quantity
 
 @dataclass(frozen=True, kw_only=True)
 class Assumption:
-    """Input of an estimate with its origin."""
+    """Input of an estimate with its origin.
+
+    Attributes:
+        what: description of the input.
+        figure: value with kind, source and date.
+        unit: unit of the value.
+    """
 
     what: str
     figure: Quantity
@@ -22,12 +28,12 @@ class Assumption:
 def assumptions(
     machine: Machine, placement: Placement, constants: Iterable[tuple[ConstantRow, ...]]
 ) -> tuple[Assumption, ...]:
-    """Every input of an estimate that was not simply counted.
+    """Bandwidths and constants that an estimate uses.
 
     Args:
-        machine: where.
-        placement: where the bytes lie.
-        constants: that its times rest on, each with its factors.
+        machine: machine that runs the model.
+        placement: location of the model's parts.
+        constants: constants used, each as its row followed by its factors.
     """
     tiers = {location.tier for location in placement.locations}
     inputs = [

@@ -1,4 +1,4 @@
-"""How fast a model runs on a machine in a runtime, one estimate for each placement."""
+"""Estimate: speed of a model on a machine, in one runtime and placement."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -39,14 +39,14 @@ BOUND_BY = {
     CROSSINGS: "hand-overs between processors",
     TOKEN: "fixed cost per token",
 }
-"""What binds when most of a step's time goes to a part."""
+"""Bottleneck in words, by the part with most of a step's time."""
 
 USUAL_BACKENDS = {"NVIDIA": "cuda", "AMD": "rocm", "Intel": "sycl", "Apple": "metal"}
-"""How runtimes reach a vendor's GPUs unless told otherwise."""
+"""Default backend of runtimes, by GPU vendor."""
 
 
 def usual_backend(machine: Machine) -> str:
-    """The backend of a machine's first GPU; "cpu" where there is none."""
+    """Default backend of a machine's first GPU; "cpu" without a GPU."""
     if not machine.gpus:
         return "cpu"
     vendors = machine.gpus[0].vendor.split(STACKED)
@@ -55,24 +55,24 @@ def usual_backend(machine: Machine) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """The answer for one runtime and placement.
+    """Result for one runtime and placement.
 
     Attributes:
-        how: the runtime.
-        strategy: which of the three placements.
-        model: the model in the format it has there.
-        work: what is served: of what was asked, the users that run together.
-        waiting: users who wait meanwhile.
-        becomes: why that is not the format asked for; empty where it is.
-        refusal: why the pair cannot be; empty where it can. Nothing below is set then.
-        placement: where every part lies.
-        fits: every memory holds what it must.
-        missing: what is short [B].
-        machine: where; None where the pair was refused.
-        constants: shares and fixed costs of its scope.
-        planned: how the runtime reads the model, where that is known already.
+        how: runtime.
+        strategy: placement strategy.
+        model: model in the format that the runtime loads.
+        work: request, with the users decoded together.
+        waiting: users waiting in the queue.
+        becomes: reason for a format other than the requested one; empty for the requested one.
+        refusal: reason why this combination is impossible, with nothing below set; else empty.
+        placement: location of every part of the model.
+        fits: every memory is large enough.
+        missing: missing memory, summed over all locations [B].
+        machine: machine that runs the model; None for an impossible combination.
+        constants: constants of the cost model in the scope of the estimate.
+        planned: schedules, where they were computed before; None to compute them.
 
-    Times are worked out when they are first asked for.
+    Times are computed at first use.
     """
 
     how: Runtime
@@ -91,20 +91,20 @@ class Estimate:
 
     @cached_property
     def phases(self) -> Phases | None:
-        """How the runtime reads the model; None where the pair was refused."""
+        """Schedules of prompt and token; None for an impossible combination."""
         if self.planned is not None or self.machine is None or self.placement is None:
             return self.planned
         return self.how.schedule(self.model, self.placement, self.machine, self.work)
 
     @cached_property
     def step(self) -> StepTime | None:
-        """Where a token's time goes; None where the pair was refused."""
+        """Time of a token by its parts; None for an impossible combination."""
         time = self._timed(self.phases.decode) if self.phases else None
         return time and with_drafting(time, self.model, self.work)
 
     @cached_property
     def prompt(self) -> StepTime | None:
-        """Where the prompt's time goes; None where the pair was refused."""
+        """Time of the prompt by its parts; None for an impossible combination."""
         return self._timed(self.phases.prefill) if self.phases else None
 
     def _timed(self, schedule: Schedule) -> StepTime | None:
@@ -114,12 +114,12 @@ class Estimate:
 
     @cached_property
     def decode(self) -> Range | None:
-        """Tokens per second for each user."""
+        """Decoding speed of each user [tokens/s]."""
         return self._rate(self.work.tokens_per_step, self.step, IN_DECODE)
 
     @cached_property
     def prefill(self) -> Range | None:
-        """Prompt tokens per second, all users together."""
+        """Speed of the prompt, all users together [tokens/s]."""
         fresh = np.maximum(self.work.fresh, 1) * self.work.users
         return self._rate(fresh, self.prompt, IN_PROMPT)
 
@@ -132,13 +132,13 @@ class Estimate:
 
     @cached_property
     def first_token(self) -> Range | None:
-        """Seconds until the first token."""
+        """Time to the first token [s]."""
         rate = self._rate(1.0, self.prompt, IN_PROMPT)
         return rate and Range(value=1 / rate.value, low=1 / rate.high, high=1 / rate.low)
 
     @property
     def reply(self) -> Array:
-        """Seconds for a whole reply; not a number where the pair was refused."""
+        """Time of a whole reply; NaN for an impossible combination [s]."""
         if self.step is None or self.prompt is None:
             return np.nan
         steps = self.work.output / self.work.tokens_per_step
@@ -146,13 +146,13 @@ class Estimate:
 
     @property
     def load(self) -> Array | None:
-        """Seconds to read the file from the drive; None where its speed is not known."""
+        """Time to read the file from the drive; None where the drive is unknown [s]."""
         disk = self.machine.disk if self.machine else None
         return self.model.file_bytes / disk.sequential.value if disk else None
 
     @cached_property
     def held(self) -> Mapping[Tier, tuple[Array, ...]]:
-        """Bytes per tier and device."""
+        """Memory in use by tier, a number for each device [B]."""
         return _held(self.model, self.placement, self.work) if self.placement else {}
 
     @property
@@ -162,20 +162,20 @@ class Estimate:
 
     @cached_property
     def command(self) -> str:
-        """What to type; nothing for a pair that was refused."""
+        """Command that starts the runtime; empty for an impossible combination."""
         if self.machine is None or self.placement is None:
             return ""
         return self.how.command(self.model, self.placement, self.machine, self.work)
 
     @cached_property
     def assumptions(self) -> tuple[Assumption, ...]:
-        """Every input that was not simply counted, with its origin."""
+        """Bandwidths and constants that the estimate uses, each with its origin."""
         if self.machine is None or self.placement is None:
             return ()
         return assumptions(self.machine, self.placement, self._constants_used())
 
     def _constants_used(self) -> tuple[tuple[ConstantRow, ...], ...]:
-        """Constants that the times and their ranges rest on, each with its factors."""
+        """Constants of the times and ranges, each as its row followed by its factors."""
         if self.machine is None or self.phases is None or self.constants is None:
             return ()
         recorded = RecordedConstants(self.constants)
@@ -189,13 +189,13 @@ class Estimate:
 
     @property
     def routes(self) -> tuple[Route, ...]:
-        """Routes that carry bytes in a step."""
+        """Routes that take time in a step."""
         parts = self.step.parts if self.step else {}
         return tuple(route for route in Route if np.any(np.asarray(parts.get(route, 0.0)) > 0))
 
     @property
     def bottleneck(self) -> str:
-        """What most of a token's time goes to; of the first point of a sweep."""
+        """Bottleneck of decoding in words; for a sweep, that of its first point."""
         if self.step is None:
             return ""
         parts = self.step.parts
@@ -216,19 +216,19 @@ def estimate(
     backend: str = "",
     build: str = "",
 ) -> Estimate:
-    """One runtime, one placement.
+    """Estimate of one runtime in one placement; an impossible combination has a `refusal`.
 
     Args:
-        model: in the format that the runtime runs.
-        machine: where; its figures may be arrays.
-        work: what is asked; its numbers may be arrays.
-        runtime: which.
-        strategy: which of the three placements.
-        constants: shares of peak and fixed costs.
-        settings: layers and cache that the person fixed.
-        becomes: why the format is not the one asked for.
-        backend: the runtime's way to the GPU; empty for the usual one of its vendor.
-        build: as `Scope.build`; empty for the runtime's own of today.
+        model: model in the format that the runtime loads.
+        machine: machine that runs the model; its numbers may be arrays.
+        work: request; its numbers may be arrays.
+        runtime: runtime.
+        strategy: placement strategy.
+        constants: constants of the cost model.
+        settings: fixed choices of the placement; None for none.
+        becomes: reason for a format other than the requested one; empty for the requested one.
+        backend: GPU interface of the runtime; empty for the vendor's default.
+        build: as `Scope.build`; empty for the runtime's current build.
     """
     outcome = Estimate(how=runtime, strategy=strategy, model=model, work=work, becomes=becomes)
     if runtime.at_once is not None and strategy is PlacementStrategy.GPU_RESIDENT and machine.gpus:
@@ -256,7 +256,7 @@ def estimate(
 
 
 def _queued(outcome: Estimate, at_once: Array) -> Estimate:
-    """The same with as many users as are served together, where that is at least one."""
+    """Estimate with the users beyond `at_once` moved to the queue, where it is one or more."""
     users = np.asarray(outcome.work.users, dtype=float)
     running = np.where(at_once >= 1, np.minimum(users, at_once), users)
     if np.all(running == users):
@@ -265,9 +265,10 @@ def _queued(outcome: Estimate, at_once: Array) -> Estimate:
 
 
 def with_drafting(time: StepTime, model: Model, work: Workload) -> StepTime:
-    """A step with the time of its drafts: each token drafted reads the drafting layers and a head.
+    """Time of a step with drafting: each drafted token reads the drafting layers and the head.
 
-    t = t_step (1 + k share), share = (layers n + head) / bytes that a token reads
+    t = t_step (1 + k share), share = (n layer + head) / bytes read per token, with k drafted tokens
+    and n drafting layers
     """
     if not work.draft or not np.any(work.drafted):
         return time
@@ -288,7 +289,7 @@ def _held(model: Model, placement: Placement, work: Workload) -> dict[Tier, tupl
 
 
 def parts_held(model: Model, placement: Placement, work: Workload) -> dict[Tier, dict[str, float]]:
-    """Bytes per tier by what they are for: weights, cache, buffers [B]."""
+    """Memory in use by tier and purpose: weights, KV cache, buffers [B]."""
     parts: dict[Tier, dict[str, float]] = {}
     for location in placement.locations:
         weights = float(weight_bytes(model, placement, location))
@@ -302,6 +303,6 @@ def parts_held(model: Model, placement: Placement, work: Workload) -> dict[Tier,
 
 
 def whole_bytes(model: Model, work: Workload) -> Array:
-    """Weights and cache: what is missing where a pair cannot be at all [B]."""
+    """Weights and KV cache, as missing memory of an impossible combination [B]."""
     cache = np.sum(model.kv_bytes(work.context, work.kv_type), axis=-1) * work.users
     return np.asarray(model.file_bytes + cache)

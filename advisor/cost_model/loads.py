@@ -1,4 +1,4 @@
-"""One pass over the layers: what it reads and computes at each location of a placement."""
+"""Load of one pass over the layers: bytes read and FLOPs at each location of a placement."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
@@ -17,9 +17,9 @@ class ForwardPass:
     """One pass over the layers.
 
     Attributes:
-        tokens: computed in it, all sequences together [tokens].
-        sequences: caches read.
-        depth: tokens in each cache [tokens].
+        tokens: tokens computed, all sequences together [tokens].
+        sequences: sequences, each with a cache of its own.
+        depth: length of each cache [tokens].
         kv_type: format of the cache.
     """
 
@@ -30,26 +30,26 @@ class ForwardPass:
 
 
 OF_THE_STEP = ("tokens", "each", "per_expert")
-"""Fields of a load that belong to its step, and do not add up."""
+"""Fields of a load that describe the step as a whole: they are not added or scaled."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Load:
-    """What one step reads and computes at one location.
+    """Bytes read and work done by one step at one location.
 
     Attributes:
-        tokens: computed in the step, all sequences together [tokens].
-        each: of one sequence, which attend to one cache [tokens].
-        per_expert: for each routed expert that is read [tokens].
-        weights: weight bytes read [B]; `experts` of them belong to routed experts.
-        experts: routed expert bytes read [B].
-        kv: cache bytes read [B].
+        tokens: tokens computed in the step, all sequences together [tokens].
+        each: tokens of one sequence in the step [tokens].
+        per_expert: tokens per routed expert that is read [tokens].
+        weights: weights read, routed experts included [B].
+        experts: routed experts read [B].
+        kv: cache read [B].
         flops: work on dense weights [FLOP].
         attention_flops: work on the cache [FLOP].
         expert_flops: work on routed experts [FLOP].
-        layers: repeating layers computed there.
-        expert_layers: those of them whose routed experts lie there.
-        state_layers: those of them that keep a state (linear attention, state space).
+        layers: number of repeating layers computed there.
+        expert_layers: number of layers with routed experts there.
+        state_layers: number of layers with a state (linear attention, state space) there.
     """
 
     tokens: Array
@@ -66,7 +66,7 @@ class Load:
     per_expert: Array = 0.0
 
     def __add__(self, other: "Load") -> "Load":
-        """Both loads of one step on one processor."""
+        """Sum of two loads of the same step on the same processor."""
         return self._with(lambda name: getattr(self, name) + getattr(other, name))
 
     def times(self, share: Array) -> "Load":
@@ -75,7 +75,7 @@ class Load:
 
     @property
     def routed(self) -> "Load":
-        """The part of this load that belongs to routed experts."""
+        """Part of this load that belongs to routed experts."""
         mine = {"weights": self.experts, "experts": self.experts}
         mine |= {"expert_flops": self.expert_flops, "expert_layers": self.expert_layers}
         return self._with(lambda name: mine.get(name, 0.0))
@@ -86,7 +86,7 @@ class Load:
 
 
 def prompt_step(work: Workload) -> ForwardPass:
-    """All users' prompts in one pass."""
+    """Prompts of all users in one pass."""
     users = np.asarray(work.users, dtype=float)
     return ForwardPass(
         tokens=np.maximum(work.fresh, 1) * users,
@@ -97,7 +97,7 @@ def prompt_step(work: Workload) -> ForwardPass:
 
 
 def token_step(work: Workload) -> ForwardPass:
-    """One token for each user, and those that were drafted for it, which are checked together."""
+    """Decoding step: a token for each user, with the drafted tokens that it verifies."""
     users = np.asarray(work.users, dtype=float)
     return ForwardPass(
         tokens=users * (1.0 + np.asarray(work.drafted)),
@@ -108,14 +108,21 @@ def token_step(work: Workload) -> ForwardPass:
 
 
 def micro_batches(work: Workload) -> tuple[ForwardPass, Array]:
-    """One micro-batch of all users' prompts, and how many there are; they are of one size."""
+    """A micro-batch of all users' prompts, and the number of such equal micro-batches."""
     whole = prompt_step(work)
     count = np.ceil(whole.tokens / work.ubatch)
     return replace(whole, tokens=whole.tokens / count, sequences=1.0), count
 
 
 def step_load(model: Model, placement: Placement, location: Location, step: ForwardPass) -> Load:
-    """What a step reads and computes of the parts that lie at a location."""
+    """Load of a step at a location.
+
+    Args:
+        model: model that is computed.
+        placement: location of its parts.
+        location: memory whose parts are read.
+        step: pass over the layers.
+    """
     shares = placement.weights.get(location, {})
     nothing = np.zeros(model.layers)
     by_group = {
@@ -147,7 +154,10 @@ def step_load(model: Model, placement: Placement, location: Location, step: Forw
 
 
 def _per_expert(model: Model, step: ForwardPass) -> Array:
-    """Tokens that each routed expert computes, of those that any token of a step chose [tokens]."""
+    """Mean tokens per routed expert among the experts that a step uses [tokens].
+
+    tokens * used experts / (all experts * share of the experts that is read)
+    """
     experts = model.architecture.experts
     if experts is None:
         return 0.0

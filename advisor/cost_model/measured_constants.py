@@ -1,7 +1,7 @@
 """Constants of the cost model on a host where llama.cpp was timed.
 
-What was timed replaces what was fitted, so that the model gives back the times of the samples. It
-keeps its form, and with it what changes when cores, RAM or the mixture of types do.
+Measured constants replace fitted ones, so that the cost model reproduces the measured times. Its
+formulas stay the same, so that it still predicts other core counts, RAM rates and storage types.
 """
 
 import math
@@ -20,29 +20,30 @@ from advisor.machine.quantity import Provenance, Quantity
 from advisor.model.model import Model
 
 RUNTIMES = frozenset({"llama.cpp", "ollama", "lm-studio"})
-"""Those whose engine is llama.cpp."""
+"""Runtimes whose engine is llama.cpp."""
 CLOSE = 0.9
-"""Part of what RAM gives that the fastest type is taken to reach, where that is more than was
-expected of any program."""
+"""Share of the reachable RAM rate that the fastest storage type is assumed to use, where the result
+exceeds the fitted share."""
 USUAL_HEAD = 128
-"""Values of a head where its size is not known."""
+"""Head size assumed where the model states none [values]."""
 HEADS = r"[1-9]\d*_[1-9]\d*"
-"""Head size and heads that share a key."""
+"""Key of an attention rate: head size, then the number of query heads that share a key."""
 PROMPT = 128.0
-"""Tokens of the prompts that the probe times."""
+"""Length of the prompts that the probe times [tokens]."""
 MOST_UNPACKING = 2.0
-"""Speed of matrices over that of the whole prompt at most: what a probe leaves for unpacking."""
+"""Upper limit of matrix speed over speed of the whole prompt, which bounds the time attributed to
+unpacking."""
 KNOWN = 0.5
-"""Least share of a token's bytes whose types were timed."""
+"""Share of a model's bytes above which the timed storage types decide its rate."""
 
 
 def constants_on(host: Host, model: Model, constants: Constants) -> Constants:
-    """The constants for a model on a host; the same where llama.cpp was not timed with its types.
+    """Constants of a model on a host; unchanged where its storage types were not timed there.
 
     Args:
-        host: where it runs.
-        model: whose storage types count.
-        constants: bound to the case.
+        host: host that runs the model.
+        model: model, for its storage types and heads.
+        constants: constants in the scope of the estimate.
     """
     engine, scope = host.engine, constants.scope
     if engine is None or scope.runtime not in RUNTIMES or scope.build:
@@ -59,14 +60,14 @@ def constants_on(host: Host, model: Model, constants: Constants) -> Constants:
 
 
 def mixed(rates: Mapping[str, Quantity], model: Model) -> Quantity | None:
-    """A rate for a model whose tensors are of several types: total over the sum of share / rate.
+    """Rate of a model with tensors of several storage types: total share / sum(share / rate).
 
     Args:
-        rates: by storage type or format.
-        model: a format among them decides alone.
+        rates: rate by storage type or format.
+        model: model; a rate of its whole format is used alone.
 
     Returns:
-        None where half of the bytes or more are of types that were not timed.
+        None where half of the bytes or more have types without a rate.
     """
     whole = rates.get(model.format.upper())
     if whole is not None:
@@ -81,13 +82,17 @@ def mixed(rates: Mapping[str, Quantity], model: Model) -> Quantity | None:
 
 
 def attending(rates: Mapping[str, Quantity], model: Model) -> Quantity | None:
-    """Speed of attention for a model's heads: 1 / C = a + b / g, g heads sharing a key.
+    """Attention speed C of a model: 1 / C = a + b / g, with g query heads per key.
 
-    Each head works on its own, and keys and values are fetched once for all that share them.
+    Term a is the work of each head; term b is the fetch of keys and values, shared by g heads.
+    Rates of the nearest head size are interpolated in 1 / g.
 
     Args:
-        rates: by head size and g, "128_4".
-        model: its head size decides which are nearest, and its g lies between theirs.
+        rates: rate by head size and g, such as "128_4".
+        model: model with head size and g.
+
+    Returns:
+        None without rates or without a KV cache.
     """
     timed = {
         tuple(map(int, name.split("_"))): figure
@@ -111,7 +116,7 @@ def attending(rates: Mapping[str, Quantity], model: Model) -> Quantity | None:
 
 
 def _read_share(engine: EngineSpeed, constants: Constants) -> float:
-    """Share of RAM's rate that programs reach: what the fastest type shows, where that is more."""
+    """Reachable share of the RAM rate: fitted, or that of the fastest type where it is more."""
     fastest = max(float(figure.value) for figure in engine.read.values())
     return max(constants.value("cpu_read_share"), fastest / (CLOSE * engine.ram))
 
@@ -119,7 +124,7 @@ def _read_share(engine: EngineSpeed, constants: Constants) -> float:
 def _reading(
     read: Quantity, host: Host, engine: EngineSpeed, model: Model, constants: Constants
 ) -> Iterator[ConstantRow]:
-    """Share of RAM's rate and the cores' own, which together give what was timed."""
+    """Share of the RAM rate and speed of a core, which together give the timed rate."""
     share = _read_share(engine, constants)
     cores = float(cores_alone(read.value, share * engine.ram)) / engine.cores
     yield _row(constants.row("cpu_read_share"), read, share)
@@ -130,7 +135,7 @@ def _reading(
 
 
 def _computing(engine: EngineSpeed, model: Model, constants: Constants) -> Iterator[ConstantRow]:
-    """What layers, experts and attention cost, and how fast prompts are computed."""
+    """Fixed costs of layers and experts, attention speed, and matrix speed."""
     for constant, figure, cores in (
         ("cpu_layer", engine.layer, engine.cores),
         ("cpu_expert_layer", engine.expert_layer, 1),
@@ -142,10 +147,11 @@ def _computing(engine: EngineSpeed, model: Model, constants: Constants) -> Itera
 
 
 def _multiplying(engine: EngineSpeed, model: Model, constants: Constants) -> Quantity | None:
-    """Speed of matrices, from a prompt in which weights were unpacked once besides [FLOP/s].
+    """Matrix speed C, from a timed prompt whose weights were also unpacked once [FLOP/s].
 
-    F / P = W / U + F (1 - 1/T) / C, solved for C: P what was timed with T tokens, U what the cores
-    unpack, W / F = bytes of a weight / 2 T.
+    F / P = W / U + F (1 - 1/T) / C, solved for C: F work of the prompt [FLOP], P its timed speed
+    [FLOP/s], T its tokens, W bytes of weights, U speed of unpacking [B/s]; W / F is bytes of a
+    weight / 2 T.
     """
     timed = mixed(engine.prompt, model)
     read = mixed(engine.read, model)
@@ -168,7 +174,7 @@ def _ranges(constants: Constants, read: Quantity) -> Iterator[ConstantRow]:
 
 
 def _row(fitted: ConstantRow, figure: Quantity, value: float) -> ConstantRow:
-    """What was timed, in place of what was fitted for many machines."""
+    """A fitted row with a measured value, valid in every scope."""
     return replace(
         fitted, value=value, kind=str(Provenance.MEASURED), rows=None, source=figure.source,
         date=figure.date, runtime=None, family=None, backend=None, build=None, decode_class=None,

@@ -1,8 +1,7 @@
 """Placement: location of every part of a model, and the bytes each memory must hold.
 
-A `Placement` gives every part of a model a location. The parts of the repeating layers are shares
-per layer, shape (..., layers), so that one placement can describe a whole sweep of machines,
-workloads or splits: the axes in front are the sweep's.
+The repeating layers are placed by shares per layer, shape (..., layers). One placement can thus
+describe a sweep over machines, workloads or splits: the leading axes are those of the sweep.
 """
 
 from collections.abc import Mapping
@@ -37,7 +36,12 @@ class Tier(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Location:
-    """One memory: a GPU's by its index, the host's, or the drive."""
+    """One memory: VRAM of a GPU, RAM, or the drive.
+
+    Attributes:
+        tier: kind of memory.
+        device: index of the GPU; 0 for RAM and drive.
+    """
 
     tier: Tier
     device: int = 0
@@ -48,7 +52,7 @@ DISK = Location(tier=Tier.DISK)
 
 
 def vram(device: int) -> Location:
-    """Memory of a GPU."""
+    """VRAM of a GPU, by its index."""
     return Location(tier=Tier.VRAM, device=device)
 
 
@@ -60,33 +64,30 @@ LOAD_MODES = {
     "none": False,
     "dio": False,
 }
-"""llama.cpp's ways to bring a file in (`--load-mode`, server README at 00dc8057), and whether pages
-may stay on the drive."""
+"""Whether pages of the file may stay on the drive, by llama.cpp's `--load-mode` (server README at
+00dc8057)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Fixed choices of a placement, from a person or a fit.
+    """Fixed choices of a placement, from a person or a fit; None leaves a choice to the runtime.
 
     Attributes:
-        gpu_layers: repeating layers on the GPU, the last ones (llama.cpp's `-ngl`); None to find.
-        cpu_moe: layers, the first ones, whose routed experts stay in RAM (`--n-cpu-moe`); None to
-            find.
-        page_cache: RAM granted to pages of a file on the drive [B]; None for what is free.
-        disk_layers: repeating layers on the drive, of runtimes that divide what the GPU does not
-            hold between RAM and a drive; None to find.
-        head_first: the output head goes to the GPU before the first layer, as llama.cpp counts it
-            since December 2025; else with the last layer.
-        kv_in_ram: the cache stays in RAM: llama.cpp's CPU then attends to it (`-nkvo`); None for
-            what the runtime chooses.
-        load_mode: how llama.cpp brings the file in, a key of `LOAD_MODES` (`-lm`).
-        zero_copy: kernels read weights in RAM over the link (vLLM's `uva`) rather than have them
-            copied ahead; None for the faster.
-        gpu_experts: share of each layer's routed experts on the GPU, of runtimes that divide them;
-            None for as many as fit.
-        most_asked: those on the GPU are the ones that tokens ask for most often.
+        gpu_layers: number of last repeating layers on the GPU (llama.cpp's `-ngl`).
+        cpu_moe: number of first layers whose routed experts stay in RAM (`--n-cpu-moe`).
+        page_cache: RAM for cached pages of a file on the drive; None for all free RAM [B].
+        disk_layers: repeating layers on the drive, for runtimes that use RAM and a drive together.
+        head_first: the output head goes to the GPU before the first layer, as in llama.cpp since
+            December 2025; else with the last layer.
+        kv_in_ram: KV cache in RAM, with attention computed by llama.cpp's CPU code (`-nkvo`).
+        load_mode: llama.cpp's way to load the file, a key of `LOAD_MODES` (`-lm`).
+        zero_copy: kernels read weights in RAM over the link (vLLM's `uva`) instead of copying them
+            ahead; None for the faster way.
+        gpu_experts: share of each layer's routed experts on the GPU, for runtimes that divide the
+            experts of a layer; None for as many as fit.
+        most_asked: the experts on the GPU are the most frequently used ones.
 
-    Layers may be fractions, for runtimes that divide each layer and for published shares.
+    Numbers of layers may be fractions, for runtimes that divide a layer and for published shares.
     """
 
     gpu_layers: Array | None = None
@@ -116,12 +117,14 @@ def stated(
     kv_in_ram: bool | None = None,
     load_mode: str = "auto",
 ) -> Settings:
-    """Settings as a person states them; the output head goes to the GPU with a stated last layer.
+    """Settings from typed options.
+
+    With a typed `gpu_layers` the output head goes to the GPU with the last layer.
 
     Args:
         gpu_layers: as `Settings.gpu_layers`.
         cpu_moe: as `Settings.cpu_moe`.
-        cache_gb: RAM granted to the page cache; None for what is free [GiB].
+        cache_gb: RAM for the page cache; None for all free RAM [GiB].
         kv_in_ram: as `Settings.kv_in_ram`.
         load_mode: as `Settings.load_mode`.
 
@@ -143,25 +146,25 @@ class Placement:
     """Location of every part of a model.
 
     Attributes:
-        strategy: which of the three it is.
-        gpu_layers: repeating layers on GPUs, as found or given.
-        cpu_moe: layers whose routed experts lie in RAM, as found or given.
-        weights: per location and group, the share of each layer, shape (..., layers).
-        kv: per location, the share of each layer's cache, shape (..., layers).
+        strategy: placement strategy.
+        gpu_layers: repeating layers on GPUs.
+        cpu_moe: layers whose routed experts are in RAM.
+        weights: share of each layer by location and group, shape (..., layers).
+        kv: share of each layer's KV cache by location, shape (..., layers).
         embedding: location of the token table.
-        output: per location, the share of the output head.
-        buffers: per location, bytes for computing and for the runtime itself [B].
-        cache: what the runtime allocates of each layer's cache for one user, shape (..., layers);
-            None for the tokens themselves [B].
-        page_cache: RAM that may hold pages of what lies on disk [B].
-        load_mode: how the file is brought in, a key of `LOAD_MODES`.
-        embedding_shares: per location, the share of the token table, where several divide it; all
-            of it lies at `embedding` where this is empty.
-        zero_copy: 1 where kernels read what lies in RAM over the link, else 0.
-        answered: share of requests for routed experts that those in VRAM answer, where they are
-            the most asked ones; None for as many as their share.
-        limits: per location, what the runtime is told it may hold of weights; empty for runtimes
-            that are told otherwise [B].
+        output: share of the output head by location.
+        buffers: compute buffers and memory of the runtime itself, by location [B].
+        cache: KV cache that the runtime allocates per layer for one user, shape (..., layers);
+            None for exactly the tokens of the context [B].
+        page_cache: RAM for cached pages of the part on the drive [B].
+        load_mode: way to load the file, a key of `LOAD_MODES`.
+        embedding_shares: share of the token table by location, where several locations divide it;
+            empty where all of it is at `embedding`.
+        zero_copy: 1 where kernels read weights in RAM over the link, else 0.
+        answered: share of expert lookups that the experts in VRAM serve, where these are the most
+            frequently used ones; None for their share of all experts.
+        limits: limit on weights by location, for runtimes that take such a limit as an option;
+            else empty [B].
     """
 
     strategy: PlacementStrategy
@@ -182,7 +185,7 @@ class Placement:
 
     @property
     def locations(self) -> tuple[Location, ...]:
-        """Every memory in use, VRAM first."""
+        """Memories in use, VRAM first."""
         used = {*self.weights, *self.kv, *self.output, *self.buffers, self.embedding}
         order = list(Tier)
         return tuple(
@@ -191,7 +194,7 @@ class Placement:
 
 
 def weight_bytes(model: Model, placement: Placement, location: Location) -> Array:
-    """Weights that a location holds; a tied head beside its table needs no copy [B]."""
+    """Weights at a location; an output head tied to a token table there needs no copy [B]."""
     shares = placement.weights.get(location, {})
     total: Array = np.asarray(sum(share @ model.held[group] for group, share in shares.items()))
     head = placement.output.get(location, 0.0)
@@ -208,7 +211,7 @@ def embedding_share(placement: Placement, location: Location) -> Array:
 
 
 def kv_bytes(model: Model, placement: Placement, location: Location, work: Workload) -> Array:
-    """Cache that a location must hold for all users at the context allocated [B]."""
+    """KV cache at a location, for all users with the whole context allocated [B]."""
     if location not in placement.kv:
         return 0.0
     per_layer = placement.cache
@@ -218,7 +221,7 @@ def kv_bytes(model: Model, placement: Placement, location: Location, work: Workl
 
 
 def needed_bytes(model: Model, placement: Placement, location: Location, work: Workload) -> Array:
-    """Everything that a location must hold [B]."""
+    """Weights, KV cache and buffers at a location [B]."""
     return (
         weight_bytes(model, placement, location)
         + kv_bytes(model, placement, location, work)
@@ -227,9 +230,9 @@ def needed_bytes(model: Model, placement: Placement, location: Location, work: W
 
 
 def missing_bytes(model: Model, placement: Placement, machine: Machine, work: Workload) -> Array:
-    """What is short over all memories; 0 where it fits [B].
+    """Memory that is missing, summed over all locations; 0 where the model fits [B].
 
-    Unified memory is one pool: what the GPU and the host hold together must fit the host's.
+    Unified memory is one pool: the sum of VRAM and RAM must fit the host's memory.
     """
     short: Array = 0.0
     total: Array = 0.0
@@ -243,24 +246,24 @@ def missing_bytes(model: Model, placement: Placement, machine: Machine, work: Wo
 
 
 def capacity(machine: Machine, location: Location) -> Array:
-    """What a location can hold; a drive counts as large enough [B]."""
+    """Size of a location; a drive is taken as large enough [B]."""
     if location.tier is Tier.VRAM:
         return machine.gpus[location.device].memory.value
     return machine.host.memory.value if location.tier is Tier.RAM else np.inf
 
 
 def last_layers(model: Model, count: Array) -> Floats:
-    """1 for the last `count` layers, else 0, shape (..., layers)."""
+    """Share of each layer: 1 for the last `count` layers, else 0, shape (..., layers)."""
     index = np.arange(model.layers)
     return (index >= model.layers - np.asarray(count, dtype=float)[..., None]).astype(float)
 
 
 def layers_that_fit(per_layer: Floats, budget: Array) -> Array:
-    """The largest number of last layers whose bytes stay within a budget.
+    """Largest number of last layers whose bytes stay within a budget.
 
     Args:
         per_layer: bytes of each layer, shape (..., layers) [B].
-        budget: what may be used [B].
+        budget: memory available for layers, shape (...) [B].
     """
     totals = np.cumsum(per_layer[..., ::-1], axis=-1)
     fitting = totals <= np.asarray(budget, dtype=float)[..., None]
@@ -270,16 +273,16 @@ def layers_that_fit(per_layer: Floats, budget: Array) -> Array:
 def over_gpus(
     machine: Machine, share: Floats, held: Floats | None = None, tail: Array = 0.0
 ) -> list[Floats]:
-    """Layers on GPUs, divided over several by their memory: the first GPU takes the first layers.
+    """Layers of each GPU, in proportion to its memory; the first GPU takes the first layers.
 
     Args:
-        machine: with at least one GPU.
+        machine: machine with at least one GPU.
         share: 1 where a layer is on any GPU, shape (..., layers).
-        held: bytes that each layer takes there, shape (..., layers); None for layers alike [B].
-        tail: what the last GPU holds behind its layers, in the unit of `held` [B].
+        held: bytes of each layer, shape (..., layers); None for equal layers [B].
+        tail: bytes that the last GPU holds after its layers, in the unit of `held` [B].
 
     Returns:
-        One array of the same shape for each GPU.
+        Share of each layer, an array of the shape of `share` for each GPU.
     """
     sizes = [np.asarray(gpu.memory.value, dtype=float) for gpu in machine.gpus]
     total = np.sum(np.broadcast_arrays(*sizes), axis=0)
@@ -296,5 +299,5 @@ def over_gpus(
 
 
 def all_of(share: Floats) -> dict[Group, Floats]:
-    """Every repeating group with the same share."""
+    """The same share for every group of the repeating layers."""
     return dict.fromkeys(LAYERED, share)

@@ -1,4 +1,4 @@
-"""A choice between two placements, each machine of a stack its own."""
+"""Choice between two placements, made separately for each point of a sweep."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -18,9 +18,9 @@ def either(condition: npt.NDArray[np.bool_], first: Placement, second: Placement
     """The first placement where a condition holds, else the second.
 
     Args:
-        condition: shape (...), as the machines of both.
-        first: of the same runtime and strategy as the second, in the same memories.
-        second: see there.
+        condition: true for the first placement, shape (...) of the sweep.
+        first: placement of the same runtime, strategy and locations as the second.
+        second: placement where the condition is false.
     """
     if np.all(condition):
         return first

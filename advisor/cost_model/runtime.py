@@ -1,4 +1,4 @@
-"""Protocol of a runtime: its placement, schedule, command and formats."""
+"""Interface of a runtime: its formats, placement, schedule and command."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,11 +17,11 @@ from advisor.units import Array
 
 @dataclass(frozen=True, kw_only=True)
 class Becomes:
-    """The format a model has once a runtime has loaded it.
+    """Format of a model once a runtime has loaded it.
 
     Attributes:
-        format: name of the format it runs in.
-        reason: why it is not the one that was asked for; empty where it is.
+        format: name of the format.
+        reason: reason for a format other than the requested one; empty for the requested one.
     """
 
     format: str
@@ -40,10 +40,11 @@ class ServerSetup:
     """Installation and start of a server on a rented Ubuntu machine with NVIDIA drivers.
 
     Attributes:
-        files: which files it loads.
-        port: on which it listens.
-        install: shell lines that install it, and skip what is done.
-        start: shell lines that start it, given shell text for the repository of the weights.
+        files: kind of files it loads.
+        port: port it listens on.
+        install: shell lines that install it, and skip finished steps.
+        start: shell lines that start it; the last argument is shell text for the repository of the
+            weights.
     """
 
     files: WeightFiles
@@ -54,33 +55,33 @@ class ServerSetup:
 
 @dataclass(frozen=True, kw_only=True)
 class Runtime:
-    """One runtime.
+    """Description of a runtime.
 
     Attributes:
         name: display name.
-        key: its name in data/generated/efficiency.csv.
-        at_once: users served at the same time when all weights are on the GPUs, for runtimes that
-            queue the others; None for runtimes that hold every request.
-        engine: program whose placement and way of reading it shares; of variants that of the
-            original.
-        computes_in_ram: the processor computes the weights in RAM; else they go to the GPU.
-        reads_over_link: its kernels can read weights in RAM over the link, without a copy.
-        apart: what it decides by the size of a machine and cannot decide for several at once;
-            machines that differ in it are placed apart. None where there is no such thing.
-        build: fork it belongs to, as named in `catalog.constants.Scope`; empty for none.
-        version: release its command is written for, with the date of the check.
-        strategies: supported placements.
-        becomes: format in which it runs a model of a given format on a machine; raises Refusal for
-            a pair it cannot run.
-        place: placement of the model's bytes.
-        schedule: work of a prompt and of each token.
+        key: name in data/generated/efficiency.csv.
+        engine: program whose placement and schedule it uses; for a variant, the original.
+        version: release that the command is written for, with the date of the check.
+        strategies: supported placement strategies.
+        becomes: loaded format of a model's format on a machine; raises Refusal for a format that
+            the runtime cannot run there.
+        place: placement of the model's parts; raises Refusal where there is none.
+        schedule: schedules of the prompt and of a token.
         command: shell text that starts it.
+        at_once: users decoded together with all weights on the GPUs, for runtimes that queue
+            further users; None for runtimes that accept every request.
+        apart: property of a machine, as a true or false array, that the placement depends on and
+            that one call cannot vary: machines that differ in it are placed separately; None where
+            all machines can be placed in one call.
+        build: fork it belongs to, as in `catalog.constants.Scope`; empty for none.
         takes_layers: the number of layers on the GPU can be set.
+        computes_in_ram: the processor computes the weights in RAM; else they move to the GPU.
+        reads_over_link: its kernels can read weights in RAM over the link, without a copy.
         quantized_kv_type: largest KV cache type of half the 16-bit size or less; empty for none.
-        extra_uncertainty: further half width of its ranges where no constant is fitted to it, as
-            the logarithm of a factor.
-        mainstream: in common use, so that the cards prefer it.
-        setup: how a rented machine serves with it; None where it is not known.
+        extra_uncertainty: additional half width of its ranges where no constant is fitted to it,
+            as the logarithm of a factor.
+        mainstream: in common use; the result cards prefer such runtimes.
+        setup: installation and start on a rented machine; None where unknown.
         default_context: context where none is set, by machine [tokens]; None for the model's own.
         language: syntax of the command, for highlighting.
         notes: remarks shown beside the command, a sentence or two each.

@@ -1,7 +1,7 @@
-"""Schedule of a phase: stages, and the routes of the bytes inside them.
+"""Schedule of a phase: stages, and the routes of the bytes in each stage.
 
-Stages follow each other, so their times add. Flows inside one stage run side by side, so the
-longest counts, and together they cannot take more from a shared memory than it gives.
+Stages run one after another, so their times add. The flows of a stage run in parallel, so the
+longest counts; together they are limited by the bandwidth of a memory that they share.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Route(StrEnum):
 
 
 class Transfer(StrEnum):
-    """How bytes cross the link."""
+    """Way of bytes over the link: copied from pinned or pageable memory, or read by kernels."""
 
     PINNED = "pinned"
     PAGEABLE = "pageable"
@@ -31,12 +31,12 @@ class Transfer(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Kernels:
-    """How a framework computes a batch on a GPU: kernel after kernel, layer after layer.
+    """Batch of a framework on a GPU, computed kernel by kernel in every layer.
 
     Attributes:
-        number: type that matrices are multiplied in, a key of `Gpu.tensor_flops`.
+        number: number type of matrix products, a key of `Gpu.tensor_flops`.
         sequences: sequences that get a token from the step.
-        unpacked: values of compressed weights and caches that are turned into that type first.
+        unpacked: number of compressed weights and cache values converted to that type first.
     """
 
     number: str
@@ -49,18 +49,17 @@ class Flow:
     """Bytes on one route in one stage: either read and computed, or only moved.
 
     Attributes:
-        route: which of the five.
-        load: what is read and computed at the end of the route (resident, in place).
-        moved: what is only moved (streamed, paged, staged), or the cache that a framework's
+        route: route of the bytes.
+        load: load at the end of the route (resident, in place); None for bytes only moved.
+        moved: bytes only moved (streamed, paged, staged), or the cache that a framework's
             attention reads in RAM (in place) [B].
-        pieces: of what is paged, pieces that do not follow each other in the file [B].
-        renewal: time for which old pages make room for what is paged [s].
-        device: GPU that computes or receives.
-        transfer: how moved bytes cross the link; None for those that go no further than RAM.
-        repacked: the CPU reads weights in its own layout; never so for pages of a file.
-        kernels: how a framework computes the load on a GPU; None for llama.cpp's own way.
-        alike: GPUs that do the same with their own share at the same time; what they take from RAM
-            adds up.
+        pieces: part of the paged bytes that is scattered over the file [B].
+        renewal: time to evict old pages for the paged bytes [s].
+        device: index of the GPU that computes or receives.
+        transfer: way over the link; None for bytes that stay in RAM.
+        repacked: the CPU reads weights in its own layout; false for pages of a file.
+        kernels: batch of a framework on a GPU; None for llama.cpp.
+        alike: GPUs that run the same flow at once, each with its share; their reads of RAM add up.
     """
 
     route: Route
@@ -77,18 +76,18 @@ class Flow:
 
 @dataclass(frozen=True, kw_only=True)
 class Stage:
-    """Flows that run side by side."""
+    """Flows that run in parallel."""
 
     flows: tuple[Flow, ...]
 
 
 def alone(flow: Flow) -> Stage:
-    """A stage of one flow, which nothing overlaps."""
+    """Stage of a single flow."""
     return Stage(flows=(flow,))
 
 
 REDUCES_PER_LAYER = 2.0
-"""All-reduces in a layer that GPUs share: behind attention and behind the feed-forward part."""
+"""All-reduces in a layer that GPUs share: after attention and after the feed-forward part."""
 
 
 class ExchangePath(StrEnum):
@@ -100,14 +99,14 @@ class ExchangePath(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Exchange:
-    """Activations that GPUs send each other in one run, one exchange after another.
+    """Activations exchanged between GPUs in one run of the stages, one exchange after another.
 
     Attributes:
-        way: the slowest that they cross.
-        times: exchanges in a run.
-        moved: bytes of each that cross it, one way [B].
-        reduces: all of them add up or gather what each has, else one hands on to the next.
-        gpus: that take part.
+        way: slowest path that they cross.
+        times: number of exchanges in a run.
+        moved: bytes of an exchange that cross the path, one way [B].
+        reduces: all-reduce or all-gather of all GPUs; else a GPU sends to the next.
+        gpus: number of GPUs that take part.
     """
 
     way: ExchangePath
@@ -119,14 +118,14 @@ class Exchange:
 
 @dataclass(frozen=True, kw_only=True)
 class Schedule:
-    """One phase of a runtime: its stages, how often they run, what a step costs besides.
+    """One phase of a runtime: its stages, their repetitions, and exchanges between processors.
 
     Attributes:
-        stages: in order; their times add.
-        repeats: how often the stages run in the phase (micro-batches of a prompt).
+        stages: stages in order; their times add.
+        repeats: number of runs of the stages in the phase (micro-batches of a prompt).
         crossings: hand-overs of activations between processors in one run of the stages.
-        workers: GPUs that hold the layers in turn and may work on several repeats at once.
-        exchanges: what GPUs that share layers, or stand in several machines, send each other.
+        workers: GPUs that each hold some of the layers and may work on different repeats at once.
+        exchanges: exchanges between GPUs that share layers or are in different machines.
     """
 
     stages: tuple[Stage, ...]
@@ -138,7 +137,7 @@ class Schedule:
 
 @dataclass(frozen=True, kw_only=True)
 class Phases:
-    """Schedules of a reply: the prompt once, then a step for each token."""
+    """Schedules of a reply: the prompt, and one step for each token."""
 
     prefill: Schedule
     decode: Schedule

@@ -1,4 +1,4 @@
-"""Workload: prompt, output, context, users and cache type."""
+"""Workload: prompt, output, context, users and cache type of a request."""
 
 from dataclasses import dataclass
 
@@ -10,32 +10,33 @@ from advisor.model.kv_cache import KV_BYTES_PER_VALUE
 from advisor.units import Array
 
 DRAFTS = {"mtp": 1.0, "eagle": 1.0, "ngram": 0.0}
-"""Who drafts, and how many layers it has: a head of multi-token prediction is one layer and the
-output head (DeepSeek-V3, arXiv 2412.19437, section 2.2), EAGLE's the same (arXiv 2401.15077); text
-that is looked up in the prompt costs nothing."""
+"""Layers that a drafted token reads, by drafting method. Multi-token prediction reads one layer and
+the output head (DeepSeek-V3, arXiv 2412.19437, section 2.2), EAGLE the same (arXiv 2401.15077);
+n-grams from the prompt need no layer and no head."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Workload:
-    """A kind of request.
+    """Request: prompt, output, context, users and options of the cache and of drafting.
 
     Attributes:
-        prompt: tokens sent [tokens].
-        output: tokens generated [tokens].
-        cached: prompt tokens whose keys and values are kept from before [tokens].
-        context: tokens the cache is allocated for, per user [tokens].
+        prompt: prompt length, cached part included [tokens].
+        output: generated tokens [tokens].
+        cached: part of the prompt whose keys and values are in the cache already [tokens].
+        context: size of the allocated cache, per user [tokens].
         users: sequences decoded together.
         kv_type: format of the cache, a key of `KV_BYTES_PER_VALUE`.
-        ubatch: prompt tokens computed together (llama.cpp's `-ub`) [tokens].
-        swa_full: window layers keep the whole context (llama.cpp's `--swa-full`).
-        draft: who drafts tokens that the model then checks, a key of `DRAFTS`; empty for nobody.
-        drafted: tokens drafted for each step [tokens].
-        acceptance: share of them that the model would have written itself, 0 to 1.
+        ubatch: micro-batch: prompt tokens computed together (llama.cpp's `-ub`) [tokens].
+        swa_full: layers with a sliding window cache the whole context (llama.cpp's `--swa-full`).
+        draft: drafting method, a key of `DRAFTS`; empty for none.
+        drafted: drafted tokens per step [tokens].
+        acceptance: probability that the model accepts a drafted token, 0 to 1.
 
-    The numbers may be arrays along a sweep.
+    Numbers may be arrays along a sweep.
 
     Raises:
-        InputError: a number out of its limits, an unknown cache type, more cached than sent.
+        InputError: a number outside its limits, an unknown cache type or drafting method, or more
+            cached tokens than the prompt has.
     """
 
     prompt: Array = 512
@@ -54,7 +55,7 @@ class Workload:
         check_all((*REQUEST, *DRAFT), vars(self))
         if self.draft and self.draft not in DRAFTS:
             raise InputError(
-                f"{self.draft[:40]!r} drafts no tokens here; use one of {', '.join(DRAFTS)}."
+                f"Draft {self.draft[:40]!r} is not known; use one of {', '.join(DRAFTS)}."
             )
         if self.kv_type not in KV_BYTES_PER_VALUE:
             raise InputError(
@@ -69,15 +70,15 @@ class Workload:
 
     @property
     def decode_depth(self) -> Array:
-        """Mean tokens in the cache while decoding: the prompt and half the output [tokens]."""
+        """Mean length of the cache while decoding: prompt + output / 2 [tokens]."""
         return self.prompt + self.output / 2
 
     @property
     def tokens_per_step(self) -> Array:
-        """Tokens that a step yields for each user, drafted ones with the next one [tokens].
+        """Expected tokens per step and user: accepted drafts and the model's own token [tokens].
 
-        (1 - a^(k+1)) / (1 - a) where each of k drafted tokens is accepted with probability a as
-        long as all before it were (Leviathan et al. 2023, equation 1, arXiv 2211.17192).
+        (1 - a^(k+1)) / (1 - a), with k drafted tokens, each accepted with probability a if all
+        before it were (Leviathan et al. 2023, equation 1, arXiv 2211.17192).
         """
         accepted = np.minimum(np.asarray(self.acceptance, dtype=float), 1.0 - 1e-9)
         drafted = np.asarray(self.drafted, dtype=float)
