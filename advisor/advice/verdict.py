@@ -8,6 +8,7 @@ from advisor.advice.offers import MoneyInputs
 from advisor.advice.options.option import Option, OptionKind
 from advisor.advice.options.sureness import chance_it_pays
 from advisor.advice.options.table import choice, rank
+from advisor.advice.options.turning import nearest, rounded
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import hours, money_per_hour, tokens_per_second
@@ -54,18 +55,24 @@ def verdict(
     then = (f"{_gives(option)}.", _when(option, options[0], money)) if option else ()
     if best.strategy is PlacementStrategy.GPU_RESIDENT:
         now = f"{best.runtime} gives {tokens_per_second(decode_tps(best))}{_for(options[0])}"
-        rest = (*then, others) if option else (_nothing_pays(options), others)
+        rest = (*then, others) if option else (_nothing_pays(options, money), others)
         start = f"It fits in the GPU: {now}. Nothing needs to be offloaded."
         return _joined(start, *rest, faster)
     start = f"{_how(best, chosen)} gives {tokens_per_second(decode_tps(best))}{_for(options[0])}."
-    rest = (*then, others) if option else (_nothing_pays(options), others)
+    rest = (*then, others) if option else (_nothing_pays(options, money), others)
     return _joined(start, *rest, faster)
 
 
-def _nothing_pays(options: Sequence[Option]) -> str:
-    """Keep it: nothing that has a price is worth it."""
-    tried = any(one.pays is False for one in options[1:])
-    return "Keep it: nothing that has a price here pays." if tried else ""
+def _nothing_pays(options: Sequence[Option], money: MoneyInputs) -> str:
+    """Keep it: nothing that has a price is worth it, and what would have to be otherwise."""
+    if not any(one.pays is False for one in options[1:]):
+        return ""
+    option = nearest(options)
+    more = ""
+    if option is not None and option.break_even_tokens is not None:
+        replies = option.break_even_tokens / option.tokens * money.replies_per_day
+        more = f" {option.name}, {DONE[option.kind]}, would from {rounded(replies)} replies a day."
+    return f"Keep it: nothing that has a price here pays.{more}"
 
 
 def _joined(*sentences: str) -> str:

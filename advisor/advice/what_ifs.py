@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from advisor.advice.compare import as_run, decode_tps, own_settings
+from advisor.advice.drafting import drafted_work
 from advisor.advice.speeds import Speed, speed_of
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import BOUND_BY, Estimate, estimate
@@ -92,6 +93,7 @@ def what_ifs(
     tried = [
         *_smaller_formats(machine, work, best, fastest),
         *_smaller_cache(model, machine, work, best.how, fastest),
+        *_drafted(model, machine, work, best.how, fastest),
         *_faster_memory(model, machine, work, best, fastest),
         *_faster_link(model, machine, work, best, fastest),
         *_other_read_ahead(model, machine, work, best, fastest),
@@ -163,6 +165,20 @@ def _smaller_cache(
         less = replace(work, context=shorter)
         change = f"context of {shorter:,.0f} tokens"
         yield TriedChange(change=change, cost="free", speed=fastest(model, machine, less))
+
+
+SAME_TEXT = "free, the same text"
+"""Cost of a change that the model's replies do not show."""
+
+
+def _drafted(
+    model: Model, machine: Machine, work: Workload, runtime: Runtime, fastest: Fastest
+) -> TriedChanges:
+    """Tokens drafted by layers that the model brings."""
+    drafted = drafted_work(model.name, work, runtime.name)
+    if drafted is not None:
+        change = f"draft {drafted.drafted:g} token a step by its own layers ({drafted.draft})"
+        yield TriedChange(change=change, cost=SAME_TEXT, speed=fastest(model, machine, drafted))
 
 
 def _faster_memory(

@@ -30,7 +30,7 @@ from advisor.catalog.inputs import (
     in_usd,
 )
 from advisor.cost_model.placement import LOAD_MODES, PlacementStrategy, Settings, stated
-from advisor.cost_model.workload import DRAFTS, Workload
+from advisor.cost_model.workload import ACCEPTED, DRAFTED, DRAFTS, Workload
 from advisor.errors import InputError
 from advisor.formatting import Currency
 from advisor.machine import from_spec
@@ -314,14 +314,6 @@ def _drafting(args: argparse.Namespace) -> dict[str, Any]:
         )
     drafted = args.drafted if args.drafted is not None else DRAFTED[args.draft]
     return {"draft": args.draft, "drafted": drafted, "acceptance": acceptance}
-
-
-ACCEPTED = {"mtp": 0.85}
-"""Acceptance where none is given: DeepSeek-V3 reports 85 to 90 % of its second token (arXiv
-2412.19437, section 5.4.3)."""
-DRAFTED = {"mtp": 1, "eagle": 3, "ngram": 5}
-"""Tokens drafted for a step where the number is not given: DeepSeek-V3's own one token, and those
-of the examples in vLLM's documentation (features/speculative_decoding, 2026-11)."""
 
 
 def measured_of(args: argparse.Namespace) -> Measured:

@@ -13,6 +13,12 @@ DRAFTS = {"mtp": 1.0, "eagle": 1.0, "ngram": 0.0}
 """Layers that a drafted token reads, by drafting method. Multi-token prediction reads one layer and
 the output head (DeepSeek-V3, arXiv 2412.19437, section 2.2), EAGLE the same (arXiv 2401.15077);
 n-grams from the prompt need no layer and no head."""
+ACCEPTED = {"mtp": 0.85}
+"""Acceptance where none is given: DeepSeek-V3 reports 85 to 90 % of its second token (arXiv
+2412.19437, section 5.4.3)."""
+DRAFTED = {"mtp": 1, "eagle": 3, "ngram": 5}
+"""Tokens drafted for a step where the number is not given: DeepSeek-V3's own one token, and those
+of the examples in vLLM's documentation (features/speculative_decoding, 2026-11)."""
 
 
 @dataclass(frozen=True, kw_only=True)

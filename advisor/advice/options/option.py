@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from advisor.advice.speeds import Speed
+from advisor.advice.what_ifs import SAME_TEXT
 
 
 class OptionKind(StrEnum):
@@ -208,7 +209,8 @@ class Option:
         """A verdict may name it: it keeps up, its price is known and dated, and it costs no quality
         that nobody priced.
         """
-        gives_up = self.kind is OptionKind.CHANGE and self.price.note.startswith(FREE)
+        note = self.price.note
+        gives_up = self.kind is OptionKind.CHANGE and note.startswith(FREE) and note != SAME_TEXT
         return self.cost is not None and self.keeps_up and self.dated and not gives_up
 
     @property

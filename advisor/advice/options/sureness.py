@@ -5,9 +5,11 @@ from collections.abc import Mapping
 import numpy as np
 
 from advisor.advice.chances import TornadoBar, Uncertain, chance, tornado
+from advisor.advice.money import SECONDS_PER_HOUR
 from advisor.advice.offers import MoneyInputs
 from advisor.advice.options.option import Option
 from advisor.advice.speeds import Speed
+from advisor.advice.use import waiting_seconds
 from advisor.model.model import Floats
 
 DRAWN = ("speed now", "speed then", "price")
@@ -52,22 +54,36 @@ def _paid(option: Option) -> float:
 def gain(at: Mapping[str, Floats], option: Option, kept: Option, money: MoneyInputs) -> Floats:
     """What an option leaves of a month more than what is kept, at other inputs [USD/month].
 
-    Hours lost follow each speed's inverse, and replies; electricity stays as it is.
+    Waiting follows the speeds and the replies; first tokens, starts and electricity stay as they
+    are.
     """
-    now = _ratio(at, "speed now", kept.speed.decode if kept.speed else 1.0)
-    then = _ratio(at, "speed then", option.speed.decode if option.speed else 1.0)
-    replies = _ratio(at, "replies a day", money.replies_per_day)
+    replies = at.get("replies a day", np.asarray(money.replies_per_day))
     worth = at.get("worth of an hour", np.asarray(option.worth))
-    before = (kept.hours_lost or 0.0) / now * replies * worth
-    after = (option.hours_lost or 0.0) / then * replies * worth
+    before = _hours(kept, money, at.get("speed now"), replies) * worth
+    after = _hours(option, money, at.get("speed then"), replies) * worth
     paid = _paid(option)
     price = at.get("price", np.asarray(paid))
     apart = (option.monthly or 0.0) - paid - (kept.monthly or 0.0)
     return np.asarray(before - after - price - apart)
 
 
-def _ratio(at: Mapping[str, Floats], name: str, value: float) -> Floats:
-    return np.asarray(at[name]) / value if name in at and value else np.asarray(1.0)
+def _hours(option: Option, money: MoneyInputs, decode: Floats | None, replies: Floats) -> Floats:
+    """Waiting in a month at another speed and number of replies [h]."""
+    lost, speed = option.hours_lost or 0.0, option.speed
+    usual = money.replies_per_day * money.days
+    if speed is None or usual <= 0:
+        return np.asarray(lost)
+    shown = option.tokens / usual - money.thinking_tokens
+
+    def each(tps: Floats) -> Floats:
+        seconds = waiting_seconds(
+            speed.first_token, tps, money.thinking_tokens, shown, money.reading_tps
+        )
+        return np.asarray(seconds * money.days / SECONDS_PER_HOUR)
+
+    now = each(np.asarray(speed.decode))
+    apart = lost - now * money.replies_per_day
+    return (now if decode is None else each(decode)) * replies + apart
 
 
 def chance_it_pays(option: Option, kept: Option, money: MoneyInputs) -> float:

@@ -16,6 +16,8 @@ from advisor.advice.speeds import Speed
 from advisor.advice.what_ifs import WhatIf
 from advisor.machine.machine import Gpu
 
+WORTH_A_WORD = 1.0
+"""A verdict names what leaves at least so much more in a month [USD]."""
 OF_EACH = 3
 """Options of a kind that are shown before the rest is asked for."""
 
@@ -90,7 +92,7 @@ def choice(found: Sequence[Option]) -> Option | None:
         return None
     able = [one for one in found[1:] if one.may_win and one.with_waiting is not None]
     if kept.speed is not None:
-        able = [one for one in able if one.pays]
+        able = [one for one in able if one.pays and (one.gain or 0.0) >= WORTH_A_WORD]
     return min(able, key=rank, default=None)
 
 

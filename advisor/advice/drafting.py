@@ -1,0 +1,44 @@
+"""Models that bring layers which draft tokens for them, from data/models/drafting.csv."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+
+from advisor.catalog.csv_tables import DATA, read
+from advisor.cost_model.workload import ACCEPTED, DRAFTED, Workload
+
+DRAFTING_RUNTIMES = ("llama.cpp", "vLLM", "SGLang")
+"""Runtimes that run such layers: llama.cpp since 2026 (hexdocs.pm/llama_cpp_ex, MTP), vLLM
+(features/speculative_decoding) and SGLang (advanced_features/speculative_decoding)."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DraftingRow:
+    """One row of data/models/drafting.csv: `layers` that predict further tokens, as `key` of the
+    model's config.json says.
+    """
+
+    model: str
+    draft: str
+    key: str
+    layers: int
+    source: str
+    source_date: str
+
+
+@cache
+def drafting_rows() -> Mapping[str, DraftingRow]:
+    """Rows by the model's name in the catalogue."""
+    return {row.model: row for row in read(DATA / "models/drafting.csv", DraftingRow)}
+
+
+def drafted_work(model: str, work: Workload, runtime: str) -> Workload | None:
+    """The same request with tokens drafted by the model's own layers; None where it has none, the
+    runtime runs none, or somebody drafts already.
+    """
+    row = drafting_rows().get(model)
+    if row is None or work.draft or runtime not in DRAFTING_RUNTIMES:
+        return None
+    return replace(
+        work, draft=row.draft, drafted=DRAFTED[row.draft], acceptance=ACCEPTED[row.draft]
+    )

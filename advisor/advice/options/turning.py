@@ -1,0 +1,124 @@
+"""What changes a verdict: the value of each input at which an option stops or starts to pay."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from advisor.advice.offers import MoneyInputs
+from advisor.advice.options.option import Option, OptionKind
+from advisor.advice.options.sureness import gain, inputs
+from advisor.formatting import money as money_words
+from advisor.formatting import money_per_hour, number, tokens_per_second
+
+REACH = 1000.0
+"""An input is followed to this many times its value, up and down; beyond, it changes nothing."""
+STEPS = 60
+"""Halvings between two values, of which one pays; the last differ by less than 1e-15 of them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TurningPoint:
+    """A value of an input at which an option costs as much as what is kept.
+
+    Attributes:
+        name: of the input, as the tornado names it.
+        value: there, in the input's unit; a price is what is paid in a month.
+        share: of the input's value now.
+        above: the option pays above it, all else as it is.
+    """
+
+    name: str
+    value: float
+    share: float
+    above: bool
+
+
+def turning_points(option: Option, kept: Option, money: MoneyInputs) -> tuple[TurningPoint, ...]:
+    """Where the gain of an option changes its sign, input by input, the nearest first."""
+    if option.gain is None:
+        return ()
+    known = {name: one.value for name, one in inputs(option, kept, money).items()}
+
+    def pays(name: str, factor: float) -> bool:
+        at = {key: np.asarray(value * (factor if key == name else 1.0))
+              for key, value in known.items()}  # fmt: skip
+        return bool(gain(at, option, kept, money) > 0)
+
+    points = []
+    for name, value in known.items():
+        now = pays(name, 1.0)
+        ends = [end for end in (1 / REACH, REACH) if pays(name, end) != now]
+        if ends:
+            share = _between(partial(pays, name), ends[0])
+            points.append(
+                TurningPoint(name=name, value=value * share, share=share, above=now == (share < 1))
+            )
+    return tuple(sorted(points, key=lambda point: abs(np.log(point.share))))
+
+
+def _between(pays: Callable[[float], bool], end: float) -> float:
+    """The factor between 1 and an end at which it changes whether something pays."""
+    near, far, now = 0.0, float(np.log(end)), pays(1.0)
+    for _ in range(STEPS):
+        middle = (near + far) / 2
+        if pays(float(np.exp(middle))) == now:
+            near = middle
+        else:
+            far = middle
+    return float(np.exp((near + far) / 2))
+
+
+def what_changes(option: Option, kept: Option, money: MoneyInputs) -> str:
+    """What would have to be otherwise for the verdict to change, the nearest three; empty for
+    nothing within reach.
+    """
+    points = turning_points(option, kept, money)[:3]
+    if not points:
+        return ""
+    verb = "stops paying" if option.pays else "pays"
+    return f"It {verb} {_either(_condition(option, point) for point in points)}."
+
+
+def _either(parts: Iterable[str]) -> str:
+    words = list(parts)
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+def _condition(option: Option, point: TurningPoint) -> str:
+    over = point.above != bool(option.pays)
+    side = "over" if over else "under"
+    if point.name == "replies a day":
+        return f"{'from' if over else 'below'} {rounded(point.value)} replies a day"
+    if point.name == "worth of an hour":
+        return f"at {side} {money_per_hour(point.value)}".replace(" an hour", " for your hour")
+    if point.name == "price":
+        return f"at {side} {_price(option, point)}"
+    speed = tokens_per_second(point.value)
+    whose = "what you have gives" if point.name == "speed now" else "it gives"
+    return f"where {whose} {side} {speed}"
+
+
+def rounded(value: float) -> str:
+    """A number with two digits that count: "1,300"."""
+    return number(float(f"{value:.1e}"))
+
+
+def _price(option: Option, point: TurningPoint) -> str:
+    """The price there: what is paid once, else in a month."""
+    if option.price.usd:
+        return f"{money_words(option.price.usd * point.share)} for it"
+    return f"{money_words(point.value)} a month for it"
+
+
+def nearest(options: Sequence[Option]) -> Option | None:
+    """Of what does not pay the one that would at the fewest replies; None where none would."""
+    bought = (OptionKind.ADD, OptionKind.REPLACE, OptionKind.MACHINE, OptionKind.RENT)
+    able = [
+        (option.break_even_tokens, option)
+        for option in options[1:]
+        if option.kind in bought and option.pays is False and option.dated and option.keeps_up
+    ]
+    from_tokens = [(tokens, option) for tokens, option in able if tokens and tokens > option.tokens]
+    return min(from_tokens, key=lambda pair: pair[0], default=(0.0, None))[1]
