@@ -377,7 +377,9 @@ def test_a_beaten_option_is_folded_and_what_is_kept_never_is() -> None:
             if None not in (one.speed, other.speed, one.monthly, other.monthly)
             and other.speed.decode > one.speed.decode and other.monthly < one.monthly
         ]  # fmt: skip
-        assert hide == bool(better and one is not found[0])
+        worse = one.pays is False and one.speed is not None and found[0].speed is not None
+        worse = worse and one.speed.decode < found[0].speed.decode
+        assert hide == bool((better or worse) and one is not found[0])
 
 
 def test_no_replies_no_hours_and_nothing_pays_for_waiting() -> None:

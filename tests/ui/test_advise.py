@@ -34,7 +34,7 @@ def test_first_visit_without_gpu_describes_a_common_machine():
 
 def test_every_chart_is_there_with_words_for_those_who_cannot_see_it():
     charts = app().get("plotly_chart")
-    assert len(charts) == 6
+    assert len(charts) == 7
     assert all(len(chart.proto.alt) > 10 for chart in charts)
 
 

@@ -97,13 +97,19 @@ def choice(found: Sequence[Option]) -> Option | None:
 
 
 def folded(found: Sequence[Option]) -> list[bool]:
-    """True for those that another one beats in both the month's cost and speed; never what is kept
-    nor one without a price or a speed.
+    """True for those that another one beats in both the month's cost and speed, and for those that
+    are slower than what is kept and do not pay; never what is kept nor one without a price or a
+    speed.
     """
+    now = found[0].speed.decode if found[0].speed else 0.0
     cost = [math.nan if one.monthly is None else one.monthly for one in found]
     speed = [math.nan if one.speed is None else one.speed.decode for one in found]
     hidden = [bool(one) for one in beaten(np.array(cost), np.array(speed))]
-    return [hide and index > 0 for index, hide in enumerate(hidden)]
+    slower = [one.pays is False and tps < now for one, tps in zip(found, speed, strict=True)]
+    return [
+        (hide or worse) and index > 0
+        for index, (hide, worse) in enumerate(zip(hidden, slower, strict=True))
+    ]
 
 
 def split(found: Sequence[Option]) -> tuple[list[Option], list[Option]]:

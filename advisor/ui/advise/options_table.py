@@ -1,4 +1,4 @@
-"""What a person could do: a table with what they have first, and cost against speed beside it."""
+"""What a person could do: a table with what they have first, and what it shows drawn below."""
 
 from collections.abc import Sequence
 
@@ -12,12 +12,15 @@ from advisor.formatting import hours, money, number, range_of
 from advisor.formatting import short as shortened
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.advise.options_chart import cost_against_speed, words
+from advisor.ui.advise.what_matters import what_changes_it
 from advisor.ui.parts.markup import show, table, two_lines
 from advisor.ui.parts.plot import draw
 
 HEADINGS = (
     "What", "Speed", "At once", "A month", "Hours lost", "A million tokens", "Pays", "Price",
 )  # fmt: skip
+NAMED_MONTHS = 240
+"""Nobody waits longer for a machine to pay."""
 KIND_WORDS = {
     OptionKind.KEEP: "keep",
     OptionKind.CHANGE: "change",
@@ -33,16 +36,19 @@ def options(answer: AdviseAnswer) -> None:
     """The table, the chart, and the rest folded below."""
     found = answer.advice.options
     shown, rest = split(found)
-    left, right = st.columns([3, 2], gap="medium")
-    with left, st.container(key="options"):
+    with st.container(key="options"):
         show(options_table(shown))
-    with right:
-        draw(cost_against_speed(found), key="options_chart", alt=words(found))
     if rest:
         label = f"{len(rest)} more: dearer, beaten in speed and cost, or without a price"
         with st.expander(label):
             if st.toggle("Show them", key="more_options"):
                 show(options_table(rest))
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.markdown("**Cost of a month against speed**")
+        draw(cost_against_speed(found), key="options_chart", alt=words(found))
+    with right:
+        what_changes_it(answer)
 
 
 def options_table(found: Sequence[Option]) -> Markup:
@@ -95,11 +101,12 @@ def _pays(option: Option) -> str:
 def _from(option: Option) -> str:
     """When: after so many months, from so many tokens a month."""
     months, tokens = option.break_even_months, option.break_even_tokens
-    after = f"after {number(months)} months" if months else ""
-    least = f"from {shortened(tokens)} tokens a month" if tokens else ""
+    after = f"after {number(months)} months" if months and months <= NAMED_MONTHS else ""
+    least = f"from {shortened(tokens)} tokens a month" if tokens and option.pays else ""
     return ", ".join(filter(None, (after, least)))
 
 
 def _price(option: Option) -> Markup | str:
     note = option.price.note
-    return two_lines(note, aged(option).strip(" ()")) if note else ""
+    day = f"of {option.price.date}" if option.price.date else ""
+    return two_lines(note, aged(option).strip(" ()") or day) if note else ""

@@ -25,7 +25,6 @@ from advisor.ui.advise import (
     runtime_table,
     save,
     tables,
-    what_matters,
 )
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.advise.cards import cards
@@ -75,7 +74,6 @@ def show(answer: AdviseAnswer, problems: Iterable[str]) -> None:
     _charts(answer)
     st.subheader("Options", anchor="options")
     options_table.options(answer)
-    what_matters.what_changes_it(answer)
     rent.task_file(answer)
     st.subheader("Runtimes for this, fastest first", anchor="runtimes")
     runtime_table.runtimes(answer)

@@ -61,8 +61,9 @@ def tornado(bars: Sequence[TornadoBar], heads: Sequence[str], option: Option) ->
         }
         for at, name in enumerate(("at the low end", "at the high end"))
     ]  # fmt: skip
-    edges = [edge for pair in ends for edge in pair] + [middle, 0.0]
+    edges = [edge for pair in ends for edge in pair] + [middle]
     room = 0.04 * (max(edges) - min(edges) or 1.0)
+    turns = min(edges) < 0 < max(edges)
     layout = bar_layout(look, heads, max(edges))
     left = min(edges) - room
     layout |= {"barmode": "overlay", "margin": {"l": 2, "r": 6, "t": 4, "b": 40}}
@@ -73,10 +74,9 @@ def tornado(bars: Sequence[TornadoBar], heads: Sequence[str], option: Option) ->
         "range": [left, max(edges) + room], "visible": True, "tickprefix": paid.sign,
         "title": {"text": "more in a month than with what you have"},
     }  # fmt: skip
-    layout["shapes"] = [
-        {"type": "line", "x0": 0, "x1": 0, "y0": 0, "y1": 1, "yref": "paper",
-         "line": {"color": look.soft, "width": 1}}
-    ]  # fmt: skip
+    zero = {"type": "line", "x0": 0, "x1": 0, "y0": 0, "y1": 1, "yref": "paper",
+            "line": {"color": look.soft, "width": 1}}  # fmt: skip
+    layout["shapes"] = [zero] if turns else []
     layout |= {"showlegend": True, "legend": {"orientation": "h", "y": -0.25}}
     return {"data": data, "layout": layout}
 
