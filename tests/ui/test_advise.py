@@ -99,7 +99,7 @@ def test_no_gpu():
     test = app(gpu="No GPU")
     text = page_text(test)
     assert "no GPU</div>" in text
-    assert len(test.get("plotly_chart")) == 5
+    assert len(test.get("plotly_chart")) == 6
 
 
 def test_unified_memory_has_one_size_and_no_link():
