@@ -66,10 +66,10 @@ def meant(text: str) -> Meant:
         UnknownName: none for certain, with close names, the likeliest first.
         Refusal: a drafting model, which does not run alone.
     """
+    name = take_apart(text)
     row = _spelled(text)
     if row is not None:
-        return Meant(name=row.name, row=row)
-    name = take_apart(text)
+        return Meant(name=row.name, row=row, taken_as=row.name if _says_less(name, row) else "")
     exact = hub_list().named(text) if "/" in text else None
     if exact is not None:
         return _exact(name, exact)
@@ -100,17 +100,31 @@ def _hint(close: tuple[str, ...]) -> str:
 
 
 def _spelled(text: str) -> ArchitectureSpec | None:
-    """The catalogue's row of exactly this name or alias."""
-    return _aliases().get(text.strip().casefold())
+    """The catalogue's row of exactly this name or alias, with or without spaces and dashes."""
+    return _aliases().get(text.strip().casefold()) or _aliases().get(_joined(text))
 
 
 @cache
 def _aliases() -> dict[str, ArchitectureSpec]:
-    index = {row.name.casefold(): row for row in catalog.model_rows().values()}
-    for row in catalog.model_rows().values():
+    rows = catalog.model_rows().values()
+    index = {row.name.casefold(): row for row in rows}
+    for row in rows:
         for spelling in spellings(row):
             index.setdefault(spelling, row)
+    for row in rows:
+        for spelling in spellings(row):
+            index.setdefault(_joined(spelling), row)
     return index
+
+
+def _joined(text: str) -> str:
+    return "".join(letter for letter in text.strip().casefold() if letter not in " -_:")
+
+
+def _says_less(name: ModelName, row: ArchitectureSpec) -> bool:
+    """A name without a word or version of the model's own, as in "llama 70B"."""
+    told = "".join(name.tokens)
+    return any(token not in told for token in take_apart(row.name).tokens if not is_size(token))
 
 
 @cache
