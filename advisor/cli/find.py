@@ -46,8 +46,9 @@ def _find(args: argparse.Namespace) -> None:
         _models(args)
         return
     runtimes = (runtime(args.runtime),) if args.runtime else RUNTIMES
+    resolved = resolve.find(args.model, args.quant)
     question = Question(
-        asked=resolve.find(args.model, args.quant).model,
+        asked=resolved.model,
         machine=options.machine_of(args),
         work=options.work_of(args),
         runtimes=runtimes,
@@ -61,7 +62,8 @@ def _find(args: argparse.Namespace) -> None:
     formats = (args.quant,) if args.quant else ()
     caches = (args.kv_type,) if args.kv_type else ()
     found = find(question, target, runtimes, formats, caches)
-    show(args, [hit_answer(hit) for hit in found.hits], lambda: _machine_text(found))
+    answer = [hit_answer(hit, resolved.taken_as) for hit in found.hits]
+    show(args, answer, lambda: _machine_text(found))
 
 
 def today() -> date:
@@ -69,10 +71,11 @@ def today() -> date:
     return datetime.now(UTC).date()
 
 
-def hit_answer(hit: Hit) -> Json:
-    """One machine as JSON."""
+def hit_answer(hit: Hit, taken_as: str = "") -> Json:
+    """One machine as JSON, with the model that a typed name was taken for."""
     return {
         "model": hit.model,
+        "taken_as": taken_as or None,
         "format": hit.speed.format,
         "runtime": hit.runtime,
         "placement": hit.speed.strategy.value,

@@ -107,13 +107,19 @@ def estimate_answer(estimate: Estimate, taken_as: str = "") -> Json:
     }
 
 
-def advice_answer(advice: Advice) -> Json:
-    """What `advise` prints."""
+def advice_answer(advice: Advice, taken_as: str = "") -> Json:
+    """What `advise` prints.
+
+    Args:
+        advice: the answer.
+        taken_as: the model that a name was taken for; empty where it was meant literally.
+    """
     return {
         "title": advice.title,
+        "taken_as": taken_as or None,
         "verdict": advice.verdict,
         "runtime": advice.chosen.name if advice.chosen else None,
-        "estimates": [estimate_answer(estimate) for estimate in advice.estimates],
+        "estimates": [estimate_answer(estimate, taken_as) for estimate in advice.estimates],
         "options": [option_answer(option) for option in advice.options],
         "upgrades": [
             {
@@ -179,10 +185,17 @@ def option_answer(option: Option) -> Json:
     }
 
 
-def diagnosis_answer(diagnosis: Diagnosis) -> Json:
-    """What `diagnose` prints."""
+def diagnosis_answer(diagnosis: Diagnosis, taken_as: str = "") -> Json:
+    """What `diagnose` prints.
+
+    Args:
+        diagnosis: the answer.
+        taken_as: the model that a name was taken for; empty where it was meant literally.
+    """
     estimate = diagnosis.estimate
     return {
+        "model": estimate.model.name,
+        "taken_as": taken_as or None,
         "runtime": estimate.runtime,
         "placement": estimate.strategy.value,
         "format": estimate.model.format,

@@ -187,7 +187,8 @@ def advise_(args: argparse.Namespace) -> None:
 
         saved = open_store().save(answered.document(args.typed), args.save, author=args.author)
         print(f"Saved as report {saved.id}.", file=sys.stderr)
-    show(args, json_records.advice_answer(advice), lambda: _advice_text(advice))
+    answer = json_records.advice_answer(advice, answered.taken_as)
+    show(args, answer, lambda: _advice_text(advice))
 
 
 def _advice_text(advice: Any) -> str:
@@ -217,14 +218,11 @@ def _option_line(option: Option) -> str:
 def diagnose_(args: argparse.Namespace) -> None:
     """`diagnose --model NAME --measured TPS`."""
     measured = options.measured_of(args)
-    answer = diagnose(
-        _meant(
-            args, _compared(args, resolve.find(args.model, args.quant).model, options.work_of(args))
-        ),
-        measured,
-        options.system_of(args),
-    )
-    show(args, json_records.diagnosis_answer(answer), lambda: diagnosis_text(answer))
+    resolved = resolve.find(args.model, args.quant)
+    estimates = _compared(args, resolved.model, options.work_of(args))
+    answer = diagnose(_meant(args, estimates), measured, options.system_of(args))
+    record = json_records.diagnosis_answer(answer, resolved.taken_as)
+    show(args, record, lambda: diagnosis_text(answer))
 
 
 def _meant(args: argparse.Namespace, estimates: Sequence[Estimate]) -> Estimate:

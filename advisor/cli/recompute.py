@@ -27,6 +27,7 @@ class ComputedAdvice:
     """What `advise` was asked, and its answer."""
 
     asked: Model
+    taken_as: str
     machine: Machine
     work: Workload
     money: MoneyInputs
@@ -65,9 +66,9 @@ def answer(args: argparse.Namespace) -> ComputedAdvice:
     owned = options.owned_machine(args, machine)
     if args.gpu is None:
         machine = owned
-    model = resolve.find(args.model, args.quant).model
+    resolved = resolve.find(args.model, args.quant)
     advice = advise(
-        model,
+        resolved.model,
         machine,
         work,
         money=money,
@@ -76,7 +77,14 @@ def answer(args: argparse.Namespace) -> ComputedAdvice:
         ownership=options.ownership_of(args, owned),
         owned=owned,
     )
-    return ComputedAdvice(asked=model, machine=machine, work=work, money=money, advice=advice)
+    return ComputedAdvice(
+        asked=resolved.model,
+        taken_as=resolved.taken_as,
+        machine=machine,
+        work=work,
+        money=money,
+        advice=advice,
+    )
 
 
 def command(typed: Sequence[str]) -> str:

@@ -1,8 +1,8 @@
 """The format that a spelling means: `UD-Q4_K_XL`, `q4_K_M`, `4bit`, `w4a16`, `Q4_K - Medium`.
 
-A format of data/recipes.csv is itself; a spelling of data/models/format_spellings.csv is the format
-beside it; what a packer put around a known one (`i1-`, `UD-`, `-dynamic`, `_R4`) is taken off. Bits
-are never invented: where a spelling means no format, close ones are offered.
+A format of data/models/recipes.csv is itself; a spelling of data/models/format_spellings.csv is the
+format beside it; what a packer put around a known one (`i1-`, `UD-`, `-dynamic`, `_R4`) is taken
+off. Bits are never invented: where a spelling means no format, close ones are offered.
 """
 
 import re
@@ -35,7 +35,7 @@ class SpellingRow:
 
     Attributes:
         spelling: in lower case, words joined by underscores.
-        format: of data/recipes.csv.
+        format: of data/models/recipes.csv.
         note: what is approximate.
     """
 

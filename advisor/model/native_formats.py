@@ -23,7 +23,7 @@ class NativeFormatRow:
 
     Attributes:
         name: tokens that the model's name begins with, by `names.take_apart`, sizes left out.
-        format: of data/recipes.csv; the nearest where none is the maker's own.
+        format: of data/models/recipes.csv; the nearest where none is the maker's own.
         source: where the maker says so.
         source_date: when that was read.
     """

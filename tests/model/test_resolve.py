@@ -244,6 +244,50 @@ def test_an_estimate_says_what_a_name_was_taken_for(capsys: pytest.CaptureFixtur
     assert {one["taken_as"] for one in json.loads(capsys.readouterr().out)} == {"Qwen3-8B"}
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["advise"],
+        ["diagnose", "--measured", "40", "--runtime", "llama.cpp"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_every_answer_says_what_a_name_was_taken_for(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    rig = ["--model", "llama 8b", "--gpu", "RTX 4090", "--ram-gb", "64", "--json"]
+    assert main([*words, *rig]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    taken = {each["taken_as"] for each in (answer, *answer.get("estimates", []))}
+    assert taken == {"Llama-3.1-8B"}
+
+
+def test_a_very_narrow_file_has_a_speed(
+    gguf_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # 64 values wide: fewer than any runtime's tile or block of cached values.
+    assert main(["estimate", "--model", str(gguf_file), "--ram-gb", "16", "--json"]) == 0
+    speeds = [each["decode_tps"] for each in json.loads(capsys.readouterr().out)]
+    assert any(speed is not None and speed > 0 for speed in speeds)
+
+
+@pytest.mark.parametrize(
+    ("folder", "name"), [("download (2)", "llama model"), ("Qwen3-8B", "Qwen3-8B")]
+)
+def test_a_config_is_called_by_its_folder_where_that_is_a_model(
+    folder: str, name: str, tmp_path: Path
+) -> None:
+    path = tmp_path / folder / "config.json"
+    path.parent.mkdir()
+    path.write_text(json.dumps(LLAMA | {"_name_or_path": ""}), encoding="utf-8")
+    assert resolve.from_file(path).model.name == name
+
+
+def test_a_size_that_several_generations_have_is_the_newest_and_said() -> None:
+    found = resolve.find("llama 70B")
+    assert (found.model.name, found.taken_as) == ("Llama-3.3-70B", "Llama-3.3-70B")
+
+
 def test_a_files_name_means_its_model_where_there_is_no_such_file() -> None:
     found = resolve.find("Qwen_Qwen3-32B-Q4_K_M.gguf")
     assert (found.model.name, found.model.format) == ("Qwen3-32B", "Q4_K_M")
