@@ -36,9 +36,12 @@ def _predict(args: argparse.Namespace) -> None:
     from tqdm import tqdm
 
     from advisor.evidence.published.predict import COLUMNS, predictions
+    from advisor.evidence.published.row import PublishedRow
 
     rows = _rows(args.rows)
-    speeds = list(tqdm(predictions(iter(rows)), total=len(rows), unit="row", disable=None))
+    speeds = list(
+        tqdm(predictions(map(PublishedRow, rows)), total=len(rows), unit="row", disable=None)
+    )
     try:
         with (
             args.output.open("w", encoding="utf-8", newline="")

@@ -20,6 +20,7 @@ from advisor.evidence.accuracy.split_points import ram_rate, sweeps
 from advisor.evidence.accuracy.text import floor_sentence, markdown, plain, record
 from advisor.evidence.fitting.llama_cpp_rows import published
 from advisor.evidence.peers import PEERS
+from advisor.evidence.published.row import PublishedRow
 
 ROOT = Path(__file__).parents[2]
 SLOWEST_ROW = "dense split, RAM from its slowest row"
@@ -46,9 +47,9 @@ def point(
     })  # fmt: skip
 
 
-def row(**changed: str) -> dict[str, str]:
+def row(**changed: str) -> PublishedRow:
     first = published()[0]
-    return {**first, **changed}
+    return PublishedRow({**first.cells, **changed})
 
 
 def test_scores_by_hand() -> None:
@@ -195,8 +196,10 @@ def test_a_sweep_needs_the_same_source_and_card() -> None:
     changed = {"category": "partial", "ngl": "10", "cpu": "", "tg_tps": "30"}
     one, other = row(id="a", **changed), row(id="b", **{**changed, "ngl": "20"})
     assert len(list(sweeps(Published((one, other))))) == 1
-    assert not list(sweeps(Published((one, {**other, "source_url": "https://other"}))))
-    assert not list(sweeps(Published((one, {**other, "ngl": "999"}))))
+    assert not list(
+        sweeps(Published((one, PublishedRow({**other.cells, "source_url": "https://other"}))))
+    )
+    assert not list(sweeps(Published((one, PublishedRow({**other.cells, "ngl": "999"})))))
 
 
 def test_two_sources_of_one_setting_by_hand() -> None:

@@ -14,6 +14,7 @@ from advisor.evidence.fitting.llama_cpp_fit import problem, solve
 from advisor.evidence.fitting.llama_cpp_parameters import PARAMETERS
 from advisor.evidence.fitting.llama_cpp_rows import Rows, published, rows_of
 from advisor.evidence.fitting.spreads import Errors, fitted
+from advisor.evidence.published.row import PublishedRow
 from advisor.model.model import Floats
 
 ROW = {
@@ -49,7 +50,7 @@ def test_the_shipped_tables_are_what_the_command_writes() -> None:
 
 def test_rows_are_timed_by_the_cost_model_itself() -> None:
     # 8B in Q4_K_M: 4.92 GB less the embedding, at 1008 GB/s and a share of 0.85; 32 layers.
-    rows = rows_of([ROW])
+    rows = rows_of([PublishedRow(ROW)])
     load = rows.timed[0].schedule.stages[0].flows[0].load
     assert load is not None
     by_hand = load.weights / (0.85 * 1008e9) + load.kv / (0.6 * 1008e9) + 32 * 45e-6 + 200e-6
@@ -59,7 +60,7 @@ def test_rows_are_timed_by_the_cost_model_itself() -> None:
 
 def test_several_users_are_timed_by_the_step_of_all() -> None:
     # 400 tokens a second of eight users are 8 tokens in a fiftieth of a second.
-    (row,) = rows_of([{**ROW, "batch": "8", "tg_tps": "400"}]).timed
+    (row,) = rows_of([PublishedRow({**ROW, "batch": "8", "tg_tps": "400"})]).timed
     assert row.seconds == pytest.approx(0.02)
     assert float(row.case.work.users) == 8
 
@@ -67,17 +68,18 @@ def test_several_users_are_timed_by_the_step_of_all() -> None:
 @pytest.mark.parametrize("speed", ["2000", "0.5"])
 def test_rows_that_no_physics_explains_teach_nothing(speed: str) -> None:
     # 4.6 GB at 1008 GB/s are 4.6 ms: 2000 tokens/s cannot be, 0.5 is another program.
-    assert not rows_of([{**ROW, "tg_tps": speed}]).timed
-    assert len(rows_of([ROW]).timed) == 1
-    assert not rows_of([{**ROW, "doubtful": "True"}]).timed
+    assert not rows_of([PublishedRow({**ROW, "tg_tps": speed})]).timed
+    assert len(rows_of([PublishedRow(ROW)]).timed) == 1
+    assert not rows_of([PublishedRow({**ROW, "doubtful": "True"})]).timed
 
 
 def test_rows_made_with_known_constants_give_them_back() -> None:
     # Rows of three sources whose time is exactly 0.75 of peak and 60 us a layer.
     models = ("Llama-3.2-3B", "Llama-3.1-8B", "Qwen2.5-14B", "Qwen2.5-32B", "Llama-3.1-70B")
     rows = rows_of(
-        {**ROW, "id": f"{name} {form} {source}", "model": name, "params_b": "", "quant": form,
-         "model_size_gib": "", "gpu": "RTX PRO 6000 Blackwell", "source_url": source}
+        PublishedRow({**ROW, "id": f"{name} {form} {source}", "model": name, "params_b": "",
+                      "quant": form, "model_size_gib": "", "gpu": "RTX PRO 6000 Blackwell",
+                      "source_url": source})
         for name in models for form in ("Q4_K_M", "Q8_0") for source in "abc"
     )  # fmt: skip
     rows = timed_with(rows, gpu_read_share=0.75, gpu_layer=60e-6)

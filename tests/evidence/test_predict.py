@@ -2,6 +2,7 @@
 
 import csv
 import math
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from advisor.cli.main import main
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.errors import AdvisorError
 from advisor.evidence.published import predict
-from advisor.evidence.published.predict import answer, predictions, understood
+from advisor.evidence.published.row import PublishedRow
 from advisor.model import catalog
 from advisor.units import GB, GIB
 
@@ -35,6 +36,18 @@ ROW = {
 
 def row(**changes: str) -> dict[str, str]:
     return {**ROW, **changes}
+
+
+def answer(cells: dict[str, str]) -> dict[str, object]:
+    return predict.answer(PublishedRow(cells))
+
+
+def understood(cells: dict[str, str]) -> predict.Case:
+    return predict.understood(PublishedRow(cells))
+
+
+def predictions(rows: Iterable[dict[str, str]]) -> list[dict[str, object]]:
+    return list(predict.predictions(map(PublishedRow, rows)))
 
 
 def file(path: Path, *rows: dict[str, str]) -> Path:
@@ -65,7 +78,7 @@ def test_the_columns_are_those_other_programs_read() -> None:
 
 def test_every_published_row_of_llama_cpp_gets_a_number_or_a_reason() -> None:
     rows = [one for one in measured("llama_cpp.csv") if one["doubtful"] != "True"]
-    found = list(predictions(iter(rows)))
+    found = predictions(rows)
     assert [one["id"] for one in found] == [one["id"] for one in rows]
     for one in found:
         assert_answered_or_explained(one)
@@ -75,7 +88,7 @@ def test_every_published_row_of_llama_cpp_gets_a_number_or_a_reason() -> None:
 def test_every_fourth_row_of_the_papers_gets_a_number_or_a_reason() -> None:
     rows = measured("offload_papers.csv")[::4]
     rows = [one for one in rows if one["category"] != "bandwidth_probe"]
-    found = list(predictions(iter(rows)))
+    found = predictions(rows)
     for one in found:
         assert_answered_or_explained(one)
     assert sum(one["tg_tps"] != "" for one in found) >= 0.9 * len(rows)
@@ -89,7 +102,7 @@ def test_measured_speeds_are_not_looked_at() -> None:
 def test_a_row_never_stops_the_file() -> None:
     rows = [row(id="1"), row(id="2", model="Nothing"), {}, {"id": "4"}, row(id="5", quant="☃"),
             row(id="6", gpu="Abacus"), row(id="7")]  # fmt: skip
-    found = list(predictions(iter(rows)))
+    found = predictions(rows)
     assert [one["id"] for one in found] == ["1", "2", "", "4", "5", "6", "7"]
     assert [one["tg_tps"] != "" for one in found] == [True, False, False, False, True, False, True]
     for one in found:
@@ -188,7 +201,7 @@ def test_an_unknown_mixture_reads_its_active_part() -> None:
 
 
 def test_an_unknown_model_of_unknown_size_is_no_guess() -> None:
-    assert "Nobody" in next(predictions(iter([row(model="Nobody")])))["note"]
+    assert "Nobody" in predictions([row(model="Nobody")])[0]["note"]
     with pytest.raises(AdvisorError, match="no model and no params_b"):
         answer(row(model=""))
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from advisor.evidence.published.row import PublishedRow
 from advisor.evidence.published.run_notes import (
     backend,
     build,
@@ -15,14 +16,16 @@ from advisor.model import catalog
 
 
 def test_a_bench_begins_both_tests_with_what_is_in_the_cache() -> None:
-    prompt, work = requests({"context_depth": "4096", "source_note": "test=tg128,pp512"})
+    prompt, work = requests(
+        PublishedRow({"context_depth": "4096", "source_note": "test=tg128,pp512"})
+    )
     assert (prompt.prompt, prompt.cached, prompt.fresh) == (4608, 4096, 512)
     assert work.decode_depth == 4096 + 64
 
 
 def test_localscore_reads_its_prompts_into_an_empty_cache() -> None:
     note = "localscore.ai test 15; mean of its 9 tests (pp16-4096, tg16-3072): mean_depth=1838"
-    prompt, work = requests({"context_depth": "1332", "source_note": note})
+    prompt, work = requests(PublishedRow({"context_depth": "1332", "source_note": note}))
     assert (prompt.fresh, prompt.cached) == (1332, 0)
     assert work.decode_depth == 1838
 
@@ -30,7 +33,7 @@ def test_localscore_reads_its_prompts_into_an_empty_cache() -> None:
 def test_a_batched_bench_reads_a_prompt_for_each_user() -> None:
     note = "llama-batched-bench, one process; prompt 512, 256 generated, mean_depth=640"
     row = {"context_depth": "512", "batch": "16", "source_note": note}
-    prompt, work = requests(row)
+    prompt, work = requests(PublishedRow(row))
     assert (prompt.fresh, prompt.cached, prompt.users) == (512, 0, 16)
     assert (work.decode_depth, work.users) == (640, 16)
 
@@ -41,7 +44,7 @@ def test_a_batched_bench_reads_a_prompt_for_each_user() -> None:
      ("llama-sweep-bench: pp4096 and tg1024", 4096)],
 )  # fmt: skip
 def test_micro_batches_as_notes_state_them(note: str, tokens: int) -> None:
-    prompt, _ = requests({"context_depth": "0", "source_note": note})
+    prompt, _ = requests(PublishedRow({"context_depth": "0", "source_note": note}))
     assert prompt.ubatch == tokens
 
 
@@ -63,7 +66,7 @@ def test_types_of_the_cache(note: str, kind: str) -> None:
      ("ollama", "", "")],
 )  # fmt: skip
 def test_backends(runtime: str, note: str, name: str) -> None:
-    assert backend({"runtime": runtime, "source_note": note}) == name
+    assert backend(PublishedRow({"runtime": runtime, "source_note": note})) == name
 
 
 @pytest.mark.parametrize(
@@ -72,7 +75,7 @@ def test_backends(runtime: str, note: str, name: str) -> None:
      ("llama.cpp", "2024-10", ""), ("llama.cpp", "", "")],
 )  # fmt: skip
 def test_builds(runtime: str, date: str, name: str) -> None:
-    assert build({"runtime": runtime, "date": date}) == name
+    assert build(PublishedRow({"runtime": runtime, "date": date})) == name
 
 
 @pytest.mark.parametrize(
@@ -84,14 +87,16 @@ def test_the_fork_copies_what_its_gpu_kernels_read(
     quant: str, note: str, date: str, copied: bool
 ) -> None:
     row = {"runtime": "ik_llama.cpp CUDA", "quant": quant, "source_note": note, "date": date}
-    assert copies_experts(row) is copied
+    assert copies_experts(PublishedRow(row)) is copied
 
 
 def test_formats_of_the_fork_are_decoded_as_its_own() -> None:
     model = catalog.model("Llama-3.1-8B", "Q4_K_M")
-    assert in_fork_format({"quant": "IQ3_KT"}, model).decode_class == "trellis"
-    assert in_fork_format({"quant": "IQ4_KS_R4"}, model).decode_class == "iqk"
-    assert in_fork_format({"quant": "Q4_K_M"}, model).decode_class == model.decode_class
+    assert in_fork_format(PublishedRow({"quant": "IQ3_KT"}), model).decode_class == "trellis"
+    assert in_fork_format(PublishedRow({"quant": "IQ4_KS_R4"}), model).decode_class == "iqk"
+    assert (
+        in_fork_format(PublishedRow({"quant": "Q4_K_M"}), model).decode_class == model.decode_class
+    )
 
 
 @pytest.mark.parametrize(
@@ -106,6 +111,6 @@ def test_sources(url: str, source: str) -> None:
 
 def test_groups_are_of_the_hardware_that_decides() -> None:
     row = {"source_url": "https://e.com", "category": "resident", "gpu": "RTX 3090", "cpu": "i7"}
-    assert group_of(row) == "e.com on RTX 3090"
-    assert hardware_of({**row, "category": "cpu"}) == "i7"
-    assert hardware_of({**row, "category": "partial"}) == "RTX 3090 and i7"
+    assert group_of(PublishedRow(row)) == "e.com on RTX 3090"
+    assert hardware_of(PublishedRow({**row, "category": "cpu"})) == "i7"
+    assert hardware_of(PublishedRow({**row, "category": "partial"})) == "RTX 3090 and i7"

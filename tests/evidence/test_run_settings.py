@@ -6,10 +6,10 @@ import pytest
 from measurements import measured
 
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.evidence.published import run_settings
+from advisor.evidence.published import predict, run_settings
 from advisor.evidence.published.batch import guessed_batch
 from advisor.evidence.published.engines import engine
-from advisor.evidence.published.predict import answer, understood
+from advisor.evidence.published.row import PublishedRow
 from advisor.model import catalog
 from advisor.runtimes import ACCELERATE, DEEPSPEED
 from advisor.units import GB
@@ -32,6 +32,14 @@ ROW = {
 
 def row(**changes: str) -> dict[str, str]:
     return {**ROW, **changes}
+
+
+def answer(cells: dict[str, str]) -> dict[str, object]:
+    return predict.answer(PublishedRow(cells))
+
+
+def understood(cells: dict[str, str]) -> predict.Case:
+    return predict.understood(PublishedRow(cells))
 
 
 def batches(key: str) -> dict[str, float]:
@@ -108,7 +116,7 @@ def test_gigabytes_by_tier_become_shares() -> None:
     model = catalog.model("GPT-NeoX-20B", "F32")
     listed = "gpu0_gb=20.3; gpu1_gb=22.7; cpu_gb=24.4"
     said = row(fraction_gpu="", fraction_disk="", other_metric=listed)
-    on_gpu, on_disk = run_settings.tiers(said, "nvme", model, ACCELERATE)
+    on_gpu, on_disk = run_settings.tiers(PublishedRow(said), "nvme", model, ACCELERATE)
     assert on_gpu == pytest.approx(0.56, abs=0.01)
     assert on_disk == pytest.approx(0.12, abs=0.01)
 
@@ -116,11 +124,11 @@ def test_gigabytes_by_tier_become_shares() -> None:
 def test_papers_leave_accelerate_the_drive_alone() -> None:
     model = catalog.model("OPT-30B", "BF16")
     plain = row(fraction_gpu="", fraction_cpu="", fraction_disk="")
-    assert run_settings.tiers(plain, "nvme", model, ACCELERATE) == (0.0, 1.0)
+    assert run_settings.tiers(PublishedRow(plain), "nvme", model, ACCELERATE) == (0.0, 1.0)
     own = {**plain, "runtime": "HF Accelerate device_map"}
-    assert run_settings.tiers(own, "nvme", model, ACCELERATE) == (None, None)
-    assert run_settings.tiers(plain, "nvme", model, DEEPSPEED) == (None, None)
-    assert run_settings.tiers(row(), "stream_cpu", model, ACCELERATE) == (0.0, 0.0)
+    assert run_settings.tiers(PublishedRow(own), "nvme", model, ACCELERATE) == (None, None)
+    assert run_settings.tiers(PublishedRow(plain), "nvme", model, DEEPSPEED) == (None, None)
+    assert run_settings.tiers(PublishedRow(row()), "stream_cpu", model, ACCELERATE) == (0.0, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -132,10 +140,7 @@ def test_papers_leave_accelerate_the_drive_alone() -> None:
     ],
 )
 def test_tasks_stand_for_lengths(said: dict[str, str], lengths: tuple[float, float]) -> None:
-    assert (
-        run_settings.lengths({"prompt_len": "", "gen_len": "", "other_metric": "", **said})
-        == lengths
-    )
+    assert run_settings.lengths(PublishedRow(said)) == lengths
 
 
 def test_an_engine_for_experts_runs_models_that_have_them() -> None:

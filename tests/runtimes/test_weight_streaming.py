@@ -45,7 +45,7 @@ class Judged(NamedTuple):
 def runs() -> tuple[Judged, ...]:
     streams, fit = fitted()
     return tuple(
-        Judged(regime(run), run.row["source_url"], run.row["gpu"], run.seconds / seconds,
+        Judged(regime(run), run.row.source_url, run.row.gpu, run.seconds / seconds,
                half_width(run))
         for run, seconds in zip(streams.runs, fit.predicted.tolist(), strict=True)
     )  # fmt: skip

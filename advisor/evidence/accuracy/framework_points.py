@@ -12,8 +12,8 @@ from advisor.evidence.fitting.held_out import WHOLE, kept, left_out
 
 def points() -> Iterable[AccuracyPoint]:
     """Every run of a framework that the advisor understands; speeds of the whole batch."""
-    streams = Streams(tuple(run for run in papers() if kept(WHOLE, run.row["id"])))
-    predicted = left_out(WHOLE, [run.row["id"] for run in streams.runs])
+    streams = Streams(tuple(run for run in papers() if kept(WHOLE, run.row.id)))
+    predicted = left_out(WHOLE, [run.row.id for run in streams.runs])
     for run, group, seconds in zip(streams.runs, streams.groups, predicted, strict=True):
         yield point_of(
             run.row,

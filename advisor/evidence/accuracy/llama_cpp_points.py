@@ -21,12 +21,18 @@ from advisor.evidence.accuracy.regimes import (
     regime_of,
 )
 from advisor.evidence.fitting.held_out import READ, kept, left_out
-from advisor.evidence.fitting.llama_cpp_rows import Rows, TimedRow, case_of, published, rows_of
+from advisor.evidence.fitting.llama_cpp_rows import (
+    Rows,
+    TimedRow,
+    case_of,
+    published,
+    rows_of,
+    tokens_per_second,
+)
 from advisor.evidence.published.machine import ram_in_theory
 from advisor.evidence.published.predict import Case
+from advisor.evidence.published.row import PublishedRow
 from advisor.evidence.published.sources import group_of
-
-Row = Mapping[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +44,7 @@ class LlamaCppRun:
         case: what it describes.
     """
 
-    row: Row
+    row: PublishedRow
     case: Case
 
 
@@ -50,18 +56,18 @@ class Published:
         rows: all of them.
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[PublishedRow, ...]
 
     @cached_property
     def runs(self) -> Mapping[str, LlamaCppRun]:
         """Rows that can be understood and are not doubtful, by their id."""
         runs = {}
         for row in self.rows:
-            if row["doubtful"] == "True":
+            if row.doubtful:
                 continue
             case = case_of(row)
             if case is not None:
-                runs[row["id"]] = LlamaCppRun(row=row, case=case)
+                runs[row.id] = LlamaCppRun(row=row, case=case)
         return runs
 
     @cached_property
@@ -79,10 +85,10 @@ def points(published: Published) -> Iterable[AccuracyPoint]:
     """Every row that the last fit covered, what its source timed of all users together."""
     rows = published.fitted
     for timed, seconds in zip(rows.timed, rows.seconds, strict=True):
-        if not kept(timed.timed, timed.row["id"]):
+        if not kept(timed.timed, timed.row.id):
             continue
-        (predicted,) = left_out(timed.timed, [timed.row["id"]])
-        measured = float(timed.row["pp_tps" if timed.timed == READ else "tg_tps"])
+        (predicted,) = left_out(timed.timed, [timed.row.id])
+        measured = tokens_per_second(timed.row, timed.timed)
         yield point_of(
             timed.row,
             regime=regime_of(traits(timed)),
@@ -117,11 +123,11 @@ def margins_of(speed: Range) -> Margins:
 def _peers(timed: TimedRow) -> Mapping[str, float]:
     """What public formulas say of a row of a single sequence."""
     case, row = timed.case, timed.row
-    if float(case.work.users) > 1 or row["category"] not in WHERE:
+    if float(case.work.users) > 1 or row.category not in WHERE:
         return {}
     theory = ram_in_theory(row, case.machine.host.name)
     ram_peak = float(case.machine.host.bandwidth.value) if theory is None else theory
-    facts = facts_of(case, row["category"], ram_peak=ram_peak, prompt=timed.timed == READ)
+    facts = facts_of(case, row.category, ram_peak=ram_peak, prompt=timed.timed == READ)
     return answers(facts)
 
 
@@ -129,11 +135,11 @@ def traits(timed: TimedRow) -> Mapping[str, object]:
     """What a row is like, as `regimes.REGIMES` tells kinds of runs apart."""
     row, case = timed.row, timed.case
     return {
-        "category": row["category"],
+        "category": row.category,
         "timed": PROMPT if timed.timed == READ else GENERATION,
         "build": timed.scope["build"],
         "together": float(case.work.users) > 1,
-        "deep": float(row["context_depth"] or 0) >= DEEP,
+        "deep": (row.context_depth or 0.0) >= DEEP,
         "experts": case.model.has_experts,
-        "ram": STATED if row["ram_bw_gbs"] or row["ram_mts"] else DATASHEET,
+        "ram": STATED if row.ram_bw_gbs or row.ram_mts else DATASHEET,
     }

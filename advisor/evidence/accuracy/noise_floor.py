@@ -34,7 +34,7 @@ def noise_floor(published: Published) -> Floor:
     """Pairs of resident runs of the same GPU, model and format from two sources, at like depth."""
     alike: dict[Hashable, list[LlamaCppRun]] = {}
     for run in published.runs.values():
-        if run.row["category"] == "resident" and run.row["tg_tps"] and run.case.build not in APART:
+        if run.row.category == "resident" and run.row.tg_tps and run.case.build not in APART:
             alike.setdefault(_setting(run), []).append(run)
     apart_by_key = {key: list(_differences(runs)) for key, runs in alike.items()}
     every = [difference for differences in apart_by_key.values() for difference in differences]
@@ -55,9 +55,6 @@ def _setting(run: LlamaCppRun) -> Hashable:
 def _differences(runs: Iterable[LlamaCppRun]) -> Iterable[float]:
     for first, other in combinations(runs, 2):
         apart = abs(float(first.case.work.decode_depth) - float(other.case.work.decode_depth))
-        if (
-            source_of(first.row["source_url"]) != source_of(other.row["source_url"])
-            and apart <= NEAR
-        ):
-            speeds = sorted((float(first.row["tg_tps"]), float(other.row["tg_tps"])))
+        if source_of(first.row.source_url) != source_of(other.row.source_url) and apart <= NEAR:
+            speeds = sorted((first.row.tg_tps or 0.0, other.row.tg_tps or 0.0))
             yield speeds[1] / speeds[0] - 1.0

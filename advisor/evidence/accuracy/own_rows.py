@@ -1,11 +1,11 @@
 """The rows of data/measurements/own.csv: real engines beside their prediction, run by ourselves."""
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.workload import Workload
 from advisor.evidence.published.predict import understood
+from advisor.evidence.published.row import PublishedRow
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.spec import NO_GPU
@@ -94,7 +94,7 @@ def model_of(row: OwnRow) -> Model:
 
 def machine_of(row: OwnRow) -> Machine:
     """The machine as the row describes it, with the drive as it was read meanwhile."""
-    machine = understood(_text(row)).machine
+    machine = understood(_as_published(row)).machine
     if machine.disk is None or not (row.disk_map_gbs and row.read_ahead_kib):
         return machine
     drive = replace(
@@ -111,8 +111,9 @@ def work_of(row: OwnRow) -> Workload:
     return Workload(prompt=depth, output=TOKENS, context=depth + TOKENS)
 
 
-def _text(row: OwnRow) -> Mapping[str, str]:
-    return {name: "" if value is None else str(value) for name, value in asdict(row).items()}
+def _as_published(row: OwnRow) -> PublishedRow:
+    cells = asdict(row).items()
+    return PublishedRow({name: "" if value is None else str(value) for name, value in cells})
 
 
 def _figure(row: OwnRow, value: float) -> Quantity:

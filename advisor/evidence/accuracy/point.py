@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from advisor.cost_model.uncertainty import Margins
+from advisor.evidence.published.row import PublishedRow
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +72,7 @@ class AccuracyPoint:
 
 
 def point_of(
-    row: Mapping[str, str],
+    row: PublishedRow,
     *,
     regime: str,
     group: str,
@@ -82,18 +83,18 @@ def point_of(
 ) -> AccuracyPoint:
     """A published row as a point; other arguments as the attributes of `AccuracyPoint`."""
     return AccuracyPoint(
-        id=row["id"],
+        id=row.id,
         regime=regime,
         group=group,
-        gpu=row["gpu"],
-        cpu=row["cpu"],
-        model=row["model"],
-        format=row["quant"],
-        runtime=row["runtime"],
-        date=row["date"],
+        gpu=row.gpu,
+        cpu=row.cpu,
+        model=row.model,
+        format=row.quant,
+        runtime=row.runtime,
+        date=row.date,
         measured=measured,
         predicted=predicted,
         margins=margins,
-        source=row["source_url"],
+        source=row.source_url,
         peers=peers or {},
     )

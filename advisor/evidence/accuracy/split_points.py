@@ -37,13 +37,13 @@ def points(published: Published) -> Iterable[AccuracyPoint]:
 
 def sweeps(published: Published) -> Iterable[tuple[LlamaCppRun, ...]]:
     """Runs that differ in the layers on the GPU alone, fewest first, of rows outside the fit."""
-    fitted = {timed.row["id"] for timed in published.fitted.timed}
+    fitted = {timed.row.id for timed in published.fitted.timed}
     alike: dict[tuple[str, ...], list[LlamaCppRun]] = {}
     for run in published.runs.values():
         row = run.row
-        if row["category"] == "partial" and row["tg_tps"] and row["id"] not in fitted:
+        if row.category == "partial" and row.tg_tps and row.id not in fitted:
             key = ("source_url", "runtime", "gpu", "cpu", "model", "quant", "context_depth")
-            alike.setdefault(tuple(row[name] for name in key), []).append(run)
+            alike.setdefault(tuple(row.cells[name] for name in key), []).append(run)
     for runs in alike.values():
         split = sorted((run for run in runs if _stated(run)), key=_gpu_layers)
         if len(split) > 1:
@@ -70,7 +70,7 @@ def _predicted(sweep: Sequence[LlamaCppRun]) -> Iterable[AccuracyPoint]:
             run.row,
             regime=regime_of({"category": "partial", "timed": GENERATION, "ram": INFERRED}),
             group=group_of(run.row),
-            measured=float(run.row["tg_tps"]),
+            measured=measured(run),
             predicted=speed,
             margins=margins_of(decode),
             peers={
@@ -84,7 +84,7 @@ def _predicted(sweep: Sequence[LlamaCppRun]) -> Iterable[AccuracyPoint]:
 def ram_rate(run: LlamaCppRun) -> float:
     """The sustained RAM rate with which our formula gives a run's speed [B/s]."""
     speeds = np.asarray(_decode(run, RATES).value)
-    return float(np.exp(np.interp(float(run.row["tg_tps"]), speeds, np.log(RATES))))
+    return float(np.exp(np.interp(measured(run), speeds, np.log(RATES))))
 
 
 def _decode(run: LlamaCppRun, rate: Array) -> Range:
@@ -101,14 +101,19 @@ def _decode(run: LlamaCppRun, rate: Array) -> Range:
 
 def _peer_rate(peer: Peer, run: LlamaCppRun) -> float:
     """The RAM rate with which a public formula comes closest to a run's speed [B/s]."""
-    facts, measured = _facts(run), float(run.row["tg_tps"])
+    facts, speed = _facts(run), measured(run)
 
     def off(rate: float) -> float:
         answer = peer.answer(replace(facts, ram=rate, ram_peak=rate))
-        return abs(math.log(answer / measured)) if answer else math.inf
+        return abs(math.log(answer / speed)) if answer else math.inf
 
     return min(map(float, RATES), key=off)
 
 
+def measured(run: LlamaCppRun) -> float:
+    """Generated tokens a second, as published."""
+    return run.row.tg_tps or 0.0
+
+
 def _facts(run: LlamaCppRun) -> Facts:
-    return facts_of(run.case, run.row["category"], ram_peak=0.0)
+    return facts_of(run.case, run.row.category, ram_peak=0.0)

@@ -66,7 +66,7 @@ def refitted() -> Mapping[Path, str]:
     runs, of_runs = fitted()
     without = (
         *_held_out(rows, fit),
-        *held_out.rows(held_out.WHOLE, (run.row["id"] for run in runs.runs), of_runs.predicted),
+        *held_out.rows(held_out.WHOLE, (run.row.id for run in runs.runs), of_runs.predicted),
     )
     engines = {path: as_text(lines) for path, lines in engine_tables().items()}
     return engines | {
@@ -77,7 +77,7 @@ def refitted() -> Mapping[Path, str]:
 
 def _held_out(rows: Rows, fit: Fit) -> Iterable[held_out.LeftOutRow]:
     for one, seconds in zip(rows.timed, fit.held_out, strict=True):
-        yield from held_out.rows(one.timed, [one.row["id"]], np.array([seconds]))
+        yield from held_out.rows(one.timed, [one.row.id], np.array([seconds]))
 
 
 def _key(row: ConstantRow) -> tuple[str | None, ...]:

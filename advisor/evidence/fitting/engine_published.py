@@ -6,9 +6,8 @@ times as long. The rule looks at the datasheet alone, so that no prediction of o
 counts.
 """
 
-import csv
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -18,9 +17,9 @@ from advisor.cost_model.schedule import Phases, Schedule
 from advisor.errors import AdvisorError
 from advisor.evidence.fitting.engine_cases import PUBLISHED, EngineCase, computed_only
 from advisor.evidence.fitting.framework_runs import SERVING, UNSURE
-from advisor.evidence.published.cells import number, text
 from advisor.evidence.published.engines import engine
 from advisor.evidence.published.predict import Case, understood
+from advisor.evidence.published.row import PublishedRow, published_rows
 from advisor.evidence.published.run_settings import lengths
 from advisor.machine.machine import Machine
 from advisor.runtimes.parallelism import parallel
@@ -38,16 +37,15 @@ RELEASES = (("2025", "2024"), ("2026", "2025"))
 def published() -> Iterator[EngineCase]:
     """Every run that is understood and believed."""
     for path in FILES:
-        with path.open(encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file):
-                yield from cases(row)
+        for row in published_rows(path):
+            yield from cases(row)
 
 
-def cases(row: Mapping[str, str]) -> Iterable[EngineCase]:
+def cases(row: PublishedRow) -> Iterable[EngineCase]:
     """A row's time for its tokens, and for its first where one sequence was alone."""
-    said = f"{row['runtime']} {row['source_note']} {row['quant']}"
-    named = engine(row["runtime"], row["category"])
-    if named is None or named.key not in SERVING or row["category"] not in ("resident", "batched"):
+    said = f"{row.runtime} {row.source_note} {row.quant}"
+    named = engine(row.runtime, row.category)
+    if named is None or named.key not in SERVING or row.category not in ("resident", "batched"):
         return
     if any(words in said for words in NOT_THESE) or "GGUF" in said:
         return
@@ -61,11 +59,11 @@ def cases(row: Mapping[str, str]) -> Iterable[EngineCase]:
     for prompts, steps, seconds in timed(row, case):
         if believed(phases, case, prompts, steps, seconds):
             yield EngineCase(
-                id=row["id"] if steps else f"{row['id']} ttft",
-                group=f"{source(row)} {row['gpu']}",
+                id=row.id if steps else f"{row.id} ttft",
+                group=f"{source(row)} {row.gpu}",
                 evidence=PUBLISHED,
                 engine=case.runtime.key,
-                release=release(row["date"]),
+                release=release(row.date),
                 machine=case.machine,
                 phases=computed_only(phases),
                 prompts=prompts,
@@ -75,15 +73,15 @@ def cases(row: Mapping[str, str]) -> Iterable[EngineCase]:
             )
 
 
-def source(row: Mapping[str, str]) -> str:
+def source(row: PublishedRow) -> str:
     """Who published a row: the site, and the repository on one that has many."""
-    return "/".join(row["source_url"].split("/")[2:5])
+    return "/".join(row.source_url.split("/")[2:5])
 
 
-def _phases(row: Mapping[str, str], case: Case) -> Phases | None:
+def _phases(row: PublishedRow, case: Case) -> Phases | None:
     """What the engine did; None where it was divided or filled otherwise than is modelled."""
     how = parallel(case.model, case.machine)
-    stated = re.search(r"\btp=(\d+) pp=(\d+)", row["source_note"])
+    stated = re.search(r"\btp=(\d+) pp=(\d+)", row.source_note)
     if stated and (how.tensor, how.pipeline) != (int(stated[1]), int(stated[2])):
         return None
     at_once = case.runtime.at_once
@@ -111,24 +109,24 @@ def release(date: str) -> str:
     return next((name for before, name in RELEASES if date and date < before), "")
 
 
-def timed(row: Mapping[str, str], case: Case) -> Iterable[tuple[float, float, float]]:
+def timed(row: PublishedRow, case: Case) -> Iterable[tuple[float, float, float]]:
     """Prompts, steps and the seconds for them, as a row has them.
 
     The time between tokens where it was measured; else the rate of the whole batch, prompts and
     all, where the row states both lengths.
     """
-    metric = text(row, "other_metric")
+    metric = row.other_metric
     between = re.search(r"(?:itl|tpot|itl_p50|median_tpot|mean_tpot)_ms=(\d+(?:\.\d+)?)", metric)
     first = re.search(r"\bttft(?:_p50)?_ms=(\d+(?:\.\d+)?)", metric)
-    users, rate = float(case.work.users), number(row, "tg_tps_total")
+    users, rate = float(case.work.users), row.tg_tps_total
     if between:
         yield 0.0, 1.0, float(between[1]) / 1e3
     elif rate and all(lengths(row)):
         tokens = users * case.replicas * float(case.work.output)
         yield 1.0, float(case.steps), tokens / rate
-    elif row["seconds_per_token"]:
-        yield 0.0, 1.0, float(row["seconds_per_token"])
-    elif rate and row["batch"]:
+    elif row.seconds_per_token:
+        yield 0.0, 1.0, row.seconds_per_token
+    elif rate and row.batch:
         yield 0.0, 1.0, users * case.replicas / rate
     if first and users == 1.0:
         yield 1.0, 0.0, float(first[1]) / 1e3

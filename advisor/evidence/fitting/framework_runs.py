@@ -3,7 +3,6 @@
 Rows that are timed by stages of one shape are one sweep, so that a fit over all of them is quick.
 """
 
-import csv
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,6 +21,7 @@ from advisor.evidence.fitting.vectorize import Shape, machines, number_type, sha
 from advisor.evidence.published.batch import SERVER
 from advisor.evidence.published.engines import engine
 from advisor.evidence.published.predict import Case, understood
+from advisor.evidence.published.row import PublishedRow, published_rows
 from advisor.evidence.published.run_settings import lengths
 from advisor.evidence.published.sources import group_of
 from advisor.machine.machine import Machine
@@ -66,7 +66,7 @@ class FrameworkRun:
         tokens: that the whole batch got in that time.
     """
 
-    row: Mapping[str, str]
+    row: PublishedRow
     case: Case
     phases: Phases
     prompts: float
@@ -75,24 +75,23 @@ class FrameworkRun:
     tokens: float
 
 
-def runs(rows: Iterable[Mapping[str, str]]) -> tuple[FrameworkRun, ...]:
+def runs(rows: Iterable[PublishedRow]) -> tuple[FrameworkRun, ...]:
     """Rows of frameworks whose figure is known well enough and that the advisor understands."""
     return tuple(found for row in rows if (found := _run(row)) is not None)
 
 
 def papers() -> tuple[FrameworkRun, ...]:
     """Those of data/measurements/offload_papers.csv."""
-    with PAPERS.open(encoding="utf-8", newline="") as file:
-        return runs(csv.DictReader(file))
+    return runs(published_rows(PAPERS))
 
 
-def _run(row: Mapping[str, str]) -> FrameworkRun | None:
-    said = f"{row['runtime']} {row['source_note']}"
+def _run(row: PublishedRow) -> FrameworkRun | None:
+    said = f"{row.runtime} {row.source_note}"
     rate = _tokens_per_second(row)
     if rate is None or any(word in said for word in UNSURE):
         return None
-    named = engine(row["runtime"], row["category"])
-    if named is not None and (named.computes_in_ram or _serves(named.key, row["category"])):
+    named = engine(row.runtime, row.category)
+    if named is not None and (named.computes_in_ram or _serves(named.key, row.category)):
         return None
     try:
         case = understood(row)
@@ -128,33 +127,34 @@ def _serves(key: str, category: str) -> bool:
     return key in SERVING and category in ("resident", "batched")
 
 
-def _tokens_per_second(row: Mapping[str, str]) -> float | None:
+def _tokens_per_second(row: PublishedRow) -> float | None:
     """Tokens of the whole batch a second; None where no figure is published, or a rough one."""
-    text = row["tg_tps_total"] or row["seconds_per_token"]
-    if not text:
+    rate = row.tg_tps_total
+    value = rate or row.seconds_per_token
+    if not value:
         return None
-    value = float(text)
-    decimals = len(text.partition(".")[2])
-    if value <= 0 or 0.5 * 10.0**-decimals / value > ROUNDING:
+    printed = row.cells["tg_tps_total" if rate else "seconds_per_token"]
+    decimals = len(printed.partition(".")[2])
+    if 0.5 * 10.0**-decimals / value > ROUNDING:
         return None
-    return value if row["tg_tps_total"] else 1.0 / value
+    return rate or 1.0 / value
 
 
-def counts_prompt(row: Mapping[str, str]) -> bool:
+def counts_prompt(row: PublishedRow) -> bool:
     """The rate counts prompts too: it states both lengths, and no rate of the prompt alone."""
-    alone = "decode" in row["runtime"] or row["pp_tps"]
+    alone = "decode" in row.runtime or row.pp_tps
     return all(lengths(row)) and not alone
 
 
 def teaches(run: FrameworkRun) -> bool:
     """The row says enough to learn rates from: its batch, unless a server filled itself."""
-    alone = bool(run.row["batch"] or run.row["seconds_per_token"])
+    alone = bool(run.row.batch or run.row.seconds_per_token)
     return alone or run.case.runtime.key == SERVER
 
 
 def regime(run: FrameworkRun) -> str:
     """What kind of run it is."""
-    category = run.row["category"]
+    category = run.row.category
     if category == "moe_offload" or run.case.runtime.engine == EXPERT_STREAMING.engine:
         return EXPERTS
     if category in ("stream_cpu", "kv_offload"):

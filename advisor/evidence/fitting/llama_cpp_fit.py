@@ -223,7 +223,7 @@ def _best(task: Problem) -> Floats:
 def left_out_with(rows: Rows) -> tuple[str, ...]:
     """What is left out with each row: its source; of LocalScore, which is hundreds, its group."""
     return tuple(
-        group if names["build"] in APART else source_of(one.row["source_url"])
+        group if names["build"] in APART else source_of(one.row.source_url)
         for one, group, names in zip(rows.timed, rows.groups, rows.scopes, strict=True)
     )
 

@@ -1,6 +1,5 @@
 """Published rows of llama.cpp and its forks side by side, timed by the cost model itself."""
 
-import csv
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
@@ -20,6 +19,7 @@ from advisor.evidence.published import sources
 from advisor.evidence.published.doubts import FASTEST, SLOWEST, Bound, doubtful
 from advisor.evidence.published.machine import ram_in_theory
 from advisor.evidence.published.predict import Case, understood
+from advisor.evidence.published.row import PublishedRow, published_rows
 from advisor.machine import from_catalog
 from advisor.machine.machine import Gpu, Host, Link, Machine
 from advisor.machine.quantity import given
@@ -47,7 +47,7 @@ class TimedRow:
         seconds: of a step, or of the whole prompt [s].
     """
 
-    row: Mapping[str, str]
+    row: PublishedRow
     case: Case
     timed: str
     seconds: float
@@ -170,16 +170,12 @@ class Rows:
 
 
 @cache
-def published() -> tuple[Mapping[str, str], ...]:
+def published() -> tuple[PublishedRow, ...]:
     """Every row of `FILES`."""
-    found: list[Mapping[str, str]] = []
-    for path in FILES:
-        with path.open(encoding="utf-8", newline="") as file:
-            found += csv.DictReader(file)
-    return tuple(found)
+    return tuple(row for path in FILES for row in published_rows(path))
 
 
-def rows_of(table: Iterable[Mapping[str, str]]) -> Rows:
+def rows_of(table: Iterable[PublishedRow]) -> Rows:
     """The rows that teach something, their tokens first and then their prompts."""
     cases = [(row, case) for row in table if (case := _taught(row))]
     every = (
@@ -204,9 +200,9 @@ def _side_by_side(timed: Sequence[TimedRow]) -> Rows:
     )
 
 
-def _taught(row: Mapping[str, str]) -> Case | None:
+def _taught(row: PublishedRow) -> Case | None:
     """What a row describes; None where it teaches nothing."""
-    if row["category"] not in FITTED or row["doubtful"] == "True":
+    if row.category not in FITTED or row.doubtful:
         return None
     case = case_of(row)
     if case is None or not case.runtime.computes_in_ram or case.runtime.key != "llama.cpp":
@@ -214,34 +210,35 @@ def _taught(row: Mapping[str, str]) -> Case | None:
     return case if _split_stated(row, case) else None
 
 
-def case_of(row: Mapping[str, str]) -> Case | None:
+@lru_cache(maxsize=8192)
+def case_of(row: PublishedRow) -> Case | None:
     """What a row describes; None where that is not understood."""
-    return _case(tuple(row.items()))
-
-
-@lru_cache(maxsize=4096)
-def _case(cells: tuple[tuple[str, str], ...]) -> Case | None:
     try:
-        return understood(dict(cells))
+        return understood(row)
     except AdvisorError:
         return None
 
 
-def _split_stated(row: Mapping[str, str], case: Case) -> bool:
+def _split_stated(row: PublishedRow, case: Case) -> bool:
     """The row says what lay in RAM, and in which: without either it teaches nothing of them."""
-    if row["category"] != "partial":
+    if row.category != "partial":
         return True
     layers = case.settings.gpu_layers
-    return layers is not None and bool(np.all(layers < case.model.layers)) and bool(row["cpu"])
+    return layers is not None and bool(np.all(layers < case.model.layers)) and bool(row.cpu)
 
 
-def _seconds(row: Mapping[str, str], case: Case, timed: str) -> float | None:
+def tokens_per_second(row: PublishedRow, timed: str) -> float:
+    """Speed of what was timed; 0 where it was not."""
+    return (row.pp_tps if timed == READ else row.tg_tps) or 0.0
+
+
+def _seconds(row: PublishedRow, case: Case, timed: str) -> float | None:
     """Time of a step for all users, or of all their prompts [s]; None where it was not taken.
 
     Sweeps over the threads of the generation time their prompt with another number of threads.
     """
-    speed = float(row["pp_tps" if timed == READ else "tg_tps"] or 0.0)
-    if not speed or (timed == READ and "given threads" in row["source_note"]):
+    speed = tokens_per_second(row, timed)
+    if not speed or (timed == READ and "given threads" in row.source_note):
         return None
     fresh = np.maximum(case.prompt.fresh, 1.0) if timed == READ else 1.0
     users = case.prompt.users if timed == READ else case.work.users

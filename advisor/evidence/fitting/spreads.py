@@ -157,7 +157,7 @@ def _on_gpu(task: Problem, fit: Fit) -> Floats:
 def _other_sources(rows: Rows) -> Floats:
     """Sources with a GPU of the same family beside each row's own, shape (rows,)."""
     known = sources(rows)
-    own = (source_of(timed.row["source_url"]) for timed in rows.timed)
+    own = (source_of(timed.row.source_url) for timed in rows.timed)
     pairs = zip(rows.scopes, own, strict=True)
     return np.array([len(known.get(names["gpu"], frozenset()) - {one}) for names, one in pairs])
 
@@ -167,7 +167,7 @@ def sources(rows: Rows) -> Mapping[str, frozenset[str]]:
     found: dict[str, set[str]] = {}
     for names, timed in zip(rows.scopes, rows.timed, strict=True):
         if names["gpu"] and names["build"] not in APART:
-            found.setdefault(names["gpu"], set()).add(source_of(timed.row["source_url"]))
+            found.setdefault(names["gpu"], set()).add(source_of(timed.row.source_url))
     return {family: frozenset(urls) for family, urls in found.items()}
 
 

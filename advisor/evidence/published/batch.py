@@ -5,7 +5,7 @@ largest batch that fits; many do not print it.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -22,7 +22,7 @@ from advisor.cost_model.placement import (
 )
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
-from advisor.evidence.published.cells import number, text
+from advisor.evidence.published.row import PublishedRow
 from advisor.evidence.published.run_settings import lengths
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
@@ -51,7 +51,7 @@ memory that was not yet taken (OPT-6.7B and 30B on a T4, batches of FlexGen's au
 
 
 def batch(
-    row: Mapping[str, str],
+    row: PublishedRow,
     model: Model,
     machine: Machine,
     work: Workload,
@@ -61,10 +61,10 @@ def batch(
     notes: list[str],
 ) -> float:
     """Sequences in a batch: as stated, else as many as memory allows in throughput runs."""
-    stated = number(row, "batch") or _running(row)
+    stated = row.batch or _running(row)
     if stated:
         return stated
-    if not (all(lengths(row)) or runtime.key in THROUGHPUT or text(row, "category") == "batched"):
+    if not (all(lengths(row)) or runtime.key in THROUGHPUT or row.category == "batched"):
         return 1.0
 
     plain = runtime.engine in ON_TRANSFORMERS
@@ -83,9 +83,9 @@ def batch(
     return sequences
 
 
-def _running(row: Mapping[str, str]) -> float | None:
+def _running(row: PublishedRow) -> float | None:
     """Mean number of requests at once where a load was set by requests a second."""
-    search = re.search(r"mean running requests[^=]*= ?(\d+(?:\.\d+)?)", text(row, "other_metric"))
+    search = re.search(r"mean running requests[^=]*= ?(\d+(?:\.\d+)?)", row.other_metric)
     return max(float(search[1]), 1.0) if search else None
 
 

@@ -1,10 +1,9 @@
 """GPUs of a published row, alike or mixed."""
 
 import re
-from collections.abc import Mapping
 
 from advisor.errors import UnknownName
-from advisor.evidence.published.cells import text, whole
+from advisor.evidence.published.row import PublishedRow
 from advisor.machine.catalog import gpu_named
 from advisor.machine.spec import MIXED, NO_GPU
 
@@ -12,7 +11,7 @@ BETWEEN = re.compile(r"\s*(?:\+|,|&|;|\band\b)\s*")
 """What stands between cards of different kinds."""
 
 
-def stated_gpus(row: Mapping[str, str], notes: list[str]) -> tuple[str, int]:
+def stated_gpus(row: PublishedRow, notes: list[str]) -> tuple[str, int]:
     """GPUs and how many of them, as `MachineSpec` takes them.
 
     A cell that is one card's name is as many of it as `gpu_count` says. Else it names card by card,
@@ -26,7 +25,7 @@ def stated_gpus(row: Mapping[str, str], notes: list[str]) -> tuple[str, int]:
     Raises:
         UnknownName: the first is no card of the catalogue.
     """
-    stated, stated_count = text(row, "gpu"), whole(row, "gpu_count")
+    stated, stated_count = row.gpu, row.gpu_count
     alike = max(stated_count or 1, 1)
     if not stated or stated.casefold() == NO_GPU:
         return NO_GPU, alike

@@ -1,14 +1,13 @@
 """Machine of a published row, with defaults for what it leaves out."""
 
 import re
-from collections.abc import Mapping
 from functools import lru_cache
 
 import numpy as np
 
 from advisor.errors import UnknownName
-from advisor.evidence.published.cells import number, text, whole
 from advisor.evidence.published.gpus import stated_gpus
+from advisor.evidence.published.row import PublishedRow
 from advisor.machine import from_catalog
 from advisor.machine.catalog import find_host
 from advisor.machine.from_spec import TYPICAL_HOST
@@ -19,28 +18,28 @@ from advisor.runtimes.expert_offloading import EXPERT_STREAMING
 from advisor.units import GB
 
 
-def stated_machine(row: Mapping[str, str], notes: list[str]) -> MachineSpec:
+def stated_machine(row: PublishedRow, notes: list[str]) -> MachineSpec:
     """Machine as stated, its RAM size aside.
 
     Args:
         row: of a measurement file.
         notes: gets what stands in for what was not stated.
     """
-    gpu, count = (NO_GPU, 1) if text(row, "category") == "cpu" else stated_gpus(row, notes)
+    gpu, count = (NO_GPU, 1) if row.category == "cpu" else stated_gpus(row, notes)
     cpu = _known_cpu(row, notes)
-    gen = whole(row, "pcie_gen")
+    gen = row.pcie_gen
     disk_gbs, disk = _drive(row)
     return MachineSpec(
         gpu=gpu,
         gpu_count=count,
         cpu=cpu,
         ram_gbs=_ram_gbs(row, cpu),
-        ram_channels=number(row, "ram_channels"),
-        ram_mts=number(row, "ram_mts"),
+        ram_channels=row.ram_channels,
+        ram_mts=row.ram_mts,
         cores=_cores(row, cpu),
-        pcie_gbs=number(row, "h2d_gbs"),
+        pcie_gbs=row.h2d_gbs,
         pcie_gen=gen,
-        pcie_lanes=whole(row, "pcie_lanes"),
+        pcie_lanes=row.pcie_lanes,
         disk=disk,
         disk_gbs=disk_gbs,
     )
@@ -56,7 +55,7 @@ SERVERS_GIB = 256.0
 """RAM of a server that offloads and does not state it [GiB]; assumed."""
 
 
-def ram_gib(row: Mapping[str, str], runtime: Runtime, notes: list[str]) -> float:
+def ram_gib(row: PublishedRow, runtime: Runtime, notes: list[str]) -> float:
     """RAM stated beside the processor or in the note, else a default [GiB].
 
     Args:
@@ -64,16 +63,16 @@ def ram_gib(row: Mapping[str, str], runtime: Runtime, notes: list[str]) -> float
         runtime: that ran it.
         notes: gets what stands in for what was not stated.
     """
-    said = f"{text(row, 'cpu')} {text(row, 'source_note')}"
+    said = f"{row.cpu} {row.source_note}"
     if runtime.computes_in_ram:
-        return _for_pages(said, notes) if text(row, "category") == "nvme" else UNLIMITED_RAM_GIB
+        return _for_pages(said, notes) if row.category == "nvme" else UNLIMITED_RAM_GIB
     found = re.search(r"(\d+(?:\.\d+)?) ?(GB|TB)(?! ?/s)", said)
     if found:
         size = float(found.group(1)) * (1024.0 if found.group(2) == "TB" else 1.0)
         return min(max(size, 1.0), 100_000.0)
     at_home = runtime.engine == EXPERT_STREAMING.engine
     usual = AT_HOME_GIB if at_home else SERVERS_GIB
-    if text(row, "category") not in ("resident", "batched"):
+    if row.category not in ("resident", "batched"):
         notes.append(f"RAM is not stated: {usual:g} GiB stand in")
     return usual
 
@@ -104,8 +103,8 @@ GENERIC = "generic"
 """Vendor of platforms that are typical of a kind, no product."""
 
 
-def _known_cpu(row: Mapping[str, str], notes: list[str]) -> str | None:
-    stated = text(row, "cpu")
+def _known_cpu(row: PublishedRow, notes: list[str]) -> str | None:
+    stated = row.cpu
     if not stated:
         return None
     found = _host_called(stated)
@@ -114,7 +113,7 @@ def _known_cpu(row: Mapping[str, str], notes: list[str]) -> str | None:
         name = next(kinds, TYPICAL_HOST)
         notes.append(f"CPU {stated!r} is not in the catalogue: {name} stands in")
         return name
-    if found.bandwidth_gbs is None and not (text(row, "ram_bw_gbs") or text(row, "ram_mts")):
+    if found.bandwidth_gbs is None and not (row.ram_bw_gbs or row.ram_mts):
         notes.append(f"{found.name}: RAM bandwidth not published, a typical desktop stands in")
         return None
     if found.vendor == GENERIC and stated.casefold() not in _spellings(found):
@@ -126,13 +125,13 @@ def _spellings(row: HostRow) -> list[str]:
     return [name.strip().casefold() for name in (row.name, *row.aliases.split(";"))]
 
 
-def ram_peak(row: Mapping[str, str]) -> bool:
+def ram_peak(row: PublishedRow) -> bool:
     """The RAM rate that a row gives is the datasheet's: it says so, or nobody sustains so much."""
-    stated, note = number(row, "ram_bw_gbs") or 0.0, text(row, "source_note")
+    stated, note = row.ram_bw_gbs or 0.0, row.source_note
     if "theor" in note and "measured" not in note:
         return True
-    channels, rate = number(row, "ram_channels"), number(row, "ram_mts")
-    peak = channels * 8e-3 * rate if channels and rate else _catalogue_peak(text(row, "cpu"))
+    channels, rate = row.ram_channels, row.ram_mts
+    peak = channels * 8e-3 * rate if channels and rate else _catalogue_peak(row.cpu)
     return stated > from_catalog.MOST_SUSTAINED * peak
 
 
@@ -150,36 +149,36 @@ def _host_called(cpu: str) -> HostRow | None:
         return None
 
 
-def _ram_gbs(row: Mapping[str, str], cpu: str | None) -> float | None:
-    stated = number(row, "ram_bw_gbs")
+def _ram_gbs(row: PublishedRow, cpu: str | None) -> float | None:
+    stated = row.ram_bw_gbs
     if stated is None or not ram_peak(row):
         return stated
     segment = from_catalog.ram_segment(cpu or TYPICAL_HOST)
     return float(from_catalog.sustained(stated * GB, segment, "", "").value) / GB
 
 
-def ram_in_theory(row: Mapping[str, str], host: str) -> float | None:
+def ram_in_theory(row: PublishedRow, host: str) -> float | None:
     """Peak RAM bandwidth of a row; None where its rate is sustained, or nothing is known [B/s].
 
     Args:
         row: of a measurement file.
         host: what its processor was taken as.
     """
-    known, stated = _host_called(host), number(row, "ram_bw_gbs")
+    known, stated = _host_called(host), row.ram_bw_gbs
     if known is None:
         return None
     if stated:
         return stated * GB if ram_peak(row) else None
-    rate = number(row, "ram_mts")
+    rate = row.ram_mts
     if rate and known.bandwidth_gbs is not None:
-        channels = number(row, "ram_channels") or known.memory_channels or 2.0
+        channels = row.ram_channels or known.memory_channels or 2.0
         return channels * 8e6 * rate
     return None if known.bandwidth_gbs is None else known.bandwidth_gbs * GB
 
 
-def _cores(row: Mapping[str, str], cpu: str | None) -> int | None:
+def _cores(row: PublishedRow, cpu: str | None) -> int | None:
     """Cores at work: as many as threads, but a second thread of a core adds none."""
-    threads = whole(row, "threads")
+    threads = row.threads
     if threads is None or cpu is None:
         return threads
     return min(threads, find_host(cpu).cores)
@@ -202,13 +201,13 @@ OLD_DRIVE, SINCE = "NVMe PCIe 3.0 x4 (typical)", "2024"
 """The usual drive of runs before a year."""
 
 
-def _drive(row: Mapping[str, str]) -> tuple[float | None, str | None]:
+def _drive(row: PublishedRow) -> tuple[float | None, str | None]:
     """Rate of a row's drive [GB/s] and its name in the catalogue; None for what is not said."""
-    rate = number(row, "disk_gbs")
-    said = " ".join(text(row, name) for name in ("cpu", "other_metric", "source_note")).casefold()
+    rate = row.disk_gbs
+    said = f"{row.cpu} {row.other_metric} {row.source_note}".casefold()
     told = re.search(r"\bdisk ~(\d+(?:\.\d+)?)", said)
     if rate is None and told:
         rate = float(told.group(1))
     named = next((name for words, name in DRIVES if re.search(words, said)), None)
-    old = text(row, "category") == "nvme" and "" < text(row, "date") < SINCE
+    old = row.category == "nvme" and "" < row.date < SINCE
     return rate, named or (OLD_DRIVE if old else None)

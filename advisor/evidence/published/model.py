@@ -2,11 +2,10 @@
 
 import math
 import re
-from collections.abc import Mapping
 from contextlib import suppress
 
 from advisor.errors import AdvisorError, InputError, UnknownName
-from advisor.evidence.published.cells import number, text, whole
+from advisor.evidence.published.row import PublishedRow
 from advisor.model import catalog
 from advisor.model.architecture import Architecture
 from advisor.model.format_names import format_meant
@@ -41,7 +40,7 @@ USUAL_ACTIVE = 0.05
 billion, GLM-5.2 40 of 744, Qwen3.5 17 of 397, Kimi K2 32 of 1000."""
 
 
-def stated_model(row: Mapping[str, str], runtime: Runtime, notes: list[str]) -> Model:
+def stated_model(row: PublishedRow, runtime: Runtime, notes: list[str]) -> Model:
     """Model in the stated format and size.
 
     Args:
@@ -52,19 +51,19 @@ def stated_model(row: Mapping[str, str], runtime: Runtime, notes: list[str]) -> 
     Raises:
         AdvisorError: neither a known model nor its parameters.
     """
-    size = number(row, "model_size_gib")
+    size = row.model_size_gib
     arch = _architecture(row, runtime, notes)
     form = None
     if not runtime.computes_in_ram:
         form = _frameworks_format(row, runtime)
         size = size or _file_gib(row)
-    form = form or _nearest(text(row, "quant"), size, arch.params, notes)
+    form = form or _nearest(row.quant, size, arch.params, notes)
     found = catalog.in_format(arch, form)
     return scaled(found, size * GIB) if size else found
 
 
-def _architecture(row: Mapping[str, str], runtime: Runtime, notes: list[str]) -> Architecture:
-    name, params = text(row, "model"), number(row, "params_b")
+def _architecture(row: PublishedRow, runtime: Runtime, notes: list[str]) -> Architecture:
+    name, params = row.model, row.params_b
     if not name and not params:
         raise InputError("The row names no model and no params_b; one of them is needed.")
     known = _known(name)
@@ -75,7 +74,7 @@ def _architecture(row: Mapping[str, str], runtime: Runtime, notes: list[str]) ->
         found = named(name)
         notes.extend(found.notes)
         return found.architecture
-    active = number(row, "active_params_b")
+    active = row.active_params_b
     if active is None and _ran_as_experts(row, runtime):
         active = USUAL_ACTIVE * params
     made = of_size(name or "A model", _stated_size(row, params, active))
@@ -97,27 +96,27 @@ def _agrees(architecture: Architecture, params: float | None) -> bool:
     return params is None or abs(math.log(architecture.params / (params * 1e9))) < SAME_MODEL
 
 
-def _stated_size(row: Mapping[str, str], params: float, active: float | None) -> StatedSize:
+def _stated_size(row: PublishedRow, params: float, active: float | None) -> StatedSize:
     used = None if active is None or active >= 0.98 * params else active * 1e9
-    return StatedSize(params=params * 1e9, active=used, layers=whole(row, "n_layers"))
+    return StatedSize(params=params * 1e9, active=used, layers=row.n_layers)
 
 
-def _ran_as_experts(row: Mapping[str, str], runtime: Runtime) -> bool:
+def _ran_as_experts(row: PublishedRow, runtime: Runtime) -> bool:
     """Whether the row ran an engine that takes only mixtures of experts."""
-    return runtime.engine == EXPERT_STREAMING.engine or text(row, "category") == "moe_offload"
+    return runtime.engine == EXPERT_STREAMING.engine or row.category == "moe_offload"
 
 
-def _frameworks_format(row: Mapping[str, str], runtime: Runtime) -> str | None:
+def _frameworks_format(row: PublishedRow, runtime: Runtime) -> str | None:
     """The catalogue's format of a row of a framework; None where its spelling is a common one."""
-    said = text(row, "quant").casefold()
+    said = row.quant.casefold()
     if not said and runtime.engine == EXPERT_STREAMING.engine:
         return None
     return next((name for pattern, name in FORMS if re.search(pattern, said)), None)
 
 
-def _file_gib(row: Mapping[str, str]) -> float | None:
+def _file_gib(row: PublishedRow) -> float | None:
     """Size of the file where it stands beside the format [GiB]; None where it does not."""
-    found = re.search(r"\(~?(\d+(?:\.\d+)?) GB\)", text(row, "quant"))
+    found = re.search(r"\(~?(\d+(?:\.\d+)?) GB\)", row.quant)
     return float(found.group(1)) * GB / GIB if found else None
 
 

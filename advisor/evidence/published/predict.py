@@ -4,7 +4,7 @@ Reads the columns of either published file; what a row states is used, what it d
 with a typical part, and a row that cannot be predicted says why.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,10 +17,10 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError, InputError
 from advisor.evidence.published import run_notes, run_settings
 from advisor.evidence.published.batch import SERVER, batch, guessed_batch, kept_where_all_fits
-from advisor.evidence.published.cells import number, text
 from advisor.evidence.published.engines import IK_COPYING, engine
 from advisor.evidence.published.machine import ram_gib, stated_machine
 from advisor.evidence.published.model import stated_model
+from advisor.evidence.published.row import PublishedRow
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.spec import NO_GPU
@@ -87,16 +87,16 @@ class Case:
         return self.work.output - (0.0 if self.runtime.computes_in_ram else 1.0)
 
 
-def predictions(rows: Iterator[Mapping[str, str]]) -> Iterator[dict[str, object]]:
+def predictions(rows: Iterable[PublishedRow]) -> Iterator[dict[str, object]]:
     """One answer for each row, in order; a row never stops the file."""
     for row in rows:
         try:
             yield answer(row)
         except AdvisorError as error:
-            yield {**dict.fromkeys(COLUMNS, ""), "id": row.get("id", ""), "note": str(error)}
+            yield {**dict.fromkeys(COLUMNS, ""), "id": row.cells.get("id", ""), "note": str(error)}
 
 
-def answer(row: Mapping[str, str]) -> dict[str, object]:
+def answer(row: PublishedRow) -> dict[str, object]:
     """The columns of `COLUMNS` for one row.
 
     Raises:
@@ -111,7 +111,7 @@ def answer(row: Mapping[str, str]) -> dict[str, object]:
     low, high = _range(case, written.decode)
     reply = read.first_token.value + case.steps / written.decode.value
     return {
-        "id": row.get("id", ""),
+        "id": row.cells.get("id", ""),
         "tg_tps": _number(written.decode.value),
         "tg_low": _number(low),
         "tg_high": _number(high),
@@ -141,13 +141,13 @@ def _estimated(case: Case, work: Workload) -> Estimate:
     )  # fmt: skip
 
 
-def understood(row: Mapping[str, str]) -> Case:
+def understood(row: PublishedRow) -> Case:
     """Interpretation of a row.
 
     Raises:
         AdvisorError: no prediction can be made of it, and why.
     """
-    category = text(row, "category")
+    category = row.category
     if category not in STRATEGIES:
         raise InputError(f"category {category!r} is no inference run; nothing to predict.")
     notes: list[str] = []
@@ -162,7 +162,7 @@ def understood(row: Mapping[str, str]) -> Case:
     if strategy is PlacementStrategy.GPU_RESIDENT and strategy not in runtime.strategies:
         notes.append(f"{runtime.name} keeps no weights on the GPU: RAM holds them")
         strategy = PlacementStrategy.CPU_OFFLOAD
-    if text(row, "gpu").casefold() == NO_GPU:
+    if row.gpu.casefold() == NO_GPU:
         runtime, strategy = _without_gpu(runtime, strategy, notes)
     where = machine(inputs)
     if runtime.computes_in_ram:
@@ -176,7 +176,7 @@ def understood(row: Mapping[str, str]) -> Case:
         users = batch(row, model, where, asked, runtime, strategy, chosen, notes) / replicas
         users = max(users, 1.0)
         prompt = work = replace(asked, users=users)
-        guessed = users > 1 and not number(row, "batch") and runtime.key != SERVER
+        guessed = users > 1 and not row.batch and runtime.key != SERVER
     return Case(
         model=model,
         machine=where,
@@ -193,13 +193,13 @@ def understood(row: Mapping[str, str]) -> Case:
     )
 
 
-def _runtime(row: Mapping[str, str], category: str, notes: list[str]) -> Runtime:
-    stated = text(row, "runtime")
+def _runtime(row: PublishedRow, category: str, notes: list[str]) -> Runtime:
+    stated = row.runtime
     found = engine(stated, category)
     if found is IK_LLAMA_CPP and run_notes.copies_experts(row):
         return IK_COPYING
     if found is not None:
-        return LLAMA_CPP if found is KTRANSFORMERS and not text(row, "gpu") else found
+        return LLAMA_CPP if found is KTRANSFORMERS and not row.gpu else found
     nearest = VLLM if category in STREAMING else LLAMA_CPP
     if stated:
         notes.append(f"{stated} is not modelled: read as {nearest.name} does")
@@ -216,10 +216,10 @@ def _without_gpu(
     return LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD if resident else strategy
 
 
-def _settings(row: Mapping[str, str], category: str, model: Model) -> Settings:
+def _settings(row: PublishedRow, category: str, model: Model) -> Settings:
     """The split as stated. Who puts experts in RAM is told by llama.cpp to load without mapping."""
-    layers, moe = number(row, "ngl"), number(row, "n_cpu_moe")
-    if layers is None and (share := number(row, "fraction_gpu")) is not None:
+    layers, moe = row.ngl, row.n_cpu_moe
+    if layers is None and (share := row.fraction_gpu) is not None:
         layers = round(share * model.layers)
     if category == "moe_offload" and moe is None and (layers is None or layers >= model.layers):
         moe = float(model.layers)
@@ -230,7 +230,7 @@ def _settings(row: Mapping[str, str], category: str, model: Model) -> Settings:
         gpu_experts=kept,
         most_asked=frequent,
         head_first=layers is None,
-        kv_in_ram="-nkvo" in text(row, "source_note"),
+        kv_in_ram="-nkvo" in row.source_note,
         load_mode="none" if category == "moe_offload" else "auto",
     )
 

@@ -1,11 +1,10 @@
 """What a row says of a run of llama.cpp: lengths, cache type, backend, build; from its note too."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 
 from advisor.cost_model.workload import Workload
-from advisor.evidence.published.cells import number, text
+from advisor.evidence.published.row import PublishedRow
 from advisor.model.kv_cache import KV_BYTES_PER_VALUE
 from advisor.model.model import Model
 
@@ -37,17 +36,17 @@ OLD_BUILDS = "2024-10"
 """Before this month flash attention and CUDA graphs were not yet usual."""
 
 
-def requests(row: Mapping[str, str]) -> tuple[Workload, Workload]:
+def requests(row: PublishedRow) -> tuple[Workload, Workload]:
     """Requests for the prompt's speed and for the generation's.
 
     A row with `context_depth` timed two tests, of the lengths in `test=tgN,ppM`: each begins with
     so many tokens in the cache, but for prompts of `FROM_EMPTY`. Else both are one request.
     sweep-bench computes each prompt as one micro-batch.
     """
-    note, depth = text(row, "source_note"), number(row, "context_depth")
-    sent, users = number(row, "prompt_len"), number(row, "batch") or 1.0
+    note, depth = row.source_note, row.context_depth
+    sent, users = row.prompt_len, row.batch or 1.0
     kept = depth or 0.0
-    generated = number(row, "gen_len") or _to_mean_depth(note, kept) or bench_length(note, "tg")
+    generated = row.gen_len or _to_mean_depth(note, kept) or bench_length(note, "tg")
     generated = generated or USUAL_OUTPUT
     empty = sent is None and kept > 0 and FROM_EMPTY.search(note) is not None
     fresh = max(sent, 1.0) if sent is not None else bench_length(note, "pp") or USUAL_PROMPT
@@ -92,9 +91,9 @@ def cache_type(note: str) -> str:
     return stated.casefold() if stated.casefold() in KV_BYTES_PER_VALUE else "f16"
 
 
-def backend(row: Mapping[str, str]) -> str:
+def backend(row: PublishedRow) -> str:
     """The runtime's way to the GPU: of its name, else of the note; empty where neither says it."""
-    for part in (text(row, "runtime"), text(row, "source_note")):
+    for part in (row.runtime, row.source_note):
         folded = f"{part.casefold()} "
         stated = next((name for word, name in BACKENDS if word in folded), "")
         if stated:
@@ -102,11 +101,11 @@ def backend(row: Mapping[str, str]) -> str:
     return ""
 
 
-def build(row: Mapping[str, str]) -> str:
+def build(row: PublishedRow) -> str:
     """The build whose kernels differ from today's: "llamafile", "2024" by its date, else empty."""
-    if re.search(r"llamafile|localscore", text(row, "runtime").casefold()):
+    if re.search(r"llamafile|localscore", row.runtime.casefold()):
         return "llamafile"
-    date = text(row, "date")
+    date = row.date
     return "2024" if date[:4].isdigit() and date[:7] < OLD_BUILDS else ""
 
 
@@ -117,19 +116,19 @@ COPIES_SINCE = "2025-06-11"
 request 520)."""
 
 
-def copies_experts(row: Mapping[str, str]) -> bool:
+def copies_experts(row: PublishedRow) -> bool:
     """An ik_llama.cpp that copies experts in RAM to the GPU for prompts that are long enough."""
-    stated = " ".join(text(row, name) for name in ("runtime", "quant", "source_note")).casefold()
-    return text(row, "date") >= COPIES_SINCE and REPACKED.search(stated) is None
+    stated = f"{row.runtime} {row.quant} {row.source_note}".casefold()
+    return row.date >= COPIES_SINCE and REPACKED.search(stated) is None
 
 
 FORK_CLASSES = ((r"IQ\d_KT", "trellis"), (r"IQ\d_K[SL]?", "iqk"))
 """Formats of ik_llama.cpp alone, and the class that its processors decode them in."""
 
 
-def in_fork_format(row: Mapping[str, str], model: Model) -> Model:
+def in_fork_format(row: PublishedRow, model: Model) -> Model:
     """A model whose format is one of the fork's own, decoded as those are; else as it was."""
-    quant = text(row, "quant")
+    quant = row.quant
     found = (name for pattern, name in FORK_CLASSES if re.search(pattern, quant))
     name = next(found, None)
     return model if name is None else replace(model, decode_class=name)

@@ -1,11 +1,10 @@
 """Settings of a published framework run: tier shares, lengths, cache."""
 
 import re
-from collections.abc import Mapping
 
 from advisor.cost_model.placement import Settings
 from advisor.cost_model.workload import Workload
-from advisor.evidence.published.cells import number, text
+from advisor.evidence.published.row import PublishedRow
 from advisor.model.model import Model
 from advisor.runtimes import ACCELERATE, Runtime
 from advisor.units import GIB
@@ -16,11 +15,11 @@ USUAL_OUTPUT = 128.0
 """Tokens generated where a row does not say [tokens]."""
 
 
-def settings(row: Mapping[str, str], category: str, model: Model, runtime: Runtime) -> Settings:
+def settings(row: PublishedRow, category: str, model: Model, runtime: Runtime) -> Settings:
     """Shares of the tiers and the place of the cache, as far as a row states them."""
     on_gpu, on_disk = tiers(row, category, model, runtime)
-    cache_said = category == "kv_offload" or "kv_offload=cpu" in text(row, "other_metric")
-    stated = text(row, "runtime").casefold()
+    cache_said = category == "kv_offload" or "kv_offload=cpu" in row.other_metric
+    stated = row.runtime.casefold()
     offloaded = re.search(r"cpu[-_]offload[-_]gb[ =](\d+)", stated)
     if offloaded and on_gpu is None:
         on_gpu = max(1.0 - float(offloaded.group(1)) * GIB / model.file_bytes, 0.0)
@@ -34,7 +33,7 @@ def settings(row: Mapping[str, str], category: str, model: Model, runtime: Runti
 
 
 def tiers(
-    row: Mapping[str, str], category: str, model: Model, runtime: Runtime
+    row: PublishedRow, category: str, model: Model, runtime: Runtime
 ) -> tuple[float | None, float | None]:
     """Shares of the weights on GPUs and on the drive; None for what a row leaves open.
 
@@ -42,10 +41,10 @@ def tiers(
     that compare it put every layer on the drive (FlexLLMGen at 004ffef, benchmark/hf_ds/hf_opt.py).
     Its own table prints memory in GiB: where all lies on GPUs, that is the weights and 2 to 4 %.
     """
-    on_gpu, on_disk = number(row, "fraction_gpu"), number(row, "fraction_disk")
+    on_gpu, on_disk = row.fraction_gpu, row.fraction_disk
     if on_gpu is not None or on_disk is not None:
         return on_gpu, on_disk
-    metric = text(row, "other_metric")
+    metric = row.other_metric
     on_gpus = re.findall(r"gpu\d+_gb=(\d+(?:\.\d+)?)", metric)
     in_ram = re.search(r"cpu_gb=(\d+(?:\.\d+)?)", metric)
     if on_gpus and in_ram:
@@ -53,7 +52,7 @@ def tiers(
         rest = 1.0 - share - float(in_ram.group(1)) * GIB / model.file_bytes
         return share, max(rest, 0.0)
     if runtime.engine == ACCELERATE.engine and category == "nvme":
-        return (None, None) if "device_map" in text(row, "runtime") else (0.0, 1.0)
+        return (None, None) if "device_map" in row.runtime else (0.0, 1.0)
     return None, None
 
 
@@ -62,14 +61,14 @@ TASKS = ((r"helm synthetic reasoning", 256.0, 50.0), (r"helm summarization", 198
 batches are filled up to (arXiv 2411.11217, table 3) [tokens]."""
 
 
-def lengths(row: Mapping[str, str]) -> tuple[float | None, float | None]:
+def lengths(row: PublishedRow) -> tuple[float | None, float | None]:
     """Prompt and output of a row, stated or by its task; None where it is not said [tokens]."""
-    metric = text(row, "other_metric").casefold()
+    metric = row.other_metric.casefold()
     task = next((sizes for words, *sizes in TASKS if re.search(words, metric)), (None, None))
-    return number(row, "prompt_len") or task[0], number(row, "gen_len") or task[1]
+    return row.prompt_len or task[0], row.gen_len or task[1]
 
 
-def workload(row: Mapping[str, str], runtime: Runtime) -> Workload:
+def workload(row: PublishedRow, runtime: Runtime) -> Workload:
     """The request of a row, for one user."""
     sent, generated = lengths(row)
     prompt = max(sent or USUAL_PROMPT, padded(row), 1.0)
@@ -79,32 +78,32 @@ def workload(row: Mapping[str, str], runtime: Runtime) -> Workload:
     )
 
 
-def padded(row: Mapping[str, str]) -> float:
+def padded(row: PublishedRow) -> float:
     """The longest prompt, where a row states an average and the runtime fills all up to it; else 0.
 
     MoE-Lightning takes prompts as they are, its "(p)" fills them up as the others do.
     """
-    match = re.search(r"avg \d+ max (\d+)", text(row, "other_metric"))
-    as_they_are = text(row, "runtime").casefold().endswith("lightning")
+    match = re.search(r"avg \d+ max (\d+)", row.other_metric)
+    as_they_are = row.runtime.casefold().endswith("lightning")
     return 0.0 if match is None or as_they_are else float(match.group(1))
 
 
-def kv_type(row: Mapping[str, str], runtime: Runtime) -> str:
+def kv_type(row: PublishedRow, runtime: Runtime) -> str:
     """Format of the cache: as stated, or as the engine has it beside weights of that format."""
-    stated = text(row, "quant").casefold()
+    stated = row.quant.casefold()
     if "kv" in stated:
         return "q4_0" if "4" in stated else "q8_0"
     return "fp8" if runtime.key == "tensorrt-llm" and re.search(r"fp[48]", stated) else "f16"
 
 
-def experts_kept(row: Mapping[str, str]) -> tuple[float | None, bool]:
+def experts_kept(row: PublishedRow) -> tuple[float | None, bool]:
     """Share of experts that a row says are on the GPU, and whether they are the most asked for."""
-    share = re.search(r"gpu_expert_ratio=(\d(?:\.\d+)?)", text(row, "other_metric"))
-    frequent = "frequency" in text(row, "runtime").casefold()
+    share = re.search(r"gpu_expert_ratio=(\d(?:\.\d+)?)", row.other_metric)
+    frequent = "frequency" in row.runtime.casefold()
     return (float(share.group(1)) if share else None), frequent
 
 
-def replicas(row: Mapping[str, str]) -> int:
+def replicas(row: PublishedRow) -> int:
     """Copies of the model that a row's requests are divided among; 1 where it says of none."""
-    search = re.search(r"\binstances=(\d+)", text(row, "source_note"))
+    search = re.search(r"\binstances=(\d+)", row.source_note)
     return int(search[1]) if search else 1

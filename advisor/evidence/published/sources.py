@@ -1,7 +1,8 @@
 """Where a published row comes from: rows of one source on one machine err together."""
 
 import re
-from collections.abc import Mapping
+
+from advisor.evidence.published.row import PublishedRow
 
 THREAD = re.compile(
     r"https?://(?:www\.)?github\.com/([^/]+/[^/]+)/(?:issues|pull|discussions)/(\d+)"
@@ -18,13 +19,13 @@ def source_of(url: str) -> str:
     return repository[1] if repository else re.sub(r"^https?://(?:www\.)?", "", url)
 
 
-def hardware_of(row: Mapping[str, str]) -> str:
+def hardware_of(row: PublishedRow) -> str:
     """The card and processor that a row names, the card alone where all lies in it."""
-    gpu = "" if row["category"] == "cpu" else row["gpu"]
-    cpu = "" if row["category"] == "resident" else row["cpu"]
+    gpu = "" if row.category == "cpu" else row.gpu
+    cpu = "" if row.category == "resident" else row.cpu
     return " and ".join(filter(None, (gpu, cpu)))
 
 
-def group_of(row: Mapping[str, str]) -> str:
+def group_of(row: PublishedRow) -> str:
     """Source and hardware of a published row."""
-    return f"{source_of(row['source_url'])} on {hardware_of(row)}"
+    return f"{source_of(row.source_url)} on {hardware_of(row)}"

@@ -1,0 +1,120 @@
+"""A published run as its source states it, each cell read as what it is.
+
+Sources fill what they know and spell it freely, and files of other people may lack columns; so a
+cell is checked when it is read, and one that nothing asks for spoils no row.
+"""
+
+import csv
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from advisor.errors import InputError
+
+LARGEST = {"params_b": 100_000, "active_params_b": 100_000, "n_layers": 10_000, "gpu_count": 64}
+"""Numbers beyond which a cell is a slip of the pen; any other may reach `LARGEST_OTHER`."""
+LARGEST_OTHER = 1e9
+
+
+class _Cell:
+    """Column of a row."""
+
+    def __set_name__(self, owner: type["PublishedRow"], name: str) -> None:
+        self.name = name
+
+
+class Text(_Cell):
+    """Text without blanks around it; empty where the cell is missing."""
+
+    def __get__(self, row: "PublishedRow", owner: type["PublishedRow"]) -> str:
+        return (row.cells.get(self.name) or "").strip()
+
+
+class Number(_Cell):
+    """A number; None where the cell is empty."""
+
+    def __get__(self, row: "PublishedRow", owner: type["PublishedRow"]) -> float | None:
+        return _number(self.name, row.cells.get(self.name))
+
+
+class Whole(_Cell):
+    """A whole number, rounded; None where the cell is empty."""
+
+    def __get__(self, row: "PublishedRow", owner: type["PublishedRow"]) -> int | None:
+        value = _number(self.name, row.cells.get(self.name))
+        return None if value is None else round(value)
+
+
+class Flag(_Cell):
+    """Whether the cell says "True"."""
+
+    def __get__(self, row: "PublishedRow", owner: type["PublishedRow"]) -> bool:
+        return (row.cells.get(self.name) or "").strip() == "True"
+
+
+def _number(name: str, cell: str | None) -> float | None:
+    text = (cell or "").strip()
+    try:
+        value = float(text) if text else None
+    except ValueError as error:
+        raise InputError(f"{name} is {text[:40]!r}; a number or nothing is expected.") from error
+    most = LARGEST.get(name, LARGEST_OTHER)
+    if value is not None and not 0 <= value <= most:
+        raise InputError(f"{name} is {text[:40]!r}; a number from 0 to {most:,.0f} is expected.")
+    return value
+
+
+class PublishedRow:
+    """One published run; columns as in data/measurements/README.md, which gives their units.
+
+    A number that is none, or out of any sense, raises InputError when it is read.
+
+    Args:
+        cells: text by the name of its column.
+    """
+
+    def __init__(self, cells: Mapping[str, str]) -> None:
+        self.cells = cells
+
+    id = Text()
+    category = Text()
+    runtime = Text()
+    gpu = Text()
+    gpu_count = Whole()
+    cpu = Text()
+    threads = Whole()
+    ram_channels = Number()
+    ram_mts = Number()
+    ram_bw_gbs = Number()
+    pcie_gen = Whole()
+    pcie_lanes = Whole()
+    h2d_gbs = Number()
+    disk_gbs = Number()
+    model = Text()
+    params_b = Number()
+    active_params_b = Number()
+    n_layers = Whole()
+    quant = Text()
+    model_size_gib = Number()
+    ngl = Number()
+    n_cpu_moe = Number()
+    fraction_gpu = Number()
+    fraction_disk = Number()
+    context_depth = Number()
+    prompt_len = Number()
+    gen_len = Number()
+    batch = Number()
+    pp_tps = Number()
+    tg_tps = Number()
+    tg_tps_total = Number()
+    seconds_per_token = Number()
+    other_metric = Text()
+    date = Text()
+    source_url = Text()
+    source_note = Text()
+    doubtful = Flag()
+
+
+def published_rows(path: Path) -> Iterator[PublishedRow]:
+    """Rows of a measurement file."""
+    with path.open(encoding="utf-8", newline="") as file:
+        yield from map(PublishedRow, csv.DictReader(file))
