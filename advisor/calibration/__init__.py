@@ -1,6 +1,6 @@
-"""Measurements kept: of this machine and of machines measured elsewhere.
+"""Saved measurements of this machine and of imported ones.
 
-local_store     what was measured here; `local_machine` is this machine with it
-imported_store  machines measured elsewhere, by name; `imported_machine` makes one
-measurement_file   the file format and its history
+local_store       measurements of this machine; `local_machine` builds its `Machine`
+imported_store    imported measurements, by machine name; `imported_machine` builds the `Machine`
+measurement_file  file format of a measurement history
 """

@@ -6,21 +6,22 @@ from advisor.probes.gpu import detect
 from advisor.probes.host import inventory
 from advisor.units import GIB
 
-_SAME_MEMORY = 0.03  # a new kernel keeps a little more or less of the RAM for itself
+_SAME_MEMORY = 0.03
+"""Tolerance for the size of RAM, as a share of it: the kernel's own part changes with updates."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fingerprint:
-    """The parts of a machine, as far as they are known.
+    """Known parts of a machine.
 
     Attributes:
         cpu: name of the processor; empty where unknown.
-        cores: physical cores that may be used; 0 where unknown.
-        memory: RAM; 0 where unknown [B].
-        gpus: their names, in order.
-        sockets: processor packages.
-        instruction_sets: as `HostFacts.instruction_sets`, in order of the alphabet.
-        gpu_memory: of each GPU, 0 where its driver does not tell [B].
+        cores: usable physical cores; 0 where unknown.
+        memory: size of RAM; 0 where unknown [B].
+        gpus: names of the GPUs, in the driver's order.
+        sockets: number of processor packages.
+        instruction_sets: as `HostFacts.instruction_sets`, in alphabetical order.
+        gpu_memory: memory of each GPU; 0 where the driver does not report it [B].
         driver: version of the GPU driver; empty where unknown.
     """
 
@@ -51,7 +52,7 @@ def fingerprint() -> Fingerprint:
 
 
 def difference(saved: Fingerprint, now: Fingerprint) -> str:
-    """Difference between measured and present machine; empty if none."""
+    """Difference between the measured and the present machine in a sentence; empty if none."""
     if saved.cpu != now.cpu:
         return f"Measured on {saved.cpu}, and this is {now.cpu}; probe again."
     if saved.cores != now.cores:
@@ -66,7 +67,7 @@ def difference(saved: Fingerprint, now: Fingerprint) -> str:
 
 
 def other_driver(saved: Fingerprint, now: Fingerprint) -> str:
-    """Change of the GPU driver since; empty if none or unknown."""
+    """Change of the GPU driver since the measurement in a sentence; empty if none or unknown."""
     if not saved.driver or not now.driver or saved.driver == now.driver:
         return ""
     return f"Measured with GPU driver {saved.driver}, and this is {now.driver}; probe again."

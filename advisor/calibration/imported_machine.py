@@ -20,16 +20,16 @@ UNKNOWN = Fingerprint(cpu="", cores=0, memory=0, gpus=())
 def named_machine(
     name: str, overrides: MachineSpec | None = None, measured: Calibration | None = None
 ) -> Machine:
-    """The machine of an imported name, or this one.
+    """Imported machine by name, or this machine.
 
     Args:
-        name: "this", or as it was imported.
-        overrides: what was typed over.
-        measured: instead of what is kept about it.
+        name: "this", or the name of an imported machine.
+        overrides: typed values that replace measured ones; None for none.
+        measured: measurements to use; None for the saved ones.
 
     Raises:
-        UnknownName: no such machine, or a part typed over that the catalogue does not hold.
-        InputError: nobody said how much RAM it has.
+        UnknownName: an unknown machine, or a typed part missing from the catalogue.
+        InputError: the size of its RAM is unknown.
         StoreError: its file cannot be read.
     """
     inputs = overrides or MachineSpec()
@@ -39,8 +39,8 @@ def named_machine(
     parts = history.fingerprint or UNKNOWN
     if not parts.memory and inputs.ram_gb is None:
         raise InputError(
-            f"How much RAM {name} has was not in the file that was imported; say it (--ram-gb on "
-            "the command line), and its GPU and processor as well."
+            f"The imported file does not state how much RAM {name} has; give it (--ram-gb on the "
+            "command line), with its GPU and processor."
         )
     known = imported_store.measured(name) if measured is None else measured
     return as_probed(history, known, inputs)
@@ -49,15 +49,15 @@ def named_machine(
 def as_probed(
     history: MeasurementHistory, measured: Calibration, overrides: MachineSpec
 ) -> Machine:
-    """Machine of a measurement history alone.
+    """Machine of a measurement history, with typed values on top.
 
     Args:
-        history: its parts; typical ones stand in where nobody said.
-        measured: what its probes found, as far as it is to count.
-        overrides: what was typed over.
+        history: history with the machine's parts; typical parts replace unknown ones.
+        measured: measurements to use.
+        overrides: typed values that replace measured ones.
 
     Raises:
-        UnknownName: a part typed over that the catalogue does not hold.
+        UnknownName: a typed part missing from the catalogue.
     """
     parts = history.fingerprint or UNKNOWN
     return local_machine.seen_machine(

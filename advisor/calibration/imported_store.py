@@ -16,8 +16,9 @@ from advisor.paths import DATA_VARIABLE, data_folder
 
 FOLDER = "machines"
 THIS = "this"
-"""The name of the machine that the program runs on."""
+"""Name of the machine that the program runs on."""
 LONGEST_NAME = 40
+"""Most characters of a machine's name."""
 _NAME = re.compile(r"\w([\w .()+-]*[\w)+])?")
 
 
@@ -28,15 +29,15 @@ def names() -> tuple[str, ...]:
 
 
 def is_imported(name: str) -> bool:
-    """This machine, or one that was measured elsewhere, is called so."""
+    """Whether the name is "this" or that of an imported machine, ignoring case."""
     return name.casefold() in {THIS, *map(str.casefold, names())}
 
 
 def probed(name: str) -> MeasurementHistory:
-    """Measurements of a machine.
+    """Measurement history of a machine.
 
     Raises:
-        UnknownName: there is none of that name.
+        UnknownName: no machine of that name.
         StoreError: its file cannot be read.
     """
     if name.casefold() == THIS:
@@ -46,7 +47,7 @@ def probed(name: str) -> MeasurementHistory:
         return imported(path.read_bytes(), str(path))
     except (InputError, OSError) as error:
         raise StoreError(
-            f"What was measured on {path.stem} cannot be read. {error} "
+            f"Measurements of {path.stem} cannot be read. {error} "
             "Delete that machine and import it again."
         ) from error
 
@@ -55,11 +56,11 @@ def measured(name: str, now: datetime | None = None) -> Calibration:
     """Measurements of a machine, marked stale after 92 days.
 
     Args:
-        name: of the machine.
-        now: the moment at which ages are judged; the present where none is given.
+        name: name of the machine.
+        now: time for ages; None for the present.
 
     Raises:
-        UnknownName: there is none of that name.
+        UnknownName: no machine of that name.
         StoreError: its file cannot be read.
     """
     if name.casefold() == THIS:
@@ -68,13 +69,13 @@ def measured(name: str, now: datetime | None = None) -> Calibration:
 
 
 def keep(history: MeasurementHistory, name: str) -> MeasurementHistory:
-    """Save imported measurements; earlier ones of that machine stay beside them.
+    """Save imported measurements, merged with earlier ones of the same machine.
 
     Returns:
-        All that is known of it now.
+        The merged history.
 
     Raises:
-        InputError: a name that cannot be used, or that another machine has.
+        InputError: an invalid name, or the name of another machine.
         StoreError: the data folder cannot be written, or the old file cannot be read.
     """
     name = _usable(name)
@@ -95,11 +96,11 @@ def rename(name: str, new: str) -> str:
     """Rename a machine.
 
     Returns:
-        The name it has now.
+        The new name, without surrounding spaces.
 
     Raises:
-        UnknownName: there is none of that name.
-        InputError: a name that cannot be used, or that another machine has.
+        UnknownName: no machine of the old name.
+        InputError: an invalid name, or the name of another machine.
         StoreError: the data folder cannot be written.
     """
     if name.casefold() == THIS:
@@ -119,10 +120,10 @@ def rename(name: str, new: str) -> str:
 
 
 def delete(name: str) -> None:
-    """Delete a machine; for this one, delete all its measurements.
+    """Delete an imported machine, or all measurements of this one.
 
     Raises:
-        UnknownName: there is none of that name.
+        UnknownName: no machine of that name.
         StoreError: the data folder cannot be written.
     """
     if name.casefold() == THIS:
@@ -134,13 +135,13 @@ def delete(name: str) -> None:
 def with_parts(
     history: MeasurementHistory, *, cpu: str = "", gpus: Iterable[str] = (), memory: int = 0
 ) -> MeasurementHistory:
-    """Fill parts missing from a file with those a person typed.
+    """History with the parts missing from its file filled from typed ones.
 
     Args:
-        history: what was measured.
+        history: measurements, with the known parts.
         cpu: name of the processor; empty for unknown.
-        gpus: names, in order.
-        memory: RAM; 0 for unknown [B].
+        gpus: names of the GPUs, in order.
+        memory: size of RAM; 0 for unknown [B].
     """
     known = history.fingerprint or Fingerprint(cpu="", cores=0, memory=0, gpus=())
     known = replace(
@@ -170,7 +171,7 @@ def _together(
 
 
 def _usable(name: str) -> str:
-    """The stored spelling of a name, compared without case."""
+    """Stored spelling of a name, ignoring case; a new name unchanged."""
     name = name.strip()
     _check(name)
     return next((kept for kept in names() if kept.casefold() == name.casefold()), name)

@@ -25,14 +25,14 @@ def this_machine(
 ) -> Machine:
     """This host: detected parts, measured rates, typed values on top.
 
-    Nothing that cannot be seen raises; the machine's notes say what it was.
+    A part that cannot be detected raises no error; the machine's notes name it.
 
     Args:
-        overrides: what was typed over.
-        measured: instead of what is kept about this machine.
+        overrides: typed values that replace detected and measured ones; None for none.
+        measured: measurements to use; None for the saved ones.
 
     Raises:
-        UnknownName: a part typed over that the catalogue does not hold.
+        UnknownName: a typed part missing from the catalogue.
     """
     cards, unseen = gpu_probe.gpus()
     known = local_store.load() if measured is None else measured
@@ -54,14 +54,14 @@ def seen_machine(
 
     Args:
         seen: processor and memory.
-        cards: its GPUs.
-        measured: what its probes found.
-        overrides: what was typed over.
-        unseen: what its drivers could not tell, one sentence each.
-        read_ahead: of its drive [B].
+        cards: GPUs.
+        measured: measurements to use.
+        overrides: typed values that replace detected and measured ones; None for none.
+        unseen: problems of the GPU detection, a sentence each.
+        read_ahead: read-ahead window of the drive [B].
 
     Raises:
-        UnknownName: a part typed over that the catalogue does not hold.
+        UnknownName: a typed part missing from the catalogue.
     """
     inputs = overrides or MachineSpec()
     notes = [*seen.notes, *unseen, *measured.notes]
@@ -98,7 +98,7 @@ def _seen_gpus(
 
 
 def _as_seen(gpu: Gpu, card: GpuFacts, inputs: MachineSpec) -> Gpu:
-    """The catalogue's GPU with the memory and the link that its driver shows."""
+    """Catalogue GPU with the memory size and the link that its driver reports."""
     if inputs.vram_gb is not None:
         gpu = replace(gpu, memory=given(inputs.vram_gb * GIB))
     elif card.memory_total is not None and not gpu.unified:
@@ -144,7 +144,7 @@ def _assumed_bandwidth(seen: HostFacts, inputs: MachineSpec, notes: list[str]) -
     except InputError:
         if inputs.cpu is not None:
             raise
-        notes.append(f"{name or 'The processor'} is not in the catalogue: a typical one stands in.")
+        notes.append(f"{name or 'The processor'} is not in the catalogue; a typical one is used.")
         typical = from_catalog.host(TYPICAL_HOST, given(float(seen.memory_total)))
     notes.append("The RAM speed is assumed; measuring it takes seconds.")
     return replace(typical.bandwidth, kind=Provenance.ASSUMED)
@@ -169,7 +169,7 @@ def _seen_disk(
 
 
 def _as_set(now: Quantity, measured: Calibration) -> Quantity:
-    """Drive with its read-ahead: the current one here, the probed one of an imported machine."""
+    """Read-ahead set now on this machine, else the probed one of an imported machine."""
     known = now.kind is Provenance.MEASURED
     return now if known else measured.figure("disk_read_ahead") or now
 

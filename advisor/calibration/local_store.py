@@ -27,26 +27,27 @@ from advisor.probes.measurement import Measurement
 
 FILE_NAME = "calibration.json"
 FRESH = timedelta(days=92)
+"""Age from which measurements are stale."""
 SOURCE = "probed on this machine"
 ENGINE = "engine_"
-"""With which names of measurements of llama.cpp begin."""
+"""Prefix of measurements of llama.cpp."""
 EARLIER = "earlier"
-"""Where the file keeps what was measured before the hardware changed."""
+"""Key of the file for histories from before the hardware changed."""
 NOT_OF_GPU = ("ram_", "disk_", ENGINE)
-"""With which names of figures begin that no GPU driver changes."""
+"""Prefixes of measurements that do not depend on the GPU driver."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration:
-    """Measurements of one machine, and whether they can be used.
+    """Measurements of one machine, and whether they are still valid.
 
     Attributes:
-        measurements: the latest of each name.
-        stale: why they should be measured again; empty while they are good.
-        changed: the machine is no longer the one that was measured.
-        notes: what went wrong while reading them, one sentence each.
-        history: every measurement, oldest first.
-        source: where they were made.
+        measurements: latest measurement of each name.
+        stale: reason to measure again, in a sentence; empty while they are valid.
+        changed: the hardware has changed since.
+        notes: problems while reading them, a sentence each.
+        history: all measurements, oldest first.
+        source: origin of the measurements, for `Quantity.source`.
     """
 
     measurements: Mapping[str, Measurement] = field(default_factory=dict)
@@ -57,22 +58,22 @@ class Calibration:
     source: str = SOURCE
 
     def figure(self, name: str) -> Quantity | None:
-        """A measured figure, in the unit of its measurement.
+        """Measured quantity, in the unit of its measurement.
 
         Args:
             name: as `Measurement.name`.
 
         Returns:
-            None where it was never measured, or was measured on a machine that has changed.
+            None without a measurement, or where the hardware has changed since.
         """
         measurement = self.measurements.get(name)
         return None if measurement is None or self.changed else self._figure(measurement)
 
     def engine(self, ram: float) -> EngineSpeed | None:
-        """Timed speeds of llama.cpp; None without them or on a changed machine.
+        """Measured speeds of llama.cpp; None without them or on changed hardware.
 
         Args:
-            ram: the sustained read rate that this machine is taken to have [B/s].
+            ram: sustained read rate of RAM, measured or assumed [B/s].
         """
         timed = {
             name.removeprefix(ENGINE): measurement
@@ -103,7 +104,7 @@ class Calibration:
 
 
 def _by_kind(costs: Mapping[str, Quantity], kind: str) -> dict[str, Quantity]:
-    """Rates by storage type or format as the catalogue writes them, or by the shape of heads."""
+    """Rates with a prefix, by storage type, format or head shape, in the catalogue's spelling."""
     return {
         name.removeprefix(kind).upper(): cost
         for name, cost in costs.items()
@@ -112,15 +113,15 @@ def _by_kind(costs: Mapping[str, Quantity], kind: str) -> dict[str, Quantity]:
 
 
 def save(measurements: Iterable[Measurement]) -> Path:
-    """Save measurements beside earlier ones; the latest of each name counts.
+    """Add measurements to the saved ones; the latest of each name counts.
 
-    What was measured before the hardware changed is set aside until it changes back.
+    Measurements of other hardware stay in the file, unused until that hardware is back.
 
     Returns:
-        The file they are in.
+        Path of the file.
 
     Raises:
-        StoreError: the data folder cannot be written, or what is kept there cannot be read.
+        StoreError: the data folder cannot be written, or the saved file cannot be read.
     """
     added, now = tuple(measurements), fingerprint()
     path = data_folder() / FILE_NAME
@@ -147,10 +148,10 @@ def forget() -> None:
 def load(now: datetime | None = None) -> Calibration:
     """Saved measurements of this machine, empty without any. Never raises.
 
-    A damaged file is renamed to end in ".damaged", and a note says so.
+    A damaged file is renamed to end in ".damaged", and a note tells of it.
 
     Args:
-        now: the moment at which ages are judged; the present where none is given.
+        now: time for ages; None for the present.
     """
     sets, notes = _kept()
     if not sets:
@@ -169,12 +170,12 @@ def load(now: datetime | None = None) -> Calibration:
 def judged(
     probed: MeasurementHistory, now: datetime | None = None, source: str = SOURCE
 ) -> Calibration:
-    """Measurements of a machine, marked stale when too old.
+    """Calibration of a measurement history, marked stale when too old.
 
     Args:
-        probed: what was measured.
-        now: the moment at which ages are judged; the present where none is given.
-        source: where it was measured.
+        probed: measurement history.
+        now: time for ages; None for the present.
+        source: origin of the measurements.
     """
     return Calibration(
         measurements=probed.latest,
@@ -214,7 +215,7 @@ def _of_machine(sets: Iterable[MeasurementHistory], now: Fingerprint) -> Measure
 def _keep(path: Path, added: tuple[Measurement, ...], now: Fingerprint) -> None:
     sets, notes = _kept()
     if notes and path.exists():
-        raise StoreError(f"{notes[0]} Nothing was saved, so that nothing there is lost.")
+        raise StoreError(f"{notes[0]} Nothing was saved, to keep the measurements in that file.")
     here = _of_machine(sets, now) or MeasurementHistory(fingerprint=now, history=())
     others = [to_json(history) for history in sets if history is not here]
     write(path, {**to_json(_with(here, added, now)), EARLIER: others})
@@ -237,7 +238,7 @@ def _kept() -> tuple[tuple[MeasurementHistory, ...], tuple[str, ...]]:
 
 def _sets(content: Any) -> tuple[MeasurementHistory, ...]:
     if content["fingerprint"] is None:
-        raise ValueError("it does not say which machine was measured")
+        raise ValueError("the fingerprint of the measured machine is missing")
     return from_json(content), *(from_json(earlier) for earlier in content.get(EARLIER, ()))
 
 
@@ -246,7 +247,7 @@ def _set_aside(path: Path, error: Exception) -> str:
     try:
         path.replace(aside)
     except OSError:
-        return f"{path} is damaged ({error}) and is left out; delete it and probe again."
+        return f"{path} is damaged ({error}) and is not used; delete it and probe again."
     return f"{path} was damaged ({error}) and is now called {aside.name}; probe again."
 
 

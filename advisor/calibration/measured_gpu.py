@@ -1,4 +1,4 @@
-"""A GPU with the rates that were measured on it, where the catalogue has datasheet values."""
+"""GPU of the catalogue with measured rates in place of datasheet values."""
 
 from dataclasses import replace
 
@@ -14,10 +14,10 @@ def gpu(card: Gpu, place: int, measured: Calibration, *, keep_link: bool = False
     """GPU with measured rates where there are any.
 
     Args:
-        card: as the catalogue and its driver have it.
-        place: in the order of the drivers, the first being 0.
-        measured: what the probes found.
-        keep_link: its link was typed in, which wins over what was measured.
+        card: GPU of the catalogue, with the driver's memory size and link.
+        place: index in the drivers' order, from 0.
+        measured: measurements to use.
+        keep_link: the link was typed, so that measured link rates are ignored.
     """
     if not keep_link and not card.unified:
         card = replace(card, link=_link(card.link, place, measured))
@@ -26,19 +26,18 @@ def gpu(card: Gpu, place: int, measured: Calibration, *, keep_link: bool = False
 
 
 def peak(sheet: Quantity, read: Quantity) -> Quantity:
-    """Peak memory bandwidth of a GPU whose plain read was measured [B/s].
+    """Peak memory bandwidth of a GPU with a measured read rate [B/s].
 
         peak = min( datasheet , read / share )
 
-    The shares of peak that runtimes reach were fitted against the datasheets of healthy GPUs. A
-    measured read that took the peak's place would count its own losses and those of the share. So
-    it only lowers the peak, and only where the GPU reads less than the slowest healthy one would
-    (`device_read_share`): where it is slowed by heat or power, has slower memory than its name
-    says, or is a part of a card.
+    The fitted shares of peak refer to datasheet peaks. A measured read rate in place of the peak
+    would count losses twice. It therefore only lowers the peak, where the GPU reads more slowly
+    than the slowest healthy GPU (`device_read_share`): limited by heat or power, with slower memory
+    than its name implies, or a partition of a card.
 
     Args:
         sheet: datasheet peak [B/s].
-        read: what a kernel that only reads reached [B/s].
+        read: rate of a kernel that only reads [B/s].
     """
     share = fitted_constants().value("device_read_share")
     reached = replace(read, value=read.value / share, source=f"{read.source}, read / {share:g}")
@@ -46,7 +45,7 @@ def peak(sheet: Quantity, read: Quantity) -> Quantity:
 
 
 def _link(link: Link, place: int, measured: Calibration) -> Link:
-    """Link with measured copy rates; missing ones follow from pinned copies."""
+    """Link with measured copy rates; missing ones are derived from pinned copies."""
 
     def figure(name: str) -> Quantity | None:
         return measured.figure(figure_name(name, place))

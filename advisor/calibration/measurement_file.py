@@ -1,7 +1,7 @@
-"""What was measured on one machine, and the file that holds it.
+"""Measurement history of a machine, and its file format.
 
-A file holds every measurement, oldest first; of each name the latest counts. It is the same file
-that is kept, exported and imported:
+The file holds all measurements, oldest first; the latest of each name counts. The same format is
+used for saving, export and import:
 
     {"version": 1, "fingerprint": {...} or null, "measurements": [...]}
 """
@@ -23,18 +23,18 @@ from advisor.probes.measurement import CurvePoint, Measurement
 
 VERSION = 1
 MOST_KEPT = 200
-"""Measurements of one name; beyond them the oldest go."""
+"""Most measurements kept of each name; older ones are dropped."""
 LARGEST = 16_000_000
-"""File that is read [B]; a machine measured two hundred times takes half of it."""
+"""Largest file that is read, twice the size of 200 measurements of each name [B]."""
 UNITS = frozenset({"B", "B/s", "s", "FLOP/s", "generation", "lanes"})
-"""Those that figures are in; another would be taken for these."""
+"""Allowed units; a value in another unit would be misread."""
 UNREADABLE = (ValueError, KeyError, TypeError, OverflowError, RecursionError, AttributeError)
-"""What reading a file raises that this program did not write."""
+"""Errors raised by files of a wrong format."""
 WRITERS = "`python -m advisor calibration export` or `python -m advisor probe --json`"
 
 
 class NewerFile(ValueError):
-    """A file of a version that this program does not know yet."""
+    """A file of a newer version of this program."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,8 +42,8 @@ class MeasurementHistory:
     """Measurements of one machine.
 
     Attributes:
-        fingerprint: its parts; None where nobody said.
-        history: every measurement, oldest first.
+        fingerprint: parts of the machine; None where unknown.
+        history: all measurements, oldest first.
     """
 
     fingerprint: Fingerprint | None
@@ -55,7 +55,7 @@ class MeasurementHistory:
         return {measurement.name: measurement for measurement in self.history}
 
     def with_more(self, measurements: Iterable[Measurement]) -> tuple[Measurement, ...]:
-        """History merged with other measurements, in order of time, each once."""
+        """History merged with other measurements, without duplicates, oldest first."""
         both = dict.fromkeys((*self.history, *measurements))
         ordered = sorted(both, key=lambda measurement: moment(measurement.when))
         return tuple(reversed(list(_newest(reversed(ordered)))))
@@ -83,13 +83,13 @@ def from_json(content: Any) -> MeasurementHistory:
     """History of JSON content; a plain list of measurements has no fingerprint.
 
     Raises:
-        ValueError, KeyError, TypeError, OverflowError, RecursionError, AttributeError: anything
-            that this program did not write.
+        ValueError, KeyError, TypeError, OverflowError, RecursionError, AttributeError: content of
+            a wrong format.
     """
     if isinstance(content, list):
         content = {"fingerprint": None, "measurements": content}
     if int(content.get("version", VERSION)) > VERSION:
-        raise NewerFile(f"it is of version {content['version']}, and {VERSION} is the last known")
+        raise NewerFile(f"its version is {content['version']}, the newest known is {VERSION}")
     seen = content["fingerprint"]
     measured = [_measurement(row) for row in content["measurements"]]
     return MeasurementHistory(
@@ -99,44 +99,44 @@ def from_json(content: Any) -> MeasurementHistory:
 
 
 def imported(text: str | bytes, name: str) -> MeasurementHistory:
-    """History in a file that another machine exported.
+    """History from the content of an exported file.
 
     Args:
-        text: JSON.
-        name: of the file, for messages.
+        text: JSON text.
+        name: name of the file, for errors.
 
     Raises:
-        InputError: something else, a list of no measurements, or more than anybody measures.
+        InputError: a wrong format, no measurement, or more than `LARGEST` bytes.
     """
     if len(text) > LARGEST:
         raise InputError(
-            f"{name} has more than {LARGEST:,} bytes, which no measurements of a machine have; "
+            f"{name} has more than {LARGEST:,} bytes, too many for the measurements of a machine; "
             f"give a file that {WRITERS} wrote."
         )
     try:
         history = from_json(json.loads(text))
     except UNREADABLE as error:
         raise InputError(
-            f"{name} holds no measurements of a machine ({_told(error)}); give a file that "
+            f"{name} holds no measurements of a machine ({_reason(error)}); give a file that "
             f"{WRITERS} wrote."
         ) from error
     if not history.history:
-        raise InputError(f"{name} holds not one measurement; give a file that {WRITERS} wrote.")
+        raise InputError(f"{name} holds no measurement; give a file that {WRITERS} wrote.")
     return history
 
 
-def _told(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     return f"{error} is missing" if isinstance(error, KeyError) else str(error)[:120]
 
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Exclusive lock on a folder; other programs wait.
+    """Exclusive lock on a folder, created if missing; other processes wait.
 
-    (On Windows, and on network drives that know no locks, nobody waits.)
+    (No lock on Windows, nor on network drives without locks.)
 
     Raises:
-        OSError: the folder cannot be made.
+        OSError: the folder cannot be created.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as held:
@@ -155,7 +155,7 @@ def write(path: Path, content: Any) -> None:
     Raises:
         OSError: the folder cannot be written, or the drive is full; the old file stays.
     """
-    # Always the same name: what a killed program left is overwritten, and not joined by more.
+    # A fixed name, so that the remains of a killed process are overwritten and do not pile up.
     fresh = path.with_name(f"{path.name}.new")
     try:
         with fresh.open("w", encoding="utf-8") as file:
@@ -182,10 +182,10 @@ def delete(path: Path) -> None:
 
 
 def moment(when: str) -> datetime:
-    """The time of a measurement; UTC where it names no zone.
+    """Time of a measurement, in UTC where no zone is given.
 
     Raises:
-        ValueError, TypeError: no ISO time.
+        ValueError, TypeError: not an ISO 8601 time.
     """
     time = datetime.fromisoformat(when)
     return time if time.tzinfo else time.replace(tzinfo=UTC)

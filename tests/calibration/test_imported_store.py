@@ -48,7 +48,7 @@ def test_a_plain_list_of_a_probe_has_no_parts():
         ("{}", "'fingerprint' is missing"),
         ("7", "no measurements"),
         ("[7]", "no measurements"),
-        ("[]", "not one measurement"),
+        ("[]", "holds no measurement;"),
         ('[{"name": "x"}]', "'value' is missing"),
         ("[" * 100_000, "no measurements"),
         (b"\xff\xfe", "no measurements"),

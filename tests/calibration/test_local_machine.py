@@ -170,7 +170,7 @@ def test_an_unknown_processor_gets_a_typical_one(sees, name: str) -> None:
     machine = local_machine.this_machine()
     typical = from_catalog.host(TYPICAL_HOST, machine.host.memory)
     assert machine.host.bandwidth.value == typical.bandwidth.value
-    assert any("a typical one stands in" in note for note in machine.notes)
+    assert any("a typical one is used" in note for note in machine.notes)
 
 
 def test_stale_measurements_are_said(sees) -> None:
