@@ -89,7 +89,7 @@ def from_json(content: Any) -> MeasurementHistory:
     if isinstance(content, list):
         content = {"fingerprint": None, "measurements": content}
     if int(content.get("version", VERSION)) > VERSION:
-        raise NewerFile(f"its version is {content['version']}, the newest known is {VERSION}")
+        raise NewerFile(f"it is version {content['version']}, the newest known is {VERSION}")
     seen = content["fingerprint"]
     measured = [_measurement(row) for row in content["measurements"]]
     return MeasurementHistory(

@@ -46,8 +46,8 @@ def test_each_tool_tells_its_own_way():
     [
         (b"", "run.json: The results hold no finished run"),
         (b"\x89PNG\r\n", "run.json is no text; give the JSON that a tool wrote"),
-        (json.dumps(THROUGHPUT).encode(), "vLLM bench throughput tells no speed of a generation"),
-        (json.dumps([NEWER_BENCH]).encode(), "llama-bench tells no speed of a generation"),
+        (json.dumps(THROUGHPUT).encode(), "vLLM bench throughput reports no speed of generation"),
+        (json.dumps([NEWER_BENCH]).encode(), "llama-bench reports no speed of generation"),
         (json.dumps(OLLAMA | {"eval_duration": 1}).encode(), "measured is 2.9e+11 tokens/s"),
     ],
 )

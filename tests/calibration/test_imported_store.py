@@ -195,7 +195,7 @@ def test_without_its_measurements_figures_are_assumed():
 
 def test_a_machine_of_unknown_size_asks_for_it():
     imported_store.keep(MeasurementHistory(fingerprint=None, history=(RAM,)), "bare")
-    with pytest.raises(InputError, match=r"How much RAM bare has.*--ram-gb"):
+    with pytest.raises(InputError, match=r"how much RAM bare has.*--ram-gb"):
         named_machine("bare")
     found = named_machine("bare", MachineSpec(ram_gb=128))
     assert found.host.memory.value == 128 * 2**30

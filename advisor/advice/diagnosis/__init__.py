@@ -1,1 +1,1 @@
-"""Diagnosis: why a measured speed is not the predicted one; start at `diagnose`."""
+"""Diagnosis: likely causes of a measured speed other than the predicted one; see `diagnose`."""

@@ -1,17 +1,16 @@
 """Diagnosis of a measured speed: likely causes in order, with test and remedy.
 
-A cause is tried by working out the estimate again with that one thing otherwise
-(`advisor.advice.diagnosis.causes`). How well it explains what was measured is the probability
-density of the measurement under it: with the half widths of the 80 % range of the changed estimate
-as logarithms, w on the measurement's side of it and W the mean of both sides, and
-z = ln(measured / explained) / w,
+A cause is tested by recomputing the estimate with this one thing changed
+(`advisor.advice.diagnosis.causes`). Its weight is the probability density of the measured speed
+under the changed estimate. With z = ln(measured / changed estimate) / w,
 
-    density = exp( - (1.2816 z)^2 / 2 ) / W ,  averaged over the degrees that the cause may have,
+    density = exp( - (1.2816 z)^2 / 2 ) / W ,  averaged over the degrees of the cause,
 
-times the same for the prompt where its speed was measured too, times how often the cause is met
-before anything is measured (`prior` in data/diagnosis/causes.csv, our judgement). A cause that
-could explain anything thus counts less than one that says just this. A speed within its range is as
-predicted.
+where w is the half width of the 80 % range, as a logarithm, on the side of the measured speed, and
+W the mean of both sides. The density is multiplied by that of the prompt's speed, if measured, and
+by the prior of the cause (`prior` in data/diagnosis/causes.csv, our judgement). A cause with a wide
+range of speeds thus counts less than one with a narrow range at the measured speed. A speed within
+its range is as predicted.
 """
 
 import math
@@ -32,15 +31,15 @@ from advisor.errors import InputError
 from advisor.runtimes import ASIDE, RUNTIMES
 
 LIMITS = {"measured": (1e-4, 100_000.0), "measured prompt": (1e-3, 10_000_000.0)}
-"""Slowest and fastest speed that is believed [tokens/s]."""
+"""Slowest and fastest speed that is accepted [tokens/s]."""
 DEVIATIONS = 1.2816
-"""Standard deviations within which a normal distribution has 80 % on both sides together."""
+"""Half width of the central 80 % of a normal distribution [standard deviations]."""
 NOTABLE = 1.02
-"""A change of speed below this factor explains nothing."""
+"""Smallest change of speed, as a factor, for a cause to count."""
 PART = 0.25
-"""Share of the gap, on a logarithmic scale, from which a cause explains a part of it."""
+"""Smallest share of the gap, on a logarithmic scale, for a cause to explain a part of it."""
 CLOSE = 1.1
-"""Within this factor of the prediction there is nothing to explain."""
+"""Largest factor between measured and predicted speed that needs no explanation."""
 
 
 class Outcome(StrEnum):
@@ -56,11 +55,11 @@ class Measured:
     """Measured speeds.
 
     Attributes:
-        decode: generation, for each user [tokens/s].
-        prompt: the prompt; None where it was not measured [tokens/s].
+        decode: speed of generation, for each user [tokens/s].
+        prompt: speed of the prompt; None where it was not measured [tokens/s].
 
     Raises:
-        InputError: a speed out of `LIMITS`.
+        InputError: a speed outside `LIMITS`.
     """
 
     decode: float
@@ -82,11 +81,12 @@ class Explanation:
     """One cause, in the degree that fits best.
 
     Attributes:
-        row: what is known of it, the test and the remedy.
-        trial: the degree, and the speeds that would follow.
-        explains: what was measured lies within its ranges; otherwise it explains a part.
-        share: of the way from the predicted to the measured speed that it goes, as a logarithm.
-        weight: the larger, the likelier; only comparisons mean anything.
+        row: description, test and remedy of the cause.
+        trial: best-fitting degree, with its speeds.
+        explains: the measured speeds lie within the ranges of the trial; else it explains a part.
+        share: explained share of the gap between predicted and measured speed, on a logarithmic
+            scale.
+        weight: relative likelihood, comparable only among explanations of the same kind.
     """
 
     row: CauseRow
@@ -101,11 +101,11 @@ class Diagnosis:
     """Outcome of a diagnosis, with its explanations.
 
     Attributes:
-        estimate: what was predicted.
-        measured: what was measured.
-        outcome: how they compare.
-        explanations: likeliest first; those that explain all of it before those of a part.
-        needed: bandwidths that by themselves would give the measured speed.
+        estimate: predicted speeds.
+        measured: measured speeds.
+        outcome: result of the comparison.
+        explanations: explanations of the whole gap, then of a part, each likeliest first.
+        needed: bandwidths that alone would give the measured speed.
     """
 
     estimate: Estimate
@@ -116,10 +116,10 @@ class Diagnosis:
 
 
 def measurable(estimates: Iterable[Estimate]) -> list[Estimate]:
-    """Estimates with a speed, likeliest to have been run first.
+    """Estimates with a speed, in the order of how likely they were run.
 
-    What fits comes before what does not (which Windows may run all the same), runtimes in their
-    usual order, of each the fastest placement first.
+    Fitting ones come first (Windows may run others too), then the order of the runtimes, then the
+    faster placement.
     """
     order = [runtime.name for runtime in (*RUNTIMES, *ASIDE)]
     timed = [estimate for estimate in estimates if estimate.decode is not None]
@@ -138,12 +138,12 @@ def diagnose(estimate: Estimate, measured: Measured, system: str = "") -> Diagno
 
     Args:
         estimate: a single estimate, not a sweep.
-        measured: what came out instead.
-        system: "Linux", "Windows" or "macOS", to leave out what cannot be there; empty where
+        measured: measured speeds.
+        system: "Linux", "Windows" or "macOS", to exclude causes of other systems; empty where
             unknown.
 
     Raises:
-        InputError: a pair that was refused, or a sweep.
+        InputError: an impossible combination, or a sweep.
     """
     case = situation(estimate, system)
     predicted = rates(estimate)
@@ -178,8 +178,8 @@ class _Gap:
     """Gap between measured and predicted speed.
 
     Attributes:
-        prompt: the prompt's speed, not the generation's.
-        predicted: of the two [tokens/s].
+        prompt: the gap is in the prompt's speed; else in that of generation.
+        predicted: predicted speed [tokens/s].
         size: ln(measured / predicted).
     """
 
@@ -189,7 +189,7 @@ class _Gap:
 
 
 def _gap(predicted: tuple[Range, Range], measured: Measured) -> _Gap:
-    """The generation's speed, unless only the prompt's is out of its range."""
+    """Gap in the speed of generation, or in that of the prompt where only this is out of range."""
     decode, prompt = predicted
     read = measured.prompt
     if read is not None and abs(distance(read, prompt)) > 1 >= abs(
@@ -212,16 +212,17 @@ def _outcome(predicted: tuple[Range, Range], measured: Measured) -> Outcome:
 
 
 def distance(measured: float, speed: Range) -> float:
-    """Half widths of the 80 % range that a measurement lies above a prediction; below is negative.
+    """Distance of a measured speed from a prediction, in half widths of its 80 % range.
 
-    z = ln(measured / value) / ln(high / value), below it ln(measured / value) / ln(value / low)
+    z = ln(measured / value) / ln(high / value); below the prediction z is negative:
+    ln(measured / value) / ln(value / low)
     """
     off = _log(measured, speed)
     return off / (_log(float(speed.high), speed) if off >= 0 else -_log(float(speed.low), speed))
 
 
 def _half_width(speed: Range) -> float:
-    """Mean of the half widths above and below, as the logarithm of a factor."""
+    """Mean half width of a range, as the logarithm of a factor."""
     return math.log(float(speed.high) / float(speed.low)) / 2.0
 
 
@@ -278,8 +279,8 @@ def _nearer(trial: Trial, predicted: tuple[Range, Range], measured: Measured) ->
     after = _beside(measured, trial.decode, trial.prompt)
     before = _beside(measured, *predicted)
     return all(
-        abs(distance(value, so)) <= 1 or abs(_log(value, so)) < abs(_log(value, was))
-        for (value, so), (_, was) in zip(after, before, strict=True)
+        abs(distance(value, changed)) <= 1 or abs(_log(value, changed)) < abs(_log(value, original))
+        for (value, changed), (_, original) in zip(after, before, strict=True)
     )
 
 

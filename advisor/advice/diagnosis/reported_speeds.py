@@ -9,16 +9,16 @@ from advisor.errors import InputError
 from advisor.probes.llama_cpp.result_files import EngineRun, read
 
 LARGEST = 64_000_000
-"""File that is read [B]; `vllm bench serve --save-detailed` writes every answer into it."""
+"""Largest file that is read; `vllm bench serve --save-detailed` includes every answer [B]."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reported:
-    """Speeds as a tool reports them.
+    """Speeds reported by a tool.
 
     Attributes:
-        measured: of one user.
-        source: the tool, and the model as the tool calls it.
+        measured: speeds of one user.
+        source: name of the tool, and the tool's name of the model.
     """
 
     measured: Measured
@@ -29,7 +29,8 @@ def reported_in(path: Path) -> Reported:
     """Reported speeds of a file.
 
     Raises:
-        InputError: it cannot be read, is of no tool that is known, or tells no generation's speed.
+        InputError: a file that cannot be read, of an unknown tool, or without a speed of
+            generation.
     """
     try:
         with path.open("rb") as file:
@@ -42,15 +43,15 @@ def reported_in(path: Path) -> Reported:
 def reported(content: bytes, name: str) -> Reported:
     """Reported speeds of a file's content.
 
-    Where a file has several runs the first generation counts, and of the prompts the first that was
-    read with as much in the cache.
+    Of several runs, the first with a speed of generation counts, and the first prompt at the same
+    depth of the cache.
 
     Args:
-        content: of the file.
-        name: of the file, for messages.
+        content: content of the file.
+        name: name of the file, for errors.
 
     Raises:
-        InputError: it is of no tool that is known, or tells no generation's speed.
+        InputError: a file of an unknown tool, or without a speed of generation.
     """
     if len(content) > LARGEST:
         raise InputError(f"{name} has more than {LARGEST:,} bytes; give one run's results.")
@@ -64,14 +65,14 @@ def reported(content: bytes, name: str) -> Reported:
 
 
 def _speeds(runs: Sequence[EngineRun], name: str) -> Reported:
-    written = next((run for run in runs if run.decode), None)
-    if written is None or written.decode is None:
+    generation = next((run for run in runs if run.decode), None)
+    if generation is None or generation.decode is None:
         raise InputError(
-            f"{name}: {runs[0].tool} tells no speed of a generation by itself here; run it so that "
-            "it writes tokens (llama-bench -n 128, vllm bench serve)."
+            f"{name}: {runs[0].tool} reports no speed of generation alone; run it so that it "
+            "generates tokens (llama-bench -n 128, vllm bench serve)."
         )
-    prompts = (run.prompt for run in runs if run.prompt and run.depth == written.depth)
+    prompts = (run.prompt for run in runs if run.prompt and run.depth == generation.depth)
     return Reported(
-        measured=Measured(decode=written.decode, prompt=next(prompts, None)),
-        source=", ".join(filter(None, (written.tool, written.model))),
+        measured=Measured(decode=generation.decode, prompt=next(prompts, None)),
+        source=", ".join(filter(None, (generation.tool, generation.model))),
     )

@@ -9,14 +9,14 @@ from advisor.cost_model.uncertainty import Range
 from advisor.formatting import range_of, rate, tokens_per_second
 
 FIRST = 5
-"""Causes shown of those that explain all of it, and of those that explain a part."""
+"""Most causes shown that explain the whole gap, and most that explain a part of it."""
 
 NEAR = 1.5
-"""Half widths of the range within which a speed below it may well be chance."""
+"""Largest distance below a prediction that may well be chance [half widths of its range]."""
 
 
 def sentence(diagnosis: Diagnosis) -> str:
-    """The answer in a few words: how the speeds compare, and what follows."""
+    """Summary in a few words: measured and predicted speeds, and the conclusion."""
     decode, prompt = rates(diagnosis.estimate)
     parts = [_compared(diagnosis.measured.decode, decode)]
     if diagnosis.measured.prompt is not None:
@@ -33,7 +33,7 @@ def _compared(measured: float, speed: Range) -> str:
 def _remark(diagnosis: Diagnosis) -> str:
     """Outcome and conclusion."""
     if diagnosis.outcome is Outcome.AS_PREDICTED:
-        return "As predicted: within the range, and nothing need be wrong."
+        return "As predicted: within the range, so nothing needs to be wrong."
     parts = (
         f"{str(diagnosis.outcome).capitalize()}.",
         _too_low(diagnosis) if diagnosis.outcome is Outcome.FASTER else "",
@@ -48,7 +48,7 @@ def _likeliest(diagnosis: Diagnosis) -> str:
         (explanation for explanation in diagnosis.explanations if explanation.explains), None
     )
     if first is None:
-        return "No single cause explains it; two may have met."
+        return "No single cause explains it; several may act together."
     cause, detail = first.row.cause, first.trial.detail
     words = cause if cause[1].isupper() else cause[0].lower() + cause[1:]
     return f"Likeliest: {words}{f' ({detail})' if detail else ''}."
@@ -69,18 +69,18 @@ def _too_low(diagnosis: Diagnosis) -> str:
     assumed, kind = rate(float(first.assumed.value)), first.assumed.kind.value
     taken = f"{first.what[0].upper()}{first.what[1:]} was taken as {assumed} ({kind})"
     if first.value is None:
-        return f"{taken}; it alone does not give this, whatever it is."
+        return f"{taken}; no value of it alone gives this speed."
     most = "" if first.possible else f", more than the {rate(float(first.most or 0.0))} it can give"
     return f"{taken} and would have to be {rate(first.value)}{most}."
 
 
 def diagnosis_text(diagnosis: Diagnosis) -> str:
-    """The answer, the likeliest causes with test and remedy, what a bandwidth would have to be."""
+    """Full report: summary, likeliest causes with test and remedy, required bandwidths."""
     estimate = diagnosis.estimate
     lines = [
         f"{estimate.runtime}, {estimate.strategy}, {estimate.model.format}: {sentence(diagnosis)}"
     ]
-    full, brief, heading = told(diagnosis)
+    full, brief, heading = grouped_causes(diagnosis)
     prompt = diagnosis.measured.prompt is not None
     for number, each in enumerate(full, start=1):
         speed = speed_words(each, prompt=prompt)
@@ -93,21 +93,21 @@ def diagnosis_text(diagnosis: Diagnosis) -> str:
     return "\n".join(lines)
 
 
-def told(diagnosis: Diagnosis) -> tuple[list[Explanation], list[Explanation], str]:
-    """Causes to explain in full, causes to list, and the heading of the list.
+def grouped_causes(diagnosis: Diagnosis) -> tuple[list[Explanation], list[Explanation], str]:
+    """Causes to describe in full, causes to list, and the heading of the list.
 
-    In full are those that explain all of it, or a part where none does; where nothing is wrong,
-    all are only named.
+    Described in full are causes of the whole gap, or of a part where there are none; a speed as
+    predicted has a list only.
     """
     whole = [explanation for explanation in diagnosis.explanations if explanation.explains][:FIRST]
     part = [explanation for explanation in diagnosis.explanations if not explanation.explains][
         :FIRST
     ]
     if diagnosis.outcome is Outcome.AS_PREDICTED:
-        return [], whole, "Should it still be otherwise than expected"
+        return [], whole, "If something is wrong nevertheless"
     if not whole:
         return part, [], ""
-    return whole, part, "These would explain a part of it"
+    return whole, part, "Causes that would explain a part of it"
 
 
 def _advice(explanation: Explanation) -> Iterable[str]:
@@ -131,8 +131,8 @@ def speed_words(explanation: Explanation, *, prompt: bool) -> str:
     """Speed under an explanation, in words.
 
     Args:
-        explanation: the cause.
-        prompt: the prompt's speed matters too.
+        explanation: explanation with its speeds.
+        prompt: add the prompt's speed.
     """
     speed = _with_range(explanation.trial.decode)
     return f"{speed}, prompt {_with_range(explanation.trial.prompt)}" if prompt else speed
@@ -144,9 +144,9 @@ def _with_range(speed: Range) -> str:
 
 
 def needed_words(needed: Needed) -> str:
-    """A bandwidth that by itself would give what was measured."""
-    assumed = f"Taken: {rate(float(needed.assumed.value))}, {needed.assumed.kind.value}."
+    """Bandwidth that alone would give the measured speed, in words."""
+    assumed = f"Assumed: {rate(float(needed.assumed.value))} ({needed.assumed.kind.value})."
     if needed.value is None:
-        return f"By itself, {needed.what} does not give it, whatever it is. {assumed}"
-    most = "" if needed.possible else f", and it can give {rate(float(needed.most or 0.0))} at most"
-    return f"By itself, {needed.what} would have to be {rate(needed.value)}{most}. {assumed}"
+        return f"No value of {needed.what} alone gives the measured speed. {assumed}"
+    most = "" if needed.possible else f"; at most {rate(float(needed.most or 0.0))} is possible"
+    return f"Alone, {needed.what} would have to be {rate(needed.value)}{most}. {assumed}"

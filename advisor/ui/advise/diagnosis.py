@@ -19,7 +19,13 @@ from advisor.advice.diagnosis.diagnose import (
     measurable,
 )
 from advisor.advice.diagnosis.reported_speeds import reported
-from advisor.advice.diagnosis.text import cause_words, needed_words, sentence, speed_words, told
+from advisor.advice.diagnosis.text import (
+    cause_words,
+    grouped_causes,
+    needed_words,
+    sentence,
+    speed_words,
+)
 from advisor.cost_model.estimate import Estimate
 from advisor.errors import AdvisorError
 from advisor.formatting import tokens_per_second
@@ -93,7 +99,7 @@ def _speed(label: str, limits: str, key: str) -> float | None:
 
 def _show(diagnosis: Diagnosis) -> None:
     show(block("oa-verdict", sentence(diagnosis), "p"))
-    full, brief, heading = told(diagnosis)
+    full, brief, heading = grouped_causes(diagnosis)
     for number, explanation in enumerate(full, start=1):
         with st.container(gap=None):
             _in_full(number, explanation, prompt=diagnosis.measured.prompt is not None)

@@ -1,7 +1,7 @@
 """Possible causes of a gap between measured and predicted speed, each a changed estimate.
 
-A cause is a machine, a request, a placement or a constant that is otherwise than was assumed: the
-cost model works out what follows, in one or more degrees. A cause that cannot be yields none.
+A cause changes the machine, the request, the placement or a constant, in one or more degrees; the
+cost model computes the speeds. A cause that is impossible in a situation yields no trial.
 """
 
 from collections.abc import Callable, Mapping
@@ -41,6 +41,6 @@ CAUSES: Mapping[str, Callable[[Situation], Trials]] = {
     "smaller_file": request.smaller_file,
     "kept_prompt": request.kept_prompt,
 }
-"""By the key of data/diagnosis/causes.csv."""
+"""Causes by their key in data/diagnosis/causes.csv."""
 
 __all__ = ["CAUSES"]

@@ -1,6 +1,6 @@
 """Counterfactual estimates: an estimate recomputed with a single thing changed.
 
-Nothing is computed here: each change makes another estimate, which times itself as ever.
+The cost model computes the speeds; this module only changes its inputs.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -30,21 +30,23 @@ CORE_RATES = (
     "core_attention_flops",
     "core_batch_attention_flops",
 )
-"""Constants that slower cores lower together."""
+"""Constants in proportion to the speed of the cores."""
 CPU_RATES = ("cpu_read_share", *CORE_RATES)
-"""The same with the way to RAM."""
+"""Constants in proportion to the speed of the cores and of RAM."""
 GPU_READS = ("gpu_read_share", "gpu_kv_share")
+"""Constants in proportion to the read rate of a GPU."""
 GPU_TIMES = ("gpu_layer", "gpu_expert_layer", "gpu_state_layer")
+"""Fixed times of a GPU."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """One cause in one degree, and the speeds that would follow.
+    """One cause in one degree, with the resulting speeds.
 
     Attributes:
-        detail: the degree in words ("1 of 2 channels"); empty where there is but one.
-        decode: tokens per second for each user.
-        prompt: prompt tokens per second.
+        detail: degree in words ("1 of 2 channels"); empty for a cause with a single degree.
+        decode: speed of generation, for each user [tokens/s].
+        prompt: speed of the prompt [tokens/s].
     """
 
     detail: str
@@ -65,7 +67,7 @@ def rates(estimate: Estimate) -> tuple[Range, Range]:
     """Decode and prefill speeds of an estimate.
 
     Raises:
-        InputError: a pair that was refused has none.
+        InputError: an impossible combination, which has no speeds.
     """
     if estimate.decode is None or estimate.prefill is None:
         raise InputError(f"{estimate.refusal} There is no prediction to compare with.")
@@ -73,19 +75,19 @@ def rates(estimate: Estimate) -> tuple[Range, Range]:
 
 
 def times(speed: Range, factor: Array) -> Range:
-    """Speed and range times a factor."""
+    """A speed and its range, multiplied by a factor."""
     return Range(value=speed.value * factor, low=speed.low * factor, high=speed.high * factor)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Situation:
-    """Estimate in doubt, with its machine, placement and constants.
+    """Estimate under diagnosis, with its machine, placement and constants.
 
     Attributes:
-        estimate: the estimate.
-        machine: where.
-        placement: where every part lies.
-        constants: in the scope it was made with.
+        estimate: estimate to be changed.
+        machine: its machine.
+        placement: location of the model's parts.
+        constants: constants in the scope of the estimate.
         system: "Linux", "Windows" or "macOS"; empty where unknown.
     """
 
@@ -107,7 +109,7 @@ class Situation:
 
     @property
     def in_llama_cpp(self) -> bool:
-        """Whether the runtime is built on llama.cpp, whose options most causes are."""
+        """Whether the runtime has the options of llama.cpp, which most causes change."""
         return self.estimate.how.takes_layers
 
     @cached_property
@@ -119,7 +121,7 @@ class Situation:
 
     @property
     def kept(self) -> Settings:
-        """Settings that keep the present split under a change."""
+        """Settings that keep the present placement while something else changes."""
         on_drive = self.estimate.strategy is PlacementStrategy.NVME_OFFLOAD
         output = self.placement.output
         head = sum(float(share) for where, share in output.items() if where.tier is Tier.VRAM)
@@ -181,7 +183,7 @@ class Situation:
         model: Model | None = None,
         backend: str = "",
     ) -> Estimate:
-        """Estimate placed anew; arguments left out stay as they are."""
+        """Estimate with a new placement; None and empty arguments keep the present value."""
         scope = self.constants.scope
         return estimate(
             model or self.model,
@@ -200,7 +202,7 @@ def situation(estimate: Estimate, system: str = "") -> Situation:
     """Situation of an estimate.
 
     Raises:
-        InputError: a pair that was refused.
+        InputError: an impossible combination.
     """
     if estimate.machine is None or estimate.placement is None or estimate.constants is None:
         raise InputError(f"{estimate.refusal} There is no prediction to compare with.")
@@ -219,7 +221,7 @@ def fits(estimate: Estimate) -> bool:
 
 
 def scaled_link(gpu: Gpu, factor: Array) -> Gpu:
-    """A GPU whose link gives its rates times a factor."""
+    """A GPU with the rates of its link multiplied by a factor."""
     link = gpu.link
 
     def changed(figure: Quantity) -> Quantity:

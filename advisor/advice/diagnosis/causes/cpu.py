@@ -16,29 +16,30 @@ from advisor.advice.diagnosis.causes.counterfactual import (
 from advisor.cost_model.schedule import Route
 
 EVERY_HYPER_THREAD, PAST_THE_CORES = 4.49 / 4.81, 5.05 / 6.60
-"""Speed with too many threads over the best: EPYC 7773X with 128 threads on 64 cores, Xeon 6980P
-with 172 on 128 (data/measurements/llama_cpp.csv, lc0515 to lc0518 and lc0551 to lc0552)."""
+"""Speed with too many threads, relative to the best: EPYC 7773X with 128 threads on 64 cores, Xeon
+6980P with 172 on 128 (data/measurements/llama_cpp.csv, lc0515 to lc0518 and lc0551 to lc0552)."""
 EFFICIENT = 0.55
-"""Speed with a thread on every core of two kinds over the fast ones alone: 3.81 of 6.93 tokens/s on
-four and four cores (https://github.com/ggml-org/llama.cpp/issues/7176, 2024-05)."""
+"""Speed with a thread on every core, relative to the performance cores alone: 3.81 of 6.93 tokens/s
+on four and four cores (https://github.com/ggml-org/llama.cpp/issues/7176, 2024-05)."""
 FAR_NODE = 2.40 / 4.31
-"""Speed with pages on the wrong socket over pages well spread, two EPYC 9175F
+"""Speed with pages on the wrong socket, relative to pages on both, two EPYC 9175F
 (https://github.com/ggml-org/llama.cpp/issues/11744, 2025-02)."""
 FAR_LINK = 3.78 / 12.15
-"""Copy rate from the other socket's memory over the near one's
+"""Copy rate from the other socket's memory, relative to the near socket's
 (https://github.com/mpicbg-scicomp/gearshifft/issues/82)."""
 POWER_LIMITS = ((1 / 2, 0.93, 0.77), (1 / 3, 0.68, 0.55), (2 / 7, 0.17, 0.14))
-"""Power over the usual limit, with the share of generation and of prompt speed that is left: RTX
+"""Power limit relative to the default, with the remaining share of generation and prompt speed: RTX
 PRO 6000 at 300 and 200 of 600 W (data/measurements/llama_cpp.csv, lc0627 to lc0630), RTX 3090 at
 100 of 350 W (https://llmgarage.ai/power-limit-tokens-per-second-benchmark, 2026-02)."""
 SLOWER_CLOCKS = (0.7, 0.5)
-"""Shares of the usual clock of a processor on battery, hot, or told to save power; assumed."""
+"""Clock relative to the usual one, for a processor on battery, hot or in a power-saving mode;
+assumed."""
 LEFT_OVER = (0.75, 0.5)
-"""Shares of a processor that other programs leave; assumed."""
+"""Shares of a processor or GPU that other programs leave free; assumed."""
 
 
 def many_threads(situation: Situation) -> Trials:
-    """More threads than cores wait for each other at every layer."""
+    """More threads than cores, which wait for each other in every layer."""
     if not situation.takes(Route.IN_PLACE):
         return
     row, source = situation.host_row, "sweeps over threads"
@@ -48,7 +49,7 @@ def many_threads(situation: Situation) -> Trials:
 
 
 def few_threads(situation: Situation) -> Trials:
-    """Fewer threads than cores decode more slowly than RAM delivers."""
+    """Fewer threads than cores, too few to use the bandwidth of RAM."""
     cores = situation.machine.host.cores
     if situation.takes(Route.IN_PLACE):
         for used in sorted({cores // 2, cores // 4, 4, 2}):
@@ -57,7 +58,7 @@ def few_threads(situation: Situation) -> Trials:
 
 
 def efficient_cores(situation: Situation) -> Trials:
-    """Efficiency cores slow down the others on hybrid processors."""
+    """Threads on the efficiency cores of a hybrid processor, which slow down all others."""
     row = situation.host_row
     if row is None or not situation.takes(Route.IN_PLACE):
         return
@@ -76,7 +77,7 @@ def far_memory(situation: Situation) -> Trials:
 
 
 def gpu_limits(situation: Situation) -> Trials:
-    """A GPU below its usual power; generation suffers late, prompts at once."""
+    """A GPU with a lower power limit; prompts slow down sooner than generation."""
     if not situation.takes(Route.RESIDENT):
         return
     for power, decode, prompt in POWER_LIMITS:
@@ -87,7 +88,7 @@ def gpu_limits(situation: Situation) -> Trials:
 
 
 def cpu_limits(situation: Situation) -> Trials:
-    """Cores below their usual clock; RAM is not slowed."""
+    """Cores below their usual clock, with RAM at full speed."""
     if situation.takes(Route.IN_PLACE):
         for share in SLOWER_CLOCKS:
             clocked = dict.fromkeys(CORE_RATES, share)
@@ -96,7 +97,7 @@ def cpu_limits(situation: Situation) -> Trials:
 
 
 def other_load(situation: Situation) -> Trials:
-    """Other programs read RAM, hold cores or share the GPU."""
+    """Other programs that use RAM bandwidth, cores or the GPU."""
     if situation.takes(Route.IN_PLACE):
         for share in LEFT_OVER:
             detail = f"{share:.0%} of RAM bandwidth and cores left"

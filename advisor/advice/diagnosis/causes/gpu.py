@@ -1,4 +1,4 @@
-"""Causes on the GPU: a slower link, or bytes placed elsewhere than assumed."""
+"""Causes on the GPU: a slower link, or another placement than assumed."""
 
 from dataclasses import replace
 from functools import partial
@@ -17,13 +17,13 @@ from advisor.runtimes.llama_cpp.layer_split import gpu_budget
 from advisor.units import GIB
 
 OTHERS_IN_VRAM = (0.0, 1.0, 2.0, 4.0)
-"""What the desktop, a browser or another model may hold in VRAM; assumed [GiB]."""
+"""VRAM of the desktop, a browser or another model; assumed [GiB]."""
 FEWER = (0.9, 0.75, 0.5, 0.25, 0.0)
-"""Shares of the layers on the GPU that may really be there."""
+"""Layers really on the GPU, as shares of the assumed number."""
 
 
 def narrow_link(situation: Situation) -> Trials:
-    """The link at fewer lanes or an older generation than the card can."""
+    """A link with fewer lanes or of an older generation than the card supports."""
     if not situation.takes(Route.STREAMED, Route.STAGED) or situation.machine.unified:
         return
     card = situation.machine.gpus[0]
@@ -39,9 +39,9 @@ def narrow_link(situation: Situation) -> Trials:
 
 
 def spilled(situation: Situation) -> Trials:
-    """What VRAM cannot hold beside other programs lies in RAM, and the GPU reads it over the link.
+    """VRAM overflow into RAM, which the GPU reads over the link.
 
-    Windows does so without a word; elsewhere the allocation fails.
+    Windows does this without a message; on other systems the allocation fails.
     """
     if not situation.machine.gpus or situation.machine.unified:
         return
@@ -83,7 +83,7 @@ def _carried(flow: Flow, share: float) -> Flow:
 
 
 def cpu_alone(situation: Situation) -> Trials:
-    """The runtime was built without the GPU, or does not find it: the processor does everything."""
+    """No GPU in use: the runtime was built without GPU support, or does not find the GPU."""
     if not situation.in_llama_cpp or not situation.takes(Route.RESIDENT):
         return
     without = replace(situation.machine, gpus=())
@@ -95,7 +95,7 @@ def cpu_alone(situation: Situation) -> Trials:
 
 
 def fewer_layers(situation: Situation) -> Trials:
-    """Some layers that should be on the GPU are left to the processor."""
+    """Fewer layers on the GPU than assumed."""
     if not situation.in_llama_cpp or not situation.machine.gpus:
         return
     now, layers = int(situation.placement.gpu_layers), situation.model.layers
@@ -115,7 +115,7 @@ def _beside(situation: Situation) -> PlacementStrategy:
 
 
 def whole_layers(situation: Situation) -> Trials:
-    """Experts stay with their layers: as many whole layers as fit are on the GPU."""
+    """Whole layers on the GPU, as many as fit, with their experts."""
     if (
         not situation.in_llama_cpp
         or not situation.machine.gpus
@@ -132,7 +132,7 @@ def whole_layers(situation: Situation) -> Trials:
 
 
 def cache_in_ram(situation: Situation) -> Trials:
-    """Keys and values lie in RAM, where the processor attends to them, layer by layer."""
+    """KV cache in RAM, with attention computed by the processor in every layer."""
     if not situation.in_llama_cpp or not situation.takes(Route.RESIDENT) or situation.cache_in_ram:
         return
     layers = np.ones(situation.model.layers)
@@ -141,7 +141,7 @@ def cache_in_ram(situation: Situation) -> Trials:
 
 
 def more_layers(situation: Situation) -> Trials:
-    """More on the GPU than a fit with a margin: further layers, or experts of further layers."""
+    """More layers, or experts of more layers, on the GPU than a placement with a margin allows."""
     now, layers = float(situation.placement.gpu_layers), float(situation.model.layers)
     moe = float(situation.placement.cpu_moe)
     if not situation.in_llama_cpp or not situation.machine.gpus or (now >= layers and not moe):

@@ -1,4 +1,4 @@
-"""Causes in RAM and drive: lower bandwidth, fewer pages cached."""
+"""Causes in RAM and drive: lower bandwidth, a smaller page cache."""
 
 from dataclasses import replace
 
@@ -11,18 +11,19 @@ from advisor.machine.quantity import Provenance
 from advisor.runtimes.llama_cpp.layer_split import SYSTEM_RAM
 
 SLOWER_RATES = {"DDR4": (2133, 2400, 2666), "DDR5": (3600, 4000, 4800)}
-"""Rates that modules run at without their profile, or when four share two channels [MT/s]. JEDEC's
-first speeds of each kind; AMD gives DDR5-3600 for four modules (Ryzen 9 7950X, specifications)."""
+"""Rates of modules without their XMP or EXPO profile, or of four modules on two channels [MT/s].
+JEDEC's first speeds of each type; AMD gives DDR5-3600 for four modules (Ryzen 9 7950X,
+specifications)."""
 FELT = 0.99
-"""Part of a speed down to which nobody feels a difference."""
+"""Relative speed above which a change is too small to count."""
 TAKEN = (0.25, 0.5)
-"""Shares of RAM that other programs may hold; assumed."""
+"""Shares of RAM that other programs may use; assumed."""
 SLOWER_DRIVES = ("NVMe PCIe 3.0 x4 (typical)", "USB 3.2 Gen 2 external SSD (typical)",
                  "SATA SSD (typical)", "7200 rpm HDD (typical)")  # fmt: skip
 
 
 def one_channel(situation: Situation) -> Trials:
-    """Half of the channels, or one of up to four, read their share of the bandwidth."""
+    """Only half of the memory channels in use, or one of up to four."""
     if not _modules_in_doubt(situation):
         return
     row, figure = situation.host_row, situation.machine.host.bandwidth
@@ -34,7 +35,7 @@ def one_channel(situation: Situation) -> Trials:
 
 
 def slow_modules(situation: Situation) -> Trials:
-    """Modules below the rate that the processor's row assumes."""
+    """Memory modules below the rate in the processor's catalogue row."""
     row, figure = situation.host_row, situation.machine.host.bandwidth
     if row is None or not row.memory_mts or not _modules_in_doubt(situation):
         return
@@ -55,9 +56,10 @@ def _modules_in_doubt(situation: Situation) -> bool:
 
 
 def pages_lost(situation: Situation) -> Trials:
-    """Weights in RAM are pages of the file; what other programs take is read from the drive again.
+    """Weights read again from the drive, because other programs use RAM.
 
-    On a drive, the page cache is smaller than was assumed.
+    Weights in RAM are pages of the file, which the system evicts; in a placement on the drive, the
+    page cache is smaller than assumed.
     """
     if not situation.in_llama_cpp or situation.machine.disk is None or situation.machine.unified:
         return
@@ -68,7 +70,10 @@ def pages_lost(situation: Situation) -> Trials:
 
 
 def _uncached(situation: Situation) -> Trials:
-    """Less page cache, where that costs time: of a scan larger than itself it keeps nothing."""
+    """A smaller page cache, where that is slower.
+
+    A cyclic scan larger than the cache finds no page in it, so that its size may not matter.
+    """
     slowest = float(rates(situation.estimate)[0].value)
     for share in (0.5, 0.0):
         cache = float(situation.placement.page_cache) * share
@@ -96,7 +101,7 @@ def _crowded(situation: Situation) -> Trials:
 
 
 def slow_drive(situation: Situation) -> Trials:
-    """A drive of a slower class than was assumed."""
+    """A drive of a slower class than assumed."""
     disk = situation.machine.disk
     if disk is None or disk.sequential.kind is Provenance.MEASURED:
         return

@@ -25,23 +25,23 @@ from advisor.model.model import Model
 from advisor.units import Array
 
 MOST_CONTEXT = (BY_NAME["context"].limits or (0.0, 0.0))[1]
-"""Largest context that a request may ask for [tokens]."""
+"""Largest context of a request [tokens]."""
 
 OLD_BUILD = "2024"
-"""Builds from before October 2024, as `catalog.constants.Scope` names them."""
+"""Builds from before October 2024, as in `catalog.constants.Scope`."""
 FORMATS = ("IQ2_XXS", "Q2_K", "Q3_K_M", "IQ4_XS", "Q4_K_M", "Q5_K_M", "Q6_K", "Q8_0", "BF16")
-"""Files that repositories offer beside each other, smallest first."""
+"""Formats that GGUF repositories usually offer together, smallest first."""
 BENCH_TOKENS = 128
 """Tokens that llama-bench generates, from an empty cache (`-n`, tools/llama-bench/README.md)."""
 DRAFTED = (1.5, 2.0)
-"""Tokens accepted for each step with a draft model or multi-token prediction: about 2 on Qwen 3.6
+"""Tokens per step with a draft model or multi-token prediction: about 2 on Qwen 3.6
 (https://hexdocs.pm/llama_cpp_ex/LlamaCppEx.MTP.html, 2026), less on other text."""
 CACHED = (0.5, 0.9)
-"""Shares of a prompt that may be kept from a request before; assumed."""
+"""Shares of a prompt that may be cached from an earlier request; assumed."""
 
 
 def whole_reply(situation: Situation) -> Trials:
-    """Tokens over the time of the whole reply, the prompt's included."""
+    """Speed measured over the whole reply, with the time of the prompt."""
     decode, prompt = rates(situation.estimate)
     if float(situation.work.fresh) > 0:
         rate = situation.work.output / situation.estimate.reply
@@ -50,7 +50,7 @@ def whole_reply(situation: Situation) -> Trials:
 
 
 def deeper_context(situation: Situation) -> Trials:
-    """More tokens in the cache than stated."""
+    """More tokens in the cache than assumed."""
     work = situation.work
     for share in (0.25, 0.5, 1.0):
         prompt = float(work.context) * share - float(work.output)
@@ -60,7 +60,7 @@ def deeper_context(situation: Situation) -> Trials:
 
 
 def more_context(situation: Situation) -> Trials:
-    """More cache allocated, which leaves VRAM for fewer layers."""
+    """A larger context allocated, which leaves VRAM for fewer layers."""
     if not situation.in_llama_cpp or not situation.machine.gpus:
         return
     for factor in (2, 4, 8, 16):
@@ -73,7 +73,7 @@ def more_context(situation: Situation) -> Trials:
 
 
 def _less_on_gpu(situation: Situation, estimate: Estimate) -> bool:
-    """Fewer layers, or experts of fewer, lie on the GPU."""
+    """Whether fewer layers, or experts of fewer layers, are on the GPU."""
     if estimate.placement is None:
         return False
     layers, moe = float(estimate.placement.gpu_layers), float(estimate.placement.cpu_moe)
@@ -83,7 +83,7 @@ def _less_on_gpu(situation: Situation, estimate: Estimate) -> bool:
 
 
 def _fitted(situation: Situation, context: float, model: Model | None = None) -> Estimate | None:
-    """Estimate with llama.cpp's own fit; None if all of it stays in VRAM."""
+    """Estimate with llama.cpp's automatic placement; None if the same model fits VRAM whole."""
     work = replace(situation.work, context=context)
     whole = situation.placed(
         Settings(), strategy=PlacementStrategy.GPU_RESIDENT, work=work, model=model
@@ -126,7 +126,7 @@ def _in_format(situation: Situation, form: str, model: Model) -> Trials:
 
 
 def old_build(situation: Situation) -> Trials:
-    """llama.cpp from before flash attention and graphs became usual."""
+    """A build of llama.cpp from before flash attention and CUDA graphs were usual."""
     scope = situation.constants.scope
     if situation.in_llama_cpp and not scope.build:
         aged = situation.constants.bound(replace(scope, build=OLD_BUILD))
@@ -134,7 +134,7 @@ def old_build(situation: Situation) -> Trials:
 
 
 def no_flash_attention(situation: Situation) -> Trials:
-    """The cache is read as old builds read it; everything else is as today."""
+    """No flash attention: the cache is read as fast as in old builds, all else as today."""
     scope, gpus = situation.constants.scope, situation.machine.gpus
     if not situation.in_llama_cpp or not gpus or scope.build:
         return
@@ -145,7 +145,7 @@ def no_flash_attention(situation: Situation) -> Trials:
 
 
 def no_repacking(situation: Situation) -> Trials:
-    """The processor reads weights in the file's layout; with a GPU beside it, it always does."""
+    """Weights in the file's layout on the processor; with a GPU this is always the case."""
     quantized = situation.model.decode_class not in ("f16", "f32")
     in_ram = situation.estimate.strategy is PlacementStrategy.CPU_OFFLOAD
     mainline = situation.in_llama_cpp and not situation.constants.scope.build
@@ -165,7 +165,7 @@ def _unpacked(flow: Flow) -> Flow:
 
 
 def all_users(situation: Situation) -> Trials:
-    """Tokens of all users counted together."""
+    """Speed measured over all users together."""
     decode, prompt = rates(situation.estimate)
     users = float(situation.work.users)
     if users > 1:
@@ -174,7 +174,7 @@ def all_users(situation: Situation) -> Trials:
 
 
 def empty_context(situation: Situation) -> Trials:
-    """Measured from an empty cache, as llama-bench does."""
+    """Speed measured from an empty cache, as by llama-bench."""
     bench = replace(situation.work, prompt=0, cached=0, output=BENCH_TOKENS)
     decode, _ = rates(replace(situation.estimate, work=bench))
     _, prompt = rates(situation.estimate)
@@ -182,7 +182,7 @@ def empty_context(situation: Situation) -> Trials:
 
 
 def drafted_tokens(situation: Situation) -> Trials:
-    """Several tokens from one step."""
+    """Several tokens per step, by drafting."""
     decode, prompt = rates(situation.estimate)
     for accepted in DRAFTED:
         faster = times(decode, accepted)
@@ -190,7 +190,7 @@ def drafted_tokens(situation: Situation) -> Trials:
 
 
 def kept_prompt(situation: Situation) -> Trials:
-    """A part of the prompt was in the cache already, and was counted as if it had been read."""
+    """A part of the prompt in the cache already, but counted in its speed."""
     decode, _ = rates(situation.estimate)
     for share in CACHED:
         kept = np.floor(situation.work.prompt * share)
@@ -202,5 +202,5 @@ def kept_prompt(situation: Situation) -> Trials:
 
 
 def _over(situation: Situation, shorter: Estimate) -> Array:
-    """Tokens counted for each one read."""
+    """Ratio of counted prompt tokens to computed ones."""
     return situation.work.fresh / np.maximum(shorter.work.fresh, 1.0)

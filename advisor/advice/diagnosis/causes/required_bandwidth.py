@@ -12,23 +12,23 @@ from advisor.machine.quantity import Quantity
 from advisor.units import GB, Array
 
 FURTHEST = 64.0
-"""Bandwidths are tried up to so many times the assumed one, and down to its share [1]."""
+"""Largest factor above and below the assumed bandwidth that is tried."""
 STEPS = 513
-"""Bandwidths tried, evenly on a logarithmic scale."""
+"""Number of bandwidths tried, evenly spaced on a logarithmic scale."""
 LEAST_SHARE = 0.1
-"""Share of a token's time from which a bandwidth is worth doubting."""
+"""Smallest share of a token's time for a bandwidth to be tried."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Needed:
-    """A bandwidth that by itself would give the measured speed.
+    """A bandwidth that alone would give the measured speed.
 
     Attributes:
-        what: whose.
-        assumed: what the prediction took [B/s].
-        value: what it would have to be [B/s]; None where none is enough by itself.
-        most: what it can be at most [B/s]; None where nobody says.
-        test: how to measure it.
+        what: name of the bandwidth, in words.
+        assumed: bandwidth of the prediction [B/s].
+        value: required bandwidth [B/s]; None where no value of it gives the speed.
+        most: highest possible bandwidth [B/s]; None where unknown.
+        test: command that measures it.
     """
 
     what: str
@@ -48,11 +48,11 @@ class _Rate:
     """A bandwidth of a machine.
 
     Attributes:
-        what: in words.
-        test: how to measure it.
-        figure: as the machine has it.
-        most: what it can be at most [B/s]; None where nobody says.
-        scaled: the estimate with so many times of it.
+        what: name of the bandwidth, in words.
+        test: command that measures it.
+        figure: value in the machine [B/s].
+        most: highest possible bandwidth [B/s]; None where unknown.
+        scaled: estimate with the bandwidth multiplied by a factor.
     """
 
     what: str
@@ -63,11 +63,11 @@ class _Rate:
 
 
 def needed(situation: Situation, measured: float) -> Iterator[Needed]:
-    """Each bandwidth that a good part of a token's time goes to, the largest part first.
+    """Required bandwidths of the routes with a large share of a token's time, largest first.
 
     Args:
-        situation: the estimate.
-        measured: tokens per second of each user.
+        situation: estimate under diagnosis.
+        measured: measured speed of each user [tokens/s].
     """
     parts = situation.estimate.step.parts if situation.estimate.step else {}
     seconds = {route: float(parts.get(route, 0.0)) for route in RATES}
@@ -86,7 +86,7 @@ def needed(situation: Situation, measured: float) -> Iterator[Needed]:
 
 
 def _factor(rate: _Rate, measured: float) -> float | None:
-    """Factor on the bandwidth that gives a speed; None if no factor does."""
+    """Factor on the bandwidth that gives the measured speed; None if none does."""
     sweep = np.geomspace(1 / FURTHEST, FURTHEST, STEPS)
     decode = rate.scaled(sweep).decode
     if decode is None:
@@ -168,4 +168,4 @@ RATES: Mapping[Route, Callable[[Situation], _Rate | None]] = {
     Route.PAGED: _drive,
     Route.STAGED: _drive,
 }
-"""Which bandwidth stands behind a route."""
+"""Bandwidth that limits each route."""

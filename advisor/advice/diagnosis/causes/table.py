@@ -7,11 +7,11 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.probes.system import operating_system
 
 SYSTEMS = {"linux": "Linux", "win32": "Windows", "darwin": "macOS"}
-"""Operating systems as data/diagnosis/causes.csv names them, by `sys.platform`."""
+"""Operating systems of data/diagnosis/causes.csv, by `sys.platform`."""
 
 
 def this_system() -> str:
-    """The operating system that the program runs on; empty for others."""
+    """Operating system of this machine; empty for one without causes of its own."""
     return SYSTEMS.get(operating_system(), "")
 
 
@@ -20,17 +20,17 @@ class CauseRow:
     """One row of data/diagnosis/causes.csv.
 
     Attributes:
-        key: of `causes.CAUSES`, which works out what follows from it.
-        vendor: of the first GPU that the row is for; empty for any.
-        system: operating system that the row is for; empty for any.
-        cause: what is otherwise than assumed, as a clause.
-        prior: how often it is so, before anything is measured, from 0 to 1. Nobody has counted:
-            it is our judgement of what people report, and only the order it gives matters.
-        test: what to look at, and what it says.
-        command: what to type for it; empty where there is only something to look at.
-        fix: what to do about it.
-        source: where test and options are documented.
-        retrieved: when it was read.
+        key: key of `causes.CAUSES`, which computes its speeds.
+        vendor: vendor of the first GPU that the row applies to; empty for any.
+        system: operating system that the row applies to; empty for any.
+        cause: difference from what was assumed, as a clause.
+        prior: frequency of the cause before any measurement, 0 to 1; our judgement of reports, not
+            a count: only the order matters.
+        test: what to check, and what the result means.
+        command: command of the test; empty where there is none.
+        fix: remedy.
+        source: documentation of the test and its options.
+        retrieved: date when the source was read.
         note: further sources.
     """
 
@@ -49,17 +49,17 @@ class CauseRow:
 
 @cache
 def cause_rows() -> tuple[CauseRow, ...]:
-    """All rows, as the file has them."""
+    """All rows, in the order of the file."""
     return read(DATA / "diagnosis/causes.csv", CauseRow)
 
 
 def row_for(key: str, vendor: str, system: str) -> CauseRow | None:
-    """The row of a cause that suits a machine best; None where none does.
+    """Most specific row of a cause for a machine; None where none applies.
 
     Args:
-        key: of the cause.
-        vendor: of the first GPU; empty for none.
-        system: operating system; empty where unknown, which rules nothing out.
+        key: key of the cause.
+        vendor: vendor of the first GPU; empty for none.
+        system: operating system; empty where unknown, which excludes no row.
     """
     fitting = [
         row
