@@ -17,6 +17,9 @@ theme.style()
 page = st.navigation(
     [
         st.Page(UI / "pages" / "advise.py", title="Advise", icon=":material/speed:", default=True),
+        st.Page(UI / "pages" / "find.py", title="Find", icon=":material/search:", url_path="find"),
+        st.Page(UI / "pages" / "runnable.py", title="What can I run?", icon=":material/checklist:",
+                url_path="run"),
         st.Page(UI / "pages" / "calibrate.py", title="Calibrate", icon=":material/tune:",
                 url_path="calibrate"),
         st.Page(UI / "pages" / "reports.py", title="Reports", icon=":material/description:",

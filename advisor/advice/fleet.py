@@ -127,7 +127,7 @@ class Fleet:
             work: what is asked; its context may be several, shape (contexts,).
             runtime: that runs it.
             strategy: where the model lies.
-            skip: machines that need no answer, shape as the result's.
+            skip: machines that need no answer, shape as the result's or (machines,).
             as_asked: leave out machines on which the runtime takes another format.
         """
         contexts = np.atleast_1d(np.asarray(work.context, dtype=float))
@@ -139,15 +139,15 @@ class Fleet:
             fits=np.zeros(shape, dtype=bool),
             **{name: np.full(shape, np.nan) for name in _COLUMNS},
         )
+        wanted = np.broadcast_to(np.True_ if skip is None else ~skip, shape)
         if self.machines and strategy in runtime.strategies:
             for members, model in self._groups(asked, runtime):
-                unwanted = as_asked and model.format != asked.format
-                if unwanted or (skip is not None and skip[..., members].all()):
+                other = as_asked and model.format != asked.format
+                if other or not wanted[:, members].any():
                     continue
                 stack = self._stack(members, len(contexts), links=runtime.reads_over_link)
-                open_to = np.ones(shape, bool) if skip is None else ~skip
                 for mask, part in _estimates(
-                    stack, model, work, contexts, runtime, strategy, open_to[:, members]
+                    stack, model, work, contexts, runtime, strategy, wanted[:, members]
                 ):
                     _fill(found, members, mask, part)
         return found if np.ndim(work.context) else _first(found)

@@ -11,6 +11,7 @@ from advisor.advice.finder.target import Hit, Target
 from advisor.advice.options.question import Question
 from advisor.advice.ownership import Ownership, form_of
 from advisor.advice.quality import quality_rows
+from advisor.catalog.inputs import TARGET, in_usd
 from advisor.cli import options
 from advisor.cli.command import added, show
 from advisor.errors import InputError
@@ -35,9 +36,12 @@ def add(commands: Any) -> None:
     options.add_machine(one)
     options.add_money(one)
     target = one.add_argument_group("target")
-    target.add_argument("--min-tps", type=float, default=0.0, metavar="T", help="least tokens/s")
-    target.add_argument("--max-usd-per-month", type=float, metavar="USD", help="most of a month")
-    target.add_argument("--max-usd", type=float, metavar="USD", help="most at once")
+    for entry in TARGET:
+        default = 0.0 if entry.name == "min_tps" else None
+        target.add_argument(
+            entry.option, type=float, default=default, metavar="TPS" if default == 0.0 else "USD",
+            help=f"{entry.label.lower()}: {entry.help}",
+        )  # fmt: skip
 
 
 def _find(args: argparse.Namespace) -> None:
@@ -56,9 +60,8 @@ def _find(args: argparse.Namespace) -> None:
         ownership=Ownership(form=form_of(options.machine_of(args))),
         today=today(),
     )
-    target = Target(
-        min_tps=args.min_tps, max_usd_per_month=args.max_usd_per_month, max_usd=args.max_usd
-    )
+    stated = {entry.name: getattr(args, entry.name) for entry in TARGET}
+    target = Target(**in_usd(stated, options.currency_of(args).usd))
     formats = (args.quant,) if args.quant else ()
     caches = (args.kv_type,) if args.kv_type else ()
     found = find(question, target, runtimes, formats, caches)

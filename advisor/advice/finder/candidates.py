@@ -37,11 +37,9 @@ def candidates(host: Machine) -> list[Candidate]:
     """Every card of the catalogue in every count, in one host, and every whole machine.
 
     Args:
-        host: whose processor, RAM and drive stay; a desktop of typical parts where it takes no
-            card, as a Mac or a laptop.
+        host: whose processor, RAM and drive stay, as `card_host` has it.
     """
-    if not room_for(form_of(host), 1) or host.unified:
-        host = from_spec.machine(MachineSpec())
+    host = card_host(host)
     rows = (row for row in gpu_rows().values() if not row.unified)
     cards = [from_catalog.gpu(row.name) for row in rows]
     several = [
@@ -51,6 +49,15 @@ def candidates(host: Machine) -> list[Candidate]:
     ]
     whole = [Candidate(name=name, machine=m, whole=True) for name, m in whole_machines()]
     return [*several, *whole]
+
+
+def card_host(host: Machine) -> Machine:
+    """A machine that cards go into: the one given, or a desktop of typical parts for one that takes
+    none.
+    """
+    if room_for(form_of(host), 1) and not host.unified:
+        return host
+    return from_spec.machine(MachineSpec())
 
 
 class _Host:

@@ -20,7 +20,7 @@ from advisor.advice.options.question import Question
 from advisor.advice.power import PowerDraw, draw_of, idle_hours, monthly_energy
 from advisor.advice.use import computing_seconds, rented_hours, session_seconds
 from advisor.model.model import Floats
-from advisor.units import DAYS_PER_MONTH, HOURS_PER_MONTH
+from advisor.units import HOURS_PER_MONTH
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,9 +110,9 @@ class Bills:
         """
         use, money = self.use, self.use.money
         each = computing_seconds(first_token, decode, use.generated) / float(use.work.users)
-        busy = each * money.replies_per_day * DAYS_PER_MONTH / SECONDS_PER_HOUR
+        busy = each * money.replies_per_day * money.days / SECONDS_PER_HOUR
         busy = np.minimum(busy, HOURS_PER_MONTH)
-        waits = idle_hours(money.hours_on_per_day * DAYS_PER_MONTH, busy)
+        waits = idle_hours(money.hours_on_per_day * money.days, busy)
         idle = np.array([draw.idle for draw in self.draws])[candidate]
         full = np.array([draw.busy for draw in self.draws])[candidate]
         return np.asarray(
@@ -134,13 +134,14 @@ class Bills:
         """
         use, money = self.use, self.use.money
         if money.rented_hours_per_day is not None:
-            return usd_per_hour * money.rented_hours_per_day * DAYS_PER_MONTH
+            return usd_per_hour * money.rented_hours_per_day * money.days
         turn = session_seconds(
             first_token, decode, money.thinking_tokens, use.shown, money.reading_tps
         )
         starts = money.starts_per_day if money.replies_per_day else 0.0
         start = 60.0 * money.start_minutes + np.nan_to_num(load)
-        hours = rented_hours(turn / float(use.work.users), money.replies_per_day, starts, start)
+        each = turn / float(use.work.users)
+        hours = rented_hours(each, money.replies_per_day, starts, start, money.days)
         return np.asarray(usd_per_hour * hours)
 
 

@@ -4,7 +4,7 @@ GGUF formats stand in the order of their published loss (data/models/format_loss
 those of serving engines by their bits.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from advisor.errors import Refusal, UnknownName
 from advisor.model import catalog
@@ -20,15 +20,19 @@ CACHES = tuple(sorted(KV_BYTES_PER_VALUE, key=lambda name: -KV_BYTES_PER_VALUE[n
 """Formats of the cache, the largest first."""
 
 
-def in_formats(model: Model, formats: Iterable[str] = FORMATS) -> list[Model]:
-    """The model in each format that it can have; alone where it comes in its own only."""
-    able = []
+def in_formats(model: Model, formats: Iterable[str] = FORMATS) -> Iterator[Model]:
+    """The model in each format that it can have, one after the other; alone where it comes in its
+    own only.
+    """
+    able = False
     for form in formats:
         try:
-            able.append(catalog.in_format(model.architecture, form))
+            yield catalog.in_format(model.architecture, form)
         except (Refusal, UnknownName):
             continue
-    return able or [model]
+        able = True
+    if not able:
+        yield model
 
 
 def cache_types(runtime: Runtime) -> tuple[str, ...]:

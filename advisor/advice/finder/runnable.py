@@ -5,10 +5,10 @@ is, the fastest. Models that keep up with a reader come first, by their score; t
 score. Models without a published score are listed apart, by speed.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from advisor.advice.finder.formats import in_formats
 from advisor.advice.quality import QualityRow, quality_rows
 from advisor.advice.speeds import Speed, speed_of
 from advisor.catalog.constants import fitted_constants
@@ -19,6 +19,7 @@ from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.model import Model
+from advisor.model.native_formats import USUAL, native_format, usual_format
 from advisor.runtimes import LLAMA_CPP, Runtime
 
 FORMATS = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "IQ4_XS", "Q3_K_M", "IQ3_XXS", "Q2_K")
@@ -65,25 +66,28 @@ def runnable(
         names: models to try; all curated ones where none are given.
         runtime: that runs them.
     """
-    found = []
-    for name in names or catalog.model_rows():
-        try:
-            forms = in_formats(catalog.model(name, "Q4_K_M"), FORMATS)
-        except Refusal:
-            continue
-        best = _best(forms, machine, work, runtime, reading_tps)
-        if best is not None:
-            found.append(best)
-    return sorted(found, key=_order)
+    best = (
+        _best(_formats(name), machine, work, runtime, reading_tps)
+        for name in names or catalog.model_rows()
+    )
+    return sorted(filter(None, best), key=_order)
 
 
-def _order(one: Runnable) -> tuple[bool, bool, float, float]:
-    score = one.quality.score if one.quality else 0.0
-    return (one.quality is None, not one.keeps_up, -score, -one.speed.decode)
+def _formats(name: str) -> Iterator[Model]:
+    """A model in each format, its makers' own first."""
+    own = usual_format(native_format(name))
+    for form in dict.fromkeys((*((own,) if own != USUAL else ()), *FORMATS)):
+        with suppress(Refusal):
+            yield catalog.model(name, form)
+
+
+def _order(row: Runnable) -> tuple[bool, bool, float, float]:
+    score = row.quality.score if row.quality else 0.0
+    return (row.quality is None, not row.keeps_up, -score, -row.speed.decode)
 
 
 def _best(
-    forms: Sequence[Model], machine: Machine, work: Workload, runtime: Runtime, reading_tps: float
+    forms: Iterable[Model], machine: Machine, work: Workload, runtime: Runtime, reading_tps: float
 ) -> Runnable | None:
     fastest: tuple[Model, Speed] | None = None
     for model in forms:
@@ -112,9 +116,9 @@ def _speed(model: Model, machine: Machine, work: Workload, runtime: Runtime) -> 
     for strategy in runtime.strategies:
         if strategy is PlacementStrategy.GPU_RESIDENT and not _could_hold(model, machine):
             continue
-        one = estimate(model, machine, work, runtime, strategy, fitted_constants())
-        if bool(one.fits):
-            return speed_of(one)
+        trial = estimate(model, machine, work, runtime, strategy, fitted_constants())
+        if bool(trial.fits):
+            return speed_of(trial)
     return None
 
 
@@ -132,7 +136,7 @@ def _longest(
     sizes = [size for size in CONTEXTS if float(work.context) < size <= most]
     for context in sizes:
         longer = replace(work, context=context)
-        one = estimate(model, machine, longer, runtime, speed.strategy, fitted_constants())
-        if bool(one.fits):
+        trial = estimate(model, machine, longer, runtime, speed.strategy, fitted_constants())
+        if bool(trial.fits):
             return float(context)
     return float(work.context)

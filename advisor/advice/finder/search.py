@@ -25,6 +25,7 @@ from advisor.advice.speeds import Speed
 from advisor.machine.machine import Machine
 from advisor.model.model import Floats, Model
 from advisor.runtimes import RUNTIMES, Runtime
+from advisor.units import GIB
 
 Compute = Callable[[Machine, Sequence[Case]], Combinations]
 
@@ -62,7 +63,7 @@ def find(
         caches: formats of the cache; all that a runtime has where none are given.
         compute: what answers the cases: this process, or a cluster.
     """
-    models = in_formats(question.asked, formats or FORMATS)
+    models = list(in_formats(question.asked, formats or FORMATS))
     wanted = cases(models, question.work, runtimes, caches, target.min_tps)
     rows = compute(question.machine, wanted)
     tried, _ = fleet_of(question.machine)
@@ -138,6 +139,8 @@ def _hit(
         machine=candidate.name,
         count=candidate.count,
         whole=candidate.whole,
+        gpu=candidate.machine.gpus[0].name,
+        ram_gib=float(candidate.machine.host.memory.value) / GIB,
         context=float(rows.context[row]),
         users=float(question.work.users),
         kv_type=CACHES[rows.cache[row]],

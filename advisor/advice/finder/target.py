@@ -37,6 +37,8 @@ class Hit:
         machine: GPU, or whole machine.
         count: GPUs of it.
         whole: it is sold as one.
+        gpu: name of its GPUs.
+        ram_gib: main memory, which the GPU of a whole machine shares [GiB].
         context: cache for each user [tokens].
         users: served together.
         kv_type: format of the cache.
@@ -54,6 +56,8 @@ class Hit:
     machine: str
     count: int
     whole: bool
+    gpu: str
+    ram_gib: float
     context: float
     users: float
     kv_type: str

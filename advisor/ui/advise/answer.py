@@ -9,17 +9,13 @@ from advisor.advice import crossover
 from advisor.advice.advise import Advice, advise
 from advisor.advice.crossover import Crossover
 from advisor.advice.offers import MoneyInputs
-from advisor.calibration.imported_machine import named_machine
-from advisor.calibration.imported_store import is_imported
-from advisor.calibration.local_machine import this_machine
 from advisor.cost_model.workload import Workload
-from advisor.machine.from_name import machine_by_name
-from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.model.resolve import ResolvedModel
 from advisor.reports.document import ReportDocument
 from advisor.reports.from_advice import document
 from advisor.ui.sidebar.choices import Choices
+from advisor.ui.sidebar.chosen_machine import machine_of
 from advisor.ui.sidebar.model_choice import Picked
 
 
@@ -69,7 +65,7 @@ def answer(
     Raises:
         AdvisorError: choices that cannot be; the message says why.
     """
-    here = _machine(choices)
+    here = machine_of(choices)
     found = picked.in_format(choices.form)
     work, money = choices.workload(), choices.money()
     advice = advise(
@@ -92,14 +88,3 @@ def answer(
             advice, here, work, money, asked=found.model, inputs=choices.parameters()
         ),
     )
-
-
-def _machine(choices: Choices) -> Machine:
-    """Measured elsewhere before presets, as on the command line."""
-    inputs = choices.machine_inputs()
-    if choices.this_machine:
-        return this_machine(inputs)
-    if choices.named is None:
-        return machine(inputs)
-    by_name = named_machine if is_imported(choices.named) else machine_by_name
-    return by_name(choices.named, inputs)

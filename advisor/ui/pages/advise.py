@@ -7,27 +7,18 @@ from advisor.formatting import show_money_in
 from advisor.ui.advise import page
 from advisor.ui.advise.answer import answer
 from advisor.ui.parts.waiting import waiting
-from advisor.ui.sidebar import form, machine_panel, permalink
+from advisor.ui.sidebar import form, machine_panel, opened_link
+from advisor.ui.sidebar.fields import fields
 
 WAIT = "Reading the model and working out the answer."
 
-if "link_problems" not in st.session_state:
-    said = st.query_params.to_dict()
-    names = permalink.respelled(said)
-    if names and "link_respelled" not in st.session_state:
-        # Widgets take their values from the address before this page runs, so it runs again: once.
-        st.session_state["link_respelled"] = True
-        st.query_params.update(names)
-        st.rerun()
-    st.session_state["link_problems"] = permalink.problems(said)
+opened_link.read("link", fields())
 
 # The first answer may have to wait for the network.
-with waiting("" if "link_choices" in st.session_state else WAIT):
+with waiting(WAIT if opened_link.first("link") else ""):
     wanted, chosen = form.choices()
     show_money_in(chosen.paying())
-    # What was wrong with the link matters until something is changed.
-    if st.session_state.setdefault("link_choices", chosen) != chosen:
-        st.session_state["link_problems"] = ()
+    problems = opened_link.problems("link", chosen)
     failure = None
     if not wanted.problem:
         st.session_state["last_asked"] = wanted.picked, chosen
@@ -36,8 +27,8 @@ with waiting("" if "link_choices" in st.session_state else WAIT):
         except AdvisorError as error:
             failure = error
 if wanted.problem:
-    page.unanswered(wanted.problem, st.session_state["link_problems"])
+    page.unanswered(wanted.problem, problems)
 elif failure:
     page.impossible(wanted.picked, chosen, failure)
 else:
-    page.show(advice, st.session_state["link_problems"])
+    page.show(advice, problems)

@@ -10,7 +10,7 @@ from advisor.reports.store import ReportStore, open_store
 
 LOCAL = "http://localhost:8501/"
 PUBLIC_VARIABLE = "ADVISOR_PUBLIC_URL"
-PAGES = ("reports", "calibrate", "accuracy")
+PAGES = ("find", "run", "reports", "calibrate", "accuracy")
 
 
 @st.cache_resource(show_spinner=False, max_entries=1)

@@ -235,13 +235,20 @@ class Choices:
             disk_gbs=self.drivespeed,
         )
 
-    def command(self) -> str:
-        """The same comparison on the command line, what is at its default left out."""
+    def command(
+        self, name: str = "advise", more: Iterable[tuple[str, float | str | None]] = ()
+    ) -> str:
+        """The same on the command line, what is at its default left out.
+
+        Args:
+            name: of the command.
+            more: options of its own.
+        """
         spec = self.machine_inputs()
         rents, prices = self._typed_prices()
         here = "this" if self.this_machine and not spec.empty else self.named
         named = {
-            "--model": uploads.as_file(self.model),
+            "--model": uploads.as_file(self.model) if self.model else None,
             "--quant": self.form,
             "--machine": here,
             "--runtime": None if self.runtime == ANY else self.runtime,
@@ -258,6 +265,7 @@ class Choices:
             ("--form", None if self.formfactor == BY_PARTS else self.formfactor),
             *(("--own-price", f"{name}={amount:g}") for name, amount in prices),
             *(("--own-rent", f"{gpu}={amount:g}") for gpu, amount in rents),
+            *more,
         ]  # fmt: skip
         words = (
             f"{option} {shlex.quote(f'{value:g}' if isinstance(value, float) else str(value))}"
@@ -265,7 +273,7 @@ class Choices:
             if value is not None
         )
         flags = ("--nvlink",) if spec.bridge else ()
-        return " ".join(("python -m advisor advise", *words, *flags))
+        return " ".join((f"python -m advisor {name}", *words, *flags))
 
     def _currency(self) -> Iterable[tuple[str, float | str]]:
         paying = self.paying()

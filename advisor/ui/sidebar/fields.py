@@ -133,7 +133,7 @@ class Amount:
 Field = Pick | Amount
 
 
-def _number(
+def number(
     key: str, name: str, step: float, *, default: float | None = None, placeholder: str = "",
     label: str = "",
 ) -> Amount:  # fmt: skip
@@ -190,8 +190,8 @@ def _model() -> tuple[Field, ...]:
             key="context", label="Context", kind="context", options=tuple(CONTEXTS), default="8k",
             help="Tokens that the cache has room for, for each user.",
         ),
-        _number("users", "users", 1, default=int(WORK.users)),
-        _number("replies", "replies_per_day", 10, default=SPENT.replies_per_day),
+        number("users", "users", 1, default=int(WORK.users)),
+        number("replies", "replies_per_day", 10, default=SPENT.replies_per_day),
     )  # fmt: skip
 
 
@@ -222,7 +222,7 @@ def _machine() -> tuple[Field, ...]:
             free=True,
             help=f"Choose one to see what this machine would do with it. {ANY_NAME}.",
         ),
-        _number("gpus", "gpu_count", 1, default=1),
+        number("gpus", "gpu_count", 1, default=1),
         Pick(
             key="gpu2", label="And a GPU of another kind", kind="GPU", options=(NONE, *gpus),
             default=NONE, free=True,
@@ -238,14 +238,14 @@ def _machine() -> tuple[Field, ...]:
             default=from_spec.TYPICAL_HOST, free=True,
             help=f"{ANY_NAME}: i7-13700K, 2x EPYC 7763, Ryzen 7 5800X3D.",
         ),
-        _number("ram", "ram_gb", 8, default=from_spec.TYPICAL_RAM_GIB),
-        _number("pool", "ram_gb", 8, placeholder="as in the catalogue", label="Memory (GB)"),
-        _number("ramspeed", "ram_gbs", 1.0, placeholder="estimated"),
+        number("ram", "ram_gb", 8, default=from_spec.TYPICAL_RAM_GIB),
+        number("pool", "ram_gb", 8, placeholder="as in the catalogue", label="Memory (GB)"),
+        number("ramspeed", "ram_gbs", 1.0, placeholder="estimated"),
         Pick(
             key="drive", label="Drive", kind="drive", options=tuple(disk_rows()),
             default=from_spec.TYPICAL_DISK,
         ),
-        _number("drivespeed", "disk_gbs", 0.1, placeholder="estimated"),
+        number("drivespeed", "disk_gbs", 0.1, placeholder="estimated"),
         Pick(
             key="link", label="Link to the GPU", kind="link", options=links, default=AUTO,
             help="Auto: as the GPU's datasheet has it.",
@@ -265,38 +265,38 @@ def _more() -> tuple[Field, ...]:
             key="kv", label="KV cache", kind="KV type", options=tuple(KV_BYTES_PER_VALUE),
             default="f16", help="Format of the cache. q8_0 takes half of f16.",
         ),
-        _number("prompt", "prompt", 128, default=float(WORK.prompt)),
-        _number("output", "output", 64, default=float(WORK.output)),
-        _number("ubatch", "ubatch", 128, default=float(WORK.ubatch)),
-        _number("layers", "gpu_layers", 1, placeholder="find"),
-        _number("experts", "cpu_moe", 1, placeholder="find"),
-        _number("cache", "cache_gb", 4, placeholder="what is free"),
+        number("prompt", "prompt", 128, default=float(WORK.prompt)),
+        number("output", "output", 64, default=float(WORK.output)),
+        number("ubatch", "ubatch", 128, default=float(WORK.ubatch)),
+        number("layers", "gpu_layers", 1, placeholder="find"),
+        number("experts", "cpu_moe", 1, placeholder="find"),
+        number("cache", "cache_gb", 4, placeholder="what is free"),
     )  # fmt: skip
 
 
 def _money() -> tuple[Field, ...]:
     return (
-        _number("hour", "usd_per_hour_of_time", 5, default=SPENT.usd_per_hour_of_time),
-        _number("days", "days_per_week", 1.0, default=SPENT.days_per_week),
-        _number("within", "answer_hours", 1.0, default=SPENT.answer_hours),
-        _number("rentday", "rented_hours_per_day", 1, placeholder="by use"),
-        _number("starts", "starts_per_day", 1.0, default=SPENT.starts_per_day),
-        _number("startmin", "start_minutes", 1.0, default=SPENT.start_minutes),
-        _number("thinking", "thinking_tokens", 256, default=SPENT.thinking_tokens),
-        _number("reading", "reading_tps", 1.0, default=SPENT.reading_tps),
-        _number("on", "hours_on_per_day", 1.0, default=SPENT.hours_on_per_day),
-        _number("months", "purchase_months", 6, default=SPENT.purchase_months),
-        _number("kwh", "usd_per_kwh", 0.01, default=SPENT.usd_per_kwh),
-        _number("apiin", "api_usd_in", 0.05, placeholder="as listed"),
-        _number("apiout", "api_usd_out", 0.05, placeholder="as listed"),
-        _number("apispeed", "api_tps", 10.0, placeholder="as published"),
+        number("hour", "usd_per_hour_of_time", 5, default=SPENT.usd_per_hour_of_time),
+        number("days", "days_per_week", 1.0, default=SPENT.days_per_week),
+        number("within", "answer_hours", 1.0, default=SPENT.answer_hours),
+        number("rentday", "rented_hours_per_day", 1, placeholder="by use"),
+        number("starts", "starts_per_day", 1.0, default=SPENT.starts_per_day),
+        number("startmin", "start_minutes", 1.0, default=SPENT.start_minutes),
+        number("thinking", "thinking_tokens", 256, default=SPENT.thinking_tokens),
+        number("reading", "reading_tps", 1.0, default=SPENT.reading_tps),
+        number("on", "hours_on_per_day", 1.0, default=SPENT.hours_on_per_day),
+        number("months", "purchase_months", 6, default=SPENT.purchase_months),
+        number("kwh", "usd_per_kwh", 0.01, default=SPENT.usd_per_kwh),
+        number("apiin", "api_usd_in", 0.05, placeholder="as listed"),
+        number("apiout", "api_usd_out", 0.05, placeholder="as listed"),
+        number("apispeed", "api_tps", 10.0, placeholder="as published"),
         Pick(
             key="currency", label="Currency", kind="currency", options=CURRENCIES,
             default=US_DOLLAR.code,
             help="Of all amounts that you type and read; quoted prices keep the dollars of their "
             "sources.",
         ),
-        _number("rate", "usd_rate", 0.01, placeholder="type today's"),
+        number("rate", "usd_rate", 0.01, placeholder="type today's"),
         Pick(
             key="rentgpu", label="Own rent for", kind="GPU",
             options=(NONE, *gpu_rows()), default=NONE,
@@ -329,6 +329,6 @@ def _having() -> tuple[Field, ...]:
             options=(BY_PARTS, *(form.value for form in Form)), default=BY_PARTS,
             help="A laptop, Mac or mini PC takes no card inside. By its parts: as it seems.",
         ),
-        _number("resale", "resale", 50.0, default=Ownership().resale),
-        _number("rentedat", "rented_at", 0.05, default=0.5),
+        number("resale", "resale", 50.0, default=Ownership().resale),
+        number("rentedat", "rented_at", 0.05, default=0.5),
     )  # fmt: skip

@@ -1,5 +1,7 @@
 """The sidebar: what is run, where, how it is asked, what time and money are worth."""
 
+from dataclasses import MISSING
+from dataclasses import fields as attributes
 from typing import Any
 
 import streamlit as st
@@ -8,7 +10,7 @@ from advisor.calibration import imported_store
 from advisor.machine.catalog import gpu_bridges
 from advisor.ui.sidebar import machine_panel, model_panel, taken_as
 from advisor.ui.sidebar.choices import Choices
-from advisor.ui.sidebar.fields import ANOTHER, NAMED, NONE, RENTED, THIS
+from advisor.ui.sidebar.fields import ANOTHER, NAMED, NONE, RENTED, THIS, fields
 from advisor.ui.sidebar.widgets import always_in_address, ask, pair
 
 
@@ -20,10 +22,52 @@ def choices() -> tuple[model_panel.Wanted, Choices]:
     return wanted, Choices(**values)
 
 
+def target_choices() -> tuple[model_panel.Wanted, Choices]:
+    """Ask for a model, its request, the machine that cards go into and money; the rest is usual."""
+    with st.sidebar:
+        wanted = model_panel.show()
+        values = {"model": wanted.picked.text, **_served(), **_host()}
+        values |= {**_lengths(), **_money()}
+    return wanted, Choices(**{**_usual(), **values})
+
+
+def machine_choices() -> Choices:
+    """Ask for a machine and the request; no model is meant."""
+    with st.sidebar:
+        values = {**_machine(), "context": ask("context"), "users": ask("users"), **_lengths()}
+    return Choices(**{**_usual(), **values, "model": ""})
+
+
+def _host() -> dict[str, Any]:
+    """The machine that cards go into; its own are taken out."""
+    st.subheader("Cards go into")
+    machine = always_in_address("machine", ANOTHER)
+    if machine != ANOTHER:
+        shown = _this_machine if machine == THIS else _machine_by_name
+        return {"machine": machine, **shown()}
+    cpu = taken_as.ask_processor("cpu")
+    return {"machine": machine, "cpu": cpu, **pair("ram", "ramspeed"), **_drive()}
+
+
+def _usual() -> dict[str, Any]:
+    """Inputs that have to be stated, as they are where nobody is asked."""
+    required = (field.name for field in attributes(Choices) if field.default is MISSING)
+    return {name: fields()[name].default for name in required}
+
+
+def _served() -> dict[str, Any]:
+    return {"context": ask("context"), **pair("users", "replies")}
+
+
+def _lengths() -> dict[str, Any]:
+    with st.expander("More about the request"):
+        return {name: ask(name) for name in ("prompt", "output", "ubatch")}
+
+
 def _model() -> tuple[model_panel.Wanted, dict[str, Any]]:
     wanted = model_panel.show()
     values = {"model": wanted.picked.text, **model_panel.form(wanted.picked)}
-    return wanted, {**values, "context": ask("context"), **pair("users", "replies")}
+    return wanted, {**values, **_served()}
 
 
 def _machine() -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from advisor.ui.sidebar.fields import Pick, fields
+from advisor.ui.sidebar.fields import Field, Pick, fields
 
 
 def respelled(parameters: Mapping[str, str]) -> dict[str, str]:
@@ -20,13 +20,16 @@ def respelled(parameters: Mapping[str, str]) -> dict[str, str]:
     return listed
 
 
-def problems(parameters: Mapping[str, str]) -> tuple[str, ...]:
+def problems(
+    parameters: Mapping[str, str], known: Mapping[str, Field] | None = None
+) -> tuple[str, ...]:
     """One sentence for each value that cannot be used; keys that mean nothing here are passed by.
 
     Args:
         parameters: of the address, as they came.
+        known: the page's inputs; those of Advise where none are given.
     """
-    known = fields()
+    known = fields() if known is None else known
     sentences = (
         known[key].problem(text) for key, text in parameters.items() if key in known and text
     )

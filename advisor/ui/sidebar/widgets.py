@@ -6,11 +6,12 @@ from typing import Any
 import streamlit as st
 
 from advisor.ui.sidebar.fields import Amount, Field, Pick, fields
+from advisor.ui.sidebar.target_fields import every_field
 
 
 def ask(key: str, **options: Any) -> Any:
     """One widget, bound to the address under its key."""
-    field: Field = fields()[key]
+    field: Field = every_field()[key]
     shared = {"key": key, "help": field.help or None, "bind": "query-params",
               "persist_state": "session", **options}  # fmt: skip
     if isinstance(field, Pick):
@@ -31,6 +32,14 @@ def _pick(field: Pick, shared: dict[str, Any]) -> str:
     # The widget's options are checked in the browser alone.
     allowed = bool(chosen) if field.free else chosen in options
     return str(chosen) if allowed else str(default)
+
+
+def switch(key: str) -> bool:
+    """A choice between yes and no, bound to the address under its key."""
+    field = every_field()[key]
+    return st.toggle(
+        field.label, key=key, help=field.help, bind="query-params", persist_state="session"
+    )
 
 
 def always_in_address(key: str, default: str) -> str:

@@ -1,0 +1,58 @@
+"""Speeds of several models on several machines, each in its usual format."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from advisor.advice.fleet import Fleet
+from advisor.advice.quality import quality_rows
+from advisor.cost_model.workload import Workload
+from advisor.errors import Refusal
+from advisor.machine.machine import Machine
+from advisor.model import catalog
+from advisor.model.model import Floats, Model
+from advisor.model.native_formats import native_format, usual_format
+from advisor.runtimes import Runtime
+
+
+def scored_models(count: int) -> list[Model]:
+    """Models with a published score, the highest first, each in its usual format."""
+    names = sorted(quality_rows(), key=lambda name: -quality_rows()[name].score)
+    models = []
+    for name in names:
+        try:
+            models.append(catalog.model(name, usual_format(native_format(name))))
+        except Refusal:
+            continue
+        if len(models) == count:
+            break
+    return models
+
+
+def speeds_of(
+    models: Sequence[Model], machines: Sequence[Machine], work: Workload, runtime: Runtime
+) -> Floats:
+    """Tokens per second of each model on each machine in the first placement that fits.
+
+    Args:
+        models: each in its format.
+        machines: where.
+        work: what is asked.
+        runtime: that runs them.
+
+    Returns:
+        Shape (models, machines); not a number where a model does not run [tokens/s].
+    """
+    fleet = Fleet(machines)
+    return np.array([_on_all(fleet, model, work, runtime) for model in models])
+
+
+def _on_all(fleet: Fleet, model: Model, work: Workload, runtime: Runtime) -> Floats:
+    reached = np.full(len(fleet.machines), np.nan)
+    for strategy in runtime.strategies:
+        placed = ~np.isnan(reached)
+        if placed.all():
+            break
+        speeds = fleet.speeds(model, work, runtime, strategy, skip=placed)
+        reached = np.where(~placed & speeds.fits, speeds.decode, reached)
+    return reached

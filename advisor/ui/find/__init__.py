@@ -1,0 +1,1 @@
+"""The Find page: a target in, machines out."""

@@ -1,0 +1,134 @@
+"""What meets a target, computed once for each set of inputs."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+
+import streamlit as st
+
+from advisor.advice.finder.candidates import card_host
+from advisor.advice.finder.choice import best_of_each, front
+from advisor.advice.finder.search import Findings, find
+from advisor.advice.finder.target import Hit, Target
+from advisor.advice.options.question import Question
+from advisor.advice.ownership import Ownership, form_of
+from advisor.catalog.inputs import TARGET, in_usd
+from advisor.machine.machine import Machine
+from advisor.model.model import Model
+from advisor.runtimes import LLAMA_CPP, RUNTIMES, Runtime, runtime
+from advisor.ui.sidebar.choices import Choices
+from advisor.ui.sidebar.chosen_machine import machine_of
+from advisor.ui.sidebar.fields import ANY
+from advisor.ui.sidebar.model_choice import Picked
+
+
+@dataclass(frozen=True, kw_only=True)
+class TargetChoices:
+    """Values of the page's own inputs under their keys; None for those left empty."""
+
+    leasttps: float
+    mostmonth: float | None
+    mostonce: float | None
+    formats: str
+    engine: str
+    caches: str
+
+    def amounts(self) -> dict[str, float | None]:
+        """As they were typed, by the names of their inputs."""
+        return {
+            "min_tps": self.leasttps,
+            "max_usd_per_month": self.mostmonth,
+            "max_usd": self.mostonce,
+        }
+
+    def runtimes(self) -> tuple[Runtime, ...]:
+        """Those that are tried."""
+        return RUNTIMES if self.engine == ANY else (runtime(self.engine),)
+
+    def options(self) -> Iterable[tuple[str, float | str | None]]:
+        """The same on the command line."""
+        stated = {"--quant": self.formats, "--runtime": self.engine, "--kv-type": self.caches}
+        amounts = self.amounts()
+        return (
+            *((entry.option, amounts[entry.name]) for entry in TARGET),
+            *((option, None if name == ANY else name) for option, name in stated.items()),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FindAnswer:
+    """Everything that the page shows.
+
+    Attributes:
+        choices: of the sidebar.
+        target: of the page.
+        model: that is run.
+        host: machine that cards go into.
+        findings: all that meets the target.
+        best: of each machine, bought and rented, the best of these.
+        front: of the best what nothing beats in speed and cost.
+    """
+
+    choices: Choices
+    target: TargetChoices
+    model: Model
+    host: Machine
+    findings: Findings
+    best: tuple[Hit, ...]
+    front: tuple[Hit, ...]
+
+
+def today() -> date:
+    """The day by which the age of prices is judged."""
+    return datetime.now(UTC).date()
+
+
+def _key(picked: Picked) -> str:
+    return f"{picked.stamp} {picked.text}"
+
+
+@st.cache_resource(
+    max_entries=32,
+    ttl=3600,
+    show_spinner=False,
+    hash_funcs={Choices: repr, TargetChoices: repr, Picked: _key},
+)
+def answer(
+    choices: Choices,
+    target: TargetChoices,
+    picked: Picked,
+    calibrated: int,  # noqa: ARG001 - a part of the key
+) -> FindAnswer:
+    """The answer; `calibrated` changes when this machine was measured again.
+
+    Raises:
+        AdvisorError: inputs that cannot be; the message says why.
+    """
+    chosen = machine_of(choices)
+    model = picked.resolved.model
+    question = Question(
+        asked=model,
+        machine=chosen,
+        work=choices.workload(),
+        runtime=LLAMA_CPP,
+        money=choices.money(),
+        ownership=Ownership(form=form_of(chosen)),
+        today=today(),
+    )
+    findings = find(
+        question,
+        Target(**in_usd(target.amounts(), choices.paying().usd)),
+        target.runtimes(),
+        () if target.formats == ANY else (target.formats,),
+        () if target.caches == ANY else (target.caches,),
+    )
+    best = tuple(best_of_each(findings.hits))
+    return FindAnswer(
+        choices=choices,
+        target=target,
+        model=model,
+        host=card_host(chosen),
+        findings=findings,
+        best=best,
+        front=tuple(front(best)),
+    )

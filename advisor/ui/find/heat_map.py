@@ -1,0 +1,81 @@
+"""Other models on the machines shown: a heat map of speeds."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+
+from advisor.advice.finder.candidates import fleet_of
+from advisor.advice.finder.heat_map import scored_models, speeds_of
+from advisor.advice.finder.target import Hit
+from advisor.formatting import number
+from advisor.model.model import Floats
+from advisor.runtimes import LLAMA_CPP
+from advisor.ui.find.answer import FindAnswer
+from advisor.ui.parts.markup import block, show
+from advisor.ui.parts.plot import Figure, draw, line_layout, palette
+
+MODELS, MACHINES = 14, 8
+"""Rows and columns."""
+
+
+def heat_map(answer: FindAnswer) -> None:
+    """The model asked for and the best scored others, on the cheapest machines found."""
+    columns = _columns(answer.best)
+    if not columns:
+        return
+    st.subheader("Models on these machines", anchor="models")
+    rows, speeds = _speeds(answer, tuple((hit.machine, hit.count) for hit in columns))
+    heads = [hit.title for hit in columns]
+    draw(_figure(rows, heads, speeds), key="heat_map", alt=_words(rows, heads, speeds))
+    show(
+        block(
+            "oa-soft", "tokens/s for each user in llama.cpp, in the format that most people use of "
+            "each model; the model asked for, then those with the highest published score. Empty: "
+            "does not run there.", "p",
+        )
+    )  # fmt: skip
+
+
+def _columns(hits: Sequence[Hit]) -> list[Hit]:
+    """The cheapest machines, each once."""
+    each = {(hit.machine, hit.count): hit for hit in reversed(hits) if hit.may_win}
+    return list(reversed(each.values()))[:MACHINES]
+
+
+@st.cache_resource(max_entries=32, ttl=3600, show_spinner=False, hash_funcs={FindAnswer: id})
+def _speeds(answer: FindAnswer, machines: tuple[tuple[str, int], ...]) -> tuple[list[str], Floats]:
+    tried, _ = fleet_of(answer.host)
+    known = {(candidate.name, candidate.count): candidate.machine for candidate in tried}
+    scored = [model for model in scored_models(MODELS) if model.name != answer.model.name]
+    models = [answer.model, *scored[: MODELS - 1]]
+    work = answer.choices.workload()
+    speeds = speeds_of(models, [known[key] for key in machines], work, LLAMA_CPP)
+    return [model.name for model in models], speeds
+
+
+def _figure(rows: Sequence[str], columns: Sequence[str], speeds: Floats) -> Figure:
+    look = palette()
+    texts = [["" if np.isnan(value) else number(value) for value in row] for row in speeds]
+    cells = {
+        "type": "heatmap", "x": list(columns), "y": list(rows),
+        "z": [[None if np.isnan(value) else value for value in row] for row in np.log10(speeds)],
+        "text": texts, "texttemplate": "%{text}", "colorscale": "Cividis", "showscale": False,
+        "xgap": 2, "ygap": 2, "hovertemplate": "%{y} on %{x}: %{text} tokens/s<extra></extra>",
+    }  # fmt: skip
+    layout = line_layout(look, height=110 + 27 * len(rows))
+    layout["xaxis"] |= {"side": "top", "tickangle": -35, "showgrid": False}
+    layout["yaxis"] |= {"autorange": "reversed", "showgrid": False}
+    return {"data": [cells], "layout": layout}
+
+
+def _words(rows: Sequence[str], columns: Sequence[str], speeds: Floats) -> str:
+    """The fastest of each model in words, for those who cannot see the chart."""
+    best = (
+        (name, columns[int(np.nanargmax(row))], np.nanmax(row))
+        for name, row in zip(rows, speeds, strict=True)
+        if not np.isnan(row).all()
+    )
+    return "Fastest of these machines: " + "; ".join(
+        f"{name} on {machine}, {number(float(speed))} tokens/s" for name, machine, speed in best
+    )

@@ -1,0 +1,62 @@
+"""Links that open Advise with the machine of a row filled in."""
+
+from dataclasses import replace
+from typing import Any
+
+from advisor.advice.finder.target import Hit
+from advisor.machine.catalog import host_rows, machine_rows
+from advisor.machine.machine import Machine
+from advisor.ui.parts.session import base
+from advisor.ui.sidebar.choices import Choices
+from advisor.ui.sidebar.fields import ANOTHER, ANY, NAMED, THIS, Pick, fields
+from advisor.units import GB, GIB
+
+
+def advise_link(hit: Hit, choices: Choices, host: Machine) -> str:
+    """The address of Advise for a row.
+
+    Args:
+        hit: the row.
+        choices: of the sidebar.
+        host: machine that cards go into.
+    """
+    shown = replace(
+        choices,
+        format=_listed("format", hit.speed.format),
+        kv=hit.kv_type,
+        runtime=hit.runtime if _listed("runtime", hit.runtime) else ANY,
+    )
+    return _on_machine(shown, hit, host).permalink(base())
+
+
+def _listed(key: str, name: str) -> str | None:
+    """A name where the list of an input has it."""
+    field = fields()[key]
+    short = name.removesuffix("-hf")
+    return short if isinstance(field, Pick) and short in field.options else None
+
+
+def _on_machine(choices: Choices, hit: Hit, host: Machine) -> Choices:
+    if hit.whole and hit.machine in machine_rows():
+        return replace(choices, machine=NAMED, owned=hit.machine)
+    if hit.whole:
+        return replace(choices, machine=ANOTHER, gpu=hit.gpu, gpus=1, pool=hit.ram_gib)
+    if choices.machine == THIS:
+        return replace(choices, mygpu=hit.title)
+    if choices.machine == ANOTHER:
+        return replace(choices, gpu=hit.machine, gpus=hit.count, gpu2=None, bridge=None)
+    return replace(choices, **_parts(host), gpu=hit.machine, gpus=hit.count)
+
+
+def _parts(host: Machine) -> dict[str, Any]:
+    """A named machine as parts, since its cards are changed."""
+    known = host.host.name in host_rows()
+    disk = host.disk.sequential.value / GB if host.disk else None
+    return {
+        "machine": ANOTHER,
+        "owned": None,
+        "cpu": host.host.name if known else None,
+        "ram": round(float(host.host.memory.value) / GIB, 2),
+        "ramspeed": round(float(host.host.bandwidth.value) / GB, 2),
+        "drivespeed": disk,
+    }

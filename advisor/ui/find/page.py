@@ -1,0 +1,132 @@
+"""The main part of the Find page: target, answer, table, chart, other models, command."""
+
+from collections.abc import Iterable, Sequence
+
+import streamlit as st
+
+from advisor.advice.finder.target import Hit
+from advisor.errors import AdvisorError
+from advisor.formatting import money, number, tokens_per_second
+from advisor.ui.find.answer import FindAnswer, TargetChoices
+from advisor.ui.find.chart import cost_against_speed, words
+from advisor.ui.find.heat_map import heat_map
+from advisor.ui.find.table import MOST_ROWS, hits_table
+from advisor.ui.parts.markup import block, notice, show
+from advisor.ui.parts.plot import draw
+from advisor.ui.sidebar import uploads
+from advisor.ui.sidebar.widgets import ask, switch
+
+
+def target() -> TargetChoices:
+    """Ask for the target and for what is tried."""
+    keys = ("leasttps", "mostmonth", "mostonce", "formats", "engine", "caches")
+    values = {}
+    for group in (keys[:3], keys[3:]):
+        for column, key in zip(st.columns(3, gap="small"), group, strict=True):
+            with column:
+                values[key] = ask(key)
+    return TargetChoices(**values)
+
+
+def head() -> None:
+    """What the page is for."""
+    show(block("oa-title", "Find", "h1"))
+    show(block("oa-sub", "Which machine runs a model fast enough, and what it costs.", "p"))
+
+
+def unanswered(error: AdvisorError | str, problems: Iterable[str]) -> None:
+    """Inputs that have no answer, and why."""
+    for sentence in problems:
+        notice(sentence, "warning")
+    notice(str(error), "error" if isinstance(error, AdvisorError) else "warning")
+
+
+def shown(answer: FindAnswer, problems: Iterable[str]) -> None:
+    """Everything that was found.
+
+    Args:
+        answer: what was found.
+        problems: what was wrong with the link that was opened, one sentence each.
+    """
+    for sentence in problems:
+        notice(sentence, "warning")
+    show(block("oa-verdict", verdict(answer), "p"))
+    unpriced, every = (switch(key) for key in ("unpriced", "every"))
+    rows = _rows(answer, unpriced=unpriced, every=every)
+    if rows:
+        _table_and_chart(answer, rows)
+        heat_map(answer)
+    _command(answer)
+
+
+def verdict(answer: FindAnswer) -> str:
+    """The answer in words: the cheapest, and the fastest for its money."""
+    able = [hit for hit in answer.best if hit.may_win]
+    if not able:
+        return (
+            f"Nothing with a price on record reaches {_wish(answer)}. Lower the speed, raise the "
+            "budget, or allow any format, runtime and cache."
+        )
+    cheapest = min(able, key=lambda hit: hit.monthly or 0.0)
+    machines = len({(hit.machine, hit.count) for hit in able})
+    owned = [hit for hit in able if hit.offer == "bought"]
+    to_buy = min(owned, key=lambda hit: hit.monthly or 0.0, default=None)
+    parts = [
+        f"{machines} machine{'s' if machines > 1 else ''} reach {_wish(answer)}."
+        if machines > 1
+        else f"One machine reaches {_wish(answer)}.",
+        f"Cheapest: {_told(cheapest)}.",
+    ]
+    if to_buy is not None and to_buy is not cheapest:
+        parts.append(f"Cheapest to buy: {_told(to_buy)}, {money(to_buy.upfront or 0.0)} at once.")
+    return " ".join(parts)
+
+
+def _wish(answer: FindAnswer) -> str:
+    chosen, asked = answer.choices, answer.target
+    users = f" for {chosen.users} users" if chosen.users > 1 else ""
+    unit = chosen.paying().usd
+    limits = (
+        f", within {money(asked.mostmonth * unit)} a month" if asked.mostmonth is not None else "",
+        f", within {money(asked.mostonce * unit)} at once" if asked.mostonce is not None else "",
+    )
+    speed = tokens_per_second(asked.leasttps)
+    return f"{speed} with {answer.model.name} at {chosen.context}{users}{''.join(limits)}"
+
+
+def _told(hit: Hit) -> str:
+    old = f", price of {hit.price_date}" if hit.stale else ""
+    return (
+        f"{hit.title} {hit.offer}, {number(hit.speed.decode)} tokens/s in {hit.speed.format}, "
+        f"{money(hit.monthly or 0.0)} a month{old}"
+    )
+
+
+def _rows(answer: FindAnswer, *, unpriced: bool, every: bool) -> list[Hit]:
+    rows = answer.findings.hits if every else answer.best
+    return [hit for hit in rows if unpriced or hit.monthly is not None]
+
+
+def _table_and_chart(answer: FindAnswer, rows: Sequence[Hit]) -> None:
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        hits_table(answer, rows)
+        more = f"The first {MOST_ROWS} of {len(rows):,} rows. " if len(rows) > MOST_ROWS else ""
+        show(
+            block(
+                "oa-soft", f"{more}Click a heading to sort. {answer.findings.tried:,} combinations "
+                f"of machine, format, cache and placement were tried. Cards go into "
+                f"{answer.host.host.name}.", "p",
+            )
+        )  # fmt: skip
+    with right:
+        draw(cost_against_speed(answer.best, answer.front), key="front", alt=words(answer.front))
+
+
+def _command(answer: FindAnswer) -> None:
+    st.subheader("The same on the command line", anchor="command")
+    st.code(
+        answer.choices.command("find", answer.target.options()), language="bash", wrap_lines=True
+    )
+    if not uploads.is_given(answer.choices.model):
+        show(block("oa-soft", "The address of this page reopens it as it is.", "p"))

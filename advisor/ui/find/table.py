@@ -1,0 +1,99 @@
+"""Machines that meet the target, as a table to sort; a row opens Advise."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from advisor.advice.cards import TITLES
+from advisor.advice.finder.target import Hit
+from advisor.formatting import shown_currency
+from advisor.ui.find.answer import FindAnswer
+from advisor.ui.find.links import advise_link
+
+MOST_ROWS = 400
+"""Rows that the table shows; the command prints all."""
+
+
+def hits_table(answer: FindAnswer, rows: Sequence[Hit]) -> None:
+    """The table, the cheapest month first."""
+    shown = rows[:MOST_ROWS]
+    paid = shown_currency()
+    columns = {
+        "Machine": [hit.title for hit in shown],
+        "Advise": [advise_link(hit, answer.choices, answer.host) for hit in shown],
+        "Had": [hit.offer for hit in shown],
+        "tokens/s": [hit.speed.decode for hit in shown],
+        "from": [hit.speed.low for hit in shown],
+        "to": [hit.speed.high for hit in shown],
+        "A month": [_in(hit.monthly, paid.usd) for hit in shown],
+        "At once": [_in(hit.upfront, paid.usd) for hit in shown],
+        "Format": [hit.speed.format for hit in shown],
+        "Model lies": [TITLES[hit.speed.strategy] for hit in shown],
+        "First token": [hit.speed.first_token for hit in shown],
+        "Runtime": [hit.runtime for hit in shown],
+        "KV cache": [hit.kv_type for hit in shown],
+        "Price of": [_age(hit) for hit in shown],
+    }
+    st.dataframe(
+        columns,
+        hide_index=True,
+        height=min(38 + 35 * len(shown), 640),
+        column_config=_columns(paid.sign),
+        key="hits",
+        alt="Machines that meet the target, the cheapest month first",
+    )
+
+
+def _in(usd: float | None, unit: float) -> float | None:
+    return None if usd is None else usd / unit
+
+
+def _age(hit: Hit) -> str:
+    if hit.monthly is None:
+        return "no price on record"
+    if not hit.price_date:
+        return "as you typed" if hit.dated else "no date"
+    return f"{hit.price_date}, old" if hit.stale else hit.price_date
+
+
+def _columns(sign: str) -> dict[str, Any]:
+    """How each column is written, and what it means."""
+    config = st.column_config
+    speed = "%.1f"
+    return {
+        "Machine": config.TextColumn(
+            width="medium", pinned=True,
+            help="GPUs in one machine, or a machine that is sold whole.",
+        ),
+        "Had": config.TextColumn(width="small", help="Bought, or rented by the hour of use."),
+        "tokens/s": config.NumberColumn(
+            format=speed, help="Tokens generated in a second for each user, as predicted."
+        ),
+        "from": config.NumberColumn(
+            format=speed, help="Lower end of the range that should hold the speed 4 times in 5."
+        ),
+        "to": config.NumberColumn(format=speed, help="Upper end of that range."),
+        "A month": config.NumberColumn(
+            format=f"{sign}%,.2f",
+            help="All of a month: what is bought spread over its months, rent by use, power.",
+        ),
+        "At once": config.NumberColumn(
+            format=f"{sign}%,.0f", help="Paid once: cards and the parts they need, or the whole machine."
+        ),
+        "Advise": config.LinkColumn(
+            display_text="open", width="small", help="Opens Advise with this machine filled in."
+        ),
+        "Format": config.TextColumn(width="small", help="How the weights are packed."),
+        "Model lies": config.TextColumn(
+            help="Where the weights are: in the GPU alone, or in part in RAM or on the drive."
+        ),
+        "First token": config.NumberColumn(
+            format="%.2f s", help="Seconds until the first token of a reply."
+        ),
+        "Runtime": config.TextColumn(help="The program that runs the model."),
+        "KV cache": config.TextColumn(width="small", help="Format of the cache."),
+        "Price of": config.TextColumn(
+            help="Day of the oldest price in it. Old: more than 90 days; it may have changed."
+        ),
+    }  # fmt: skip

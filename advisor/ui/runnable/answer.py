@@ -1,0 +1,57 @@
+"""Models that run on a machine, computed once for each set of inputs."""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from advisor.advice.finder.runnable import Runnable, runnable
+from advisor.machine.machine import Machine
+from advisor.runtimes import Runtime
+from advisor.runtimes import runtime as runtime_named
+from advisor.ui.sidebar.choices import Choices
+from advisor.ui.sidebar.chosen_machine import machine_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunnableAnswer:
+    """Everything that the page shows.
+
+    Attributes:
+        choices: of the sidebar.
+        machine: where.
+        runtime: that runs them.
+        reading_tps: speed from which a model keeps up with a reader [tokens/s].
+        scored: models with a published score, in their order.
+        unscored: the others, the fastest first.
+    """
+
+    choices: Choices
+    machine: Machine
+    runtime: Runtime
+    reading_tps: float
+    scored: tuple[Runnable, ...]
+    unscored: tuple[Runnable, ...]
+
+
+@st.cache_resource(max_entries=32, ttl=3600, show_spinner=False, hash_funcs={Choices: repr})
+def answer(
+    choices: Choices,
+    reading_tps: float,
+    runtime: str,
+    calibrated: int,  # noqa: ARG001 - a part of the key
+) -> RunnableAnswer:
+    """The answer; `calibrated` changes when this machine was measured again.
+
+    Raises:
+        AdvisorError: inputs that cannot be; the message says why.
+    """
+    machine, how = machine_of(choices), runtime_named(runtime)
+    rows = runnable(machine, choices.workload(), reading_tps=reading_tps, runtime=how)
+    return RunnableAnswer(
+        choices=choices,
+        machine=machine,
+        runtime=how,
+        reading_tps=reading_tps,
+        scored=tuple(row for row in rows if row.quality is not None),
+        unscored=tuple(row for row in rows if row.quality is None),
+    )

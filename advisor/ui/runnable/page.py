@@ -1,0 +1,102 @@
+"""The main part of the page "What can I run?": balance, answer, table, chart, unscored models."""
+
+from collections.abc import Iterable
+
+import streamlit as st
+
+from advisor.advice.finder.runnable import Runnable
+from advisor.errors import AdvisorError
+from advisor.formatting import number
+from advisor.ui.parts.markup import block, notice, show
+from advisor.ui.parts.plot import draw
+from advisor.ui.runnable.answer import RunnableAnswer
+from advisor.ui.runnable.chart import quality_against_speed, words
+from advisor.ui.runnable.table import models_table
+from advisor.ui.sidebar.widgets import ask
+
+
+def head() -> None:
+    """What the page is for."""
+    show(block("oa-title", "What can I run?", "h1"))
+    show(block("oa-sub", "Models worth running on a machine, the best that keep up first.", "p"))
+
+
+def balance() -> tuple[float, str]:
+    """Ask how fast is fast enough, and in which runtime."""
+    left, right = st.columns(2, gap="small")
+    with left:
+        enough = ask("enough")
+    with right:
+        return float(enough or 0.0), str(ask("loader"))
+
+
+def impossible(error: AdvisorError, problems: Iterable[str]) -> None:
+    """Inputs that have no answer, and why."""
+    for sentence in problems:
+        notice(sentence, "warning")
+    notice(str(error), "error")
+
+
+def shown(answer: RunnableAnswer, problems: Iterable[str]) -> None:
+    """Everything about one machine.
+
+    Args:
+        answer: models that run there.
+        problems: what was wrong with the link that was opened, one sentence each.
+    """
+    for sentence in problems:
+        notice(sentence, "warning")
+    show(block("oa-verdict", verdict(answer), "p"))
+    if answer.scored:
+        _scored(answer)
+    if answer.unscored:
+        st.subheader("Without a published score", anchor="unscored")
+        show(block("oa-soft", "No leaderboard on record rates these; the fastest first.", "p"))
+        models_table(
+            answer, answer.unscored, key="unscored_models", alt="Models without a score, by speed"
+        )
+    _command(answer)
+
+
+def verdict(answer: RunnableAnswer) -> str:
+    """The answer in words: the best that keeps up, and the best at all."""
+    name = answer.machine.name
+    if not answer.scored and not answer.unscored:
+        return f"None of the models on record runs on {name} in {answer.runtime.name}."
+    able = [row for row in answer.scored if row.keeps_up]
+    if not able:
+        return (
+            f"{name} runs no rated model at {number(answer.reading_tps)} tokens/s; slower ones "
+            "stand below by their score."
+        )
+    highest = max(answer.scored, key=lambda row: row.quality.score if row.quality else 0.0)
+    told = f"On {name} the best rated model that keeps up is {_told(able[0])}."
+    slower = f" Rated higher but slower: {_told(highest)}."
+    return told if highest is able[0] else told + slower
+
+
+def _told(row: Runnable) -> str:
+    score = f", score {row.quality.score:.0f}" if row.quality else ""
+    return f"{row.model.name} in {row.model.format} at {number(row.speed.decode)} tokens/s{score}"
+
+
+def _scored(answer: RunnableAnswer) -> None:
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        models_table(answer, answer.scored, key="scored_models", alt="Models in their order")
+        show(
+            block(
+                "oa-soft", f"Order: models that reach {number(answer.reading_tps)} tokens/s first, "
+                "by their score; then slower ones, by theirs. Scores are of the full model; what a "
+                "format takes from it is not in them. Click a heading to sort.", "p",
+            )
+        )  # fmt: skip
+    with right:
+        figure = quality_against_speed(answer.scored, answer.reading_tps)
+        draw(figure, key="quality", alt=words(answer.scored))
+
+
+def _command(answer: RunnableAnswer) -> None:
+    st.subheader("The same on the command line", anchor="command")
+    more = (("--runtime", answer.runtime.name),)
+    st.code(answer.choices.command("find", more), language="bash", wrap_lines=True)

@@ -1,0 +1,102 @@
+"""Models as a table to sort; a row opens Advise."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from advisor.advice.cards import TITLES
+from advisor.advice.finder.runnable import Runnable
+from advisor.ui.parts.session import base
+from advisor.ui.runnable.answer import RunnableAnswer
+from advisor.ui.sidebar.fields import Pick, fields
+
+
+def models_table(answer: RunnableAnswer, rows: Sequence[Runnable], *, key: str, alt: str) -> None:
+    """The table, in the order of the rows.
+
+    Args:
+        answer: whose rows.
+        rows: which.
+        key: in the session.
+        alt: what it shows, for those who cannot see it.
+    """
+    columns: dict[str, list[Any]] = {
+        "Model": [row.model.name for row in rows],
+        "Advise": [_advise_link(answer, row) for row in rows],
+        "Score": [row.quality.score if row.quality else None for row in rows],
+        "tokens/s": [row.speed.decode for row in rows],
+        "from": [row.speed.low for row in rows],
+        "to": [row.speed.high for row in rows],
+        "Format": [row.model.format for row in rows],
+        "Model lies": [TITLES[row.speed.strategy] for row in rows],
+        "Context that fits": [row.context / 1024 for row in rows],
+        "First token": [row.speed.first_token for row in rows],
+        "Keeps up": ["yes" if row.keeps_up else "no" for row in rows],
+        "Score of": [_scored_by(row) for row in rows],
+        "Source": [row.quality.source if row.quality else None for row in rows],
+    }
+    if not any(row.quality for row in rows):
+        for name in ("Score", "Score of", "Source"):
+            del columns[name]
+    st.dataframe(
+        columns, hide_index=True, height=min(38 + 35 * len(rows), 640), column_config=_columns(),
+        key=key, alt=alt,
+    )  # fmt: skip
+
+
+def _scored_by(row: Runnable) -> str:
+    """Leaderboard, day, and the name that was rated there."""
+    quality = row.quality
+    return "" if quality is None else f"{quality.scale}, {quality.date}, {quality.rated_as}"
+
+
+def _advise_link(answer: RunnableAnswer, row: Runnable) -> str:
+    field = fields()["format"]
+    listed = isinstance(field, Pick) and row.model.format in field.options
+    chosen = replace(
+        answer.choices,
+        model=row.model.name,
+        format=row.model.format if listed else None,
+        runtime=answer.runtime.name,
+    )
+    return chosen.permalink(base())
+
+
+def _columns() -> dict[str, Any]:
+    """How each column is written, and what it means."""
+    config = st.column_config
+    return {
+        "Model": config.TextColumn(width="medium", pinned=True),
+        "Score": config.NumberColumn(
+            format="%d", help="How often people prefer its answers, as a public leaderboard "
+            "scores it; 100 more means preferred about 64 times in 100.",
+        ),
+        "tokens/s": config.NumberColumn(
+            format="%.1f", help="Tokens generated in a second for each user, as predicted."
+        ),
+        "from": config.NumberColumn(
+            format="%.1f", help="Lower end of the range that should hold the speed 4 times in 5."
+        ),
+        "to": config.NumberColumn(format="%.1f", help="Upper end of that range."),
+        "Format": config.TextColumn(
+            help="How the weights are packed: the one that loses least among those that keep up; "
+            "where none does, the fastest."
+        ),
+        "Advise": config.LinkColumn(
+            display_text="open", width="small", help="Opens Advise with this model filled in."
+        ),
+        "Model lies": config.TextColumn(
+            help="Where the weights are: in the GPU alone, or in part in RAM or on the drive."
+        ),
+        "Context that fits": config.NumberColumn(
+            format="%dk", help="Longest of the usual contexts that fits in the same placement."
+        ),
+        "First token": config.NumberColumn(
+            format="%.2f s", help="Seconds until the first token of a reply."
+        ),
+        "Keeps up": config.TextColumn(width="small", help="At least as fast as you read."),
+        "Score of": config.TextColumn(help="Leaderboard, its day, and the model's name there."),
+        "Source": config.LinkColumn(display_text="page", width="small", help="Where it was read."),
+    }  # fmt: skip

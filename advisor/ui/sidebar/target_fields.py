@@ -1,0 +1,80 @@
+"""Inputs of Find and of "What can I run?" beside those of the sidebar."""
+
+from functools import cache
+
+from advisor.advice.finder.formats import CACHES, FORMATS
+from advisor.advice.offers import MoneyInputs
+from advisor.runtimes import ASIDE, LLAMA_CPP, RUNTIMES
+from advisor.ui.sidebar.fields import ANY, Field, Pick, fields, number
+
+YES, NO = "true", "false"
+
+
+@cache
+def target_fields() -> dict[str, Field]:
+    """All of them by key."""
+    return {field.key: field for field in (*_target(), *_tried(), *_shown(), *_balance())}
+
+
+@cache
+def every_field() -> dict[str, Field]:
+    """Inputs of all pages by key."""
+    return {**fields(), **target_fields()}
+
+
+def _target() -> tuple[Field, ...]:
+    reading = MoneyInputs().reading_tps
+    return (
+        number("leasttps", "min_tps", 1.0, default=reading),
+        number("mostmonth", "max_usd_per_month", 50.0, placeholder="any"),
+        number("mostonce", "max_usd", 500.0, placeholder="any"),
+    )
+
+
+def _tried() -> tuple[Field, ...]:
+    return (
+        Pick(
+            key="formats", label="Format", kind="format", options=(ANY, *FORMATS), default=ANY,
+            help="How the weights are packed. Any: each machine gets the one that loses least "
+            "among those that reach the target.",
+        ),
+        Pick(
+            key="engine", label="Runtime", kind="runtime",
+            options=(ANY, *(known.name for known in (*RUNTIMES, *ASIDE))), default=LLAMA_CPP.name,
+            help="The program that runs the model. Any tries all of them and takes some seconds.",
+        ),
+        Pick(
+            key="caches", label="KV cache", kind="KV type", options=(ANY, *CACHES), default="f16",
+            help="Format of the cache, which holds what was read and written so far. q8_0 takes "
+            "half of f16. Any: the largest that reaches the target.",
+        ),
+    )  # fmt: skip
+
+
+def _balance() -> tuple[Field, ...]:
+    names = tuple(known.name for known in (*RUNTIMES, *ASIDE))
+    return (
+        number(
+            "enough", "reading_tps", 1.0, default=MoneyInputs().reading_tps,
+            label="Fast enough from (tokens/s)",
+        ),
+        Pick(
+            key="loader", label="Runtime", kind="runtime", options=names, default=LLAMA_CPP.name,
+            help="The program that runs the models.",
+        ),
+    )  # fmt: skip
+
+
+def _shown() -> tuple[Field, ...]:
+    return (
+        Pick(
+            key="unpriced", label="Also what has no price on record", kind="answer",
+            options=(NO, YES), default=NO,
+            help="Cards that nobody sells for such a machine, or whose price no dated page says.",
+        ),
+        Pick(
+            key="every", label="Every format and runtime of a machine", kind="answer",
+            options=(NO, YES), default=NO,
+            help="Off: of each machine the format that loses least, then the fastest.",
+        ),
+    )  # fmt: skip
