@@ -15,7 +15,7 @@ from advisor.ui.find.answer import FindAnswer
 from advisor.ui.parts.markup import block, show
 from advisor.ui.parts.plot import Figure, draw, line_layout, palette
 
-MODELS, MACHINES = 14, 8
+MODELS, MACHINES = 14, 6
 """Rows and columns."""
 
 
@@ -39,8 +39,11 @@ def heat_map(answer: FindAnswer) -> None:
 
 def _columns(hits: Sequence[Hit]) -> list[Hit]:
     """The cheapest machines, each once."""
-    each = {(hit.machine, hit.count): hit for hit in reversed(hits) if hit.may_win}
-    return list(reversed(each.values()))[:MACHINES]
+    each: dict[tuple[str, int], Hit] = {}
+    for hit in hits:
+        if hit.may_win:
+            each.setdefault((hit.machine, hit.count), hit)
+    return list(each.values())[:MACHINES]
 
 
 @st.cache_resource(max_entries=32, ttl=3600, show_spinner=False, hash_funcs={FindAnswer: id})

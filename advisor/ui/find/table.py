@@ -21,13 +21,13 @@ def hits_table(answer: FindAnswer, rows: Sequence[Hit]) -> None:
     paid = shown_currency()
     columns = {
         "Machine": [hit.title for hit in shown],
-        "Advise": [advise_link(hit, answer.choices, answer.host) for hit in shown],
-        "Had": [hit.offer for hit in shown],
         "tokens/s": [hit.speed.decode for hit in shown],
+        "A month": [_in(hit.monthly, paid.usd) for hit in shown],
+        "Had": [hit.offer for hit in shown],
+        "Advise": [advise_link(hit, answer.choices, answer.host) for hit in shown],
+        "At once": [_in(hit.upfront, paid.usd) for hit in shown],
         "from": [hit.speed.low for hit in shown],
         "to": [hit.speed.high for hit in shown],
-        "A month": [_in(hit.monthly, paid.usd) for hit in shown],
-        "At once": [_in(hit.upfront, paid.usd) for hit in shown],
         "Format": [hit.speed.format for hit in shown],
         "Model lies": [TITLES[hit.speed.strategy] for hit in shown],
         "First token": [hit.speed.first_token for hit in shown],
@@ -63,26 +63,27 @@ def _columns(sign: str) -> dict[str, Any]:
     speed = "%.1f"
     return {
         "Machine": config.TextColumn(
-            width="medium", pinned=True,
+            width=165, pinned=True,
             help="GPUs in one machine, or a machine that is sold whole.",
         ),
-        "Had": config.TextColumn(width="small", help="Bought, or rented by the hour of use."),
+        "Had": config.TextColumn(width=70, help="Bought, or rented by the hour of use."),
         "tokens/s": config.NumberColumn(
-            format=speed, help="Tokens generated in a second for each user, as predicted."
+            format=speed, width=74, help="Tokens generated in a second for each user, as predicted."
         ),
         "from": config.NumberColumn(
             format=speed, help="Lower end of the range that should hold the speed 4 times in 5."
         ),
         "to": config.NumberColumn(format=speed, help="Upper end of that range."),
         "A month": config.NumberColumn(
-            format=f"{sign}%,.2f",
+            format=f"{sign}%,.2f", width=84,
             help="All of a month: what is bought spread over its months, rent by use, power.",
         ),
         "At once": config.NumberColumn(
-            format=f"{sign}%,.0f", help="Paid once: cards and the parts they need, or the whole machine."
+            format=f"{sign}%,.0f", width=84,
+            help="Paid once: cards and the parts they need, or the whole machine.",
         ),
         "Advise": config.LinkColumn(
-            display_text="open", width="small", help="Opens Advise with this machine filled in."
+            display_text="open", width=62, help="Opens Advise with this machine filled in."
         ),
         "Format": config.TextColumn(width="small", help="How the weights are packed."),
         "Model lies": config.TextColumn(

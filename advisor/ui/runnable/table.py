@@ -24,12 +24,12 @@ def models_table(answer: RunnableAnswer, rows: Sequence[Runnable], *, key: str, 
     """
     columns: dict[str, list[Any]] = {
         "Model": [row.model.name for row in rows],
-        "Advise": [_advise_link(answer, row) for row in rows],
         "Score": [row.quality.score if row.quality else None for row in rows],
         "tokens/s": [row.speed.decode for row in rows],
+        "Format": [row.model.format for row in rows],
+        "Advise": [_advise_link(answer, row) for row in rows],
         "from": [row.speed.low for row in rows],
         "to": [row.speed.high for row in rows],
-        "Format": [row.model.format for row in rows],
         "Model lies": [TITLES[row.speed.strategy] for row in rows],
         "Context that fits": [row.context / 1024 for row in rows],
         "First token": [row.speed.first_token for row in rows],
@@ -68,7 +68,7 @@ def _columns() -> dict[str, Any]:
     """How each column is written, and what it means."""
     config = st.column_config
     return {
-        "Model": config.TextColumn(width="medium", pinned=True),
+        "Model": config.TextColumn(width=170, pinned=True),
         "Score": config.NumberColumn(
             format="%d", help="How often people prefer its answers, as a public leaderboard "
             "scores it; 100 more means preferred about 64 times in 100.",
@@ -85,7 +85,7 @@ def _columns() -> dict[str, Any]:
             "where none does, the fastest."
         ),
         "Advise": config.LinkColumn(
-            display_text="open", width="small", help="Opens Advise with this model filled in."
+            display_text="open", width=62, help="Opens Advise with this model filled in."
         ),
         "Model lies": config.TextColumn(
             help="Where the weights are: in the GPU alone, or in part in RAM or on the drive."

@@ -1,0 +1,127 @@
+"""Find and "What can I run?": the same answers as the command line, state in the address."""
+
+import json
+import shlex
+from functools import cache
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from streamlit.testing.v1 import AppTest
+from ui_app import ROOT, page_text, run
+
+from advisor.catalog.constants import fitted_constants
+from advisor.cli.main import main
+from advisor.cost_model.estimate import estimate
+from advisor.model import catalog, resolve
+from advisor.runtimes import LLAMA_CPP
+from advisor.ui.sidebar.choices import Choices
+from advisor.ui.sidebar.chosen_machine import machine_of
+from advisor.ui.sidebar.fields import Amount, fields
+
+TARGET = {
+    "model": "Llama-3.1-8B", "machine": "Another machine", "leasttps": "60", "mostmonth": "60",
+    "formats": "Q8_0", "context": "16k", "unpriced": "true",
+}  # fmt: skip
+MODELS = (
+    "Qwen3-30B-A3B",
+    "Gemma-3-12B",
+    "Llama-3.1-8B",
+    "Llama-3.1-70B",
+    "Qwen3-4B",
+    "Phi-3.5-mini",
+)
+HERE = {"machine": "Another machine", "gpu": "RTX 3060", "enough": "20"}
+
+
+def opened(page: str, **parameters: str) -> AppTest:
+    test = AppTest.from_file(str(ROOT / f"advisor/ui/pages/{page}.py"), default_timeout=120)
+    for key, value in parameters.items():
+        test.query_params[key] = value
+    return run(test)
+
+
+@cache
+def found() -> AppTest:
+    return opened("find", **TARGET)
+
+
+def printed(command: str, capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
+    assert main([*shlex.split(command)[3:], "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def linked(address: str) -> Choices:
+    """What Advise is opened with."""
+    stated = dict(parse_qsl(urlsplit(address).query))
+    known = {key: field.default for key, field in fields().items()}
+    hidden = ("mygpu", "repack", "bridge", "pool", "rentusd", "gpu2", "owned")
+    values = {key: value for key, value in known.items() if key not in hidden}
+    for key, text in stated.items():
+        field = fields()[key]
+        whole = isinstance(field, Amount) and field.whole
+        values[key] = (int(text) if whole else float(text)) if isinstance(field, Amount) else text
+    return Choices(**{**values, "rentusd": None, "buyusd": None})
+
+
+def test_rows_meet_the_target_and_are_those_of_the_copied_command(capsys) -> None:
+    table = found().dataframe[0].value
+    rows = printed(found().code[0].value, capsys)
+    assert len(table) > 10
+    assert (table["tokens/s"] >= 60).all()
+    assert (table["A month"].dropna() <= 60).all()
+    speeds = {(row["machine"], row["count"], row["offer"]): row["decode_tps"] for row in rows}
+    for name, had, speed in zip(table["Machine"], table["Had"], table["tokens/s"], strict=True):
+        count, _, gpu = name.partition("x ")
+        key = (gpu, int(count), had) if count.isdigit() else (name, 1, had)
+        assert speed == speeds[key]
+
+
+def test_a_row_opens_advise_with_everything_filled_in() -> None:
+    table = found().dataframe[0].value
+    for place in (0, len(table) // 2, len(table) - 1):
+        chosen = linked(table["Advise"][place])
+        model = resolve.find(chosen.model, chosen.format).model
+        how = chosen.chosen() or LLAMA_CPP
+        machine = machine_of(chosen)
+        speeds = [
+            float(answer.decode.value)
+            for strategy in how.strategies
+            if bool(
+                (
+                    answer := estimate(
+                        model, machine, chosen.workload(), how, strategy, fitted_constants()
+                    )
+                ).fits
+            )
+        ]
+        assert speeds[0] == pytest.approx(table["tokens/s"][place], rel=1e-12)
+
+
+def test_the_answer_stands_in_words_and_jargon_has_a_tooltip() -> None:
+    text = page_text(found())
+    assert "60 tokens/s with Llama-3.1-8B at 16k" in text
+    assert "Cheapest:" in text
+    settings = json.loads(found().dataframe[0].proto.columns)
+    assert all(settings[name].get("help") for name in found().dataframe[0].value)
+
+
+def test_a_target_that_nothing_reaches_and_a_wrong_link_are_said() -> None:
+    text = page_text(opened("find", **{**TARGET, "leasttps": "-5", "mostonce": "1", "format": "x"}))
+    assert "Least speed (tokens/s) cannot be &#39;-5&#39;" in text
+    assert "rented" in text  # nothing is paid at once for these
+
+
+def test_models_stand_in_the_stated_order_as_on_the_command_line(capsys, monkeypatch) -> None:
+    some = {name: row for name, row in catalog.model_rows().items() if name in MODELS}
+    monkeypatch.setattr(catalog, "model_rows", lambda: some)
+    here = opened("runnable", **HERE)
+    scored, unscored = (table.value for table in here.dataframe[:2])
+    rows = printed(here.code[0].value, capsys)
+    assert [row["model"] for row in rows] == [*scored["Model"], *unscored["Model"]]
+    assert [row["decode_tps"] for row in rows] == [*scored["tokens/s"], *unscored["tokens/s"]]
+    fast = scored[scored["Keeps up"] == "yes"]
+    assert list(fast["Score"]) == sorted(fast["Score"], reverse=True)
+    assert (fast["tokens/s"] >= 20).all()
+    assert scored["Source"].str.startswith("https://").all()
+    assert "Score" not in unscored
+    assert "Without a published score" in {heading.value for heading in here.subheader}
