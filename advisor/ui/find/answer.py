@@ -15,7 +15,7 @@ from advisor.advice.ownership import Ownership, form_of
 from advisor.catalog.inputs import TARGET, in_usd
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.runtimes import LLAMA_CPP, RUNTIMES, Runtime, runtime
+from advisor.runtimes import RUNTIMES, Runtime, runtime
 from advisor.ui.sidebar.choices import Choices
 from advisor.ui.sidebar.chosen_machine import machine_of
 from advisor.ui.sidebar.fields import ANY
@@ -110,7 +110,7 @@ def answer(
         asked=model,
         machine=chosen,
         work=choices.workload(),
-        runtime=LLAMA_CPP,
+        runtimes=target.runtimes(),
         money=choices.money(),
         ownership=Ownership(form=form_of(chosen)),
         today=today(),
