@@ -71,10 +71,11 @@ class ConstantRow:
 
     @property
     def precision(self) -> int:
-        """How specific its scope is: a family counts most, then runtime, then format."""
+        """How specific its scope is: a family counts most, then runtime, build and format."""
         return (
-            4 * (self.family is not None)
-            + 2 * (self.runtime is not None)
+            8 * (self.family is not None)
+            + 4 * (self.runtime is not None)
+            + 2 * (self.build is not None)
             + (self.decode_class is not None)
         )
 

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from advisor.catalog.constants import STACKED, ConstantRow, Constants, RecordedConstants, Scope
 from advisor.cost_model.assumptions import Assumption, assumptions
+from advisor.cost_model.loads import prompt_step
 from advisor.cost_model.measured_constants import constants_on
 from advisor.cost_model.placement import (
     Placement,
@@ -22,7 +23,13 @@ from advisor.cost_model.placement import (
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Phases, Route, Schedule
 from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN, StepTime, schedule_seconds
-from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT, Range, margins
+from advisor.cost_model.uncertainty import (
+    IN_DECODE,
+    IN_PROMPT,
+    Range,
+    circumstances,
+    margins,
+)
 from advisor.cost_model.workload import DRAFTS, Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
@@ -126,7 +133,12 @@ class Estimate:
     def _rate(self, amount: Array, time: StepTime | None, constant: str) -> Range | None:
         if time is None or self.machine is None or self.constants is None:
             return None
-        known = margins(time, self.machine, self.constants, constant)
+        depth = self.work.decode_depth if constant == IN_DECODE else prompt_step(self.work).depth
+        run = circumstances(
+            self.machine, self.constants,
+            experts=self.model.has_experts, depth=depth, users=self.work.users,
+        )  # fmt: skip
+        known = margins(time, run, self.constants, constant)
         beside = np.hypot(self.how.extra_uncertainty, self.model.architecture.shape_uncertainty)
         return known.wider(beside).around(amount / time.total)
 

@@ -14,7 +14,7 @@ import numpy as np
 from advisor.catalog.constants import ConstantRow, Constants
 from advisor.cost_model.processors import cores_alone, vectors
 from advisor.cost_model.schedule import Route
-from advisor.cost_model.timing import LAYERS
+from advisor.cost_model.uncertainty import IN_DECODE, LEAN
 from advisor.machine.machine import EngineSpeed, Host
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.model.model import Model
@@ -165,12 +165,11 @@ def _multiplying(engine: EngineSpeed, model: Model, constants: Constants) -> Qua
 
 
 def _ranges(constants: Constants, read: Quantity) -> Iterator[ConstantRow]:
-    """The narrower range of a token's time, for each of its parts on the processor."""
-    row = constants.row("spread_timed")
-    for part in (Route.IN_PLACE, LAYERS):
-        own = replace(row, constant="spread", family=str(part))
-        yield replace(own, date=row.date or read.date)
-    yield replace(row, constant="lean", value=0.0, date=row.date or read.date)
+    """The narrower range of what the processor takes of a token's time."""
+    timed = constants.row("spread_timed")
+    timed = replace(timed, family=str(Route.IN_PLACE), date=timed.date or read.date)
+    yield replace(timed, constant=IN_DECODE)
+    yield replace(timed, constant=LEAN[IN_DECODE], value=0.0)
 
 
 def _row(fitted: ConstantRow, figure: Quantity, value: float) -> ConstantRow:

@@ -115,12 +115,14 @@ def first_peak(gpu: Gpu, kinds: Iterable[str]) -> Array:
 def cpu_seconds(load: Load, host: Host, constants: Constants, *, repacked: bool = True) -> FlowTime:
     """The host's cores read what lies in RAM [s].
 
-    t = ( t_ram^p + t_cores^p )^(1/p) + max( K / S_ram , F_a / C_a ) + layers cores tau
+    t = ( t_ram^p + t_cores^p )^(1/p) + max( K / S_ram , F_a (1 + o (n - 1)) / C_a )
+        + layers cores tau
     t_ram = W / S_ram,  t_cores = W / (cores r) + F (1 - 1/T) / C
 
     The cores unpack each weight once, at the rate r that holds for a single token, and multiply it
-    with every further token of the step at the rate C of matrices. A layer's barriers take longer
-    the more cores meet at them.
+    with every further token of the step at the rate C of matrices. All n sequences lie in one cache
+    (llama.cpp's unified KV cache), and attention of each goes through a share o of what belongs to
+    the others, masked. A layer's barriers take longer the more cores meet at them.
     """
     several = np.asarray(host.sockets) > 1
     ram: Array = host.bandwidth.value * constants.value("cpu_read_share")
@@ -134,9 +136,13 @@ def cpu_seconds(load: Load, host: Host, constants: Constants, *, repacked: bool 
         constants.value("core_batch_attention_flops", matrices(host)),
         constants.value("core_attention_flops"),
     )
+    others = np.asarray(load.tokens) / np.maximum(load.each, 1.0) - 1.0
+    attended = load.attention_flops * (
+        1.0 + constants.value("others_cache_share") * np.maximum(others, 0.0)
+    )
     return FlowTime(
         moving=slower(weights / ram, unpacking + further_flops(load) / flops)
-        + np.maximum(load.kv / ram, load.attention_flops / attention),
+        + np.maximum(load.kv / ram, attended / attention),
         layers=load.layers * constants.value("cpu_layer") * host.cores
         + load.expert_layers * constants.value("cpu_expert_layer"),
     )

@@ -13,7 +13,7 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.processors import matrices
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN
-from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT, LEAN
+from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, IN_PROMPT, LEAN, TRAITS
 from advisor.evidence.fitting.engine_parameters import ENGINE_PARAMETERS
 from advisor.evidence.published.engines import ENGINES
 from advisor.evidence.published.run_notes import FORK_CLASSES
@@ -56,7 +56,8 @@ def test_kinds_are_kinds_of_figures() -> None:
 def test_it_is_plausible() -> None:
     for row in ROWS:
         low, high = (0, 2) if row.constant.startswith("spread") else RANGES[row.unit]
-        assert low <= row.value <= high
+        low, high = (-0.8, 0.8) if row.constant.startswith("lean") else (low, high)
+        assert low <= row.value <= high, row
         if row.unit == "share" and not row.constant.startswith(("spread", "lean")):
             assert row.value > 0
 
@@ -88,7 +89,7 @@ def test_scopes_name_things_that_exist() -> None:
     hosts = {one.segment for one in host_rows().values()}
     links = {f"PCIe {generation}" for generation in range(1, 8)}
     parts = {*map(str, Route), LAYERS, CROSSINGS, TOKEN}
-    sets = {"amx", "avx512", "avx2", "neon", "apple", "Apple", "NVLink"}
+    sets = {"amx", "avx512", "avx2", "neon", "apple", "Apple", "NVLink", *TRAITS}
     for row in ROWS:
         assert row.runtime in {None, *(one.key for one in RUNTIMES), *OTHER_ENGINES}
         assert row.decode_class in {None, *classes, *(name for _, name in FORK_CLASSES)}
@@ -106,7 +107,12 @@ def asked_for() -> set[str]:
         and node.func.attr in ("value", "row")
     )  # fmt: skip
     firsts = (call.args[0] for call in calls if call.args)
-    spreads = {IN_DECODE, IN_PROMPT, *LEAN.values()}  # asked for through a variable
+    spreads = {
+        IN_DECODE,
+        IN_PROMPT,
+        *LEAN.values(),
+        *BY_TRAIT.values(),
+    }  # asked for through a variable
     return {one.value for one in firsts if isinstance(one, ast.Constant)} | spreads
 
 

@@ -1,19 +1,21 @@
 """The shipped constants are what the command writes, and the solver finds what it should."""
 
 import os
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
 
 from advisor.catalog.constants import FACTOR, ConstantRow
 from advisor.catalog.csv_tables import DATA, read
-from advisor.cost_model.uncertainty import IN_DECODE, LEAN
+from advisor.cost_model.uncertainty import IN_DECODE, LEAN, THIN
 from advisor.evidence.fitting.__main__ import refitted
+from advisor.evidence.fitting.descent import least
 from advisor.evidence.fitting.gauss_newton import Prior, newton, without_each
 from advisor.evidence.fitting.llama_cpp_fit import problem, solve
 from advisor.evidence.fitting.llama_cpp_parameters import PARAMETERS
 from advisor.evidence.fitting.llama_cpp_rows import Rows, published, rows_of
-from advisor.evidence.fitting.spreads import Errors, fitted
+from advisor.evidence.fitting.spreads import AIMED, Errors, fitted
 from advisor.evidence.published.row import PublishedRow
 from advisor.model.model import Floats
 
@@ -148,31 +150,64 @@ def errors(off: Floats, **more: object) -> Errors:
     count = len(off)
     usual = {
         "groups": np.arange(count).astype(str), "backends": np.full(count, "cuda"),
-        "builds": np.full(count, ""), "on_gpu": np.ones(count),
-        "several": np.zeros(count, dtype=bool), "thin": np.zeros(count, dtype=bool),
-        "ram_stated": np.ones(count, dtype=bool),
+        "builds": np.full(count, ""), "on_gpu": np.ones(count), "traits": {},
+        "guessed": np.zeros(count),
     }  # fmt: skip
     return Errors(off=off, **{**usual, **more})  # type: ignore[arg-type]
 
 
-def test_a_range_holds_four_in_five_and_leans_as_errors_do() -> None:
-    # Errors from -0.5 to 0.3 spread evenly: the middle four fifths are -0.42 to 0.22.
-    found = {one.constant: one.value for one in fitted(errors(np.linspace(-0.5, 0.3, 801)),
-                                                       IN_DECODE) if not one.factor}  # fmt: skip
-    half, lean = found["spread_thin"], found[LEAN[IN_DECODE]]
-    assert half == pytest.approx(0.0)
-    (gpu,) = {
-        one.value
-        for one in fitted(errors(np.linspace(-0.5, 0.3, 801)), IN_DECODE)
-        if one.constant == IN_DECODE and one.scope.get("family") == "resident"
-    }
-    assert gpu * (1 + lean) == pytest.approx(0.42, abs=0.01)
-    assert gpu * (1 - lean) == pytest.approx(0.22, abs=0.01)
+def values(off: Errors, **scope: str) -> dict[str, float]:
+    """Constants of the ranges in one scope, by name."""
+    return {one.constant: one.value for one in fitted(off, IN_DECODE) if one.scope == scope}
 
 
-def test_each_group_weighs_the_same() -> None:
-    # A sweep of 90 rows without error counts no more than each of nine others.
+def reach(off: Errors) -> tuple[float, float]:
+    """How far the range of a GPU's row reaches below and above."""
+    part = values(off, family="resident")
+    half = part[IN_DECODE] * values(off, backend="cuda")[IN_DECODE]
+    return half * (1 + part[LEAN[IN_DECODE]]), half * (1 - part[LEAN[IN_DECODE]])
+
+
+def test_a_range_holds_as_many_as_it_should_and_leans_as_errors_do() -> None:
+    # Errors from -0.5 to 0.3 spread evenly: the middle 83 in 100 are -0.432 to 0.232.
+    below, above = reach(errors(np.linspace(-0.5, 0.3, 801)))
+    assert below == pytest.approx(0.432, abs=0.02)
+    assert above == pytest.approx(0.232, abs=0.02)
+    assert below + above == pytest.approx(AIMED * 0.8, abs=0.01)
+
+
+def test_a_sweep_counts_half_by_its_rows_and_half_as_one_group() -> None:
+    # 90 rows without error beside nine others: all ten groups once, 99 rows once, by halves.
     off = np.concatenate([np.zeros(90), np.linspace(-0.4, 0.4, 9)])
-    groups = np.array(["sweep"] * 90 + [str(each) for each in range(9)])
-    wide = errors(off, groups=groups).width(np.ones(99, dtype=bool))
-    assert wide > 0.3
+    sweep = errors(off, groups=np.array(["sweep"] * 90 + [str(each) for each in range(9)]))
+    assert sweep.weights[:90].sum() / sweep.weights.sum() == pytest.approx((0.1 + 90 / 99) / 2)
+    assert sweep.weights.sum() == pytest.approx(10)
+
+
+def test_what_lies_farther_from_evidence_gets_a_wider_range_never_a_narrower_one() -> None:
+    # Families that few measured err three times as much in one table, a third as much in another.
+    off, few = np.linspace(-0.3, 0.3, 400), np.arange(400) % 2
+    for factor, wider in ((3.0, True), (1 / 3, False)):
+        rows = errors(off * np.where(few, factor, 1.0), traits={THIN: few.astype(float)})
+        widened = values(rows, family=THIN)["spread_by"]
+        assert widened > 2.0 if wider else widened == pytest.approx(1.0)
+
+
+def test_a_build_that_stands_apart_has_a_width_of_its_own() -> None:
+    # LocalScore's rows err four times as much as the others and decide nothing of theirs.
+    off, old = np.linspace(-0.2, 0.2, 400), np.arange(400) % 2 > 0
+    builds = np.where(old, "llamafile", "")
+    rows = errors(off * np.where(old, 4.0, 1.0), builds=builds)
+    alone = errors(off[~old])
+    assert reach(rows) == pytest.approx(reach(alone), abs=0.01)
+    assert values(rows, build="llamafile")[IN_DECODE] == pytest.approx(4.0 * 0.8 / AIMED, rel=0.1)
+
+
+def test_the_search_gives_the_same_numbers_twice_and_finds_the_least() -> None:
+    def loss(numbers: Mapping[str, float]) -> float:
+        return abs(numbers["a"] - 1.0) + (numbers["b"] + 2.0) ** 2
+
+    found = least(loss, {"a": 0.0, "b": 0.0}, {"b": (-1.0, 1.0)})
+    assert found == least(loss, {"a": 0.0, "b": 0.0}, {"b": (-1.0, 1.0)})
+    assert found["a"] == pytest.approx(1.0, abs=0.01)
+    assert found["b"] == -1.0

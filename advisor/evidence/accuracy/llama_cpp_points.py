@@ -6,10 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from advisor.catalog.constants import fitted_constants
-from advisor.cost_model.estimate import estimate
-from advisor.cost_model.uncertainty import Margins, Range
-from advisor.errors import InputError
+from advisor.cost_model.uncertainty import ENOUGH, IN_DECODE, IN_PROMPT, Margins, Range, margins
 from advisor.evidence.accuracy.peer_facts import WHERE, answers, facts_of
 from advisor.evidence.accuracy.point import AccuracyPoint, point_of
 from advisor.evidence.accuracy.regimes import (
@@ -23,12 +20,14 @@ from advisor.evidence.accuracy.regimes import (
 from advisor.evidence.fitting.held_out import READ, kept, left_out
 from advisor.evidence.fitting.llama_cpp_rows import (
     Rows,
+    TableColumns,
     TimedRow,
     case_of,
     published,
     rows_of,
     tokens_per_second,
 )
+from advisor.evidence.fitting.spreads import circumstances_of, other_sources
 from advisor.evidence.published.machine import ram_in_theory
 from advisor.evidence.published.predict import Case
 from advisor.evidence.published.row import PublishedRow
@@ -84,7 +83,8 @@ def read() -> Published:
 def points(published: Published) -> Iterable[AccuracyPoint]:
     """Every row that the last fit covered, what its source timed of all users together."""
     rows = published.fitted
-    for timed, seconds in zip(rows.timed, rows.seconds, strict=True):
+    ends = margins_by_row(rows)
+    for timed, seconds, ranges in zip(rows.timed, rows.seconds, ends, strict=True):
         if not kept(timed.timed, timed.row.id):
             continue
         (predicted,) = left_out(timed.timed, [timed.row.id])
@@ -95,22 +95,33 @@ def points(published: Published) -> Iterable[AccuracyPoint]:
             group=group_of(timed.row),
             measured=measured,
             predicted=measured * float(seconds / predicted),
-            margins=_margins(timed),
+            margins=ranges,
             peers=_peers(timed),
         )
 
 
-def _margins(timed: TimedRow) -> Margins:
-    """How far the prediction of a row may be off, as an estimate says it."""
-    case, prompt = timed.case, timed.timed == READ
-    answer = estimate(
-        case.model, case.machine, case.prompt if prompt else case.work, case.runtime,
-        case.strategy, fitted_constants(), case.settings, backend=case.backend, build=case.build,
-    )  # fmt: skip
-    speed = answer.prefill if prompt else answer.decode
-    if speed is None:
-        raise InputError(answer.refusal)
-    return margins_of(speed)
+def margins_by_row(rows: Rows) -> tuple[Margins, ...]:
+    """How far each prediction may be off, as an estimate says it where its source is not known."""
+    below, above = np.empty(len(rows.timed)), np.empty(len(rows.timed))
+    few = (other_sources(rows) < ENOUGH).astype(float)
+    for part in rows.alike:
+        timed = [rows.timed[place] for place in part.at]
+        constants = TableColumns([rows.scopes[place] for place in part.at])
+        time, run = part.seconds(constants), circumstances_of(rows, part, few)
+        read = np.array([row.timed == READ for row in timed])
+        beside = np.array(
+            [np.hypot(row.case.runtime.extra_uncertainty, _shape_uncertainty(row)) for row in timed]
+        )
+        for constant, chosen in ((IN_PROMPT, read), (IN_DECODE, ~read)):
+            if chosen.any():
+                ends = margins(time, run, constants, constant).wider(beside)
+                below[part.at[chosen]] = ends.below[chosen]
+                above[part.at[chosen]] = ends.above[chosen]
+    return tuple(Margins(below=low, above=high) for low, high in zip(below, above, strict=True))
+
+
+def _shape_uncertainty(timed: TimedRow) -> float:
+    return float(timed.case.model.architecture.shape_uncertainty)
 
 
 def margins_of(speed: Range) -> Margins:

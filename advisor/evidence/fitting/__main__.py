@@ -16,6 +16,7 @@ import numpy as np
 
 from advisor.catalog.constants import FACTOR, ConstantRow
 from advisor.catalog.csv_tables import DATA, as_text, read
+from advisor.cost_model.uncertainty import SEVERAL, THIN
 from advisor.evidence.fitting import held_out
 from advisor.evidence.fitting.engine_table import engine_tables
 from advisor.evidence.fitting.framework_table import fitted, stream_rows
@@ -29,13 +30,19 @@ TABLE = DATA / "generated" / "efficiency.csv"
 SMALLEST = 0.004
 """Factors whose logarithm is smaller say nothing and are left out."""
 SOURCE = "python -m advisor.evidence.fitting on data/measurements/llama_cpp*.csv"
+OWN_TO_LLAMA_CPP = {
+    "spread_by": 1.0, "spread_prompt_by": 1.0, "lean": 0.0, "lean_prompt": 0.0,
+}  # fmt: skip
+"""Constants of the ranges that hold for llama.cpp and its kin, and what others take until theirs
+are fitted: no trait widens, nothing leans."""
 SPREADS = (
-    "spread", "spread_thin", "spread_several", "spread_unmeasured", "spread_prompt",
-    "spread_timed", "lean", "lean_prompt", "sources",
+    "spread", "spread_unmeasured", "spread_prompt", "spread_timed", "sources", *OWN_TO_LLAMA_CPP,
 )  # fmt: skip
 """Constants of the ranges, written anew for all runtimes that have none of their own."""
 ENGINES_OF_LLAMA_CPP = ("llama.cpp", "ollama", "lm-studio")
-"""Runtimes whose ranges lean as those of llama.cpp; others' are even until theirs are fitted."""
+"""Runtimes whose ranges are those of llama.cpp."""
+OF_ALL = (THIN, SEVERAL)
+"""Traits that widen the ranges of every runtime: what few measured nobody knows better."""
 
 
 def main() -> int:
@@ -53,7 +60,7 @@ def refitted() -> Mapping[Path, str]:
     fit = solve(task)
     anew = {(name, one.runtime or None) for name, one in PARAMETERS.items()}
     anew |= {(name, None) for name in SPREADS}
-    anew |= {(name, key) for name in ("lean", "lean_prompt") for key in ENGINES_OF_LLAMA_CPP}
+    anew |= {(name, key) for name in OWN_TO_LLAMA_CPP for key in ENGINES_OF_LLAMA_CPP}
     streams = {_key(row): row for row in stream_rows()}
     kept = [row for row in read(TABLE, ConstantRow) if (row.constant, row.runtime) not in anew]
     found = [
@@ -105,16 +112,28 @@ def _rows(fit: Fit) -> Iterable[ConstantRow]:
 
 
 def _spread_rows(found: Iterable[Spread]) -> Iterable[ConstantRow]:
-    for one in found:
-        lean = one.constant.startswith("lean")
-        note = "how far an 80 % range leans to the slow side" if lean else RANGE_NOTE
-        unit = FACTOR if one.factor else "share"
-        value = float(f"{one.value:.3g}")
-        if lean:
-            yield _row(one.constant, {}, 0.0, unit, 0, f"{note}: even where nothing is fitted")
-        for runtime in ENGINES_OF_LLAMA_CPP if lean else ("",):
-            scope = {**one.scope, "runtime": runtime}
-            yield _row(one.constant, scope, value, unit, one.rows, note)
+    for constant, neutral in OWN_TO_LLAMA_CPP.items():
+        note = f"{_note(constant)}: the same for all where nothing is fitted"
+        yield _row(constant, {}, neutral, "share", 0, note)
+    for spread in found:
+        own = spread.constant in OWN_TO_LLAMA_CPP and spread.scope.get("family") not in OF_ALL
+        for runtime in ENGINES_OF_LLAMA_CPP if own else ("",):
+            yield _row(
+                spread.constant,
+                {**spread.scope, "runtime": runtime},
+                float(f"{spread.value:.3g}"),
+                FACTOR if spread.factor else "share",
+                spread.rows,
+                _note(spread.constant),
+            )
+
+
+def _note(constant: str) -> str:
+    if constant.startswith("lean"):
+        return "how far an 80 % range leans to the slow side"
+    if constant.endswith("_by"):
+        return "80 % range of runs like this, as a factor on its half width"
+    return RANGE_NOTE
 
 
 RANGE_NOTE = "80 % range, as the logarithm of a factor"

@@ -156,6 +156,14 @@ PARAMETERS: Mapping[str, Parameter] = {
         hardware="matrices",
         note="speed of one core attending to the cache in a prompt",
     ),
+    "others_cache_share": Parameter(
+        start=0.5,
+        least=0.0,
+        most=1.0,
+        unit="share",
+        width=0.5,
+        note="share of other sequences' cache that attention on the CPU goes through, masked",
+    ),
     "cpu_layer": Parameter(
         start=5e-6,
         least=1e-7,

@@ -14,6 +14,7 @@ from advisor.cost_model.processors import matrices, peak_16_bit, vectors
 from advisor.cost_model.schedule import Schedule
 from advisor.cost_model.timing import StepTime, schedule_seconds
 from advisor.errors import AdvisorError
+from advisor.evidence.fitting.llama_cpp_parameters import PARAMETERS
 from advisor.evidence.fitting.vectorize import linked, stacked, steps, values_of
 from advisor.evidence.published import sources
 from advisor.evidence.published.doubts import FASTEST, SLOWEST, Bound, doubtful
@@ -91,7 +92,7 @@ class Alike:
     machine: Machine
     ram_stated: npt.NDArray[np.bool_]
 
-    def seconds(self, constants: "ConstantColumns | Bound") -> StepTime:
+    def seconds(self, constants: "ConstantColumns | TableColumns | Bound") -> StepTime:
         """What the cost model says of these rows, shape (rows,)."""
         share = np.minimum(constants.value("ram_sustained_share"), from_catalog.MOST_SUSTAINED)
         host = self.machine.host
@@ -119,6 +120,39 @@ class ConstantColumns:
 @cache
 def _table_value(constant: str, family: str) -> float:
     return fitted_constants().bound(Scope(runtime="llama.cpp")).value(constant, family)
+
+
+class TableColumns:
+    """Values of the shipped table for each of some rows, whatever their scopes.
+
+    Args:
+        scopes: names of each row, as `TimedRow.scope`.
+    """
+
+    def __init__(self, scopes: Sequence[Mapping[str, str]]) -> None:
+        self._scopes = scopes
+
+    def value(self, constant: str, family: str = "") -> Floats:
+        """The constant of each row, shape (rows,)."""
+        parameter = PARAMETERS.get(constant)
+        return np.array(
+            [
+                _value_in(
+                    constant,
+                    names[parameter.hardware] if parameter and not family else family,
+                    names["decode_class"],
+                    names["backend"],
+                    names["build"],
+                )
+                for names in self._scopes
+            ]
+        )
+
+
+@cache
+def _value_in(constant: str, family: str, decode_class: str, backend: str, build: str) -> float:
+    scope = Scope(runtime="llama.cpp", decode_class=decode_class, backend=backend, build=build)
+    return fitted_constants().bound(scope).value(constant, family)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,34 +1,48 @@
-"""80 % ranges from what rows were predicted without their source, every group weighing the same.
+"""80 % ranges from what rows were predicted without their source.
 
-A width is half of what lies between the outer tenths of the errors of some rows; what a range is
-wider by (a family that few measured, several GPUs, RAM that nobody measured) is what is left of
-theirs in squares. At last all are scaled until four in five are held, and lean as the errors do.
+Half widths, what they are wider by and how they lean are those with the best interval score: the
+width of the ranges, and what lies outside of them five times over for each tenth that may (Gneiting
+and Raftery 2007, equation 43). A row counts half by itself and half by its group, so that neither
+sweeps nor single runs decide. LocalScore's builds get a width and a lean of their own afterwards.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from advisor.cost_model import uncertainty
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN
-from advisor.cost_model.uncertainty import ENOUGH, IN_DECODE, IN_PROMPT, LEAN
+from advisor.cost_model.uncertainty import (
+    BY_TRAIT,
+    ENOUGH,
+    IN_DECODE,
+    IN_PROMPT,
+    LEAN,
+    SPLIT,
+    TRAITS,
+    UNKNOWN,
+    Circumstances,
+)
+from advisor.evidence.fitting.descent import Numbers, least
 from advisor.evidence.fitting.llama_cpp_fit import APART, Fit, Problem
-from advisor.evidence.fitting.llama_cpp_rows import Rows
+from advisor.evidence.fitting.llama_cpp_rows import READ, Alike, Rows
 from advisor.evidence.published.sources import source_of
 from advisor.model.model import Floats
 
 COVERED = 0.8
-LOWEST, HIGHEST = (1.0 - COVERED) / 2.0, (1.0 + COVERED) / 2.0
-FEW = 8.0
-"""Groups at which a backend's or build's own width counts half, and that of all the other half."""
-MOSTLY = 0.9
-"""Part of the time from which a row is said to be one processor's alone."""
-BY_GPU = (Route.RESIDENT, Route.STREAMED, LAYERS, TOKEN, CROSSINGS)
-"""Parts of the time whose range is that of the GPU and its link."""
+AIMED = 0.83
+"""Share of rows in hand that ranges hold, of which four in five are left on sources not in hand
+(sources left out of this fit in turn, by eight folds)."""
+SHRINKING = 2.0
+"""What the square of a factor's logarithm costs, in groups: factors that few groups speak for stay
+near 1."""
+FEW = 3
+"""Groups that a backend's or a build's own factor needs."""
 ASSUMED = {
     **{("spread_unmeasured", part): 0.0 for part in (Route.RESIDENT, LAYERS, TOKEN, CROSSINGS)},
     (IN_DECODE, Route.PAGED): 0.6,
@@ -39,6 +53,10 @@ ASSUMED = {
     ("spread_unmeasured", Route.STAGED): 0.4,
 }
 """Parts without rows of llama.cpp: published link and drive rates beside theory."""
+GPU, CPU, GUESSED, LEAN_GPU, LEAN_CPU = "gpu", "cpu", "guessed", "lean gpu", "lean cpu"
+"""Numbers sought: logarithms of half widths, the half width that a guessed RAM rate adds, leans."""
+BACKEND, BUILD, TRAIT = "backend ", "build ", "by "
+"""Beginnings of the names of factors' logarithms."""
 
 Mask = npt.NDArray[np.bool_]
 
@@ -72,9 +90,8 @@ class Errors:
         backends: the runtime's way to the GPU.
         builds: of the runtime.
         on_gpu: part of the time that GPUs and their link take; the processor takes the rest.
-        several: several GPUs work together.
-        thin: fewer than `ENOUGH` other sources have a GPU of the family.
-        ram_stated: so that RAM's rate is known.
+        traits: how far each of `uncertainty.TRAITS` holds.
+        guessed: 1 where the RAM's rate is not known.
     """
 
     off: Floats
@@ -82,29 +99,27 @@ class Errors:
     backends: npt.NDArray[np.str_]
     builds: npt.NDArray[np.str_]
     on_gpu: Floats
-    several: Mask
-    thin: Mask
-    ram_stated: Mask
+    traits: Mapping[str, Floats]
+    guessed: Floats
+
+    def of(self, rows: Mask) -> "Errors":
+        """Some of the rows."""
+        return Errors(
+            off=self.off[rows],
+            groups=self.groups[rows],
+            backends=self.backends[rows],
+            builds=self.builds[rows],
+            on_gpu=self.on_gpu[rows],
+            traits={name: values[rows] for name, values in self.traits.items()},
+            guessed=self.guessed[rows],
+        )
 
     @cached_property
     def weights(self) -> Floats:
-        """One over the rows of each row's group."""
+        """Half by row and half by group; they add up to the number of groups."""
         sizes = Counter(self.groups.tolist())
-        return np.array([1.0 / sizes[group] for group in self.groups.tolist()])
-
-    def quantile(self, values: Floats, rows: Mask, share: float) -> float:
-        """The value below which a share of the groups lies, each weighing the same."""
-        order = np.argsort(values[rows], kind="stable")
-        weights = self.weights[rows][order]
-        reached = np.cumsum(weights) - weights / 2.0
-        return float(np.interp(share * weights.sum(), reached, values[rows][order]))
-
-    def width(self, rows: Mask) -> float:
-        """Half of what lies between the outer tenths of the errors of some rows; 0 for none."""
-        if not rows.any():
-            return 0.0
-        ends = [self.quantile(self.off, rows, share) for share in (LOWEST, HIGHEST)]
-        return (ends[1] - ends[0]) / 2.0
+        by_group = np.array([1.0 / sizes[group] for group in self.groups.tolist()])
+        return by_group / 2.0 + len(sizes) / len(self.off) / 2.0
 
     def groups_of(self, rows: Mask) -> int:
         """Groups among some rows."""
@@ -113,166 +128,211 @@ class Errors:
 
 def spreads(task: Problem, fit: Fit) -> tuple[Spread, ...]:
     """Every constant of the ranges of llama.cpp."""
-    found: list[Spread] = []
-    for constant, rows in ((IN_DECODE, ~task.rows.read), (IN_PROMPT, task.rows.read)):
-        found += fitted(errors(task, fit, rows), constant)
-    found += [
+    every = errors(task, fit)
+    read = task.rows.read
+    fitted_ones = (*fitted(every.of(~read), IN_DECODE), *fitted(every.of(read), IN_PROMPT))
+    assumed = (
         Spread(constant=constant, scope={"family": part}, value=value, rows=0)
         for (constant, part), value in ASSUMED.items()
-    ]
-    return tuple(found)
+    )
+    return (*fitted_ones, *assumed)
 
 
-def errors(task: Problem, fit: Fit, chosen: Mask) -> Errors:
-    """Some of the rows beside what was predicted without their source."""
+def errors(task: Problem, fit: Fit) -> Errors:
+    """All rows beside what was predicted without their source."""
     rows = task.rows
-    places = np.flatnonzero(chosen)
-    others = _other_sources(rows)
-    on_gpu = _on_gpu(task, fit)
-    cases = [rows.timed[place].case for place in places]
-    stated = np.zeros(len(rows.timed), dtype=bool)
-    for part in rows.alike:
-        stated[part.at] = part.ram_stated
+    share = np.ones(len(rows.timed))
+    guessed = np.zeros(len(rows.timed))
+    traits = {trait: np.zeros(len(rows.timed)) for trait in TRAITS if trait not in (SPLIT, UNKNOWN)}
+    few = (other_sources(rows) < ENOUGH).astype(float)
+    for part, time in rows.steps(task.values(fit.values)):
+        run = circumstances_of(rows, part, few)
+        share[part.at] = uncertainty.on_gpu(time, run)
+        guessed[part.at] = run.unmeasured[Route.IN_PLACE]
+        for trait, values in traits.items():
+            values[part.at] = run.traits[trait]
     return Errors(
-        off=np.log(fit.held_out / rows.seconds)[chosen],
-        groups=np.array(rows.groups)[chosen],
-        backends=np.array([names["backend"] for names in rows.scopes])[chosen],
-        builds=np.array([names["build"] for names in rows.scopes])[chosen],
-        on_gpu=on_gpu[chosen],
-        several=np.array([len(case.machine.gpus) > 1 for case in cases]),
-        thin=others[chosen] < ENOUGH,
-        ram_stated=stated[chosen],
+        off=np.log(fit.held_out / rows.seconds),
+        groups=np.array(rows.groups),
+        backends=np.array([names["backend"] for names in rows.scopes]),
+        builds=np.array([names["build"] for names in rows.scopes]),
+        on_gpu=share,
+        traits=traits,
+        guessed=guessed,
     )
 
 
-def _on_gpu(task: Problem, fit: Fit) -> Floats:
-    share = np.ones(len(task.rows.timed))
-    for part, time in task.rows.steps(task.values(fit.values)):
-        on_gpu = sum(time.parts.get(name, 0.0) for name in BY_GPU)
-        whole = np.asarray(on_gpu / time.total)
-        share[part.at] = whole if part.machine.gpus else 0.0
-    return share
+def circumstances_of(rows: Rows, part: Alike, few: Floats) -> Circumstances:
+    """What the ranges of rows of one shape are wider by.
+
+    Args:
+        rows: all.
+        part: those of one shape.
+        few: 1 where few sources have a GPU of the family, by row of all.
+    """
+    timed = [rows.timed[place] for place in part.at]
+    read = [row.timed == READ for row in timed]
+    works = [
+        row.case.prompt if prompt else row.case.work
+        for row, prompt in zip(timed, read, strict=True)
+    ]
+    depths = [
+        float(work.cached + work.fresh / 2.0 if prompt else work.decode_depth)
+        for work, prompt in zip(works, read, strict=True)
+    ]
+    ones = np.ones(len(timed))
+    return Circumstances(
+        on_gpu=bool(part.machine.gpus),
+        traits={
+            uncertainty.EXPERTS: np.array([float(row.case.model.has_experts) for row in timed]),
+            uncertainty.DEEP: np.asarray(uncertainty.depth_reached(np.array(depths))),
+            uncertainty.THIN: few[part.at] if part.machine.gpus else 0.0 * ones,
+            uncertainty.SEVERAL: float(len(part.machine.gpus) > 1) * ones,
+            uncertainty.TOGETHER: np.array([float(np.all(work.users > 1)) for work in works]),
+        },
+        unmeasured={Route.IN_PLACE: 1.0 - part.ram_stated},
+    )
 
 
-def _other_sources(rows: Rows) -> Floats:
+def other_sources(rows: Rows) -> Floats:
     """Sources with a GPU of the same family beside each row's own, shape (rows,)."""
     known = sources(rows)
     own = (source_of(timed.row.source_url) for timed in rows.timed)
     pairs = zip(rows.scopes, own, strict=True)
-    return np.array([len(known.get(names["gpu"], frozenset()) - {one}) for names, one in pairs])
+    return np.array([len(known.get(names["gpu"], frozenset()) - {url}) for names, url in pairs])
 
 
 def sources(rows: Rows) -> Mapping[str, frozenset[str]]:
     """Sources with a GPU of each family, but for those of builds that stand apart."""
-    found: dict[str, set[str]] = {}
+    by_family: dict[str, set[str]] = {}
     for names, timed in zip(rows.scopes, rows.timed, strict=True):
         if names["gpu"] and names["build"] not in APART:
-            found.setdefault(names["gpu"], set()).add(source_of(timed.row.source_url))
-    return {family: frozenset(urls) for family, urls in found.items()}
+            by_family.setdefault(names["gpu"], set()).add(source_of(timed.row.source_url))
+    return {family: frozenset(urls) for family, urls in by_family.items()}
 
 
-@dataclass(frozen=True, kw_only=True)
-class IntervalWidths:
-    """Half widths by what they are for, as logarithms.
+def ends(off: Errors, numbers: Numbers) -> tuple[Floats, Floats]:
+    """How far each row's range reaches below and above, as `uncertainty.margins` has it.
 
-    Attributes:
-        gpu: of time on a GPU of a family that several sources measured.
-        thin: beside that, of a family that few did.
-        several: beside that, of several GPUs.
-        cpu: of time on a processor whose RAM's rate is known.
-        guessed: beside that, where it is not.
-        own: factors by column and name.
+    Args:
+        off: rows.
+        numbers: as `fitted` seeks them.
     """
+    own = np.ones(len(off.off))
+    for beginning, names in ((BACKEND, off.backends), (BUILD, off.builds)):
+        for name, value in numbers.items():
+            if name.startswith(beginning):
+                own = own * np.where(names == name.removeprefix(beginning), np.exp(value), 1.0)
+    in_ram = np.hypot(own * np.exp(numbers[CPU]), off.guessed * numbers.get(GUESSED, 0.0))
+    half = off.on_gpu * own * np.exp(numbers[GPU]) + (1.0 - off.on_gpu) * in_ram
+    for trait, reached in {**off.traits, SPLIT: uncertainty.divided(off.on_gpu)}.items():
+        counts = reached * (off.on_gpu if trait in uncertainty.OF_GPUS else 1.0)
+        half = half * np.exp(numbers.get(f"{TRAIT}{trait}", 0.0) * counts)
+    lean = off.on_gpu * numbers[LEAN_GPU] + (1.0 - off.on_gpu) * numbers[LEAN_CPU]
+    return half * (1.0 + lean), half * (1.0 - lean)
 
-    gpu: float
-    thin: float
-    several: float
-    cpu: float
-    guessed: float
-    own: Mapping[tuple[str, str], float]
 
-    def of_rows(self, off: Errors) -> Floats:
-        """Half width of each row's range, as `uncertainty.half_width` has it, shape (rows,)."""
-        factor = np.ones(len(off.off))
-        for (column, name), own in self.own.items():
-            names = off.backends if column == "backend" else off.builds
-            factor = factor * np.where(names == name, own, 1.0)
-        beside = np.hypot(self.thin * off.thin, self.several * off.several)
-        on_gpu = np.hypot(self.gpu * factor, beside)
-        in_ram = np.hypot(self.cpu * factor, self.guessed * ~off.ram_stated)
-        return np.asarray(off.on_gpu * on_gpu + (1.0 - off.on_gpu) * in_ram)
+def held(off: Errors, below: Floats, above: Floats) -> float:
+    """Share of rows in range, half by row and half by group."""
+    inside = (off.off >= -below) & (off.off <= above)
+    return float(np.average(inside, weights=off.weights))
+
+
+MOST_LEAN = 0.8
+USUAL = 0.3
+"""Half width from which the search starts, and that losses are counted in."""
+
+
+def widths(off: Errors, constant: str) -> dict[str, float]:
+    """The numbers with the best interval score, scaled until `AIMED` of the rows are held.
+
+    What widens a range by distance from evidence (few sources, several GPUs, several users, RAM
+    guessed) never narrows it.
+    """
+    start = {GPU: np.log(USUAL), CPU: np.log(USUAL), LEAN_GPU: 0.0, LEAN_CPU: 0.0}
+    start |= {f"{TRAIT}{trait}": 0.0 for trait in (*off.traits, SPLIT)}
+    start |= {f"{BACKEND}{name}": 0.0 for name in _named(off, off.backends) if name != "cpu"}
+    limits = {LEAN_GPU: (-MOST_LEAN, MOST_LEAN), LEAN_CPU: (-MOST_LEAN, MOST_LEAN)}
+    wider = (uncertainty.THIN, uncertainty.SEVERAL, uncertainty.TOGETHER)
+    limits |= {f"{TRAIT}{trait}": (0.0, np.inf) for trait in wider}
+    if constant == IN_DECODE:
+        start[GUESSED], limits[GUESSED] = USUAL, (0.0, np.inf)
+    best = dict(least(lambda numbers: _score(off, numbers), start, limits))
+    below, above = ends(off, best)
+    scale = _scale(off, below, above)
+    scaled = {name: best[name] + np.log(scale) for name in (GPU, CPU)}
+    if GUESSED in best:
+        scaled[GUESSED] = best[GUESSED] * scale
+    return best | scaled
+
+
+def _named(off: Errors, names: npt.NDArray[np.str_]) -> Iterator[str]:
+    """Names that some groups have, in order."""
+    for name in sorted(set(names.tolist())):
+        if name and off.groups_of(names == name) >= FEW:
+            yield name
+
+
+def _score(off: Errors, numbers: Numbers) -> float:
+    below, above = ends(off, numbers)
+    outside = np.maximum(-off.off - below, 0.0) + np.maximum(off.off - above, 0.0)
+    score = below + above + outside * 2.0 / (1.0 - COVERED)
+    factors = sum(value**2 for name, value in numbers.items() if name.startswith((TRAIT, BACKEND)))
+    return float(np.sum(off.weights * score)) / (2.0 * USUAL) + SHRINKING * factors
+
+
+def _scale(off: Errors, below: Floats, above: Floats, aimed: float = AIMED) -> float:
+    """The factor on all widths with which enough are held, by bisection."""
+    low, high = 0.1, 10.0
+    for _ in range(40):
+        middle = (low + high) / 2.0
+        enough = held(off, middle * below, middle * above) >= aimed
+        low, high = (low, middle) if enough else (middle, high)
+    return high
 
 
 def fitted(off: Errors, constant: str) -> Iterable[Spread]:
     """Constants of the ranges of tokens or of prompts."""
     usual = np.isin(off.builds, list(APART), invert=True)
-    widths = _widths(off, usual, constant)
-    half = widths.of_rows(off)
-    lean = _lean(off, half, usual)
-    scale, count = _scale(off, half, lean, usual), int(usual.sum())
+    numbers, count = widths(off.of(usual), constant), int(usual.sum())
 
-    def spread(name: str, value: float, part: str = "") -> Spread:
-        scope = {"family": part} if part else {}
-        return Spread(constant=name, scope=scope, value=value * scale, rows=count)
+    def spread(name: str, value: float, **scope: str) -> Spread:
+        return Spread(constant=name, scope=scope, value=value, rows=count)
 
-    yield from (spread(constant, widths.gpu, part) for part in BY_GPU)
-    yield spread(constant, widths.cpu, Route.IN_PLACE)
-    for (column, name), own in widths.own.items():
-        yield Spread(constant=constant, scope={column: name}, value=own, rows=count, factor=True)
-    yield Spread(constant=LEAN[constant], scope={}, value=lean, rows=count)
-    if constant == IN_DECODE:
-        yield spread("spread_thin", widths.thin)
-        yield spread("spread_several", widths.several)
-        yield spread("spread_unmeasured", widths.guessed, Route.IN_PLACE)
-
-
-def _widths(off: Errors, usual: Mask, constant: str) -> IntervalWidths:
-    on_gpu, on_cpu = usual & (off.on_gpu >= MOSTLY), usual & (off.on_gpu <= 1.0 - MOSTLY)
-    beside = off.several | off.thin, ~off.ram_stated
-    if constant == IN_PROMPT:
-        beside = np.zeros_like(usual), np.zeros_like(usual)
-    known, stated = on_gpu & ~beside[0], on_cpu & ~beside[1]
-    gpu, cpu = off.width(known), off.width(stated)
-    backends = sorted(set(off.backends[known].tolist()))
-    own = {("backend", name): _own(off, known & (off.backends == name), known) for name in backends}
-    own |= {("build", name): _own(off, off.builds == name, usual) for name in sorted(APART)}
-    return IntervalWidths(
-        gpu=gpu,
-        thin=_beyond(off.width(on_gpu & beside[0] & off.thin), gpu),
-        several=_beyond(off.width(on_gpu & beside[0] & ~off.thin), gpu),
-        cpu=cpu,
-        guessed=_beyond(off.width(on_cpu & beside[1]), cpu),
-        own=own,
-    )
+    for part in uncertainty.ON_GPU:
+        yield spread(constant, float(np.exp(numbers[GPU])), family=str(part))
+        yield spread(LEAN[constant], numbers[LEAN_GPU], family=str(part))
+    yield spread(constant, float(np.exp(numbers[CPU])), family=str(Route.IN_PLACE))
+    yield spread(LEAN[constant], numbers[LEAN_CPU], family=str(Route.IN_PLACE))
+    if GUESSED in numbers:
+        yield spread("spread_unmeasured", numbers[GUESSED], family=str(Route.IN_PLACE))
+    backends = {name: value for name, value in numbers.items() if name.startswith(BACKEND)}
+    for name, value in backends.items():
+        factor = spread(constant, float(np.exp(value)), backend=name.removeprefix(BACKEND))
+        yield replace(factor, factor=True)
+    numbers[f"{TRAIT}{UNKNOWN}"] = max(backends.values(), default=0.0)
+    for name, value in numbers.items():
+        if name.startswith(TRAIT):
+            trait = name.removeprefix(TRAIT)
+            yield spread(BY_TRAIT[constant], float(np.exp(value)), family=trait)
+    for build in APART:
+        yield from _apart(off.of(off.builds == build), numbers, constant, build)
 
 
-def _beyond(width: float, usual: float) -> float:
-    """What a width has beyond the usual one, in squares."""
-    return float(np.sqrt(max(width**2 - usual**2, 0.0)))
-
-
-def _own(off: Errors, rows: Mask, all_rows: Mask) -> float:
-    """Width of some rows over that of all, nearer to 1 the fewer groups they are."""
-    groups = off.groups_of(rows)
-    if not groups:
-        return 1.0
-    factor = off.width(rows) / off.width(all_rows)
-    return float(np.clip(factor, 0.3, 3.0) ** (groups / (groups + FEW)))
-
-
-def _lean(off: Errors, half: Floats, rows: Mask) -> float:
-    """How far errors lean to the slow side: 0 where both outer tenths are as far away."""
-    low, high = (off.quantile(off.off / half, rows, share) for share in (LOWEST, HIGHEST))
-    return float(np.clip(-(low + high) / (high - low), 0.0, 0.8))
-
-
-def _scale(off: Errors, half: Floats, lean: float, rows: Mask) -> float:
-    """The factor on all half widths with which four in five are held, by bisection."""
-    low, high = 0.1, 10.0
-    for _ in range(40):
-        middle = (low + high) / 2.0
-        width = middle * half
-        inside = (off.off >= -width * (1.0 + lean)) & (off.off <= width * (1.0 - lean))
-        held = np.average(inside[rows], weights=off.weights[rows])
-        low, high = (low, middle) if held >= COVERED else (middle, high)
-    return high
+def _apart(off: Errors, numbers: Numbers, constant: str, build: str) -> Iterable[Spread]:
+    """The factor and the lean of a build that stands apart, everything else as for the others."""
+    if not len(off.off):
+        return
+    name = f"{BUILD}{build}"
+    limits = {LEAN_GPU: (-MOST_LEAN, MOST_LEAN), LEAN_CPU: (-MOST_LEAN, MOST_LEAN)}
+    start = {name: 0.0, LEAN_GPU: 0.0, LEAN_CPU: 0.0}
+    own = least(lambda tried: _score(off, {**numbers, **tried}), start, limits)
+    scale = _scale(off, *ends(off, {**numbers, **own}), aimed=COVERED)
+    yield Spread(
+        constant=constant, scope={"build": build}, value=float(np.exp(own[name]) * scale),
+        rows=len(off.off), factor=True,
+    )  # fmt: skip
+    for part in (*uncertainty.ON_GPU, Route.IN_PLACE):
+        lean = own[LEAN_CPU if part is Route.IN_PLACE else LEAN_GPU]
+        scope = {"family": str(part), "build": build}
+        yield Spread(constant=LEAN[constant], scope=scope, value=lean, rows=len(off.off))

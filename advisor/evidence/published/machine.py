@@ -176,12 +176,30 @@ def ram_in_theory(row: PublishedRow, host: str) -> float | None:
     return None if known.bandwidth_gbs is None else known.bandwidth_gbs * GB
 
 
+VCPUS = re.compile(r"(\d+) ?vcpus?\b")
+CORES = re.compile(r"(\d+)[ -]cores?\b")
+WHOLE_CORES = re.compile(r"\b[cmr](?:7a|8a|[678]g)")
+"""Instances whose virtual processors are whole cores; on others two of them share a core
+(https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/cpu-options-supported-instances-values.html).
+"""
+
+
 def _cores(row: PublishedRow, cpu: str | None) -> int | None:
     """Cores at work: as many as threads, but a second thread of a core adds none."""
-    threads = row.threads
-    if threads is None or cpu is None:
-        return threads
-    return min(threads, find_host(cpu).cores)
+    threads, there = row.threads, _cores_stated(row.cpu.casefold())
+    if threads is None:
+        return there
+    if there is None and cpu is not None:
+        there = find_host(cpu).cores
+    return min(threads, there or threads)
+
+
+def _cores_stated(cpu: str) -> int | None:
+    """Cores that the row's words for its processor state; None where they do not."""
+    rented, written = VCPUS.search(cpu), CORES.search(cpu)
+    if rented:
+        return max(int(rented[1]) // (1 if WHOLE_CORES.search(cpu) else 2), 1)
+    return int(written[1]) if written and _host_called(cpu) is None else None
 
 
 DRIVES = (
