@@ -26,6 +26,7 @@ from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN, StepTime, schedu
 from advisor.cost_model.uncertainty import (
     IN_DECODE,
     IN_PROMPT,
+    Margins,
     Range,
     circumstances,
     margins,
@@ -133,14 +134,20 @@ class Estimate:
     def _rate(self, amount: Array, time: StepTime | None, constant: str) -> Range | None:
         if time is None or self.machine is None or self.constants is None:
             return None
-        depth = self.work.decode_depth if constant == IN_DECODE else prompt_step(self.work).depth
-        run = circumstances(
-            self.machine, self.constants,
-            experts=self.model.has_experts, depth=depth, users=self.work.users,
-        )  # fmt: skip
-        known = margins(time, run, self.constants, constant)
+        known = self._margins(time, self.machine, self.constants, constant)
         beside = np.hypot(self.how.extra_uncertainty, self.model.architecture.shape_uncertainty)
         return known.wider(beside).around(amount / time.total)
+
+    def _margins(
+        self, time: StepTime, machine: Machine, constants: Constants, constant: str
+    ) -> Margins:
+        """How far a speed may be off, but for what its runtime or a guessed shape adds."""
+        depth = self.work.decode_depth if constant == IN_DECODE else prompt_step(self.work).depth
+        run = circumstances(
+            machine, constants,
+            experts=self.model.has_experts, depth=depth, users=self.work.users,
+        )  # fmt: skip
+        return margins(time, run, constants, constant)
 
     @cached_property
     def first_token(self) -> Range | None:
@@ -196,7 +203,7 @@ class Estimate:
             (self.phases.prefill, IN_PROMPT),
         ):
             time = schedule_seconds(schedule, self.machine, recorded)
-            margins(time, self.machine, recorded, constant)
+            self._margins(time, self.machine, recorded, constant)
         return recorded.used
 
     @property

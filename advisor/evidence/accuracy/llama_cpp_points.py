@@ -114,9 +114,9 @@ def margins_by_row(rows: Rows) -> tuple[Margins, ...]:
         )
         for constant, chosen in ((IN_PROMPT, read), (IN_DECODE, ~read)):
             if chosen.any():
-                ends = margins(time, run, constants, constant).wider(beside)
-                below[part.at[chosen]] = ends.below[chosen]
-                above[part.at[chosen]] = ends.above[chosen]
+                ends = margins(time, run, constants, constant).wider(beside)  # type: ignore[arg-type]
+                below[part.at[chosen]] = np.asarray(ends.below)[chosen]
+                above[part.at[chosen]] = np.asarray(ends.above)[chosen]
     return tuple(Margins(below=low, above=high) for low, high in zip(below, above, strict=True))
 
 

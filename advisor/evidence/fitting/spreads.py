@@ -190,7 +190,7 @@ def circumstances_of(rows: Rows, part: Alike, few: Floats) -> Circumstances:
             uncertainty.SEVERAL: float(len(part.machine.gpus) > 1) * ones,
             uncertainty.TOGETHER: np.array([float(np.all(work.users > 1)) for work in works]),
         },
-        unmeasured={Route.IN_PLACE: 1.0 - part.ram_stated},
+        unmeasured={str(Route.IN_PLACE): np.where(part.ram_stated, 0.0, 1.0)},
     )
 
 
