@@ -15,7 +15,9 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.machine.machine import Gpu, Machine
 from advisor.units import HOURS_PER_MONTH, Array
 
-DATA_CENTER = ("Ampere HBM", "Hopper", "Volta", "CDNA 1", "CDNA 2", "CDNA 3", "CDNA 4")
+DATA_CENTER = (
+    "Pascal HBM", "Ampere HBM", "Hopper", "Volta", "CDNA 1", "CDNA 2", "CDNA 3", "CDNA 4",
+)  # fmt: skip
 """Families whose cards idle as those of data centers do."""
 
 

@@ -17,7 +17,7 @@ from advisor.cost_model.schedule import Route
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal, UnknownName
 from advisor.formatting import memory as memory_words
-from advisor.machine import from_catalog
+from advisor.machine import backends, from_catalog
 from advisor.machine.machine import USUAL_READ_AHEAD, Gpu, Link, Machine
 from advisor.machine.quantity import Provenance
 from advisor.model import catalog
@@ -97,6 +97,8 @@ def what_ifs(
         *_faster_memory(model, machine, work, best, fastest),
         *_faster_link(model, machine, work, best, fastest),
         *_other_read_ahead(model, machine, work, best, fastest),
+        *_other_backend(model, machine, work, best, fastest),
+        *_all_cores(model, machine, work, fastest),
     ]
     changes = [
         WhatIf(
@@ -242,6 +244,35 @@ def _other_read_ahead(
             speed = fastest(model, replace(machine, disk=drive), work)
             change = f"read_ahead_kb of the drive at {size / KIB:.0f}, now {now.value / KIB:.0f}"
             yield TriedChange(change=change, cost="free", speed=speed)
+
+
+def _other_backend(
+    model: Model, machine: Machine, work: Workload, best: Estimate, fastest: Fastest
+) -> TriedChanges:
+    """Another build of llama.cpp for the same card, where that one was measured too."""
+    if not machine.gpus or best.how.key not in BY_BACKEND:
+        return
+    now = backends.of_machine(machine)
+    for name in backends.OF_VENDOR.get(machine.gpus[0].vendor, ()):
+        if name != now and now != backends.UNKNOWN:
+            change = f"{backends.LABELS[name]} in place of {backends.LABELS[now]}"
+            speed = fastest(model, replace(machine, backend=name), work)
+            yield TriedChange(change=change, cost="free, another build", speed=speed)
+
+
+BY_BACKEND = ("llama.cpp", "lm-studio")
+"""Runtimes in which a person chooses the way to the GPU."""
+
+
+def _all_cores(model: Model, machine: Machine, work: Workload, fastest: Fastest) -> TriedChanges:
+    """A thread on each core, where fewer were stated."""
+    host = machine.host
+    there = host.cores_there
+    if host.threads is None or there is None or host.threads >= there:
+        return
+    every = replace(machine, host=replace(host, cores=there, threads=there))
+    change = f"{there} threads, one on each core, in place of {host.threads}"
+    yield TriedChange(change=change, cost="free", speed=fastest(model, every, work))
 
 
 def _own_link(gpu: Gpu) -> Link:

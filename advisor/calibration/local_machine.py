@@ -7,7 +7,16 @@ from advisor.calibration.local_store import Calibration
 from advisor.errors import InputError, UnknownName
 from advisor.machine import from_catalog
 from advisor.machine.catalog import find_gpu
-from advisor.machine.from_spec import TYPICAL_DISK, TYPICAL_HOST, drive, link, machine, name_of
+from advisor.machine.from_spec import (
+    TYPICAL_DISK,
+    TYPICAL_HOST,
+    at_work,
+    drive,
+    link,
+    machine,
+    name_of,
+    reached,
+)
 from advisor.machine.machine import USUAL_READ_AHEAD, Disk, Gpu, Host, Machine
 from advisor.machine.quantity import Provenance, Quantity, given
 from advisor.machine.spec import MachineSpec
@@ -71,13 +80,15 @@ def seen_machine(
         gpus = machine(inputs).gpus
     else:
         gpus = _seen_gpus(cards, inputs, measured, notes)
-    host = _seen_host(seen, inputs, measured, notes)
+    gpus = reached(tuple(gpus), inputs)
+    host = at_work(_seen_host(seen, inputs, measured, notes), inputs)
     return Machine(
         name=name_of(gpus, host),
         gpus=gpus,
         host=host,
         disk=_seen_disk(inputs, measured, read_ahead, notes),
         notes=tuple(notes),
+        backend=inputs.backend or "",
     )
 
 

@@ -93,6 +93,15 @@ MACHINE = (
         help="physical cores",
     ),
     Input(
+        name="threads", label="Threads", unit="threads", limits=(1, 4096), whole=True,
+        help="threads that compute (llama.cpp's -t); left open, one for each core",
+    ),
+    Input(
+        name="backend", label="Backend",
+        help="llama.cpp's way to the GPU: cuda, rocm, sycl, metal, vulkan, cpu or unknown; left "
+        "open, that of the card's maker",
+    ),
+    Input(
         name="ram_gb", label="RAM", unit="GB", limits=(0.5, 1_000_000),
         help="main memory as sold; on a unified-memory chip what processor and GPU share",
     ),

@@ -62,7 +62,7 @@ def assumptions(
 def _constants_used(constants: Iterable[tuple[ConstantRow, ...]]) -> Iterable[Assumption]:
     for rows in constants:
         first = rows[0]
-        if first.constant.startswith("spread"):
+        if first.constant.startswith(("spread", "lean")):
             continue
         value = math.prod(row.value for row in rows)
         sure = f", give or take {100 * first.spread:.0f} %" if first.spread else ""

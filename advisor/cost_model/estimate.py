@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from advisor.catalog.constants import STACKED, ConstantRow, Constants, RecordedConstants, Scope
+from advisor.catalog.constants import ConstantRow, Constants, RecordedConstants, Scope
 from advisor.cost_model.assumptions import Assumption, assumptions
 from advisor.cost_model.loads import prompt_step
 from advisor.cost_model.measured_constants import constants_on
@@ -33,6 +33,7 @@ from advisor.cost_model.uncertainty import (
 )
 from advisor.cost_model.workload import DRAFTS, Workload
 from advisor.errors import Refusal
+from advisor.machine import backends
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.units import Array
@@ -48,17 +49,6 @@ BOUND_BY = {
     TOKEN: "fixed cost per token",
 }
 """Bottleneck in words, by the part with most of a step's time."""
-
-USUAL_BACKENDS = {"NVIDIA": "cuda", "AMD": "rocm", "Intel": "sycl", "Apple": "metal"}
-"""Default backend of runtimes, by GPU vendor."""
-
-
-def usual_backend(machine: Machine) -> str:
-    """Default backend of a machine's first GPU; "cpu" without a GPU."""
-    if not machine.gpus:
-        return "cpu"
-    vendors = machine.gpus[0].vendor.split(STACKED)
-    return STACKED.join(USUAL_BACKENDS.get(vendor, "vulkan") for vendor in vendors)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,7 +236,7 @@ def estimate(
         constants: constants of the cost model.
         settings: fixed choices of the placement; None for none.
         becomes: reason for a format other than the requested one; empty for the requested one.
-        backend: GPU interface of the runtime; empty for the vendor's default.
+        backend: GPU interface of the runtime; empty for the machine's.
         build: as `Scope.build`; empty for the runtime's current build.
     """
     outcome = Estimate(how=runtime, strategy=strategy, model=model, work=work, becomes=becomes)
@@ -260,7 +250,7 @@ def estimate(
     scope = Scope(
         runtime=runtime.key,
         decode_class=model.decode_class,
-        backend=backend or usual_backend(machine),
+        backend=backend or backends.of_machine(machine),
         build=runtime.build or build,
     )
     missing = missing_bytes(model, placement, machine, work)

@@ -14,6 +14,7 @@ import numpy as np
 from advisor.catalog.constants import Constants
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN, StepTime
+from advisor.machine import backends
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.units import Array
@@ -92,7 +93,7 @@ def circumstances(
         users: served together.
     """
     gpu = bool(machine.gpus)
-    unknown = gpu and constants.scope.backend == UNKNOWN_BACKEND
+    unknown = gpu and constants.scope.backend == backends.UNKNOWN
     return Circumstances(
         on_gpu=gpu,
         traits={
@@ -107,8 +108,6 @@ def circumstances(
     )
 
 
-UNKNOWN_BACKEND = "unknown"
-"""Name of a backend that is stated to be unknown; no constant has a factor for it."""
 SHALLOW, DEEPER = 1000.0, 3000.0
 """Tokens up to which a context counts as none, and how many more make it deep."""
 ENOUGH = 2

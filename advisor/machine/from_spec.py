@@ -13,7 +13,7 @@ import numpy as np
 
 from advisor.catalog.inputs import BY_NAME
 from advisor.errors import InputError, UnknownName
-from advisor.machine import from_catalog
+from advisor.machine import backends, from_catalog
 from advisor.machine.catalog import cpu_named, find_gpu, find_host, gpu_named
 from advisor.machine.gpu_names import GpuName
 from advisor.machine.machine import Disk, Gpu, Host, Link, Machine
@@ -39,7 +39,7 @@ def machine(inputs: MachineSpec) -> Machine:
     inputs = _with_own_graphics(inputs)
     gpus = () if (inputs.gpu or NO_GPU).casefold() == NO_GPU else _gpus(inputs)
     host = _host(inputs, gpus[0] if gpus else None)
-    gpus = tuple(_sharing(gpu, host, inputs) for gpu in gpus)
+    gpus = reached(tuple(_sharing(gpu, host, inputs) for gpu in gpus), inputs)
     name = name_of(gpus, host)
     return Machine(
         name=f"{inputs.machines} machines of {name}" if inputs.machines > 1 else name,
@@ -49,7 +49,28 @@ def machine(inputs: MachineSpec) -> Machine:
         notes=_assumptions(inputs),
         nodes=inputs.machines,
         network=_network(inputs),
+        backend=inputs.backend or "",
     )
+
+
+def reached(gpus: tuple[Gpu, ...], inputs: MachineSpec) -> tuple[Gpu, ...]:
+    """The GPUs that the stated backend drives: none where the processor is to compute alone.
+
+    Raises:
+        InputError: a backend of another maker's cards.
+    """
+    if inputs.backend is None:
+        return gpus
+    backends.check(inputs.backend, (gpu.vendor for gpu in gpus))
+    return () if inputs.backend == backends.CPU else gpus
+
+
+def at_work(host: Host, inputs: MachineSpec) -> Host:
+    """The processor with a core at work for each thread; a second thread on a core adds none."""
+    if inputs.threads is None:
+        return host
+    working = min(host.cores, inputs.threads)
+    return replace(host, cores=working, threads=inputs.threads, cores_there=host.cores)
 
 
 def _assumptions(inputs: MachineSpec) -> tuple[str, ...]:
@@ -187,7 +208,8 @@ def _host(inputs: MachineSpec, gpu: Gpu | None) -> Host:
     else:
         name = inputs.cpu or TYPICAL_HOST
         found = from_catalog.host(name, _memory(inputs, TYPICAL_RAM_GIB), _bandwidth(inputs, name))
-    return found if inputs.cores is None else replace(found, cores=inputs.cores)
+    known = found if inputs.cores is None else replace(found, cores=inputs.cores)
+    return at_work(known, inputs)
 
 
 def _bandwidth(inputs: MachineSpec, cpu: str) -> Quantity | None:

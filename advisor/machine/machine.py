@@ -85,6 +85,8 @@ class Host:
     Attributes:
         name: as the catalogue or /proc/cpuinfo has it.
         cores: physical cores that compute.
+        threads: as many as a person wants (llama.cpp's `-t`); None for one on each core.
+        cores_there: physical cores, where threads keep some of them idle; else None.
         sockets: processor packages.
         memory: main memory that the model may use [B].
         bandwidth: sustained read rate, all cores reading [B/s].
@@ -94,6 +96,8 @@ class Host:
 
     name: str
     cores: int
+    threads: int | None = None
+    cores_there: int | None = None
     sockets: int = 1
     memory: Quantity
     bandwidth: Quantity
@@ -141,6 +145,7 @@ class Machine:
         nodes: machines alike that are joined; `gpus` are those of all of them, node by node, host
             and drive are the first one's.
         network: between them, one direction [B/s]; None for a single machine.
+        backend: llama.cpp's way to the GPUs, as a person states it; empty for the usual one.
     """
 
     name: str
@@ -150,6 +155,7 @@ class Machine:
     notes: tuple[str, ...] = ()
     nodes: int = 1
     network: Quantity | None = None
+    backend: str = ""
 
     @property
     def unified(self) -> bool:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from advisor.catalog.inputs import MACHINE, check_all
 from advisor.errors import InputError
+from advisor.machine import backends
 from advisor.units import Array
 
 NO_GPU = "none"
@@ -26,6 +27,8 @@ class MachineSpec:
         ram_channels: 64-bit channels.
         ram_mts: transfers per second of each channel [MT/s].
         cores: physical cores.
+        threads: that compute; more than cores add nothing.
+        backend: llama.cpp's way to the GPU, one of `backends.NAMES`.
         pcie_gbs: sustained rate from pinned memory to the GPU, used as it is [GB/s].
         pcie_gen: PCI Express generation.
         pcie_lanes: its lanes.
@@ -48,6 +51,8 @@ class MachineSpec:
     ram_channels: float | None = None
     ram_mts: float | None = None
     cores: int | None = None
+    threads: int | None = None
+    backend: str | None = None
     pcie_gbs: Array | None = None
     pcie_gen: int | None = None
     pcie_lanes: int | None = None
@@ -59,6 +64,8 @@ class MachineSpec:
 
     def __post_init__(self) -> None:
         check_all(MACHINE, vars(self))
+        if self.backend is not None:
+            backends.check(self.backend)
         if self.vram_gb is not None and MIXED in (self.gpu or ""):
             raise InputError(
                 f"vram gb is given for {self.gpu}; it can be for one kind of GPU alone."

@@ -33,6 +33,7 @@ NAMES = {
 COMPUTE_CAPABILITY = {
     "Kepler": 3.0,
     "Maxwell": 5.0,
+    "Pascal HBM": 6.0,
     "Pascal": 6.0,
     "Volta": 7.0,
     "Turing": 7.5,

@@ -86,9 +86,9 @@ def predicted(name: str) -> Estimate:
 
 
 def calibrated(one: Estimate) -> Estimate:
-    """With ranges a quarter as wide, as on a machine that was measured."""
+    """With ranges a fifth as wide, as on a machine that was measured."""
     assert one.constants is not None
-    narrower = {"spread": 0.25, "spread_prompt": 0.25, "spread_unmeasured": 0.0}
+    narrower = {"spread": 0.2, "spread_prompt": 0.2, "spread_unmeasured": 0.0}
     return replace(one, constants=one.constants.scaled(narrower, "this test"))
 
 

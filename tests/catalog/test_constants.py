@@ -26,7 +26,8 @@ ROWS = (EVERYWHERE, IN_FORMAT, IN_RUNTIME, IN_RUNTIME_AND_FORMAT, ON_FAMILY,
 
 
 def test_a_family_counts_most_then_the_runtime_then_the_format() -> None:
-    assert [row.precision for row in ROWS] == [0, 1, 2, 3, 4, 5, 6, 7]
+    precisions = [row.precision for row in ROWS]
+    assert precisions == sorted(set(precisions))
 
 
 @pytest.mark.parametrize("dropped", range(len(ROWS)))

@@ -58,6 +58,7 @@ CONSTANTS = {
     "core_flops": 10e9,
     "socket_flop_share": 0.25,
     "plain_layout_share": 0.5,
+    "others_cache_share": 0.5,
     "cpu_layer": 1e-3,
     "cpu_expert_layer": 4e-3,
     "link_share": 0.9,

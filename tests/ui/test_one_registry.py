@@ -33,6 +33,7 @@ CHANGES = [
     {"layers": 20, "prompt": 4000, "output": 100, "ubatch": 1024, "runtime": "llama.cpp"},
     {"gpus": 2, "bridge": NVLINK},
     {"gpu2": "RTX 4090"},
+    {"backend": "vulkan", "threads": 6},
     {"gpu": "Apple M2 Ultra 76c", "pool": 128.0, "cpu": None, "ram": None},
     {"replies": 7.0, "hour": 12.5, "rentday": 3.0, "months": 12.0, "kwh": 0.3},
     {"rentgpu": "RTX 4090", "rentusd": 0.4, "days": 5.0, "within": 8.0},

@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from advisor.catalog.constants import Scope, fitted_constants
 from advisor.catalog.csv_tables import DATA
-from advisor.cost_model.estimate import usual_backend
 from advisor.cost_model.processors import matrices, peak_16_bit, vectors
 from advisor.cost_model.schedule import Schedule
 from advisor.cost_model.timing import StepTime, schedule_seconds
@@ -21,7 +20,7 @@ from advisor.evidence.published.doubts import FASTEST, SLOWEST, Bound, doubtful
 from advisor.evidence.published.machine import ram_in_theory
 from advisor.evidence.published.predict import Case, understood
 from advisor.evidence.published.row import PublishedRow, published_rows
-from advisor.machine import from_catalog
+from advisor.machine import backends, from_catalog
 from advisor.machine.machine import Gpu, Host, Link, Machine
 from advisor.machine.quantity import given
 from advisor.model.model import Floats
@@ -71,7 +70,7 @@ class TimedRow:
             "vectors": vectors(host),
             "matrices": matrices(host),
             "decode_class": case.model.decode_class,
-            "backend": case.backend or usual_backend(case.machine),
+            "backend": case.backend or backends.of_machine(case.machine),
             "build": case.runtime.build or case.build,
         }
 

@@ -25,6 +25,7 @@ from advisor.runtimes import (
 )
 from advisor.runtimes.expert_offloading import EXPERT_STREAMING
 from advisor.runtimes.llama_cpp import ik_fork
+from advisor.runtimes.llama_cpp.split_mode_tensor import LLAMA_CPP_TENSOR
 from advisor.runtimes.serving import framework_kernels
 
 FRAMEWORK = replace(
@@ -38,6 +39,8 @@ VLLM_V0 = replace(VLLM, schedule=sglang.schedule, reads_over_link=False)
 EXLLAMA = replace(FRAMEWORK, name="ExLlama", key="exllama")
 IK_COPYING = replace(IK_LLAMA_CPP, schedule=ik_fork.copying_schedule)
 """Without `-rtr`: experts in RAM are copied to the GPU for long prompts."""
+IK_GRAPH = replace(LLAMA_CPP_TENSOR, name="ik_llama.cpp -sm graph", build=IK_LLAMA_CPP.build)
+"""Layers divided among GPUs that work at once, as llama.cpp's `-sm tensor` has them."""
 AIRLLM = replace(ACCELERATE, name="AirLLM", key="airllm")
 NO_OVERLAP = replace(FLEXGEN, schedule=partial(flexgen.schedule, overlap=False))
 DEEPSPEED_POLICY = replace(DEEPSPEED, key="flexgen")

@@ -17,7 +17,7 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError, InputError
 from advisor.evidence.published import run_notes, run_settings
 from advisor.evidence.published.batch import SERVER, batch, guessed_batch, kept_where_all_fits
-from advisor.evidence.published.engines import IK_COPYING, engine
+from advisor.evidence.published.engines import IK_COPYING, IK_GRAPH, engine
 from advisor.evidence.published.machine import ram_gib, stated_machine
 from advisor.evidence.published.model import stated_model
 from advisor.evidence.published.row import PublishedRow
@@ -196,6 +196,8 @@ def understood(row: PublishedRow) -> Case:
 def _runtime(row: PublishedRow, category: str, notes: list[str]) -> Runtime:
     stated = row.runtime
     found = engine(stated, category)
+    if found is IK_LLAMA_CPP and "split mode graph" in row.source_note:
+        return IK_GRAPH
     if found is IK_LLAMA_CPP and run_notes.copies_experts(row):
         return IK_COPYING
     if found is not None:

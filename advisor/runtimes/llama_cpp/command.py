@@ -14,6 +14,7 @@ import numpy as np
 from advisor.cost_model.placement import RAM, Placement, PlacementStrategy, vram
 from advisor.cost_model.runtime import ServerSetup, WeightFiles
 from advisor.cost_model.workload import Workload
+from advisor.machine import backends
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
 from advisor.model.model import Model
@@ -87,6 +88,7 @@ def arguments(
         *_layers(model, placement, machine),
         *devices(model, placement, machine),
         *_cache(model, placement, work),
+        *at_hand(machine),
         *_loading(placement),
         "--fit off",
     )
@@ -130,6 +132,26 @@ def devices(model: Model, placement: Placement, machine: Machine) -> Iterable[st
     ]
     counts[-1] += 1
     yield f"-sm layer -ts {','.join(map(str, counts))}"
+
+
+def at_hand(machine: Machine) -> Iterable[str]:
+    """Threads and devices, where a person states them."""
+    yield from threads(machine)
+    if machine.backend == backends.CPU:
+        yield "-dev none"
+    elif machine.gpus and machine.nodes == 1 and machine.backend in SELECTED:
+        name = backends.LABELS[backends.of_machine(machine)]
+        yield f"-dev {','.join(f'{name}{place}' for place in range(len(machine.gpus)))}"
+
+
+def threads(machine: Machine) -> Iterable[str]:
+    """As many threads as a person states."""
+    if machine.host.threads is not None:
+        yield f"-t {machine.host.threads}"
+
+
+SELECTED = ("cuda", "rocm", "sycl", "vulkan")
+"""Backends of which a build may hold several, so that the command names the device."""
 
 
 def _cache(model: Model, placement: Placement, work: Workload) -> Iterable[str]:

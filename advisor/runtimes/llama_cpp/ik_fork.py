@@ -16,7 +16,14 @@ from advisor.cost_model.schedule import Phases
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.runtimes.llama_cpp.command import BATCH, MICRO_BATCH, devices, gguf_file, with_workers
+from advisor.runtimes.llama_cpp.command import (
+    BATCH,
+    MICRO_BATCH,
+    devices,
+    gguf_file,
+    threads,
+    with_workers,
+)
 from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
 from advisor.runtimes.llama_cpp.passes import COPY_TOKENS, phases
 
@@ -67,6 +74,7 @@ def _options(model: Model, placement: Placement, machine: Machine, work: Workloa
         yield f"-ctk {work.kv_type} -ctv {work.kv_type}"
     if placement.gpu_layers and np.all(placement.kv[RAM] > 0):
         yield "-nkvo"
+    yield from threads(machine)
     if placement.strategy is PlacementStrategy.CPU_OFFLOAD:
         yield "-rtr"
 

@@ -31,6 +31,7 @@ from advisor.ui.sidebar.fields import (
     ANY,
     AS_SEEN,
     AS_STORED,
+    AUTO,
     BY_PARTS,
     CONTEXTS,
     NAMED,
@@ -80,6 +81,8 @@ class Choices:
     layers: int | None = None
     experts: int | None = None
     cache: float | None = None
+    backend: str | None = None
+    threads: int | None = None
     having: str = OWNED
     formfactor: str = BY_PARTS
     resale: float | None = None
@@ -233,6 +236,8 @@ class Choices:
             pcie_lanes=lanes,
             disk=self.drive,
             disk_gbs=self.drivespeed,
+            backend=None if self.backend in (None, AUTO) else self.backend,
+            threads=self.threads,
         )
 
     def command(

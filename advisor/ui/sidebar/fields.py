@@ -11,7 +11,7 @@ from advisor.catalog.inputs import BY_NAME
 from advisor.cost_model.workload import Workload
 from advisor.errors import UnknownName
 from advisor.formatting import US_DOLLAR
-from advisor.machine import from_spec
+from advisor.machine import backends, from_spec
 from advisor.machine.catalog import disk_rows, gpu_rows, host_rows, machine_rows
 from advisor.model import catalog
 from advisor.model.kv_cache import KV_BYTES_PER_VALUE
@@ -271,6 +271,12 @@ def _more() -> tuple[Field, ...]:
         number("layers", "gpu_layers", 1, placeholder="find"),
         number("experts", "cpu_moe", 1, placeholder="find"),
         number("cache", "cache_gb", 4, placeholder="what is free"),
+        Pick(
+            key="backend", label="Backend", kind="backend", options=(AUTO, *backends.NAMES),
+            default=AUTO,
+            help="How llama.cpp reaches the GPU. Auto: by the software of the card's maker.",
+        ),
+        number("threads", "threads", 1, placeholder="one a core"),
     )  # fmt: skip
 
 

@@ -120,7 +120,7 @@ def _having() -> dict[str, Any]:
 def _more() -> dict[str, Any]:
     with st.expander("More about the request"):
         names = ("runtime", "kv", "prompt", "output", "ubatch", "layers", "experts", "cache")
-        return {name: ask(name) for name in names}
+        return {name: ask(name) for name in names} | pair("backend", "threads")
 
 
 def _money() -> dict[str, Any]:
