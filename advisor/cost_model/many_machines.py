@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor.catalog.constants import Constants
-from advisor.cost_model.estimate import Estimate, usual_backend
+from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.measured_constants import constants_on
+from advisor.machine.backends import of_machine
 from advisor.machine.machine import Machine
 
 Part = TypeVar("Part")
@@ -32,7 +33,7 @@ def on_machines(plan: Estimate, machine: Machine, index: Index, constants: Const
         index: for each machine its place in the plan, shape (..., machines).
         constants: bound to the plan's case; the backends become those of the machines.
     """
-    scope = replace(constants.scope, backend=usual_backend(machine))
+    scope = replace(constants.scope, backend=of_machine(machine))
     size = np.size(plan.fits)
     return replace(
         plan,
