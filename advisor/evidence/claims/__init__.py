@@ -1,12 +1,12 @@
-"""What articles tell people about offloading, answered with our own numbers.
+"""Claims of articles about offloading, checked against our own numbers.
 
-rows        the claims and the cases that decide them, from data/
+rows        claims and their cases, from data/
 scenarios   a case as model, machine, workload and placement
-measures    what is computed of a scenario
-figures     whether it lies in the range claimed, and both in words
-needs       what it would take to lie in it
-findings    one case, computed
-verdicts    all cases of a claim together
+measures    quantities computed for a scenario
+ranges      claimed ranges, their units, and the comparison with a computed figure
+needs       changes of one input that would make a claim hold
+findings    result of one case
+verdicts    result of a claim over all its cases
 """
 
 from advisor.evidence.claims.findings import Finding

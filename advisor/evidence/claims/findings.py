@@ -1,4 +1,4 @@
-"""One case of a claim, computed, and what would make the claim hold there."""
+"""One case of a claim: its computed figure, and the changes that would make the claim hold."""
 
 from dataclasses import dataclass, replace
 
@@ -16,17 +16,17 @@ from advisor.formatting import memory, range_of
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """One case of a claim.
+    """Result of one case of a claim.
 
     Attributes:
-        conditions: what tells it from the others.
-        scenario: what was computed.
-        figure: our figure in SI units; not a number where there is none.
-        claimed: the range it is held against.
-        problem: why there is no figure; empty where there is one.
-        beside: it does not decide.
-        needs: what would make it hold; empty where it does.
-        source: where a figure cited was read.
+        conditions: clauses that distinguish the case from the other cases.
+        scenario: scenario that was computed.
+        figure: computed figure with its range, in SI units; NaN where there is none.
+        claimed: range that the figure is compared with.
+        problem: reason for a missing figure; empty where there is one.
+        beside: shown for comparison only, without influence on the verdict.
+        needs: changes that would make the claim hold; empty where it holds.
+        source: source of a cited figure.
     """
 
     conditions: tuple[str, ...]
@@ -40,33 +40,33 @@ class Finding:
 
     @property
     def condition(self) -> str:
-        """All that tells it from the others."""
+        """Clauses that distinguish the case, in one line."""
         return ", ".join(self.conditions)
 
     @property
     def fits(self) -> bool:
-        """There is a figure."""
+        """Whether there is a figure."""
         return not np.isnan(self.figure.value)
 
     @property
     def is_speed(self) -> bool:
-        """The figure comes from an estimate of time, so that something binds it."""
+        """Whether the figure is an estimated speed, which has a bottleneck."""
         estimated = bool(self.figure.low != self.figure.high)
         return self.fits and estimated and self.claimed.unit in ("tokens/s", "times")
 
     @property
     def holds(self) -> bool:
-        """Our figure lies in the range claimed."""
+        """Whether the figure lies in the claimed range."""
         return not self.claimed.open and bool(holds(self.figure, self.claimed))
 
     @property
     def near(self) -> bool:
-        """It does not, yet our 80 % range reaches it."""
+        """Whether only the 80 % range of the figure reaches the claimed range."""
         return not self.holds and reaches(self.figure, self.claimed)
 
     @property
     def words(self) -> str:
-        """Our figure with its range."""
+        """The figure with its range, in words."""
         if not self.fits:
             return self.problem
         say, figure = self.claimed.say, self.figure
@@ -80,7 +80,7 @@ class Finding:
 
     @property
     def outcome(self) -> str:
-        """Our figure beside the range claimed, in words."""
+        """Comparison with the claimed range, in words."""
         if self.claimed.open:
             return "for comparison"
         if not self.fits:
@@ -104,11 +104,11 @@ class Finding:
 
 
 def finding(row: ClaimRow, case: CaseRow) -> Finding:
-    """One case, computed now.
+    """Result of one case.
 
     Raises:
-        DataError: a measure or an input that there is not.
-        InputError: an input that cannot be used.
+        DataError: an unknown measure or input.
+        InputError: an invalid input.
     """
     scenario = Scenario(inputs=changed(inputs(row.scenario), case.inputs))
     measure = measured(case.measure or row.measure, inherited(case.against, row.against))
@@ -129,7 +129,7 @@ def finding(row: ClaimRow, case: CaseRow) -> Finding:
 
 
 def range_claimed(row: ClaimRow, case: CaseRow) -> Claimed:
-    """A case's range, the claim's where it names no unit of its own."""
+    """Range of a case; that of the claim where the case states no unit."""
     own = case if case.unit else row
     return Claimed(
         low=own.low,
@@ -140,10 +140,14 @@ def range_claimed(row: ClaimRow, case: CaseRow) -> Claimed:
 
 
 def measured(name: str, against: str) -> Measure:
-    """A measure, divided by that of the scenario with changes where there are any.
+    """A measure; with `against`, its ratio to the measure of the changed scenario.
+
+    Args:
+        name: key of `MEASURES`.
+        against: changes that give the other scenario, `key=value; ...`; empty for no ratio.
 
     Raises:
-        DataError: no such measure.
+        DataError: an unknown measure.
     """
     if name not in MEASURES:
         raise DataError(
@@ -161,7 +165,7 @@ def measured(name: str, against: str) -> Measure:
 
 
 def _tried(scenario: Scenario, measure: Measure) -> tuple[Range, str]:
-    """The figure; not a number where there is none, and why."""
+    """The figure, NaN where there is none, and the reason for a missing one."""
     try:
         figure, refusal = measure(scenario), scenario.refusal
     except Refusal as refused:

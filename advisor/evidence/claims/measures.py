@@ -1,6 +1,6 @@
-"""What is computed of a scenario to judge a claim, each by the package's own functions.
+"""Quantities computed for a scenario, to check a claim with the package's own functions.
 
-Every function takes numbers or arrays and returns SI units. What does not fit is not a number.
+Every function takes numbers or arrays and returns SI units. A model that does not fit gives NaN.
 """
 
 import re
@@ -25,16 +25,16 @@ from advisor.units import GB, HOURS_PER_MONTH, Array
 Measure = Callable[[Scenario], Range]
 
 FLOAT = 4.0
-"""Bytes of an activation that crosses to another processor [B]."""
+"""Size of an activation that crosses to another processor [B]."""
 
 
 def decode(scenario: Scenario) -> Range:
-    """Speed for each user [tokens/s]."""
+    """Decoding speed of each user [tokens/s]."""
     return _where_it_fits(scenario.estimate, scenario.estimate.decode)
 
 
 def decode_total(scenario: Scenario) -> Range:
-    """Speed of all users together [tokens/s]."""
+    """Decoding speed of all users together [tokens/s]."""
     each = decode(scenario)
     users = scenario.work.users
     return Range(value=each.value * users, low=each.low * users, high=each.high * users)
@@ -46,38 +46,38 @@ def token_time(scenario: Scenario) -> Range:
 
 
 def link_rate(scenario: Scenario) -> Range:
-    """Copies from pinned memory to the first GPU [B/s]."""
+    """Rate of copies from pinned memory to the first GPU [B/s]."""
     return exact(scenario.machine.gpus[0].link.pinned.value)
 
 
 def pageable_rate(scenario: Scenario) -> Range:
-    """Copies from ordinary memory to the first GPU [B/s]."""
+    """Rate of copies from pageable memory to the first GPU [B/s]."""
     return exact(scenario.machine.gpus[0].link.pageable.value)
 
 
 def link_share(scenario: Scenario) -> Range:
-    """Share of a token's time in which weights cross the link."""
+    """Share of a token's time for weights on the link."""
     return exact(_share(_step(scenario.estimate), Route.STREAMED, Route.STAGED))
 
 
 def crossing_share(scenario: Scenario) -> Range:
-    """Share of a token's time that hand-overs between processors take."""
+    """Share of a token's time for hand-overs between processors."""
     return exact(_share(_step(scenario.estimate), CROSSINGS))
 
 
 def crossing_copy(scenario: Scenario) -> Range:
-    """Time in which the activations of one token cross the link [s]: hidden x 4 B / rate."""
+    """Time to copy one token's activations over the link: hidden x 4 B / rate [s]."""
     moved = scenario.model.architecture.hidden * FLOAT
     return exact(moved / scenario.machine.gpus[0].link.pinned.value)
 
 
 def hidden_decode(scenario: Scenario) -> Range:
-    """Share of a token's copies that run beside computing."""
+    """Share of a token's copies that overlap with computing."""
     return _where_it_fits(scenario.estimate, exact(_hidden(_step(scenario.estimate))))
 
 
 def hidden_prompt(scenario: Scenario) -> Range:
-    """Share of a prompt's copies that run beside computing."""
+    """Share of a prompt's copies that overlap with computing."""
     prompt = scenario.estimate.prompt
     return _where_it_fits(scenario.estimate, exact(_hidden(_known(prompt))))
 
@@ -88,7 +88,7 @@ def weights(scenario: Scenario) -> Range:
 
 
 def cache(scenario: Scenario) -> Range:
-    """KV cache of one user at the context allocated [B]."""
+    """KV cache of one user for the whole context [B]."""
     placed = scenario.estimate.placement
     kept = None if placed is None else placed.cache
     if kept is None:
@@ -97,23 +97,23 @@ def cache(scenario: Scenario) -> Range:
 
 
 def cache_share(scenario: Scenario) -> Range:
-    """KV cache of one user over the size of the weights."""
+    """KV cache of one user, relative to the weights."""
     return exact(cache(scenario).value / scenario.model.file_bytes)
 
 
 def ram_share(scenario: Scenario) -> Range:
-    """RAM that it needs over the size of the weights."""
+    """RAM in use, relative to the weights."""
     return exact(_in_ram(scenario.estimate) / scenario.model.file_bytes)
 
 
 def ram_used(scenario: Scenario) -> Range:
-    """RAM that it and the system need, over the machine's."""
+    """RAM in use, the system's part included, relative to the machine's RAM."""
     needed = _in_ram(scenario.estimate) + SYSTEM_RAM
     return exact(needed / scenario.machine.host.memory.value)
 
 
 def pinned_used(scenario: Scenario) -> Range:
-    """RAM that a runtime must pin, over the machine's."""
+    """RAM pinned by the runtime, relative to the machine's RAM."""
     phases = scenario.estimate.phases
     flows = [flow for stage in phases.decode.stages for flow in stage.flows] if phases else []
     streamed = [flow for flow in flows if flow.route is Route.STREAMED]
@@ -122,29 +122,29 @@ def pinned_used(scenario: Scenario) -> Range:
 
 
 def missing(scenario: Scenario) -> Range:
-    """Memory that is short [B]."""
+    """Missing memory [B]."""
     return exact(scenario.estimate.missing)
 
 
 def gpu_layers(scenario: Scenario) -> Range:
-    """Layers that a runtime puts on the GPU."""
+    """Number of layers on the GPU."""
     placed = scenario.estimate.placement
     return exact(np.nan if placed is None else placed.gpu_layers)
 
 
 CONTEXTS = 256.0 * np.arange(1, 8193)
-"""Contexts that are tried, to two million tokens [tokens]."""
+"""Contexts tried for the longest one, up to two million tokens [tokens]."""
 
 
 def longest_context(scenario: Scenario) -> Range:
-    """The longest context whose cache still fits [tokens]."""
+    """Longest context whose cache fits [tokens]."""
     swept = Scenario(inputs={**scenario.inputs, "context": CONTEXTS})
     fitting = CONTEXTS[np.broadcast_to(swept.estimate.fits, CONTEXTS.shape)]
     return exact(float(fitting[-1]) if fitting.size else np.nan)
 
 
 def bandwidth(scenario: Scenario) -> Range:
-    """Datasheet bandwidth of the GPU's memory over that of the RAM."""
+    """Datasheet bandwidth of the GPU's memory, relative to that of RAM."""
     row = find_host(scenario.text("cpu"))
     if row.bandwidth_gbs is None:
         raise InputError(f"{row.name}: its RAM bandwidth is not published; take another.")
@@ -152,11 +152,11 @@ def bandwidth(scenario: Scenario) -> Range:
 
 
 SETTING = re.compile(r"(?<!\S)--?[a-z][\w-]*(?: [^-\s]\S*)?|\w+=(?:{[^}]*}|[^,)\s]+)")
-"""An option of a command line, or an argument of a Python call, each with its value."""
+"""Option of a command line, or argument of a Python call, with its value."""
 
 
 def settings(scenario: Scenario) -> Range:
-    """Settings in the command of a placement that differ from those for a model in the GPU."""
+    """Number of settings in a command that a GPU-resident placement does not have."""
     resident = Scenario(inputs={**scenario.inputs, "placement": PlacementStrategy.GPU_RESIDENT})
     commands = (scenario.estimate.command, resident.estimate.command)
     own, plain = (set(SETTING.findall(command)) for command in commands)
@@ -164,10 +164,10 @@ def settings(scenario: Scenario) -> Range:
 
 
 def paying_replies(scenario: Scenario) -> Range:
-    """Replies a day from which another GPU costs less than the waiting it saves is worth.
+    """Replies a day from which another GPU costs less than the waiting time it saves.
 
-    cost / (seconds saved by a reply x days in a month x worth of an hour / 3600); infinite where it
-    saves none. Somebody who reads along loses only what is slower than reading.
+    cost / (seconds saved per reply x days in a month x worth of an hour / 3600); infinite where no
+    time is saved. A person who reads along loses only time beyond reading.
     """
     bigger = Scenario(
         inputs={
@@ -196,7 +196,7 @@ def paying_replies(scenario: Scenario) -> Range:
 
 
 def cited(scenario: Scenario) -> Range:
-    """A figure that others published."""
+    """A figure published by others."""
     return exact(scenario.number("cited") or np.nan)
 
 
@@ -225,7 +225,7 @@ MEASURES: dict[str, Measure] = {
     "paying_replies": paying_replies,
     "cited": cited,
 }
-"""Measures by the name that data files call them."""
+"""Measures by their name in data files."""
 
 
 def _where_it_fits(estimate: Estimate, figure: Range | None) -> Range:
@@ -249,7 +249,8 @@ def _share(time: StepTime, *names: str) -> Array:
 
 
 def _hidden(time: StepTime) -> Array:
-    """Copies that run beside computing: all where computing takes longer, else what it covers."""
+    """Share of the copies that overlap with computing: 1 where computing takes longer than they
+    do."""
     shown = np.asarray(time.parts.get(Route.STREAMED, np.nan))
     return np.where(shown > 0, time.hidden / np.where(shown > 0, shown, 1.0), 1.0)
 
@@ -259,7 +260,7 @@ def _in_ram(estimate: Estimate) -> Array:
 
 
 def _waits(scenario: Scenario) -> Range:
-    """Time that somebody waits for a reply, or reads it as it comes [s]."""
+    """Time of a reply for a person who waits for it, or reads it as it comes [s]."""
     there, output = scenario.estimate, scenario.work.output
     if there.first_token is None or there.decode is None:
         return exact(np.nan)

@@ -1,4 +1,4 @@
-"""What it would take for a claim to hold: one input varied until our figure lies in its range."""
+"""Changes that would make a claim hold: one input varied until the figure lies in the range."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from advisor.formatting import memory, rate
 from advisor.units import GB, GIB
 
 POINTS = 100
-"""Values tried of each input."""
+"""Number of values tried for each input."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,12 +21,12 @@ class Varied:
     """An input that may make a claim hold.
 
     Attributes:
-        key: its name in the data files.
-        name: as people call it.
-        low: smallest value tried, as the data files write it.
-        high: largest.
-        say: words for a value.
-        now: what the scenario has.
+        key: name in the data files.
+        name: name in sentences.
+        low: smallest value tried, in the unit of the data files.
+        high: largest value tried.
+        say: formatter of a value.
+        now: value in a scenario.
     """
 
     key: str
@@ -86,20 +86,20 @@ INPUTS = (
     ),
 )  # fmt: skip
 VARIED = {varied.key: varied for varied in INPUTS}
-"""Inputs that data files may name under `vary`."""
+"""Inputs allowed under `vary` in data files."""
 
 
 def needs(scenario: Scenario, measure: Measure, claimed: Claimed, vary: str) -> tuple[str, ...]:
-    """What would make a failing case hold, in words: for each input the smallest change that does.
+    """Smallest change of each input that would make a failing case hold, in words.
 
     Args:
-        scenario: the case.
-        measure: what is held against the claim.
-        claimed: the range.
-        vary: names in `VARIED`, separated by semicolons.
+        scenario: scenario of the case.
+        measure: measure that is compared with the claim.
+        claimed: claimed range.
+        vary: keys of `VARIED`, separated by semicolons.
 
     Raises:
-        DataError: another name.
+        DataError: another key.
     """
     names = [name.strip() for name in vary.split(";") if name.strip()]
     if not set(names) <= VARIED.keys():

@@ -1,9 +1,9 @@
-"""A figure beside the range that was claimed, and both in words.
+"""Claimed ranges, and the comparison of a figure with them, in numbers and words.
 
-A claim holds in a case where our estimate lies in the range claimed. People round, so a range with
-two ends is taken with a tenth to spare at either. An estimate is the middle of its 80 % range on a
-logarithmic scale: where it lies above or below what is claimed, so does half of its range or more.
-Where the rest still reaches what is claimed, the case is called near, and does not hold.
+A claim holds in a case where our estimate lies in the claimed range. People round, so a range with
+two ends is widened by a tenth at each. An estimate is the middle of its 80 % range on a logarithmic
+scale; a case whose estimate lies outside the claimed range, but whose 80 % range reaches it, is
+called near and does not hold.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from advisor.formatting import number
 from advisor.units import GB, GIB, Array
 
 TO_SPARE = 0.1
-"""What people round away of a figure, as a share of it."""
+"""Widening of a claimed range at each end, for rounding, as a share of the end."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,10 +27,10 @@ class Unit:
     """A unit of data/claims/claims.csv.
 
     Attributes:
-        size: one of it in SI units.
-        say: words for a value in SI units.
-        name: after a number; empty for the unit itself.
-        singular: after a single one; empty where that is the same.
+        size: size of the unit in SI units.
+        say: formatter of a value in SI units.
+        name: name after a number; empty for the unit itself.
+        singular: name after 1; empty where it is the same.
     """
 
     size: float
@@ -67,21 +67,21 @@ UNITS = {
     "settings": Unit(size=1.0, say=_settings, singular="setting"),
     "replies": Unit(size=1.0, say=_replies, name="replies a day"),
 }
-"""Units that a claim may have."""
+"""Units of claims."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Claimed:
-    """The range that a claim gives.
+    """Range that a claim states.
 
     Attributes:
         low: lower end in `unit`; None for none.
-        high: upper end; None for none.
-        unit: of both.
-        figure: words that follow the figure.
+        high: upper end in `unit`; None for none.
+        unit: unit of both ends.
+        figure: words after the figure.
 
     Raises:
-        DataError: no such unit.
+        DataError: an unknown unit.
     """
 
     low: float | None
@@ -97,12 +97,12 @@ class Claimed:
 
     @property
     def open(self) -> bool:
-        """Nothing is claimed."""
+        """Whether no range is claimed."""
         return self.low is None and self.high is None
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Both ends in SI units, with what people round away of a range."""
+        """Both ends in SI units, widened for rounding."""
         size, spare = UNITS[self.unit].size, TO_SPARE
         if self.low is None or self.high is None:
             spare = 0.0
@@ -112,16 +112,16 @@ class Claimed:
 
     @property
     def name(self) -> str:
-        """The unit as people write it."""
+        """Name of the unit in sentences."""
         return UNITS[self.unit].name or self.unit
 
     def say(self, value: float) -> str:
-        """A value in SI units, without the words that follow."""
+        """A value in SI units, in words, without `figure`."""
         return UNITS[self.unit].say(value)
 
     @property
     def words(self) -> str:
-        """The range as a person says it."""
+        """The range in words."""
         if self.low is not None and self.high is not None:
             return f"{self.low:,g} to {self.high:,g} {self.name}"
         if self.low is not None:
@@ -134,37 +134,38 @@ class Claimed:
 
 
 _shown = np.vectorize(lambda value: float(f"{value:.1e}"), otypes=[float])
-"""A figure with the two digits that are shown, so that nobody sees 30 held to be below 30."""
+"""Figure rounded to the two digits that are shown, so that a displayed 30 never counts as below
+30."""
 
 
 def holds(figure: Range, claimed: Claimed) -> npt.NDArray[np.bool_]:
-    """The estimate as shown lies in the range claimed; never where it is not a number."""
+    """Whether the estimate, as displayed, lies in the claimed range; false for NaN."""
     low, high = claimed.ends
     value = _shown(figure.value)
     return np.asarray((value >= low) & (value <= high))
 
 
 def reaches(figure: Range, claimed: Claimed) -> bool:
-    """The 80 % range and the range claimed have something in common."""
+    """Whether the 80 % range and the claimed range overlap."""
     low, high = claimed.ends
     return bool(np.all((np.asarray(figure.high) >= low) & (np.asarray(figure.low) <= high)))
 
 
 def exact(value: Array) -> Range:
-    """A figure that is counted, not estimated."""
+    """A counted figure, without a range."""
     return Range(value=value, low=value, high=value)
 
 
 def ratio(above: Range, below: Range, *, together: bool) -> Range:
-    """One figure over another.
+    """Ratio of two figures.
 
-    With h the half width of each as the logarithm of a factor, the ratio's is |h1 - h2| where both
-    err together, else hypot(h1, h2).
+    With h the half width of each as the logarithm of a factor, that of the ratio is |h1 - h2| where
+    the errors of both are the same, else hypot(h1, h2).
 
     Args:
-        above: what is divided.
-        below: by what.
-        together: what makes one too high makes the other so.
+        above: numerator.
+        below: denominator.
+        together: both have the same errors, because the same parts limit them.
     """
     first, second = _half_width(above), _half_width(below)
     wide = np.exp(np.abs(first - second) if together else np.hypot(first, second))
@@ -180,5 +181,5 @@ def _half_width(figure: Range) -> Array:
 
 
 def inverse(figure: Range) -> Range:
-    """One over a figure."""
+    """Reciprocal of a figure."""
     return Range(value=1 / figure.value, low=1 / figure.high, high=1 / figure.low)

@@ -1,7 +1,7 @@
-"""Claims of articles and the cases that decide them, as data/ holds them.
+"""Claims of articles and their cases, from data/.
 
-A claim has one row in data/claims/claims.csv, each machine or placement it is tried on one in
-data/claims/claim_cases.csv. A case takes from its claim what it leaves empty.
+A claim has one row in data/claims/claims.csv. Each machine or placement that it is checked on has
+one row in data/claims/claim_cases.csv, whose empty fields take the claim's values.
 """
 
 import json
@@ -12,7 +12,8 @@ from functools import cache
 from advisor.catalog.csv_tables import DATA, assignments, read
 
 Inputs = Mapping[str, object]
-"""A scenario as written, `key=value; ...`: numbers where they read as such."""
+"""Inputs of a scenario by name, from `key=value; ...`; a value is a number where it reads as
+one."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -20,21 +21,21 @@ class ClaimRow:
     """One row of data/claims/claims.csv.
 
     Attributes:
-        number: as articles are counted here, from 1.
-        topic: what it is about, in a few words.
-        claim: what is said, in our words.
-        measure: what is computed, a key of `measures.MEASURES`.
-        low: lower end of the range claimed, in `unit`; empty for none.
-        high: upper end; empty for none.
-        unit: of both, a key of `figures.UNITS`.
-        figure: words that follow the figure.
-        assumed: what was assumed where the claim leaves something open.
-        scenario: what all its cases share, `key=value; ...`.
-        against: changes that give the scenario it is divided by; empty where it is not.
-        vary: inputs that may make it hold, separated by semicolons.
-        mechanism: what lies behind it, without figures of ours.
-        source: where the facts in `assumed` and `mechanism` were read.
-        source_date: when.
+        number: number of the claim, from 1.
+        topic: subject in a few words.
+        claim: the claim, in our words.
+        measure: quantity that is computed, a key of `measures.MEASURES`.
+        low: lower end of the claimed range, in `unit`; empty for none.
+        high: upper end of the claimed range, in `unit`; empty for none.
+        unit: unit of both ends, a key of `ranges.UNITS`.
+        figure: words after the figure.
+        assumed: assumptions where the claim leaves something open.
+        scenario: inputs shared by all cases, `key=value; ...`.
+        against: changes that give the denominator's scenario; empty where the figure is no ratio.
+        vary: inputs that may make the claim hold, separated by semicolons.
+        mechanism: explanation, without figures of ours.
+        source: source of the facts in `assumed` and `mechanism`.
+        source_date: date when the source was read.
     """
 
     number: int
@@ -56,22 +57,22 @@ class ClaimRow:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CaseRow:
-    """One row of data/claims/claim_cases.csv.
+    """One row of data/claims/claim_cases.csv; an empty field takes the claim's value.
 
     Attributes:
         claim: number of the claim.
-        condition: what tells this case from the others, clauses separated by semicolons.
-        inputs: changes to the claim's scenario, `key=value; ...`; `key=` takes one away.
-        measure: another than the claim's.
-        low: another range than the claim's; both ends are taken from here where one is given.
-        high: likewise.
-        unit: another than the claim's.
-        figure: other words than the claim's.
-        against: another than the claim's; `none` for none.
-        vary: another than the claim's; `none` for none.
-        beside: it does not decide; it shows what else there is.
-        source: where a figure cited was read.
-        source_date: when.
+        condition: clauses that distinguish this case from the others, separated by semicolons.
+        inputs: changes to the claim's scenario, `key=value; ...`; `key=` removes an input.
+        measure: measure of this case.
+        low: lower end of the claimed range; with a `unit`, both ends are taken from this row.
+        high: upper end of the claimed range.
+        unit: unit of both ends.
+        figure: words after the figure.
+        against: changes that give the denominator's scenario; `none` for none.
+        vary: inputs that may make the claim hold; `none` for none.
+        beside: shown for comparison only, without influence on the verdict.
+        source: source of a cited figure.
+        source_date: date when the source was read.
     """
 
     claim: int
@@ -91,18 +92,18 @@ class CaseRow:
 
 @cache
 def claim_rows() -> tuple[ClaimRow, ...]:
-    """Claims in their order."""
+    """Claims, in the order of the file."""
     return read(DATA / "claims/claims.csv", ClaimRow)
 
 
 @cache
 def case_rows() -> tuple[CaseRow, ...]:
-    """Cases in their order."""
+    """Cases, in the order of the file."""
     return read(DATA / "claims/claim_cases.csv", CaseRow)
 
 
 def inputs(text: str) -> dict[str, object]:
-    """What a scenario's text says.
+    """Inputs of a scenario's text.
 
     Raises:
         DataError: a part that is not key=value.
@@ -111,13 +112,13 @@ def inputs(text: str) -> dict[str, object]:
 
 
 def changed(before: Inputs, text: str) -> dict[str, object]:
-    """A scenario with changes; an empty value takes its key away."""
+    """Inputs with changes; an empty value removes its key."""
     both = {**before, **inputs(text)}
     return {key: value for key, value in both.items() if not _empty(value)}
 
 
 def inherited(own: str, claims: str) -> str:
-    """A case's own value, the claim's where it has none; `none` is none."""
+    """A case's own value, else the claim's; `none` gives an empty value."""
     chosen = own or claims
     return "" if chosen == "none" else chosen
 

@@ -1,7 +1,7 @@
 """A scenario of data/claims/claim_cases.csv as model, machine, workload and placement.
 
-Keys are the fields of the nouns they go to, so that a row can say whatever the package can compute:
-`gpu=RTX 4090; gpu_layers=40; context=4096`. Numbers may be arrays along one sweep.
+Keys are fields of the dataclasses they belong to, so that a row can state whatever the package can
+compute: `gpu=RTX 4090; gpu_layers=40; context=4096`. Numbers may be arrays along one sweep.
 """
 
 from collections.abc import Mapping
@@ -28,9 +28,10 @@ from advisor.runtimes import Runtime
 from advisor.units import GIB, Array
 
 OWN = ("model", "format", "runtime", "placement", "cache_gb", "upgrade", "reading_tps", "cited")
-"""Keys that are no field of a noun: which model, in what format, runtime and placement; page cache
-[GiB]; the GPU that would replace this one; how fast people read along [tokens/s]; a figure that
-others published."""
+"""Keys that are not fields of a dataclass: model, its format, runtime and placement; page cache
+[GiB];
+GPU that would replace the present one; reading speed of a person [tokens/s]; a figure published by
+others."""
 
 PHRASES = {
     "model": "{}",
@@ -56,7 +57,8 @@ PHRASES = {
     "upgrade": "{} instead",
     "reading_tps": "read along at {} tokens/s",
 }
-"""How a scenario is said in words, in this order; what is not here shows in the figure."""
+"""Phrases for the inputs of a scenario, in this order; other inputs are part of the figure's
+words."""
 PLACED = {
     PlacementStrategy.GPU_RESIDENT: "all in the GPU",
     PlacementStrategy.CPU_OFFLOAD: "the rest in RAM",
@@ -70,7 +72,7 @@ class Scenario:
     """One case, ready to be computed.
 
     Attributes:
-        inputs: what the data files say of it; what they leave open is as on the Advise page.
+        inputs: inputs from the data files; missing ones have the defaults of the Advise page.
     """
 
     inputs: Inputs
@@ -83,32 +85,32 @@ class Scenario:
             )
 
     def text(self, key: str, default: str = "") -> str:
-        """A name that was said."""
+        """Text input by key."""
         return str(self.inputs.get(key, default))
 
     def number(self, key: str) -> float | None:
-        """A number that was said; None where it was not."""
+        """Numeric input by key; None where it is missing."""
         value: Any = self.inputs.get(key)
         return None if value is None else float(value)
 
     @cached_property
     def machine(self) -> Machine:
-        """Where; open figures are those of typical parts."""
+        """Machine; typical parts for missing inputs."""
         return machine(MachineSpec(**_fields(MachineSpec, self.inputs)))
 
     @cached_property
     def work(self) -> Workload:
-        """What is asked."""
+        """Workload."""
         return Workload(**_fields(Workload, self.inputs))
 
     @cached_property
     def money(self) -> MoneyInputs:
-        """What time is worth."""
+        """Money inputs."""
         return MoneyInputs(**_fields(MoneyInputs, self.inputs))
 
     @property
     def settings(self) -> Settings:
-        """What is fixed about the placement."""
+        """Fixed choices of the placement."""
         cache: Any = self.inputs.get("cache_gb")
         page_cache: Array | None = None if cache is None else cache * GIB
         stated = _fields(Settings, self.inputs)
@@ -118,18 +120,18 @@ class Scenario:
 
     @property
     def runtime(self) -> Runtime:
-        """In what it runs."""
+        """Runtime; llama.cpp by default."""
         return runtimes.runtime(self.text("runtime", "llama.cpp"))
 
     @cached_property
     def model(self) -> Model:
-        """The model in the format that the runtime takes."""
+        """Model in the runtime's format."""
         as_stored = catalog.model(self.text("model"), self.text("format"))
         return as_run(as_stored, self.runtime, self.machine)
 
     @cached_property
     def estimate(self) -> Estimate:
-        """How it runs there."""
+        """Estimate of the scenario."""
         return estimate(
             self.model,
             self.machine,
@@ -142,24 +144,24 @@ class Scenario:
 
     @property
     def refusal(self) -> str:
-        """Why the runtime does not place the model there; empty where it does or none is meant."""
+        """Reason why the runtime cannot place the model; empty where it can or none is given."""
         return (
             self.estimate.refusal if "model" in self.inputs and "placement" in self.inputs else ""
         )
 
     @property
     def routes(self) -> tuple[Route, ...]:
-        """Routes that carry its bytes; none where no model is meant."""
+        """Routes that take time; none without a model and a GPU."""
         return self.estimate.routes if "model" in self.inputs and "gpu" in self.inputs else ()
 
     @property
     def words(self) -> str:
-        """All of it in a line."""
+        """The scenario in one line."""
         return in_words(self.inputs)
 
 
 def in_words(inputs: Inputs) -> str:
-    """Inputs in a line, the model first."""
+    """Inputs in one line, the model first."""
     plain = {**inputs}
     if "placement" in inputs:
         plain["placement"] = PLACED[PlacementStrategy(str(inputs["placement"]))]
@@ -174,4 +176,4 @@ def _fields(noun: type, inputs: Mapping[str, object]) -> dict[str, Any]:
 KEYS = frozenset(OWN).union(
     field.name for noun in (MachineSpec, Workload, Settings, MoneyInputs) for field in fields(noun)
 )
-"""Everything that a scenario may say."""
+"""All keys of a scenario."""

@@ -1,12 +1,12 @@
-"""All cases of a claim together: whether it holds, and why.
+"""Verdict on a claim from all its cases: whether it holds, and why.
 
-A claim may say several things, each with a range of its own and cases that decide it.
+A claim may state several ranges, each checked by its own cases.
 
-    holds           each of them, in every case
-    holds only if   each of them, but some in a part of their cases only; the condition names those
-    does not        one of them in no case
+    holds           every range holds in all its cases
+    holds only if   every range holds in at least one of its cases; the condition names these cases
+    does not        a range holds in none of its cases
 
-Sentences are put together from the figures computed, so that none can disagree with them.
+Sentences are built from the computed figures, so that they cannot disagree with them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ from advisor.formatting import range_of
 
 
 class Verdict(StrEnum):
-    """What becomes of a claim."""
+    """Verdict on a claim."""
 
     HOLDS = "holds"
     ONLY_IF = "holds only if"
@@ -30,11 +30,11 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """A claim and our answer.
+    """A claim with our answer.
 
     Attributes:
-        row: the claim as data/claims/claims.csv has it.
-        findings: its cases, those that decide first.
+        row: row of data/claims/claims.csv.
+        findings: results of its cases, deciding ones first.
     """
 
     row: ClaimRow
@@ -42,7 +42,7 @@ class Claim:
 
     @property
     def parts(self) -> tuple[tuple[Finding, ...], ...]:
-        """Cases that decide each thing it says: those held against the same range."""
+        """Deciding cases, grouped by the range they are compared with."""
         deciding = (finding for finding in self.findings if not finding.beside)
         return tuple(
             tuple(part) for _, part in groupby(deciding, key=lambda finding: finding.claimed)
@@ -50,7 +50,7 @@ class Claim:
 
     @property
     def verdict(self) -> Verdict:
-        """What becomes of it."""
+        """Verdict over all deciding cases."""
         held = [[finding.holds for finding in part] for part in self.parts]
         if all(all(part) for part in held):
             return Verdict.HOLDS
@@ -58,7 +58,7 @@ class Claim:
 
     @property
     def condition(self) -> str:
-        """When it holds, where it does so in some cases only; else empty."""
+        """Condition of a claim that holds in some cases only; else empty."""
         if self.verdict is not Verdict.ONLY_IF:
             return ""
         partly = (part for part in self.parts if not all(finding.holds for finding in part))
@@ -71,14 +71,14 @@ class Claim:
 
     @property
     def why(self) -> str:
-        """Our figures beside the ranges claimed, in a sentence."""
+        """Our figures and the claimed ranges, in a sentence."""
         conditional = self.verdict is Verdict.ONLY_IF
         text = "; ".join(_compared(part, condition_said=conditional) for part in self.parts)
         return f"{text[:1].upper()}{text[1:]}."
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """What it would take, one phrase each; empty where it holds."""
+        """Changes that would make the claim hold, a phrase each; empty where it holds."""
         if self.verdict is Verdict.HOLDS:
             return ()
         return tuple(dict.fromkeys(_needs(self.findings)))
@@ -99,12 +99,12 @@ class Claim:
 
     @property
     def scenario(self) -> str:
-        """What its cases share, in words."""
+        """Inputs shared by its cases, in words."""
         return in_words(inputs(self.row.scenario))
 
 
 def claims() -> tuple[Claim, ...]:
-    """Every claim, computed now."""
+    """All claims, computed now."""
     cases = case_rows()
     return tuple(
         answered(row, [case for case in cases if case.claim == row.number]) for row in claim_rows()
@@ -112,18 +112,18 @@ def claims() -> tuple[Claim, ...]:
 
 
 def answered(row: ClaimRow, cases: Iterable[CaseRow]) -> Claim:
-    """A claim with its cases, computed now.
+    """A claim with the results of its cases.
 
     Raises:
-        DataError: a measure or an input that there is not.
-        InputError: an input that cannot be used.
+        DataError: an unknown measure or input.
+        InputError: an invalid input.
     """
     by_rank = sorted((finding(row, case) for case in cases), key=lambda result: result.beside)
     return Claim(row=row, findings=tuple(by_rank))
 
 
 def shared(findings: Sequence[Finding]) -> str:
-    """The fewest clauses that no failing case has and that name every case which holds."""
+    """Fewest clauses that together cover every holding case and no failing case."""
     failing = {clause for finding in findings if not finding.holds for clause in finding.conditions}
     left = [finding for finding in findings if finding.holds]
     chosen_clauses: list[str] = []
@@ -140,7 +140,7 @@ def shared(findings: Sequence[Finding]) -> str:
 
 
 def _compared(part: Sequence[Finding], *, condition_said: bool) -> str:
-    """What the cases of one thing give, those that hold first."""
+    """Figures of the cases of one range, holding cases first, with the claimed range."""
     held, failed = (
         [finding for finding in part if finding.holds is wanted] for wanted in (True, False)
     )
@@ -155,7 +155,7 @@ def _compared(part: Sequence[Finding], *, condition_said: bool) -> str:
 
 
 def _span(findings: Sequence[Finding]) -> str:
-    """From the least to the most of several figures, and what binds all of them."""
+    """Range from the smallest to the largest figure, with their common bottleneck."""
     fitting = [finding for finding in findings if finding.fits]
     if not fitting:
         return "no figure"

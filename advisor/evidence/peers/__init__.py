@@ -1,7 +1,7 @@
-"""Formulas of public advisors, restated as facts: one file each, with what was read and when.
+"""Formulas of public advisors, one file each, with version and date.
 
-They are asked with the same facts as our own model, so that both can be scored on the same rows.
-Each is written anew from its source; constants are its authors'.
+They get the same facts as our own model, so that both are scored on the same rows. Each formula is
+rewritten from its source; the constants are its authors'.
 """
 
 from advisor.evidence.peers.bandwidth import BANDWIDTH
@@ -18,6 +18,6 @@ from advisor.evidence.peers.whichllm import WHICHLLM
 PEERS = (
     BANDWIDTH, LLMFIT, WHICHLLM, CANIRUN, MOE_SPEED, GPU_POOR, GGUF_PARSER, LLMCALC, LLM_VIEWER,
 )  # fmt: skip
-"""In the order tables show them."""
+"""Public advisors, in the order of the tables."""
 
 __all__ = ["PEERS", "Facts", "Peer", "Where"]

@@ -1,12 +1,13 @@
-"""Bytes over bandwidth: the rule that all the others start from."""
+"""Bandwidth over bytes: the rule that all other formulas start from."""
 
 from advisor.evidence.peers.peer import Facts, Peer
 
 
 def decode(facts: Facts) -> float:
-    """A token reads its weights and the cache once, each memory at its peak [tokens/s].
+    """Peak bandwidth over the bytes that a token reads, once each [tokens/s].
 
-    1 / (W_gpu / S_gpu + W_ram / S_ram), the cache beside the GPU's weights where there is a GPU.
+    1 / (W_gpu / S_gpu + W_ram / S_ram); the cache is added to the GPU's weights, or to RAM's
+    without a GPU.
 
     Carol Chen 2022 and Arseny Kapoulkine 2024 state it for one memory; Martin Alderson's calculator
     adds memories up, with the active weights of experts and the cache in the first memory.

@@ -10,17 +10,17 @@ from advisor.evidence.peers.peer import Facts, Peer, Where
 from advisor.units import GB, GIB
 
 BYTES = {2: 0.3125, 3: 0.4375, 4: 0.5, 5: 0.625, 6: 0.75, 8: 1.0, 16: 2.0}
-"""Bytes a weight by the bits in a format's name; it lists one format of each. The closest stands
-for those it does not list."""
+"""Bytes per weight by the bits in a format's name. The source lists one format of each; formats it
+does not list get the closest."""
 RAM_RATE = 50.0
-"""GB/s it assumes of any RAM."""
+"""Bandwidth assumed of any RAM [GB/s]."""
 
 
 def decode(facts: Facts) -> float | None:
-    """0.7 S / working set, on Apple 0.65; 0.85 of that when split [tokens/s].
+    """0.7 S / working set, 0.65 on Apple; 0.85 of that for a split [tokens/s].
 
-    S is then the harmonic mean of the GPU's bandwidth and 50 GB/s by share. The working set is 1.1
-    times the weights and half a GiB more, the active share of it where there are experts. It has no
+    For a split, S is the harmonic mean of the GPU's bandwidth and 50 GB/s by share. The working set
+    is 1.1 times the weights plus half a GiB; with experts, the active share of it. There is no
     formula for a processor alone.
     """
     if facts.where is Where.RAM:

@@ -7,15 +7,15 @@ gpustack/gguf-parser-go, `file_estimate__llamacpp.go` (maximum tokens per second
 from advisor.evidence.peers.peer import Facts, Peer
 
 BATCHES = 4.0
-"""Times that it counts the cache: a logical batch of 2048 tokens over a physical one of 512."""
+"""Factor on the cache: a logical batch of 2048 tokens over a physical one of 512."""
 
 
 def decode(facts: Facts) -> float | None:
     """t_max / sum of t_i^2, with t_i = (W_i + 4 K_i) / S_i times the share of layers [tokens/s].
 
-    A device's share counts the output head and one layer more. Its bound by FLOPs is left out: a
-    GPU does not meet it, and no row states the FLOP/s of a processor. It counts every expert as
-    read, so it is asked for dense models alone.
+    A device's share counts the output head and one more layer. The bound by FLOPs is omitted: a GPU
+    does not reach it, and no row states the FLOP/s of a processor. The formula reads every expert,
+    so it is used for dense models only.
     """
     if facts.experts:
         return None

@@ -1,4 +1,4 @@
-"""gpu_poor: bandwidth over bytes and a half more, for dense models.
+"""gpu_poor: bandwidth over 1.5 times the bytes, for dense models.
 
 RahulSChand/gpu_poor, `src/App.js` at commit 24f6c5f, 2024-11-01.
 """
@@ -11,8 +11,8 @@ def decode(facts: Facts) -> float | None:
     """1 / (f (W + K) / S) with f 1.5 on a GPU, 2 for Q2_K, 1.6 on a processor [tokens/s].
 
     Bytes are counted in GiB, bandwidth in GB/s. K is a 16-bit cache with all query heads. Several
-    GPUs divide the time and lose a quarter. Its bound by FLOPs, which one token does not meet, is
-    left out. It knows neither experts nor splits.
+    GPUs divide the time, which then grows by a quarter. The bound by FLOPs is omitted, as a single
+    token does not reach it. There is no formula for experts or splits.
     """
     if facts.experts or facts.where in (Where.SPLIT, Where.EXPERTS):
         return None
@@ -25,9 +25,9 @@ def decode(facts: Facts) -> float | None:
 
 
 def prefill(facts: Facts) -> float | None:
-    """A prompt takes 1.8 F / (0.85 C) and a read of the weights, C in 32 bits [tokens/s].
+    """n / (1.8 F / (0.85 C) + one read of the weights), C in 32 bits [tokens/s].
 
-    F is 2 n (W / 2 + 2 L h^2) FLOPs; the read counts 80 us for each MiB.
+    F is 2 n (W / 2 + 2 L h^2) FLOPs for n tokens; the read takes 80 us for each MiB.
     """
     if facts.experts or facts.where is not Where.GPU:
         return None
@@ -38,7 +38,9 @@ def prefill(facts: Facts) -> float | None:
 
 
 def _weights(facts: Facts) -> float:
-    """Its own count of weights, four square matrices a layer, at the bytes of the file [B]."""
+    """Weights by the advisor's own count, at the mean bytes per weight of the file [B].
+
+    Four square matrices a layer for attention, three for the feed-forward part."""
     attention = 4.0 * facts.layers * facts.hidden**2
     feed_forward = 3.0 * facts.layers * facts.hidden * facts.intermediate
     counted = 2.0 * facts.vocab * facts.hidden + attention + feed_forward

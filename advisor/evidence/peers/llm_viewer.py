@@ -1,4 +1,4 @@
-"""LLM-Viewer: a roofline over the operations of a dense model in one GPU.
+"""LLM-Viewer: a roofline over the operations of a dense model on one GPU.
 
 hahnyuan/LLM-Viewer, `roofline_model.py` and `model_analyzer.py` at commit 472f71f, 2024-07-30.
 """
@@ -7,10 +7,10 @@ from advisor.evidence.peers.peer import Facts, Peer, Where
 
 
 def decode(facts: Facts) -> float | None:
-    """The longer of bytes over peak bandwidth and FLOPs over peak, summed [tokens/s].
+    """Reciprocal of the larger of bytes / bandwidth and FLOPs / peak [tokens/s].
 
-    One token reads weights and cache and is never bound by FLOPs. Activations, some kB beside GB,
-    are left out here. It knows dense models alone.
+    The source takes the larger for each operation; a token reads weights and cache and is never
+    bound by FLOPs. Activations, some kB beside GB, are omitted. Dense models only.
     """
     if facts.where is not Where.GPU or facts.experts:
         return None
@@ -19,7 +19,7 @@ def decode(facts: Facts) -> float | None:
 
 
 def prefill(facts: Facts) -> float | None:
-    """FLOPs of the whole prompt over the 16-bit peak, or its weights over bandwidth [tokens/s]."""
+    """Prompt over the larger of FLOPs / 16-bit peak and weights / bandwidth [tokens/s]."""
     if facts.where is not Where.GPU or facts.experts:
         return None
     computing = facts.prompt_flops / facts.gpu_fp16

@@ -9,10 +9,10 @@ from advisor.evidence.peers.peer import Facts, Peer, Where
 
 
 def decode(facts: Facts) -> float | None:
-    """S / W in the GPU, 0.9 S_ram / W in RAM, and between them that times a growth [tokens/s].
+    """S / W in the GPU, 0.9 S_ram / W in RAM, and for a split the latter times a factor [tokens/s].
 
-    The growth is 0.052 exp(4.55 (1 - o)) + 1.06 for an offloaded share o, whatever the GPU. It
-    knows no experts.
+    The factor is 0.052 exp(4.55 (1 - o)) + 1.06 for an offloaded share o, for any GPU. There is no
+    formula for experts.
     """
     if facts.experts:
         return None

@@ -1,4 +1,4 @@
-"""llmfit: bandwidth over bytes times 0.55, with a model of its own for experts.
+"""llmfit: 0.55 of bandwidth over bytes, with a formula of its own for experts.
 
 AlexsJones/llmfit, `llmfit-core/src/fit.rs: estimate_tps` and the tables of `models.rs` at commit
 3f44fd3 (22 commits after v1.1.10), 2026-08-22, with the defaults of its `CalcConfig`.
@@ -10,26 +10,27 @@ EFFICIENCY = 0.55
 BYTES = {"F16": 2.0, "BF16": 2.0, "Q8_0": 1.0, "Q6_K": 0.75, "Q5_K_M": 0.625, "Q3_K_M": 0.375,
          "Q2_K": 0.25}  # fmt: skip
 USUAL_BYTES = 0.5
-"""Bytes that it counts for a weight read; the usual ones for 4 bits and for any other format."""
+"""Bytes read per weight in 4-bit formats and all others that `BYTES` does not list."""
 STORED = {"F32": 4.0, "F16": 2.0, "BF16": 2.0, "Q8_0": 1.05, "Q6_K": 0.80, "Q5_K_M": 0.68,
           "Q3_K_M": 0.48, "Q2_K": 0.37}  # fmt: skip
 USUAL_STORED = 0.58
-"""Bytes that it counts for a weight stored, which its formula for experts in the GPU reads."""
+"""Bytes stored per weight in other formats; the formula for experts in the GPU reads stored
+bytes."""
 SPEEDS = {"F16": 0.6, "BF16": 0.6, "Q8_0": 0.8, "Q6_K": 0.95, "Q4_K_M": 1.15, "Q4_0": 1.15,
           "Q3_K_M": 1.25, "Q2_K": 1.35}  # fmt: skip
 """Factors on a processor's speed; 1 for other formats."""
 DYNAMIC = {"2": "Q2_K", "3": "Q3_K_M", "4": "Q4_K_M", "5": "Q5_K_M", "6": "Q6_K", "8": "Q8_0"}
 FIXED_BYTES = 3.2
-"""Bytes that stand for a weight outside the routed experts."""
+"""Bytes per weight outside the routed experts."""
 IN_RAM_FACTORS = {Where.EXPERTS: 0.8, Where.SPLIT: 0.5, Where.RAM: 0.3}
 
 
 def decode(facts: Facts) -> float:
     """One formula for each run mode [tokens/s].
 
-    In the GPU 0.55 S / W; split 0.5 of that, whatever the split. Experts in RAM
-    0.8 / (A / S_ram + A / (0.55 S)) for active weights A and a measured RAM rate. A processor
-    70 (90 on ARM) over the billions of active weights, times factors.
+    In the GPU 0.55 S / W; a split 0.5 of that, whatever its share. Experts in RAM 0.8 / (A / S_ram
+    + A / (0.55 S)) for active weights A and a measured RAM rate. A processor 70 (90 on ARM) over
+    the billions of active weights, times factors.
     """
     if facts.where is Where.RAM:
         return IN_RAM_FACTORS[Where.RAM] * _by_processor(facts)
@@ -48,7 +49,7 @@ def _by_processor(facts: Facts) -> float:
 
 
 def _experts_in_gpu(facts: Facts) -> float:
-    """Active experts at their size, all else at 3.2 bytes a weight, less where VRAM is full."""
+    """Active experts at stored size, all else at 3.2 bytes a weight, slower in a full VRAM."""
     stored = STORED.get(_tier(facts.format), USUAL_STORED)
     outside = facts.shared_params + 2.0 * facts.vocab * facts.hidden
     read = facts.expert_params * stored + outside * FIXED_BYTES
@@ -59,7 +60,7 @@ def _experts_in_gpu(facts: Facts) -> float:
 
 
 def _tier(form: str) -> str:
-    """The row of its tables: dynamic formats go by their bits, any other by its own name."""
+    """Key of a format in the tables: dynamic formats by their bits, others by name."""
     if not form.startswith("UD-Q"):
         return form
     return DYNAMIC.get(form[4], form)

@@ -1,4 +1,4 @@
-"""MoE speed calculator: half of bytes over bandwidth, for models with experts.
+"""MoE speed calculator: half of bandwidth over bytes, for models with experts.
 
 jamesyc/MoEspeedcalc, `script.js` and the first lines of `index.html` at commit 4e8bef0, 2026-03-18.
 """
@@ -8,10 +8,11 @@ from advisor.evidence.peers.peer import Facts, Peer
 
 
 def decode(facts: Facts) -> float | None:
-    """Half of what the bytes over bandwidth give [tokens/s].
+    """Half of bandwidth over bytes [tokens/s].
 
-    Dense weights and cache from the GPU, active experts from where they lie. Its page says that
-    real speed is about half of the theory it shows; that half is taken here. Experts only.
+    Dense weights and cache are read from the GPU, active experts from where they are. The page
+    states that real speed is about half of the theory it shows; this half is used here. Experts
+    only.
     """
     return 0.5 * bandwidth.decode(facts) if facts.experts else None
 

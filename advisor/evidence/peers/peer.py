@@ -1,4 +1,4 @@
-"""What a public advisor is asked, and what it is."""
+"""Public advisors: the facts they get, and their formulas."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Where(StrEnum):
-    """Where the weights of a run lie."""
+    """Location of the weights in a run."""
 
     GPU = "in the GPU"
     RAM = "in RAM"
@@ -16,41 +16,41 @@ class Where(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """One run, as the formulas want it: every one is given the same facts, none more.
+    """Facts about one run; every formula gets the same.
 
     Attributes:
-        where: the weights lie.
+        where: location of the weights.
         format: name of the format ("Q4_K_M").
         params: weights of the model.
-        active_params: weights that a token passes through.
-        experts: routed experts of a layer; 0 for a dense model.
-        experts_used: those of them that a token uses.
-        expert_params: weights of the routed experts that a token uses, all layers.
+        active_params: weights used for a token.
+        experts: routed experts per layer; 0 for a dense model.
+        experts_used: routed experts used for a token.
+        expert_params: weights of the routed experts used for a token, all layers.
         shared_params: weights of attention, shared experts and routers, all layers.
         layers: repeating layers.
         hidden: width of the residual stream.
         intermediate: width of a dense feed-forward layer; 0 where there is none.
         vocab: rows of the token table.
-        file_bytes: all weights [B].
-        gpu_read: weights that a token reads from VRAM [B].
-        ram_read: weights that a token reads from RAM [B].
-        cache_read: cache in 16 bits that a token reads [B].
+        file_bytes: size of all weights [B].
+        gpu_read: weights read from VRAM per token [B].
+        ram_read: weights read from RAM per token [B].
+        cache_read: 16-bit cache read per token [B].
         depth: tokens in the cache.
-        gpu_share: share of the file that lies in VRAM.
-        gpu_layers: share of the layers, output head counted as one, that a GPU computes.
-        gpus: how many.
+        gpu_share: share of the file in VRAM.
+        gpu_layers: share of the layers computed by a GPU, with the output head as one layer.
+        gpus: number of GPUs.
         gpu_vendor: "NVIDIA", "AMD", "Intel", "Apple"; empty for none.
-        gpu_unified: the GPU's memory is the host's own.
-        gpu_memory: of each GPU [B].
-        gpu_bandwidth: of each GPU, peak [B/s].
-        gpu_fp16: dense peak of each GPU in 16 bits [FLOP/s].
-        gpu_fp32: in 32 bits [FLOP/s].
+        gpu_unified: the GPU uses the host's memory.
+        gpu_memory: memory of each GPU [B].
+        gpu_bandwidth: peak bandwidth of each GPU [B/s].
+        gpu_fp16: dense 16-bit peak of each GPU [FLOP/s].
+        gpu_fp32: 32-bit peak of each GPU [FLOP/s].
         ram: sustained read rate of RAM [B/s].
-        ram_peak: the same in theory, or as the source states it [B/s].
-        cores: that compute.
-        arm: they are ARM cores.
-        prompt: tokens of a prompt whose speed is asked; 0 where it is not.
-        prompt_flops: work on all of it [FLOP].
+        ram_peak: theoretical bandwidth of RAM, or as the source states it [B/s].
+        cores: cores that compute.
+        arm: ARM cores.
+        prompt: tokens of the prompt, for its speed; 0 for the speed of generation.
+        prompt_flops: work on the whole prompt [FLOP].
     """
 
     where: Where
@@ -88,7 +88,7 @@ class Facts:
 
 
 Formula = Callable[[Facts], float | None]
-"""Tokens per second of a run; None where the advisor has no formula for it."""
+"""Speed of a run [tokens/s]; None where the advisor has no formula for it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,13 +96,13 @@ class Peer:
     """One public advisor.
 
     Attributes:
-        name: as its authors call it.
-        version: what was read of it: a release, or a commit.
-        date: of that.
-        source: where its formula can be read.
-        formula: it, in a line.
-        decode: tokens a second while generating.
-        prefill: prompt tokens a second; None for an advisor that does not say.
+        name: its authors' name for it.
+        version: release or commit that was read.
+        date: date of that version.
+        source: address of its formula.
+        formula: the formula in one line.
+        decode: speed of generation [tokens/s].
+        prefill: speed of the prompt [tokens/s]; None for an advisor without one.
     """
 
     name: str
@@ -114,7 +114,7 @@ class Peer:
     prefill: Formula | None = None
 
     def answer(self, facts: Facts) -> float | None:
-        """What it says of a run: of its prompt where that is asked [tokens/s]."""
+        """Speed of a run's prompt, or of its generation without one [tokens/s]."""
         if not facts.prompt:
             return self.decode(facts)
         return self.prefill(facts) if self.prefill else None

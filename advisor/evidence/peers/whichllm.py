@@ -17,11 +17,11 @@ VENDORS = {"NVIDIA": 1.0, "AMD": 0.78, "Apple": 0.82, "Intel": 0.65}
 
 
 def decode(facts: Facts) -> float:
-    """f_format f_vendor S / (W r), 0.45 of that when a part lies in RAM [tokens/s].
+    """f_format f_vendor S / (W r), 0.45 of that where a part is in RAM [tokens/s].
 
-    r is the share of an expert model that is read: its active share, but at least 5 % for each
-    256 GB/s and never more than 25 % by that floor. A processor reaches 18 over the billions of
-    active weights, whatever its RAM.
+    r is the share of an expert model that is read: its active share, but at least a floor of 5 %
+    for each 256 GB/s, up to 25 %. A processor reaches 18 over the billions of active weights, for
+    any RAM.
     """
     efficiency = FORMATS.get(facts.format, OTHER_FORMAT)
     if facts.where is Where.RAM:
