@@ -3,17 +3,17 @@
 from dataclasses import dataclass
 
 UNSTEADY = 0.25
-"""Half the range of the repeats over their median, from which other programs were at work."""
+"""Spread from which other programs probably disturbed a measurement."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CurvePoint:
-    """One point of the curve behind a figure.
+    """One point of a measured curve.
 
     Attributes:
-        threads: that read at once; for a drive its queue depth.
-        block: bytes of one read or copy, 0 where blocks play no part [B].
-        value: median of the repeats, in the unit of the figure.
+        threads: reading threads; for a drive the queue depth.
+        block: size of one read or copy; 0 where there are no blocks [B].
+        value: median of the repeats, in the measurement's unit.
         best: fastest repeat, in the same unit.
     """
 
@@ -29,13 +29,13 @@ class Measurement:
 
     Attributes:
         name: `ram_read`, `disk_read_direct`, `disk_read_mmap`, `h2d_pinned`, ...
-        value: in `unit`.
-        unit: SI, "B/s" for rates, "B" for sizes; a PCIe link has a "generation" and "lanes".
+        value: measured value in `unit`.
+        unit: SI unit, "B/s" for rates, "B" for sizes; "generation" and "lanes" of a PCIe link.
         spread: half the range of the repeats over their median, 0.03 for 3 %.
-        threads: threads that read at the best value.
-        when: ISO time in UTC.
-        note: what was read, how often, what to know about it.
-        curve: every point that was measured, in the order they are drawn.
+        threads: threads at the best value.
+        when: ISO 8601 time in UTC.
+        note: method, number of repeats and remarks.
+        curve: all measured points, in drawing order.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """Progress and cancellation of probes.
 
-Every probe is called as `measure(seconds, progress, cancelled)`. It reports a `ProbeStep` between
-its repeats, and asks there whether to stop; what was not finished is not returned.
+Every probe is called as `measure(seconds, progress, cancelled)`. Between repeats it reports a
+`ProbeStep` and checks for cancellation; unfinished measurements are not returned.
 """
 
 import time
@@ -15,9 +15,9 @@ class ProbeStep:
     """Progress of a probe.
 
     Attributes:
-        share: done, 0 to 1.
-        seconds_left: about [s].
-        doing: what it does now, in a few words; empty where there is nothing to tell.
+        share: finished share, 0 to 1.
+        seconds_left: estimated remaining time [s].
+        doing: current activity in a few words; may be empty.
     """
 
     share: float
@@ -26,9 +26,9 @@ class ProbeStep:
 
 
 Progress: TypeAlias = Callable[[ProbeStep], None]
-"""Told how far the probe is."""
+"""Receiver of a probe's progress."""
 Cancelled: TypeAlias = Callable[[], bool]
-"""Asked between repeats; true stops the probe."""
+"""Check between repeats; true stops the probe."""
 
 
 def now() -> float:
@@ -38,16 +38,16 @@ def now() -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Watch:
-    """Part of a probe's progress bar, with its stop button.
+    """Stretch of a probe's progress bar, with its stop button.
 
     Attributes:
-        progress: told how far the whole is.
-        cancelled: asked whenever the work can stop.
-        seconds: planned for the whole [s].
-        start: where this stretch begins, 0 to 1.
-        end: where it ends.
-        doing: what is done in this stretch.
-        began: when the whole began [s].
+        progress: receiver of the progress; None for none.
+        cancelled: check for cancellation; None for none.
+        seconds: planned time of the whole probe [s].
+        start: start of this stretch, 0 to 1.
+        end: end of this stretch, 0 to 1.
+        doing: activity in this stretch.
+        began: start time of the whole probe [s].
     """
 
     progress: Progress | None = None
@@ -59,18 +59,18 @@ class Watch:
     began: float = field(default_factory=lambda: now())
 
     def stop(self, share: float) -> bool:
-        """Report how much of this stretch is done; whether to stop now."""
+        """Report the finished share of this stretch, and return whether to stop."""
         if self.progress is not None:
             done = self.start + (self.end - self.start) * min(1.0, share)
             self.progress(ProbeStep(share=done, seconds_left=self._left(done), doing=self.doing))
         return self.cancelled is not None and self.cancelled()
 
     def stretch(self, part: int, parts: int, doing: str = "") -> "Watch":
-        """One of equal parts of this stretch."""
+        """One of several equal parts of this stretch."""
         return self.between(part / parts, (part + 1) / parts, doing)
 
     def between(self, low: float, high: float, doing: str = "") -> "Watch":
-        """The part of this stretch between two shares of it."""
+        """Part of this stretch between two shares of it."""
         size = self.end - self.start
         return replace(
             self,
@@ -80,5 +80,5 @@ class Watch:
         )
 
     def _left(self, done: float) -> float:
-        """Of the planned time, or of the time it takes where that is longer [s]."""
+        """Remaining share of the planned time, or of the elapsed time where that is longer [s]."""
         return (1 - done) * max(self.seconds, now() - self.began)

@@ -1,4 +1,4 @@
-"""Repeated readings of a rate and the measurement made of them."""
+"""Repeated readings of a rate, and the measurement made from them."""
 
 import statistics
 from collections.abc import Callable, Sequence
@@ -18,9 +18,9 @@ class Repeats:
     """Rates at one thread count and block size.
 
     Attributes:
-        threads: that read at once.
-        block: bytes of one read or copy; 0 where blocks play no part [B].
-        rates: one for each repeat, at least one [B/s].
+        threads: reading threads.
+        block: size of one read or copy; 0 where there are no blocks [B].
+        rates: rate of each repeat, at least one [B/s].
     """
 
     threads: int = 1
@@ -29,7 +29,7 @@ class Repeats:
 
     @property
     def median(self) -> float:
-        """Middle of the repeats [B/s]."""
+        """Median of the repeats [B/s]."""
         return statistics.median(self.rates)
 
     @property
@@ -39,15 +39,15 @@ class Repeats:
 
 
 def repeated(rate: Callable[[], float], seconds: float, watch: Watch) -> tuple[float, ...]:
-    """Rates read again and again until the time is up, three in any case [B/s].
+    """Rates of repeated readings until the time is up, at least three [B/s].
 
     Args:
-        rate: reads once.
+        rate: function that reads once and returns the rate [B/s].
         seconds: time for all repeats [s].
-        watch: told the share of that time; asked whether to stop.
+        watch: progress and stop button.
 
     Returns:
-        One rate for each repeat; empty when stopped.
+        One rate per repeat; empty when stopped.
     """
     started = progress.now()
     rates: list[float] = []
@@ -59,14 +59,14 @@ def repeated(rate: Callable[[], float], seconds: float, watch: Watch) -> tuple[f
 
 
 def measurement(name: str, curve: Sequence[Repeats], note: str) -> Measurement:
-    """The best median of a curve, with the curve beside it and in its note.
+    """Measurement with the best median of a curve.
 
-    The median, not the best repeat: decoding meets the same neighbours and refresh cycles.
+    The median and not the fastest repeat, because decoding has the same disturbances.
 
     Args:
         name: as `Measurement.name`.
-        curve: at least one point.
-        note: what was read.
+        curve: points, at least one.
+        note: method.
     """
     best = max(curve, key=lambda repeats: repeats.median)
     ordered = sorted(curve, key=lambda repeats: (repeats.block, repeats.threads))
@@ -88,7 +88,7 @@ def measurement(name: str, curve: Sequence[Repeats], note: str) -> Measurement:
 
 
 def moment() -> str:
-    """Current time in the form of a measurement's date."""
+    """Current time as ISO 8601 text in UTC."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 

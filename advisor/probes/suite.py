@@ -10,9 +10,9 @@ from advisor.probes.measurement import Measurement
 from advisor.probes.progress import Cancelled, Progress
 
 QUICK = {"ram": 2.5, "disk": 5.0, "gpu": 3.5, "engine": 6.5}
-"""Seconds for each part when a person waits; under 20 together, with what starting them takes."""
+"""Seconds for each part when a person waits; under 20 in total, start-up included."""
 FULL = {"ram": 8.0, "disk": 23.0, "gpu": 15.0, "engine": 40.0}
-"""Seconds for each part when figures should be steady and curves complete; under 90 together."""
+"""Seconds for each part for steady values and complete curves; under 90 in total."""
 
 
 def measure(
@@ -25,20 +25,20 @@ def measure(
     """Measure one part.
 
     Args:
-        part: a key of `QUICK`.
-        seconds: time for it [s].
-        progress: told how far it is.
-        cancelled: asked between repeats.
-        path: a file or folder on the drive that is meant; a GGUF file is the model that llama.cpp
-            is timed with. Other parts leave it alone.
+        part: key of `QUICK`.
+        seconds: time for the part [s].
+        progress: receiver of the progress.
+        cancelled: check between repeats; true stops the probe.
+        path: for "disk", a file or folder on the drive; for "engine", a GGUF file to time llama.cpp
+            with; else unused.
 
     Returns:
-        What was found; empty when cancelled.
+        Measurements; empty when cancelled.
 
     Raises:
-        ProbeError: this machine does not allow it, and why.
-        InputError: a GGUF file that is no model.
-        Refusal: a model that is not understood.
+        ProbeError: this machine does not allow the measurement.
+        InputError: a GGUF file that is not a model.
+        Refusal: an unsupported model.
     """
     if part == "engine":
         model = path if path is not None and path.suffix == ".gguf" else None

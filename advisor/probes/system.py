@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def operating_system() -> str:
-    """As `sys.platform` names it; a function, so that types are checked for all systems at once."""
+    """Value of `sys.platform`; a function, so that mypy checks the code for all systems."""
     return sys.platform
 
 

@@ -249,8 +249,7 @@ def _share(time: StepTime, *names: str) -> Array:
 
 
 def _hidden(time: StepTime) -> Array:
-    """Share of the copies that overlap with computing: 1 where computing takes longer than they
-    do."""
+    """Share of the copies that overlap with computing: 1 where computing takes longer."""
     shown = np.asarray(time.parts.get(Route.STREAMED, np.nan))
     return np.where(shown > 0, time.hidden / np.where(shown > 0, shown, 1.0), 1.0)
 

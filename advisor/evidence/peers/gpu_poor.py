@@ -25,7 +25,7 @@ def decode(facts: Facts) -> float | None:
 
 
 def prefill(facts: Facts) -> float | None:
-    """n / (1.8 F / (0.85 C) + one read of the weights), C in 32 bits [tokens/s].
+    """Speed n / (1.8 F / (0.85 C) + one read of the weights), C in 32 bits [tokens/s].
 
     F is 2 n (W / 2 + 2 L h^2) FLOPs for n tokens; the read takes 80 us for each MiB.
     """
@@ -40,7 +40,8 @@ def prefill(facts: Facts) -> float | None:
 def _weights(facts: Facts) -> float:
     """Weights by the advisor's own count, at the mean bytes per weight of the file [B].
 
-    Four square matrices a layer for attention, three for the feed-forward part."""
+    Four square matrices a layer for attention, three for the feed-forward part.
+    """
     attention = 4.0 * facts.layers * facts.hidden**2
     feed_forward = 3.0 * facts.layers * facts.hidden * facts.intermediate
     counted = 2.0 * facts.vocab * facts.hidden + attention + feed_forward

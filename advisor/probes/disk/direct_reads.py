@@ -28,7 +28,7 @@ Window: TypeAlias = Callable[[int, int, float], float]
 
 
 def way_past_cache(file: DriveFile) -> tuple[Open, str]:
-    """How to open a file so that reads come from the drive, and the sentence that says so.
+    """Way to open a file for reads from the drive itself, and a sentence that describes it.
 
     Raises:
         ProbeError: the drive does not answer.
@@ -49,12 +49,12 @@ def way_past_cache(file: DriveFile) -> tuple[Open, str]:
 
 
 def buffered(file: DriveFile) -> Open:
-    """How to open a file for reads through the page cache."""
+    """Way to open a file for reads through the page cache."""
     return lambda: os.open(file.path, os.O_RDONLY)
 
 
 def blocks(file: DriveFile, open_file: Open) -> Window:
-    """Threads that each take the next block, as deep a queue at the drive as there are threads."""
+    """Threads that each read the next block; their number is the queue depth of the drive."""
     around = _Around(file.size)
 
     def window(block: int, threads: int, seconds: float) -> float:
@@ -71,7 +71,7 @@ def blocks(file: DriveFile, open_file: Open) -> Window:
 
 
 def mapped(file: DriveFile) -> Window:
-    """Threads that each read every byte of the next block of a map whose pages were dropped.
+    """Threads that each read every byte of the next block of a memory map without cached pages.
 
     The kernel is told that the file is read in sequence, for which it reads twice as far ahead, as
     llama.cpp tells it (src/llama-mmap.cpp at 0650ea8, read 2026-11-21).
@@ -114,10 +114,10 @@ def forget(file: DriveFile) -> None:
 
 
 def still_cached(file: DriveFile) -> float:
-    """Share of the file that stays in the page cache after it was told to go.
+    """Share of the file that remains in the page cache after `forget`.
 
-    Pages that another program has mapped stay: those of a model that an engine has loaded.
-    0 where the system or the file system does not tell.
+    Pages mapped by another program remain, such as those of a loaded model. 0 where the system or
+    the file system does not report it.
     """
     if not hasattr(os, "RWF_NOWAIT"):
         return 0.0
@@ -132,7 +132,7 @@ def still_cached(file: DriveFile) -> float:
 
 
 def _in_memory(descriptor: int, offset: int) -> bool:
-    """Whether a read that must not wait for the drive succeeds."""
+    """Whether a read succeeds without waiting for the drive."""
     try:
         return os.preadv(descriptor, [bytearray(1)], offset, os.RWF_NOWAIT) > 0
     except OSError:
@@ -140,7 +140,7 @@ def _in_memory(descriptor: int, offset: int) -> bool:
 
 
 class _Around:
-    """Blocks of a file in turn, going on where the last repeat ended.
+    """Endless cycle over the blocks of a file, continued from repeat to repeat.
 
     Threads share the iterators: those of itertools take one step at a time, generators would not.
     """
@@ -165,7 +165,7 @@ def _uncached_on_mac(path: Path) -> int:
 
 
 def _reads(open_file: Open) -> bool:
-    """Some file systems refuse O_DIRECT on opening, others only on reading."""
+    """Whether reads work; some file systems refuse O_DIRECT at opening, others only at reading."""
     try:
         with _reader(open_file, mmap.PAGESIZE) as read:
             return read(0) > 0
@@ -177,13 +177,13 @@ def _reads(open_file: Open) -> bool:
 
 @contextmanager
 def _reader(open_file: Open, block: int) -> Iterator[Callable[[int], int]]:
-    """Reading of the block at an offset into memory aligned to pages, as O_DIRECT wants it."""
+    """Function that reads the block at an offset into page-aligned memory, as O_DIRECT requires."""
     with os.fdopen(open_file(), "rb", buffering=0) as file, mmap.mmap(-1, block) as buffer:
         yield lambda offset: os.preadv(file.fileno(), [buffer], offset)
 
 
 def _read_until(until: float, offsets: Iterator[int], read: Callable[[int], int]) -> int:
-    """Take blocks until the time is up or each was read once [B]."""
+    """Read blocks until the time is up or each was read once, and return the bytes read [B]."""
     done = 0
     for offset in offsets:
         done += read(offset)
@@ -193,7 +193,7 @@ def _read_until(until: float, offsets: Iterator[int], read: Callable[[int], int]
 
 
 def _rate(threads: int, seconds: float, work: Callable[[float], int]) -> float:
-    """Bytes of all threads over the time until the last of them is done [B/s]."""
+    """Bytes of all threads over the time until the last thread finishes [B/s]."""
     started = progress.now()
     try:
         with ThreadPoolExecutor(threads) as pool:
@@ -209,7 +209,7 @@ def _rate(threads: int, seconds: float, work: Callable[[float], int]) -> float:
 
 
 def _stopped(threads: int, error: OSError) -> str:
-    """ProbeError for a failing drive or a limit of this process."""
+    """Message for a failing drive or a limit of this process."""
     option = {errno.EMFILE: "-n", errno.ENOMEM: "-v"}.get(error.errno or 0)
     if option is None:
         return f"The drive stopped answering ({error.strerror})."

@@ -1,7 +1,7 @@
 """Read rate of a drive: past the page cache, through it, and through a cold memory map.
 
-Direct reads are what loaders with their own queues reach; a cold map is what llama.cpp does
-when a model is larger than RAM: the kernel reads on each page fault and guesses what comes next.
+Direct reads are what loaders with their own queues reach. A cold map is the case of llama.cpp with
+a model larger than RAM: the kernel reads at each page fault and guesses what comes next.
 """
 
 import math
@@ -38,15 +38,15 @@ WRITING = 0.4  # most of the time that writing the file may take
 
 @dataclass(frozen=True, kw_only=True)
 class _Way:
-    """One way to read, and how much of the time it gets.
+    """One way to read, with its share of the time.
 
     Attributes:
-        name: of the figure.
-        note: what is read how.
-        window: reads once.
-        grid: blocks and threads, those that matter most first.
-        share: of the time for reading.
-        doing: for whoever waits.
+        name: as `Measurement.name`.
+        note: description of the way.
+        window: function that reads once.
+        grid: block sizes and thread counts, most important first.
+        share: share of the reading time.
+        doing: description for the progress bar.
     """
 
     name: str
@@ -65,23 +65,22 @@ def measure(
     path: Path | None = None,
     file_bytes: int = FILE_BYTES,
 ) -> tuple[Measurement, ...]:
-    """Read a drive directly, through a cold memory map, and through the cold page cache.
+    """Rates of direct reads, of a cold memory map, and through the cold page cache.
 
     Args:
-        seconds: time for it all, writing a test file included [s].
-        progress: told how far it is.
-        cancelled: asked between repeats.
-        path: a file, which is only read, or a folder, in which a test file lives meanwhile; the
-            program's data folder where none is given.
-        file_bytes: size of that test file, at most a quarter of the free space [B].
+        seconds: time for everything, writing a test file included [s].
+        progress: receiver of the progress.
+        cancelled: check between repeats; true stops the probe.
+        path: file to read, or folder for a temporary test file; None for the program's data folder.
+        file_bytes: size of the test file, at most a quarter of the free space [B].
 
     Returns:
-        `disk_read_direct` and, where the page cache can be emptied of a file, `disk_read_mmap`
-        and `disk_read_buffered` [B/s]; empty when cancelled.
+        `disk_read_direct` and, where the page cache can be emptied of a file, `disk_read_mmap` and
+        `disk_read_buffered` [B/s]; empty when cancelled.
 
     Raises:
-        ProbeError: the path lies in memory, cannot be read or written, or has too little room;
-            or the system is Windows.
+        ProbeError: the path is in memory, cannot be read or written, or has too little room; or the
+            system is Windows.
     """
     if operating_system() == "win32":
         raise ProbeError(
@@ -102,12 +101,12 @@ def measure(
 
 
 def looking_ahead(path: Path | None = None) -> tuple[Measurement, ...]:
-    """`disk_read_ahead`, what the kernel reads around a page of a mapped file there [B].
+    """`disk_read_ahead`: read-ahead window of the kernel for a mapped file on the drive [B].
 
-    Asked of the system, which sets it by drive; nothing where it does not tell.
+    A setting of the drive, read from the system; empty where unknown.
 
     Args:
-        path: a file or folder on the drive; the program's data folder where none is given.
+        path: file or folder on the drive; None for the program's data folder.
     """
     window = read_ahead(path or default_folder())
     if not window:
@@ -122,7 +121,7 @@ def looking_ahead(path: Path | None = None) -> tuple[Measurement, ...]:
 
 
 def _measured(file: DriveFile, seconds: float, watch: Watch) -> tuple[Measurement, ...]:
-    """Every way that this machine allows, and why others could not be; empty when stopped."""
+    """Measurements of every way that this machine allows, and problems; empty when stopped."""
     measurements: list[Measurement] = []
     troubles: list[str] = []
     before = 0.0
@@ -179,7 +178,7 @@ def _ways(file: DriveFile) -> tuple[_Way, ...]:
 
 
 def _held(file: DriveFile) -> str:
-    """A warning where the page cache keeps a part of the file; empty where it does not."""
+    """Warning where the page cache keeps a part of the file; else empty."""
     share = direct_reads.still_cached(file)
     if share <= direct_reads.HELD:
         return ""
@@ -190,14 +189,14 @@ def _held(file: DriveFile) -> str:
 
 
 def _bearable(grid: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
-    """Points whose blocks fit into a share of free memory together; the smallest in any case."""
+    """Points whose blocks fit into a share of free memory; always the smallest."""
     most = inventory.facts().memory_available * MEMORY_SHARE
     fitting = tuple(point for point in grid if math.prod(point) <= most)
     return fitting or (min(grid, key=math.prod),)
 
 
 def _curve(way: _Way, seconds: float, watch: Watch) -> list[Repeats]:
-    """Repeats at as many points of the grid as fit into the time; empty when stopped."""
+    """Repeats at as many points of the grid as the time allows; empty when stopped."""
     deadline = clock.now() + seconds
     points = _bearable(way.grid)[: max(1, int(seconds / (LEAST_REPEATS * SHORTEST)))]
     repeats = max(LEAST_REPEATS, round(seconds / len(points) / LONGEST))

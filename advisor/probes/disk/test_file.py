@@ -1,4 +1,4 @@
-"""File that the disk probe reads: an existing one, never changed, or a temporary one."""
+"""File for the disk probe: an existing file, never changed, or a temporary one."""
 
 import os
 import shutil
@@ -43,9 +43,9 @@ class DriveFile:
     """A file to read.
 
     Attributes:
-        path: under which it can be opened.
-        size: in whole blocks [B].
-        note: what it is.
+        path: path for opening it.
+        size: size in whole blocks [B].
+        note: description of the file.
     """
 
     path: Path
@@ -54,10 +54,10 @@ class DriveFile:
 
 
 def default_folder() -> Path:
-    """The program's data folder, or where it cannot be written one for temporary files.
+    """The program's data folder; where it cannot be written, a folder for temporary files.
 
     Raises:
-        ProbeError: none of them can be written, or all lie in memory.
+        ProbeError: no folder can be written, or all are in memory.
     """
     wanted = data_folder()
     with suppress(OSError):
@@ -78,7 +78,7 @@ def temporary_folder() -> Path:
     """Folder for temporary files.
 
     Raises:
-        ProbeError: nowhere, because every place is full or cannot be written.
+        ProbeError: every candidate is full or cannot be written.
     """
     try:
         return Path(tempfile.gettempdir())
@@ -90,7 +90,7 @@ def temporary_folder() -> Path:
 
 
 def filesystem(path: Path) -> str:
-    """Type of the file system that a path lies on ("ext4"); empty where unknown."""
+    """Type of a path's file system ("ext4"); empty where unknown."""
     place = path.resolve()
     mounts = [
         (len(mount.mountpoint), mount.fstype)
@@ -102,12 +102,16 @@ def filesystem(path: Path) -> str:
 
 
 def look_at(path: Path) -> None:
-    """Raise ProbeError for a path that is missing, unreadable or in memory."""
+    """Check that a path exists, can be read and is not in memory.
+
+    Raises:
+        ProbeError: otherwise.
+    """
     try:
         path.stat()
     except OSError as error:
         raise ProbeError(
-            f"{path} cannot be looked at ({error.strerror}); give a folder or file that exists."
+            f"{path} cannot be accessed ({error.strerror}); give a folder or file that exists."
         ) from error
     kind = filesystem(path)
     if kind in MEMORY_FILESYSTEMS:
@@ -118,7 +122,7 @@ def look_at(path: Path) -> None:
 
 
 def existing(path: Path) -> DriveFile:
-    """A file of the person's, to be read only.
+    """A file of the user, which is only read.
 
     Raises:
         ProbeError: it cannot be read, or is too small to time.
@@ -139,7 +143,7 @@ def existing(path: Path) -> DriveFile:
 
 
 def _place(path: Path) -> str:
-    """Words about the file system of a path, after a size."""
+    """Words about the file system of a path, for a note."""
     kind = filesystem(path)
     return f" on {kind}, {OTHERS[kind]}" if kind in OTHERS else f" on {kind}" if kind else ""
 
@@ -148,16 +152,16 @@ def _place(path: Path) -> str:
 def temporary(
     folder: Path, size: int, seconds: float, stop: Callable[[float], bool]
 ) -> Iterator[DriveFile | None]:
-    """Temporary file of incompressible bytes; gone when the block ends, even by a kill.
+    """Temporary file of incompressible bytes; deleted at the end of the block, even after a kill.
 
     (Outside Linux, where a file without a name cannot be opened again, a kill leaves it; the next
     probe there removes it.)
 
     Args:
-        folder: where to write it.
-        size: wanted; at most a quarter of what is free is written [B].
-        seconds: after which writing ends with what is there [s].
-        stop: told the share written; true ends the work.
+        folder: folder to write to.
+        size: wanted size; at most a quarter of the free space is written [B].
+        seconds: time limit for writing; a shorter file is used then [s].
+        stop: receiver of the written share; true stops the work.
 
     Yields:
         The file; None when stopped.
@@ -194,7 +198,7 @@ def _free(folder: Path) -> int:
 
 @contextmanager
 def unnamed(folder: Path) -> Iterator[tuple[int, Path]]:
-    """Descriptor of a new file, and a path under which it can be opened again."""
+    """Descriptor of a new unnamed file, and a path for opening it again."""
     if operating_system() == "linux":
         with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
             yield file.fileno(), Path(f"/proc/self/fd/{file.fileno()}")
@@ -209,14 +213,14 @@ def unnamed(folder: Path) -> Iterator[tuple[int, Path]]:
 
 
 def _remove_abandoned(folder: Path) -> None:
-    """Remove test files that a killed probe left."""
+    """Remove test files of killed probes."""
     for path in folder.glob(f"{NAMED}*"):
         if time.time() - path.stat().st_mtime > ABANDONED:
             path.unlink(missing_ok=True)
 
 
 def _fill(descriptor: int, size: int, seconds: float, stop: Callable[[float], bool]) -> int:
-    """Write random bytes through to the drive; how many were written [B], 0 when stopped."""
+    """Write random bytes through to the drive, and return their number; 0 when stopped [B]."""
     generator = np.random.Generator(np.random.SFC64())
     until = progress.now() + seconds
     written = 0

@@ -10,10 +10,10 @@ UNLIMITED = 2**60  # version 1 writes "no limit" as a number near 2**63
 
 
 def cpu_limit(root: Path = Path("/")) -> float | None:
-    """Processors' worth of time the process may use; None for no limit.
+    """Limit on processor time, as a number of processors; None for no limit.
 
     Args:
-        root: where /proc and /sys lie.
+        root: folder that contains /proc and /sys.
     """
     quotas = [
         *(_quota(folder / "cpu.max") for folder in _folders(root, "")),
@@ -23,14 +23,14 @@ def cpu_limit(root: Path = Path("/")) -> float | None:
 
 
 def memory_limit(root: Path = Path("/")) -> int | None:
-    """Largest memory the process may hold [B]; None for no limit."""
+    """Limit on the memory of the process [B]; None for no limit."""
     return min((limit for limit, _ in _memory_groups(root)), default=None)
 
 
 def memory_left(root: Path = Path("/")) -> int | None:
-    """Memory the process may still take under its limits [B]; None for no limit.
+    """Memory that the process may still allocate under its limits [B]; None for no limit.
 
-    Page cache that the kernel would drop first does not count as taken.
+    Page cache that the kernel would drop first counts as free.
     """
     left = (max(0, limit - _working_set(folder)) for limit, folder in _memory_groups(root))
     return min(left, default=None)
@@ -45,7 +45,7 @@ def _memory_groups(root: Path) -> Iterator[tuple[int, Path]]:
 
 
 def _folders(root: Path, controller: str) -> Iterator[Path]:
-    """The process's group and all above it; `controller` is empty for version 2."""
+    """Folders of the process's control group and its parents; no `controller` for version 2."""
     for line in text(root / "proc/self/cgroup").splitlines():
         _, controllers, path = [*line.split(":", 2), "", ""][:3]
         if controller in controllers.split(","):

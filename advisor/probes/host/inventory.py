@@ -28,7 +28,7 @@ INSTRUCTION_SETS = frozenset(
         "sve",
     ]
 )
-"""Those that change the speed of a quantized model, as Linux names them."""
+"""Instruction sets that change the speed of a quantized model, by their names in Linux."""
 
 _MAC_INSTRUCTION_SETS = {
     "hw.optional.avx2_0": "avx2",
@@ -42,19 +42,19 @@ _SUFFIX = {"K": 2**10, "M": 2**20, "G": 2**30}
 
 @dataclass(frozen=True, kw_only=True)
 class HostFacts:
-    """Processor and main memory as the operating system shows them.
+    """Processor and main memory as reported by the operating system.
 
     Attributes:
-        name: of the processor; empty where nothing names it.
-        cores: physical cores this process may compute on.
-        sockets: processor packages it may use.
-        instruction_sets: those of `INSTRUCTION_SETS` it has.
-        memory_total: RAM, or the container's limit where that is lower [B].
-        memory_available: what a program can still take of it [B].
-        llc: last-level caches of those cores, together [B]; None where unknown.
-        numa_nodes: memory nodes that have those cores.
-        os: name and version.
-        notes: what could not be seen, one sentence each.
+        name: name of the processor; empty where unknown.
+        cores: physical cores usable by this process.
+        sockets: processor packages usable by this process.
+        instruction_sets: available ones of `INSTRUCTION_SETS`.
+        memory_total: size of RAM, or the container's limit where that is lower [B].
+        memory_available: memory that a program can still allocate [B].
+        llc: total last-level cache of the usable cores [B]; None where unknown.
+        numa_nodes: memory nodes with usable cores.
+        os: name and version of the operating system.
+        notes: problems, a sentence each.
     """
 
     name: str
@@ -71,11 +71,11 @@ class HostFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class Node:
-    """A part of the machine with processors and memory of its own.
+    """Memory node (NUMA) with processors of its own.
 
     Attributes:
-        cpus: logical processors of it that this process may use.
-        cores: physical cores among them.
+        cpus: its logical processors that this process may use.
+        cores: number of physical cores among them.
     """
 
     cpus: frozenset[int]
@@ -83,10 +83,10 @@ class Node:
 
 
 def nodes(root: Path = Path("/")) -> tuple[Node, ...]:
-    """Memory nodes whose processors this process may use; empty where the system shows none.
+    """Memory nodes with processors that this process may use; empty where unknown.
 
     Args:
-        root: where /proc and /sys lie.
+        root: folder that contains /proc and /sys.
     """
     usable = set(_usable_cpus())
     paths = (root / "sys/devices/system/node").glob("node[0-9]*/cpulist")
@@ -101,10 +101,10 @@ def _node_number(cpulist: Path) -> int:
 
 
 def facts(root: Path = Path("/")) -> HostFacts:
-    """Look at this machine.
+    """Inventory of this machine.
 
     Args:
-        root: where /proc and /sys lie.
+        root: folder that contains /proc and /sys.
     """
     cpus = _usable_cpus()
     info = text(root / "proc/cpuinfo")
@@ -141,7 +141,7 @@ def _notes(root: Path, name: str, llc: int | None, sets: frozenset[str]) -> Iter
 
 
 def _usable_cpus() -> tuple[int, ...]:
-    """Logical processors the scheduler may give this process."""
+    """Logical processors that the scheduler may assign to this process."""
     if operating_system() == "linux":
         return tuple(sorted(os.sched_getaffinity(0)))
     return tuple(range(psutil.cpu_count() or 1))
@@ -211,7 +211,7 @@ def _llc(root: Path, cpus: tuple[int, ...]) -> int | None:
 
 
 def _cache(folder: Path) -> tuple[int, str, int]:
-    """Level, processors that share it, size [B]."""
+    """Level, sharing processors and size [B] of a cache."""
     level, size = text(folder / "level").strip(), text(folder / "size").strip()
     match = re.fullmatch(r"(\d+)([KMG]?)", size)
     bytes_ = int(match[1]) * _SUFFIX.get(match[2], 1) if match else 0

@@ -1,4 +1,4 @@
-"""How much of the processor other programs took while something was measured."""
+"""Processor time taken by other programs during a measurement."""
 
 import os
 
@@ -8,15 +8,18 @@ from advisor.probes.system import operating_system
 
 
 class Neighbours:
-    """Watches from its making on; the program itself and processes it ended do not count."""
+    """Processor time of other programs since this object was created.
+
+    The program itself and its ended child processes do not count.
+    """
 
     def __init__(self) -> None:
         self._all, self._idle, self._own = _times()
 
     def share(self) -> float:
-        """Part of all processors' time that others took, stolen time of virtual ones with it.
+        """Share of all processors' time taken by others, stolen time of virtual machines included.
 
-        0 where the system does not tell what ended processes used.
+        0 on Windows, which does not report the time of ended processes.
         """
         if operating_system() == "win32":
             return 0.0
@@ -25,7 +28,7 @@ class Neighbours:
         return min(max(taken / max(everything - self._all, 1e-9), 0.0), 1.0)
 
     def note(self, least: float) -> str:
-        """A sentence where others took more than `least`, else nothing."""
+        """A warning where others took more than the share `least`; else empty."""
         share = self.share()
         if share <= least:
             return ""
@@ -33,7 +36,7 @@ class Neighbours:
 
 
 def _times() -> tuple[float, float, float]:
-    """Seconds of all processors: in all, idle, and of this program with its ended processes."""
+    """Processor times: total, idle, and own with ended child processes [s]."""
     seen, own = psutil.cpu_times(), os.times()
     # Time of guests is counted in `user` and `nice` already.
     everything = sum(seen) - getattr(seen, "guest", 0.0) - getattr(seen, "guest_nice", 0.0)

@@ -1,4 +1,4 @@
-"""Sustained rate at which threads read RAM, as decoding reads weights that lie there."""
+"""Sustained rate at which threads read RAM, as decoding reads weights."""
 
 import math
 from collections.abc import Iterator
@@ -22,13 +22,13 @@ TOGETHER = 0.6  # share of the time for all nodes at once, where there are sever
 
 @dataclass(frozen=True, kw_only=True)
 class _Series:
-    """Thread counts to measure for one figure.
+    """Thread counts to measure for one rate.
 
     Attributes:
-        name: of the figure.
-        threads: counts, the one that matters most first.
-        cpus: logical processors to stay on; None for all.
-        what: is read, in words.
+        name: as `Measurement.name`.
+        threads: thread counts, most important first.
+        cpus: logical processors to run on; None for all.
+        what: what is read, in words.
     """
 
     name: str
@@ -42,20 +42,20 @@ def measure(
     progress: Progress | None = None,
     cancelled: Cancelled | None = None,
 ) -> tuple[Measurement, ...]:
-    """Read RAM with 1, 2, 4 ... threads up to the usable cores, then each memory node alone.
+    """Rate of reading RAM with 1, 2, 4 ... threads up to all cores, then on each memory node.
 
     Args:
-        seconds: time for it all; the largest thread count is measured in any case [s].
-        progress: told how far it is.
-        cancelled: asked between repeats.
+        seconds: time for everything; the largest thread count is always measured [s].
+        progress: receiver of the progress.
+        cancelled: check between repeats; true stops the probe.
 
     Returns:
-        `ram_read` [B/s]: the median of the thread count whose median is highest. On a machine of
-        several memory nodes also `ram_read_node0`, ...: each node's cores reading its own memory.
-        Empty when cancelled.
+        `ram_read` [B/s]: highest median over the thread counts. On a machine with several memory
+        nodes also `ram_read_node0`, ...: each node's cores reading its own memory. Empty when
+        cancelled.
 
     Raises:
-        ProbeError: less memory is free than the smallest buffers need.
+        ProbeError: too little free memory for the smallest buffers.
     """
     facts = inventory.facts()
     total = buffer_bytes(facts)
@@ -72,20 +72,20 @@ def measure(
 
 
 def thread_counts(cores: int) -> tuple[int, ...]:
-    """Powers of two up to the cores, and the cores, most first.
+    """Powers of two up to the cores, and the cores, in falling order.
 
-    Most first: when time runs out, the counts that matter least are the ones left out.
+    When time runs out, the least important counts are thus left out.
     """
     powers = {2**power for power in range(cores.bit_length())}
     return tuple(sorted(powers | {cores}, reverse=True))
 
 
 def buffer_bytes(facts: inventory.HostFacts, share: float = 1 / 4) -> int:
-    """Bytes all threads read together: past every cache, within a share of free memory [B].
+    """Size of all threads' buffers, larger than every cache, within a share of free memory [B].
 
     Args:
-        facts: of this machine; free memory is what its container leaves.
-        share: of free memory that may be taken.
+        facts: inventory of this machine, with the free memory of its container.
+        share: largest share of free memory.
 
     Raises:
         ProbeError: that share is less than 64 MiB.
@@ -102,7 +102,7 @@ def buffer_bytes(facts: inventory.HostFacts, share: float = 1 / 4) -> int:
 def rates(
     readers: Readers, seconds: float, watch: Watch, window: float = WINDOW
 ) -> tuple[float, ...]:
-    """Read rate of each repeat, some in any case; empty when stopped [B/s]."""
+    """Read rate of each repeat, at least three; empty when stopped [B/s]."""
     passes = max(1, math.ceil(window / readers.seconds(passes=1)))
     return repeated(
         lambda: readers.bytes_per_pass * passes / readers.seconds(passes), seconds, watch
@@ -114,7 +114,7 @@ def _past_caches(facts: inventory.HostFacts) -> int:
 
 
 def _shared_out(cores: int) -> Iterator[tuple[_Series, float, float]]:
-    """Each figure to measure, and the shares of the time between which it is measured."""
+    """Series to measure, each with the start and end of its share of the time."""
     nodes = inventory.nodes()
     together = _Series(name="ram_read", threads=thread_counts(cores))
     if len(nodes) < 2:
@@ -133,7 +133,7 @@ def _shared_out(cores: int) -> Iterator[tuple[_Series, float, float]]:
 
 
 def _curve(series: _Series, total: int, seconds: float, watch: Watch) -> list[Repeats]:
-    """Repeats of each thread count, the first in any case; empty when stopped."""
+    """Repeats of each thread count, at least of the first; empty when stopped."""
     deadline = clock.now() + seconds
     curve: list[Repeats] = []
     for part, threads in enumerate(series.threads):

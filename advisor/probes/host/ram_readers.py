@@ -1,8 +1,8 @@
-"""Threads that read RAM together when they are told to.
+"""Threads that read RAM together.
 
 Each thread takes the largest byte of its own buffer: numpy does that outside the interpreter's
 lock, with vector instructions, at the rate of a compiled loop (benchmarks/ram_probe.py). A dot
-product would not do: its library starts threads of its own, so that "one thread" is all of them.
+product is unsuitable: its library starts threads of its own, even for "one thread".
 """
 
 import os
@@ -17,14 +17,14 @@ from advisor.units import GIB
 
 
 class Readers:
-    """Threads that each fill a buffer and then read it whenever all are told to.
+    """Threads that each fill a buffer, and then read it together on request.
 
-    Who fills a page decides the memory node it lies on, so each thread fills what it reads.
+    A page is placed on the memory node of the thread that fills it, so each thread fills its own.
 
     Args:
-        threads: how many read at once.
-        size: of each thread's buffer [B].
-        cpus: logical processors they stay on; all where none are given.
+        threads: number of threads.
+        size: size of each thread's buffer [B].
+        cpus: logical processors to run on; None for all.
     """
 
     def __init__(self, threads: int, size: int, cpus: frozenset[int] | None = None) -> None:
@@ -56,7 +56,7 @@ class Readers:
                 thread.join()
 
     def seconds(self, passes: int) -> float:
-        """Let every thread read its buffer so many times; until the last has done [s]."""
+        """Time until every thread has read its buffer `passes` times [s]."""
         self._passes = passes
         self._wait()
         started = progress.now()
