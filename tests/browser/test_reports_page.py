@@ -4,11 +4,12 @@ import io
 import unicodedata
 
 import pytest
-from driving import scrolls_sideways
+from driving import LOCAL, scrolls_sideways, settle
 from pypdf import PdfReader
 from saved_reports import HOSTILE, hostile, sample, saved
 
 from advisor.reports.html import html
+from advisor.reports.store import open_store
 
 
 def words_of(text):
@@ -90,3 +91,47 @@ def test_an_exported_report_fits_a_phone(chromium, tmp_path, long_report):
     )
     assert min(sizes) >= 12
     tab.context.close()
+
+
+def test_hostile_text_is_text_on_every_page(chromium, address, folder):
+    bad = " ".join(text for text in HOSTILE if text.isprintable())
+    store = open_store(f"sqlite:///{folder / 'reports.sqlite'}")
+    numbers = [
+        store.save(
+            hostile(bad).document, f"{bad[:150]} {place}", bad, author=bad,
+            tags=(text[:40] for text in HOSTILE if text.isprintable()),
+            results=hostile(bad).results,
+        ).id
+        for place in range(2)
+    ]  # fmt: skip
+    store.close()
+    context = chromium.new_context(viewport={"width": 1280, "height": 1600})
+    tab, events = context.new_page(), []
+    tab.on("dialog", lambda dialog: (events.append(dialog.message), dialog.dismiss()))
+    tab.on("pageerror", lambda error: events.append(str(error)))
+    tab.on("request", lambda made: None if LOCAL.match(made.url) else events.append(made.url))
+    for where, shown in (
+        ("", bad[:150]),
+        (f"?report={numbers[0]}", bad),
+        (f"?compare={numbers[0]},{numbers[1]}", bad),
+    ):
+        tab.goto(f"{address}/reports{where}")
+        settle(tab)
+        for part in tab.locator("[data-testid=stExpander] summary").all():
+            part.click()
+        settle(tab)
+        assert words_of(shown) in words_of(tab.inner_text("body"))
+        assert made_of(tab) == []
+    assert events == []
+    context.close()
+
+
+def made_of(tab):
+    """Elements that were made of hostile text, as they are written."""
+    return tab.evaluate(
+        """() => [...document.querySelectorAll('[src], [href], [onerror], script')]
+        .filter(own => own.hasAttribute('onerror')
+            || /^[a-z]+:\\/\\/[^/]*evil/.test(own.src || own.href || '')
+            || (own.tagName === 'SCRIPT' && own.textContent.includes('alert(1)')))
+        .map(own => own.outerHTML)"""
+    )
