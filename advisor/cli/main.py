@@ -182,6 +182,9 @@ def advise_(args: argparse.Namespace) -> None:
     """`advise --model NAME`."""
     answered = recompute.answer(args)
     advice = answered.advice
+    if not args.json:
+        for caveat in answered.caveats:
+            print(f"note: {caveat}", file=sys.stderr)
     if args.save is not None:
         from advisor.reports.store import open_store
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from advisor.advice.advise import Advice, advise
+from advisor.advice.context_limits import context_notes
 from advisor.advice.offers import MoneyInputs
 from advisor.cli import options
 from advisor.cost_model.workload import Workload
@@ -28,6 +29,7 @@ class ComputedAdvice:
 
     asked: Model
     taken_as: str
+    caveats: tuple[str, ...]
     machine: Machine
     work: Workload
     money: MoneyInputs
@@ -43,7 +45,7 @@ class ComputedAdvice:
 
         return document(
             self.advice, self.machine, self.work, self.money,
-            asked=self.asked, inputs={}, command=command(typed),
+            asked=self.asked, inputs={}, command=command(typed), caveats=self.caveats,
         )  # fmt: skip
 
 
@@ -80,6 +82,7 @@ def answer(args: argparse.Namespace) -> ComputedAdvice:
     return ComputedAdvice(
         asked=resolved.model,
         taken_as=resolved.taken_as,
+        caveats=(*resolved.notes, *context_notes(resolved.model, work)),
         machine=machine,
         work=work,
         money=money,

@@ -6,12 +6,14 @@ stays empty.
 
 import csv
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from io import StringIO
 
 from advisor.catalog.csv_tables import DATA
 from advisor.errors import InputError
 from advisor.formatting import tokens_per_second
+from advisor.reports.document import ReportDocument
 from advisor.reports.measured import JudgedResult
 from advisor.reports.parts import PlacementKey
 from advisor.reports.saved import SavedReport
@@ -22,6 +24,10 @@ CATEGORIES: dict[PlacementKey, str] = {
     "cpu-offload": "partial",
     "nvme-offload": "nvme",
 }
+TYPICAL = "(typical)"
+"""Ends the name of a processor that stands for one that nobody named."""
+RAM_RATE = "RAM, sustained read"
+"""Among the figures of a report."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +88,8 @@ def _row(report: SavedReport, judged: JudgedResult) -> dict[str, str]:
     with FILE.open(encoding="utf-8", newline="") as file:
         columns = next(csv.reader(file))
     document, result = report.document, judged.result
+    request = document.request
+    processor = request.get("processor", "")
     count, gpu = _counted(document.gpu)
     no_gpu = gpu.casefold() == "no gpu"
     category = CATEGORIES[result.placement]
@@ -90,17 +98,34 @@ def _row(report: SavedReport, judged: JudgedResult) -> dict[str, str]:
         "runtime": result.runtime,
         "gpu": "" if no_gpu else gpu,
         "gpu_count": "" if no_gpu else count,
+        "cpu": "" if processor.endswith(TYPICAL) else processor,
+        "ram_bw_gbs": _ram_gbs(document),
         "model": document.model,
-        "quant": document.request.get("format", ""),
+        "quant": request.get("format", ""),
         "pp_tps": "" if result.prefill_tps is None else f"{result.prefill_tps:g}",
         "tg_tps": f"{result.decode_tps:g}",
         "date": result.when[:10],
-        "source_note": "; ".join(
-            filter(None, (result.source, result.note, f"on {document.request.get('machine', '')}"))
-        ),
+        "source_note": "; ".join(filter(None, (result.source, result.note, *_of_machine(request)))),
         "doubtful": "False",
     }
     return {column: " ".join(values.get(column, "").split()) for column in columns}
+
+
+def _of_machine(request: Mapping[str, str]) -> Iterator[str]:
+    if "machine" in request:
+        yield f"on {request['machine']}"
+    if "RAM" in request:
+        yield f"{request['RAM']} of RAM"
+
+
+def _ram_gbs(document: ReportDocument) -> str:
+    """Sustained read rate of RAM [GB/s]; empty where nobody measured or typed it."""
+    rates = (
+        re.fullmatch(r"([\d.,]+) GB/s", figure.value)
+        for figure in document.assumptions
+        if figure.what == RAM_RATE and figure.kind in ("measured", "given")
+    )
+    return next((rate[1].replace(",", "") for rate in rates if rate), "")
 
 
 def _counted(gpu: str) -> tuple[str, str]:

@@ -87,6 +87,8 @@ def _report_rows(report: SavedReport) -> Iterator[Row]:
     yield "report", "", "", "tags", ", ".join(report.tags), ""
     for name in ("title", "verdict", "created_at", "version", "command", "link"):
         yield "report", "", "", name.replace("_", " "), getattr(report.document, name), ""
+    for caveat in report.document.caveats:
+        yield "report", "", "", "caveat", caveat, ""
     for name, value in (report.document.request or report.document.inputs).items():
         yield "request", "", "", name, value, ""
 

@@ -50,6 +50,7 @@ class ReportDocument(Record):
         model: its name; empty where it was not kept.
         gpu: its name, or "no GPU"; empty likewise.
         request: what was asked for, in words: model, machine, prompt, users, money.
+        caveats: what a reader should know: what a name was taken as, where sizes are from.
 
     Raises:
         InputError: a field of the wrong shape; the message names it.
@@ -73,6 +74,7 @@ class ReportDocument(Record):
     model: str = ""
     gpu: str = ""
     request: dict[str, str] = field(default_factory=dict)
+    caveats: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()

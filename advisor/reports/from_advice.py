@@ -44,6 +44,7 @@ def document(
     inputs: Mapping[str, str],
     command: str = "",
     link: str = "",
+    caveats: Iterable[str] = (),
 ) -> ReportDocument:
     """Everything the first page says about a comparison.
 
@@ -56,6 +57,7 @@ def document(
         inputs: query parameters that reopen it.
         command: the same on the command line.
         link: its address.
+        caveats: what was taken for what was typed, and other sentences a reader should know.
     """
     shown = [card_of(advice, strategy) for strategy in PlacementStrategy]
     return ReportDocument(
@@ -79,6 +81,7 @@ def document(
         model=asked.name,
         gpu=gpu_names(machine),
         request=_request(asked, advice, machine, work, money),
+        caveats=tuple(caveats),
     )
 
 
@@ -98,6 +101,7 @@ def _request(
         "format": asked.format,
         "machine": machine.name,
         "GPU": gpu_names(machine),
+        "processor": machine.host.name,
         "RAM": memory(float(machine.host.memory.value)),
         "RAM speed": rate(float(machine.host.bandwidth.value)),
         "drive": _drive(machine.disk),

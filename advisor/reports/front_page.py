@@ -54,7 +54,7 @@ class FrontPage:
         unable: the runtimes that cannot run it, in a line; empty for none.
         results: a sentence for each measured result.
         notes: the person's own.
-        facts: tags, who made it, when, with which version.
+        facts: who made it, when, with which version; caveats; tags.
     """
 
     name: str
@@ -92,6 +92,7 @@ def _facts(report: SavedReport) -> Iterable[str]:
     made = f"Made by {report.author}, " if report.author else "Made "
     when = formatting.moment(document.created_at)
     yield f"{made}{when}, with Offload Advisor {document.version}."
+    yield from document.caveats
     yield f"Tags: {', '.join(report.tags)}." if report.tags else ""
 
 

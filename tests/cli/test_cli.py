@@ -477,6 +477,8 @@ class TestReport:
             "1000",
             "partial",
         )
+        assert "64.0 GiB of RAM" in row["source_note"]
+        assert (row["cpu"], row["ram_bw_gbs"]) == ("", "60")  # typed; nobody named a processor
         assert "9 is none" in run("report", "contribute", number, "--result", "9", "--agree")[2]
 
 

@@ -98,6 +98,7 @@ def hostile(bad: str) -> SavedReport:
             ),
             command=bad,
             link=bad,
+            caveats=(bad,),
         ),
         name=bad,
         notes=bad,

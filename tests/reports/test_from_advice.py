@@ -3,9 +3,10 @@
 import json
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import pytest
-from saved_reports import saved
+from saved_reports import RESULT, saved
 
 from advisor.advice.advise import Advice, advise
 from advisor.advice.cards import TITLES, card_of
@@ -22,6 +23,8 @@ from advisor.reports.document import ReportDocument, from_json, to_json
 from advisor.reports.from_advice import document
 from advisor.reports.html import html
 from advisor.reports.markdown import markdown
+from advisor.reports.saved import read_report, report_json
+from advisor.reports.store import ReportStore, open_store
 from advisor.reports.words import PLACEMENTS
 from advisor.runtimes import KTRANSFORMERS, VLLM, Runtime
 
@@ -54,6 +57,33 @@ def answer(situation: str, name: str = "") -> tuple[Advice, ReportDocument]:
 def test_it_survives_json(situation: str) -> None:
     _, report = answer(situation)
     assert from_json(json.loads(json.dumps(to_json(report), allow_nan=False))) == report
+
+
+@IN_EACH
+def test_a_whole_report_is_exported_and_imported_without_loss(
+    situation: str, file_store: ReportStore, tmp_path: Path
+) -> None:
+    _, report = answer(situation)
+    caveats = ("X-70B-GGUF is taken as X-70B.",)
+    kept = file_store.save(
+        replace(report, caveats=caveats), "n", "two\nlines", tags=["a", "b"], author="Kim",
+        results=[RESULT],
+    )  # fmt: skip
+    exported = report_json(kept)
+    file = read_report(json.loads(json.dumps(exported)))
+    empty = open_store(f"sqlite:///{tmp_path / 'empty.sqlite'}")
+    stores = [(empty, 1), (file_store, kept.id)]  # where it is already, it stays one report
+    for store, number in stores:
+        again = store.save(
+            file.document, file.name, file.notes, tags=file.tags, author=file.author,
+            results=file.results,
+        )  # fmt: skip
+        assert again.id == number
+        second = report_json(store.load(again.id))
+        assert {**second, "saved": None} == {**exported, "saved": None}
+    empty.close()
+    assert caveats[0] in html(kept)
+    assert caveats[0] in markdown(kept)
 
 
 @IN_EACH

@@ -7,13 +7,14 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from saved_reports import FIRST_TABLES, RESULT, SAMPLE, sample
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, Pool, event, text
 
 from advisor.errors import InputError, StoreError
 from advisor.reports import database, migrations
@@ -438,6 +439,35 @@ def test_a_deleted_file_is_no_place_to_save(
     hidden.rename(file)
     assert file_store.load(number).name == "kept"
     assert file_store.save(document, "after").id > number
+
+
+def test_a_full_disk_is_a_sentence_and_loses_nothing(
+    file_store: ReportStore, document: ReportDocument, file: Path
+) -> None:
+    kept = file_store.save(document, "kept")
+    full = event_of_every_connection("PRAGMA max_page_count = 1")  # no page more than there are
+    large = replace(document, command="x" * 20_000)
+    with full, pytest.raises(StoreError, match=r"no room left .* nothing was changed"):
+        file_store.save(large, "does not fit")
+    assert [head.name for head in file_store.list()] == ["kept"]
+    assert file_store.load(kept.id) == kept
+    assert file_store.save(document, "after some was freed").id > kept.id
+    with sqlite3.connect(file) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+@contextmanager
+def event_of_every_connection(statement: str) -> Iterator[None]:
+    """Runs a statement on every connection to SQLite that is made meanwhile."""
+
+    def run(connection: sqlite3.Connection, _record: object) -> None:
+        connection.execute(statement)
+
+    event.listen(Pool, "connect", run)
+    try:
+        yield
+    finally:
+        event.remove(Pool, "connect", run)
 
 
 def test_a_file_put_in_its_place_is_opened(

@@ -1,6 +1,7 @@
 """Saving on the Advise page; the Reports page."""
 
 import html
+from dataclasses import replace
 
 import pytest
 from saved_reports import RESULT, sample
@@ -140,6 +141,29 @@ def test_reports_are_compared_side_by_side():
     assert "RTX 4090" in text
     test.button(key="compare_again").click()
     assert "today's answer is the same" in html.unescape(page_text(run(test)))
+
+
+def test_a_report_of_the_command_line_is_recomputed_by_it():
+    command = "python -m advisor advise --model Llama-3.1-8B --gpu 'RTX 3090' --ram-gb 64"
+    store().save(replace(sample(), inputs={}, command=command), "of the command line")
+    test = reports("1")
+    test.button(key="again_1").click()
+    text = html.unescape(page_text(run(test)))
+    assert "Llama" in text
+    assert "What is answered now" in [own.value.strip("*") for own in test.markdown]
+    store().save(replace(sample(), inputs={}, command="rm -rf x"), "of nothing")
+    test = reports("2")
+    test.button(key="again_2").click()
+    assert "keeps no command that could be run again" in html.unescape(page_text(run(test)))
+
+
+def test_a_report_of_a_server_file_is_not_recomputed_for_visitors(monkeypatch):
+    monkeypatch.setenv("ADVISOR_LOCAL_FILES", "off")
+    command = "python -m advisor advise --model=/srv/secret/model.gguf"
+    store().save(replace(sample(), inputs={}, command=command), "of a file")
+    test = reports("1")
+    test.button(key="again_1").click()
+    assert "which this server may not read" in html.unescape(page_text(run(test)))
 
 
 def test_a_measured_speed_is_judged():

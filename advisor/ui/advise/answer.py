@@ -7,6 +7,7 @@ import streamlit as st
 
 from advisor.advice import crossover
 from advisor.advice.advise import Advice, advise
+from advisor.advice.context_limits import context_notes
 from advisor.advice.crossover import Crossover
 from advisor.advice.offers import MoneyInputs
 from advisor.cost_model.workload import Workload
@@ -85,6 +86,12 @@ def answer(
         money=money,
         advice=advice,
         document=document(
-            advice, here, work, money, asked=found.model, inputs=choices.parameters()
+            advice,
+            here,
+            work,
+            money,
+            asked=found.model,
+            inputs=choices.parameters(),
+            caveats=(*found.notes, *context_notes(found.model, work)),
         ),
     )

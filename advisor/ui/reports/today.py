@@ -1,13 +1,21 @@
 """A saved comparison made again, with today's version and prices, beside what it said then."""
 
+import json
+import shlex
+import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
+import advisor
 from advisor.errors import AdvisorError, InputError
-from advisor.reports.changes import change_tables, changes
+from advisor.model import resolve
+from advisor.model.resolve import ReferenceKind
+from advisor.reports.changes import Change, change_tables, changes
 from advisor.reports.document import ReportDocument
 from advisor.reports.saved import SavedReport
 from advisor.ui.advise.answer import answer
@@ -16,7 +24,10 @@ from advisor.ui.sidebar.choices import Choices
 from advisor.ui.sidebar.fields import Amount
 from advisor.ui.sidebar.fields import fields as form_fields
 from advisor.ui.sidebar.machine_panel import calibrated_at
-from advisor.ui.sidebar.model_choice import pick
+from advisor.ui.sidebar.model_choice import local_files, pick
+
+LONGEST_RUN = 120.0
+"""That a report of the command line may take to be made again [s]."""
 
 
 def panel(report: SavedReport) -> None:
@@ -29,29 +40,64 @@ def panel(report: SavedReport) -> None:
 def show_changes(report: SavedReport) -> None:
     """What is answered now and why, beside what was said then."""
     try:
-        now = recomputed(report.document.inputs)
+        changed = _changes(report)
     except AdvisorError as error:
         notice(str(error), "error")
         return
-    changed = change_tables(changes(report.document, now))
     if not changed:
         notice("Nothing changed: today's answer is the same.")
-    for words in changed:
+    for words in change_tables(changed):
         st.markdown(f"**{words.title}**")
         show(table(words.headings, words.rows, label=words.title))
 
 
-def recomputed(inputs: Mapping[str, str]) -> ReportDocument:
-    """The document of today for the inputs of a report.
+def _changes(report: SavedReport) -> tuple[Change, ...]:
+    """What changed since; a report of the command line is answered by the command line.
 
     Raises:
-        InputError: a report that was not saved on the page, or with inputs of another version.
+        InputError: inputs or a command of another version, or of a file that may not be read.
         AdvisorError: inputs that have no answer any more.
     """
-    if not inputs:
+    document = report.document
+    if document.inputs:
+        return changes(document, recomputed(document.inputs))
+    words = [part for word in shlex.split(document.command) for part in word.split("=")]
+    if not local_files() and any(resolve.way(word) is ReferenceKind.PATH for word in words):
         raise InputError(
-            "This report was saved on the command line; `report compare ID --today` recomputes it."
+            "This report is of a file on the machine where it was made, which this server may not "
+            f"read; `report compare {report.id} --today` recomputes it there."
         )
+    return _by_command_line(report.id)
+
+
+def _by_command_line(number: int) -> tuple[Change, ...]:
+    """The answer of `report compare NUMBER --today`, whose options the page does not all have.
+
+    Raises:
+        InputError: what the command line says against it.
+    """
+    try:
+        ran = subprocess.run(  # noqa: S603  this program, and a number
+            (sys.executable, "-m", "advisor", "report", "compare", str(number), "--today",
+             "--json"),
+            capture_output=True, encoding="utf-8", timeout=LONGEST_RUN,
+            cwd=Path(advisor.__file__).parents[1],
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise InputError(f"Report {number} could not be recomputed: {error}.") from error
+    if ran.returncode != 0:
+        raise InputError(ran.stderr.strip().removeprefix("advisor: ")[-500:])
+    (answered,) = json.loads(ran.stdout)["today"]
+    return tuple(Change(**change) for change in answered["changes"])
+
+
+def recomputed(inputs: Mapping[str, str]) -> ReportDocument:
+    """The document of today for the inputs of a report of the page.
+
+    Raises:
+        InputError: inputs of another version.
+        AdvisorError: inputs that have no answer any more.
+    """
     choices = _choices(inputs)
     return answer(choices, pick(choices.model), calibrated_at()).document
 
