@@ -5,9 +5,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from advisor.advice.compare import as_run, decode_tps
+from advisor.advice.host_parts import parts_for
 from advisor.advice.money import break_even_tokens, busy_share, monthly_hours, worth_per_hour
-from advisor.advice.offers import MoneyInputs, Offer, offers
+from advisor.advice.offers import MoneyInputs, Offer
+from advisor.advice.options.monthly import Use
+from advisor.advice.options.option import MonthlyCost, Price
+from advisor.advice.options.prices import bought, rented
+from advisor.advice.ownership import Form
+from advisor.advice.power import draw_of
 from advisor.advice.price_rows import price_rows
+from advisor.advice.speeds import speed_of
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
@@ -18,7 +25,7 @@ from advisor.machine.catalog import find_gpu
 from advisor.machine.machine import Gpu, Machine
 from advisor.model.model import Model
 from advisor.runtimes import VALUED, Runtime
-from advisor.units import GIB, HOURS_PER_MONTH
+from advisor.units import GIB
 
 COUNTS = (1, 2, 4, 8)
 """GPUs of one kind that an upgrade may have."""
@@ -109,17 +116,13 @@ def _upgrade(
     runtimes: Sequence[Runtime],
     name: str,
 ) -> Upgrade | None:
-    row = find_gpu(name)
     holder = _smallest_holder(model, machine, work, runtimes, name)
     if holder is None:
         return None
     count, bigger = holder
     if best is not None and decode_tps(bigger) < WORTHWHILE * decode_tps(best):
         return None
-    busy_hours = min(busy(bigger, money), 1.0) * HOURS_PER_MONTH
-    priced = sorted(
-        offers(name, count, row.board_power_w, busy_hours, money), key=lambda offer: offer.monthly
-    )
+    priced = sorted(_offers(name, count, bigger, money), key=lambda offer: offer.monthly)
     if not priced and count > 1:
         return None
     offer = priced[0] if priced else None
@@ -138,6 +141,29 @@ def _upgrade(
         net=None if monthly is None else saved * money.usd_per_hour_of_time - monthly,
         keeps_up_now=best is None or busy(best, money) <= 1.0,
     )
+
+
+def _offers(name: str, count: int, bigger: Estimate, money: MoneyInputs) -> Iterable[Offer]:
+    """Rent and purchase at the prices and hours of the options: a machine that exists, stopped
+    between sessions; cards with what they need in a desktop.
+    """
+    speed, there = speed_of(bigger), bigger.machine
+    if speed is None or there is None:
+        return
+    use = Use(work=bigger.work, money=money)
+    rent = rented(name, count, money)
+    if rent is not None:
+        price, usd_per_hour = rent
+        yield _offer("rent", use.rented(usd_per_hour, speed), price)
+    parts = () if there.unified else parts_for(Form.DESKTOP, (), there.gpus)
+    price = bought(name, count, money, parts)
+    if price.usd is not None:
+        yield _offer("purchase", use.owned(draw_of(there), speed, usd=price.usd), price)
+
+
+def _offer(kind: str, cost: MonthlyCost, price: Price) -> Offer:
+    dated = f"{price.note}, priced {price.date}" if price.date else price.note
+    return Offer(kind=kind, monthly=cost.total, note=dated, source=next(iter(price.sources), ""))
 
 
 def _smallest_holder(
