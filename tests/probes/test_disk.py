@@ -227,7 +227,7 @@ def test_a_file_smaller_than_a_block_is_refused(tmp_path):
 def test_a_path_that_cannot_be_is_told(tmp_path, name):
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
     (tmp_path / "small").write_bytes(b"x")
-    with pytest.raises(ProbeError, match=r"cannot be looked at \(.*give a folder or file that"):
+    with pytest.raises(ProbeError, match=r"cannot be accessed \(.*give a folder or file that"):
         read_rates.measure(path=tmp_path / name)
 
 
@@ -236,7 +236,7 @@ def test_a_folder_that_may_not_be_seen_is_told(tmp_path, monkeypatch):
         raise PermissionError(errno.EACCES, "Permission denied")
 
     monkeypatch.setattr(Path, "stat", refused)
-    with pytest.raises(ProbeError, match=r"cannot be looked at \(Permission denied\)"):
+    with pytest.raises(ProbeError, match=r"cannot be accessed \(Permission denied\)"):
         read_rates.measure(path=tmp_path / "hidden")
 
 
