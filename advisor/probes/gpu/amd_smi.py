@@ -1,7 +1,7 @@
-"""Names of AMD GPUs by AMD's own library, where it is installed. Never raises.
+"""Names of AMD GPUs from AMD's library `amdsmi`, where installed. Never raises.
 
-The Python package `amdsmi` comes with ROCm; without the driver's library beside it its import
-prints to the screen and raises KeyError (seen with 7.0.2).
+The Python package comes with ROCm; without the driver's library, its import prints to the screen
+and raises KeyError (seen with 7.0.2).
 """
 
 import io
@@ -12,7 +12,7 @@ from typing import Any
 
 
 def market_names() -> dict[str, str]:
-    """Names by PCI address, those that the library knows."""
+    """Known product names by PCI address."""
     smi = _imported()
     if smi is None:
         return {}

@@ -14,7 +14,7 @@ _UNIT = {"MB": MIB, "GB": GIB}
 
 
 def gpus() -> tuple[tuple[GpuFacts, ...], tuple[str, ...]]:
-    """GPUs, and what is to know about them, one sentence each."""
+    """GPUs, and remarks on them, a sentence each."""
     cards = _cards()
     if platform.machine() == "arm64":
         return _own_chip(cards)
@@ -23,7 +23,7 @@ def gpus() -> tuple[tuple[GpuFacts, ...], tuple[str, ...]]:
 
 
 def _own_chip(cards: tuple[dict[str, Any], ...]) -> tuple[tuple[GpuFacts, ...], tuple[str, ...]]:
-    """The GPU beside Apple's processor; chips of one name differ in their GPU cores."""
+    """GPU of an Apple chip; chips of the same name differ in their GPU cores."""
     chip = command("sysctl", "-n", "machdep.cpu.brand_string") or "Apple GPU"
     cores = next((str(card["sppci_cores"]) for card in cards if "sppci_cores" in card), "")
     gpu = GpuFacts(
@@ -38,7 +38,7 @@ def _own_chip(cards: tuple[dict[str, Any], ...]) -> tuple[tuple[GpuFacts, ...], 
 
 
 def _card(card: dict[str, Any]) -> GpuFacts:
-    """A GPU of a Mac with an Intel processor; `spdisplays_vram` is text such as "8 GB"."""
+    """GPU of a Mac with an Intel processor; `spdisplays_vram` is text such as "8 GB"."""
     size = re.match(r"(\d+) (MB|GB)", str(card.get("spdisplays_vram", "")))
     name = str(card.get("sppci_model") or card.get("_name") or "GPU")
     maker = re.search(r"AMD|Intel|NVIDIA", f"{card.get('spdisplays_vendor', '')} {name}")
@@ -51,7 +51,7 @@ def _card(card: dict[str, Any]) -> GpuFacts:
 
 @cache
 def _cards() -> tuple[dict[str, Any], ...]:
-    """Entries of system_profiler, which takes up to a second; empty where it says nothing."""
+    """Entries of system_profiler, which takes up to a second; empty on failure."""
     try:
         told = json.loads(command("system_profiler", "-json", "SPDisplaysDataType"))
         return tuple(entry for entry in told["SPDisplaysDataType"] if isinstance(entry, dict))

@@ -28,20 +28,20 @@ def while_copying(
     seconds: float,
     watch: Watch,
 ) -> tuple[Measurement, ...]:
-    """Read RAM with all cores while copies to the GPU run one after another.
+    """Rate of RAM reads by all cores, and of copies to the GPU at the same time.
 
     Args:
-        session: the GPU.
-        queue: queues the n-th copy of a block in a stream.
-        block: bytes of each copy [B].
-        seconds: time for it [s].
-        watch: told how far it is; asked whether to stop.
+        session: GPU in use.
+        queue: function that queues the n-th copy of a block in a stream.
+        block: size of each copy [B].
+        seconds: time for the measurement [s].
+        watch: progress and stop button.
 
     Returns:
         `ram_read_while_copying` and `h2d_while_reading` [B/s]; empty when stopped.
 
     Raises:
-        ProbeError: too little memory is free, or the driver refuses.
+        ProbeError: too little free memory, or an error of the driver.
     """
     facts = inventory.facts()
     total = ram.buffer_bytes(facts, RAM_SHARE)
@@ -79,10 +79,10 @@ def while_copying(
 
 
 class _Copying:
-    """A thread that copies to the GPU without a pause until the block ends.
+    """Thread that copies to the GPU without a pause until the block ends.
 
     Attributes:
-        bytes: copied so far [B].
+        bytes: bytes copied so far [B].
     """
 
     def __init__(

@@ -1,9 +1,9 @@
-"""One NVIDIA GPU through the CUDA driver: its memory, copies to and from it, a kernel that reads.
+"""One NVIDIA GPU through the CUDA driver: its memory, copies to and from it, and a reading kernel.
 
-By NVIDIA's `cuda-bindings`, and of them the driver's interface alone: the runtime in the package
-refuses drivers older than itself. For the same reason the host's clock times the work and not
-events: the bindings know `cuEventElapsedTime` only as CUDA 12.8 has it. Work is timed in batches
-of many milliseconds, beside which starting it and noticing its end are nothing.
+Uses the driver interface of NVIDIA's `cuda-bindings` only: the runtime in that package refuses
+drivers older than itself. The host's clock times the work, not events, because the bindings have
+`cuEventElapsedTime` only as in CUDA 12.8. Work is timed in batches of many milliseconds, so that
+the overhead of start and end is negligible.
 """
 
 import ctypes
@@ -30,11 +30,11 @@ MEMORY_SHORT = "CUDA_ERROR_OUT_OF_MEMORY"
 
 @dataclass(frozen=True, kw_only=True)
 class Device:
-    """A GPU as CUDA lists it.
+    """A GPU in CUDA's list.
 
     Attributes:
-        handle: of the driver.
-        name: as the driver has it.
+        handle: handle of the driver.
+        name: name given by the driver.
         bus: PCI address.
     """
 
@@ -44,16 +44,16 @@ class Device:
 
 
 class Driver:
-    """The CUDA driver; what it refuses becomes a ProbeError."""
+    """The CUDA driver; its errors are raised as ProbeError."""
 
     def __init__(self, bindings: Any) -> None:
         self._bindings = bindings
 
     def call(self, name: str, *about: Any) -> Any:
-        """What a function of the driver returns besides its code; None for nothing.
+        """Results of a driver function without its error code; None for none.
 
         Raises:
-            ProbeError: the driver refuses, or is too old to know the function.
+            ProbeError: an error of the driver, or a driver too old for the function.
         """
         try:
             code, *results = getattr(self._bindings, name)(*about)
@@ -66,7 +66,7 @@ class Driver:
         return results[0] if results else None
 
     def constant(self, group: str, name: str) -> Any:
-        """A named constant, such as an attribute of a device."""
+        """Named constant of the driver, such as an attribute of a device."""
         return getattr(getattr(self._bindings, group), name)
 
 
@@ -85,10 +85,10 @@ def _refusal(name: str, code: str) -> str:
 
 
 def driver() -> Driver:
-    """The CUDA driver, started.
+    """The CUDA driver, initialised.
 
     Raises:
-        ProbeError: there is none, its bindings are missing, or it refuses.
+        ProbeError: no driver, no bindings, or an error of the driver.
     """
     if operating_system() == "darwin":
         raise ProbeError("CUDA does not exist on macOS; GPU figures are taken from the catalogue.")
@@ -110,7 +110,7 @@ def driver() -> Driver:
 
 
 def devices(cuda: Driver) -> tuple[Device, ...]:
-    """GPUs that CUDA lists, fastest first as it does.
+    """GPUs in CUDA's order, fastest first.
 
     Raises:
         ProbeError: there is none.
@@ -134,10 +134,10 @@ def _words(text: bytes) -> str:
 
 
 class Session:
-    """A GPU in use. What is taken of its memory and the host's is given back when the block ends.
+    """A GPU in use; its allocated memory and the host's are freed at the end of the block.
 
     Raises:
-        ProbeError: the driver refuses any of it.
+        ProbeError: an error of the driver.
     """
 
     def __init__(self, cuda: Driver, device: Device) -> None:
@@ -166,7 +166,7 @@ class Session:
         self._given_back.close()
 
     def _sleep_while_waiting(self) -> None:
-        """Threads that wait for the GPU sleep: spinning, one would take a core from readers."""
+        """Let threads that wait for the GPU sleep; spinning, they would take cores from readers."""
         flags = self._cuda.constant("CUctx_flags", "CU_CTX_SCHED_BLOCKING_SYNC")
         try:
             self._cuda.call("cuDevicePrimaryCtxSetFlags", self._device.handle, flags)
@@ -184,28 +184,28 @@ class Session:
         return stream
 
     def free_memory(self) -> int:
-        """Memory of the GPU that no program has taken [B]."""
+        """Free memory of the GPU [B]."""
         return int(self._cuda.call("cuMemGetInfo"))
 
     def attribute(self, name: str) -> int:
-        """A number about the GPU, by the name that the driver has for it."""
+        """Attribute of the GPU by its name in the driver."""
         key = self._cuda.constant("CUdevice_attribute", f"CU_DEVICE_ATTRIBUTE_{name}")
         return int(self._cuda.call("cuDeviceGetAttribute", key, self._device.handle))
 
     def on_device(self, size: int) -> int:
-        """Address of memory of the GPU."""
+        """Address of newly allocated GPU memory."""
         return self._taken("cuMemAlloc", "cuMemFree", size)
 
     def pinned(self, size: int) -> int:
-        """Address of page-locked memory of the host."""
+        """Address of newly allocated page-locked host memory."""
         mapped = 0x2  # CU_MEMHOSTALLOC_DEVICEMAP: kernels may read it
         return self._taken("cuMemHostAlloc", "cuMemFreeHost", size, mapped)
 
     def pageable(self, size: int) -> int:
-        """Address of ordinary memory of the host, every page of it touched.
+        """Address of newly allocated pageable host memory, with every page touched.
 
         Raises:
-            ProbeError: there is too little.
+            ProbeError: too little free memory.
         """
         try:
             self._ordinary.append(np.full(size, 1, dtype=np.uint8))
@@ -219,11 +219,11 @@ class Session:
         return int(address)
 
     def seen_by_device(self, pinned: int) -> int:
-        """Address under which kernels read page-locked memory of the host."""
+        """Address under which kernels read page-locked host memory."""
         return int(self._cuda.call("cuMemHostGetDevicePointer", pinned, 0))
 
     def to_device(self, target: int, source: int, size: int, stream: Any = None) -> None:
-        """Queue a copy from the host; from ordinary memory it may be done when this returns."""
+        """Queue a copy from the host; from pageable memory it may finish before this returns."""
         self._cuda.call("cuMemcpyHtoDAsync", target, source, size, stream or self._stream)
 
     def to_host(self, target: int, source: int, size: int, stream: Any = None) -> None:
@@ -231,11 +231,11 @@ class Session:
         self._cuda.call("cuMemcpyDtoHAsync", target, source, size, stream or self._stream)
 
     def wait(self, stream: Any = None) -> None:
-        """Until everything that was queued is done."""
+        """Wait until all queued work is finished."""
         self._cuda.call("cuStreamSynchronize", stream or self._stream)
 
     def reader(self) -> "Reader":
-        """The kernel that reads, made ready for this GPU."""
+        """The reading kernel, compiled for this GPU."""
         module = self._cuda.call("cuModuleLoadData", KERNEL.read_bytes() + b"\x00")
         self._given_back.callback(self._cuda.call, "cuModuleUnload", module)
         kernel = self._cuda.call("cuModuleGetFunction", module, KERNEL.stem.encode())
@@ -255,21 +255,21 @@ class Session:
 
 @dataclass(frozen=True, kw_only=True)
 class Reader:
-    """A kernel that reads memory, as many of its threads as the GPU holds at once.
+    """A kernel that reads memory, with as many threads as the GPU can run at once.
 
     Attributes:
-        launch: queues a read of so many rounds from an address.
-        round_bytes: that one round reads [B].
+        launch: queues a number of reading rounds from an address.
+        round_bytes: size of one round [B].
     """
 
     launch: Callable[[int, int], None]
     round_bytes: int
 
     def rounds(self, size: int) -> int:
-        """Whole rounds in so many bytes; at least one.
+        """Whole rounds in a number of bytes, at least one.
 
         Raises:
-            ProbeError: less than one fits.
+            ProbeError: less than one round.
         """
         rounds = size // self.round_bytes
         if not rounds:

@@ -12,10 +12,10 @@ NVIDIA = 0x10DE
 
 
 def gpus(root: Path = Path("/")) -> tuple[tuple[GpuFacts, ...], tuple[str, ...]]:
-    """GPUs in their drivers' order, and what could not be seen, one sentence each.
+    """GPUs in the drivers' order, and problems, a sentence each.
 
     Args:
-        root: where /sys lies.
+        root: folder that contains /sys.
     """
     if operating_system() == "darwin":
         return apple.gpus()

@@ -1,4 +1,4 @@
-"""AMD and Intel GPUs as Linux shows them in /sys/class/drm, with AMD's library where it is.
+"""AMD and Intel GPUs from /sys/class/drm of Linux, with AMD's library where installed.
 
 Files of amdgpu: https://docs.kernel.org/gpu/amdgpu/driver-misc.html (mem_info_*) and
 https://docs.kernel.org/gpu/amdgpu/thermal.html (power1_cap in microwatts, pp_dpm_* in MHz). Of xe:
@@ -21,11 +21,11 @@ MICRO, MEGA = 1e-6, 1e6
 
 
 def gpus(cards: tuple[PciDevice, ...], root: Path = Path("/")) -> tuple[GpuFacts, ...]:
-    """Those of the display devices that AMD and Intel made.
+    """GPUs by AMD and Intel among the display devices.
 
     Args:
-        cards: all of them.
-        root: where /usr lies.
+        cards: all display devices.
+        root: folder that contains /usr.
     """
     names = amd_smi.market_names() if any(card.vendor == AMD for card in cards) else {}
     return (
@@ -73,13 +73,13 @@ def _intel(card: PciDevice) -> GpuFacts:
 
 
 def _bracketed(name: str) -> str:
-    """The name on the box, which pci.ids writes after that of the chip: "Navi 31 [RX 7900 XT]"."""
+    """Product name, which pci.ids writes after that of the chip: "Navi 31 [RX 7900 XT]"."""
     match = re.search(r"\[(.+)\]", name)
     return match[1] if match else name
 
 
 def _listed(card: PciDevice, root: Path) -> str:
-    """AMD's name for a device and its revision, which tells cards of one chip apart."""
+    """AMD's name for a device and revision, which distinguishes cards with the same chip."""
     pattern = rf"^{card.device:04X},\s*{card.revision:02X},\s*(.+)$"
     for path in AMD_IDS:
         match = re.search(pattern, text(root / path), re.MULTILINE | re.IGNORECASE)
@@ -94,6 +94,6 @@ def _watts(card: PciDevice, name: str) -> float | None:
 
 
 def _fastest(levels: Path) -> float | None:
-    """Highest of the clocks in a file such as "0: 96Mhz *", one on each line [Hz]."""
+    """Highest clock in a file with lines such as "0: 96Mhz *" [Hz]."""
     clocks = re.findall(r"^\d+:\s*(\d+)\s*mhz", text(levels), re.MULTILINE | re.IGNORECASE)
     return max((int(clock) * MEGA for clock in clocks), default=None)

@@ -1,27 +1,27 @@
-"""GPU facts from drivers: identity and momentary state."""
+"""GPU facts from drivers: identity and present state."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
 class GpuFacts:
-    """One GPU as its driver shows it; None is what the driver does not tell.
+    """One GPU as reported by its driver; None for unknown values.
 
     Attributes:
-        name: as the driver has it.
+        name: name given by the driver.
         vendor: NVIDIA, AMD, Intel, Apple.
-        memory_total: all of its memory [B]; for unified memory the machine's RAM.
-        memory_free: not taken by any program now [B].
-        link_generation_now: PCIe generation at this moment; drops when the GPU rests.
-        link_generation_max: what GPU and slot can do together.
+        memory_total: size of its memory [B]; for unified memory that of the machine's RAM.
+        memory_free: free memory [B].
+        link_generation_now: present PCIe generation; lower while the GPU is idle.
+        link_generation_max: highest PCIe generation of GPU and slot together.
         link_width_now: PCIe lanes in use.
-        link_width_max: lanes that GPU and slot have.
-        power_limit: enforced now [W].
-        clock_max: of its processors [Hz].
-        memory_clock_max: of its memory, as the driver counts it [Hz].
-        driver: version.
+        link_width_max: most PCIe lanes of GPU and slot together.
+        power_limit: enforced power limit [W].
+        clock_max: highest clock of the processors [Hz].
+        memory_clock_max: highest clock of the memory, as the driver counts it [Hz].
+        driver: version of the driver.
         bus: PCI address ("0000:01:00.0").
-        unified: its memory is the host's.
+        unified: the GPU uses the host's memory.
     """
 
     name: str
@@ -49,16 +49,16 @@ class GpuFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class GpuState:
-    """How a GPU runs at one moment; None is what the driver does not tell.
+    """State of a GPU at one moment; None for unknown values.
 
     Attributes:
         link_generation: PCIe generation.
         link_width: PCIe lanes.
-        clock: of its processors [Hz].
-        memory_clock: of its memory [Hz].
-        power: drawn [W].
-        power_limit: enforced [W].
-        slowed_by: why its clocks are lower than they could be, in words.
+        clock: clock of the processors [Hz].
+        memory_clock: clock of the memory [Hz].
+        power: power draw [W].
+        power_limit: enforced power limit [W].
+        slowed_by: reasons for reduced clocks, in words.
     """
 
     link_generation: int | None = None
@@ -70,7 +70,7 @@ class GpuState:
     slowed_by: tuple[str, ...] = ()
 
     def told(self) -> str:
-        """What is known of it in a sentence; empty for nothing."""
+        """State in a sentence; empty where nothing is known."""
         parts = []
         if self.clock:
             parts.append(f"processors at {self.clock / 1e6:.0f} MHz")
@@ -84,14 +84,14 @@ class GpuState:
 
 
 def figure_name(name: str, place: int) -> str:
-    """Name of a measurement of the GPU at a place in the drivers' order, from 0."""
+    """Name of a measurement for the GPU at an index in the drivers' order, from 0."""
     return name if place == 0 else f"{name}_gpu{place}"
 
 
 def same_bus(bus: str, other: str) -> bool:
     """Whether two PCI addresses mean the same device.
 
-    NVML writes the domain in eight digits, CUDA and Linux in four, with or without capitals.
+    NVML writes the domain with eight digits, CUDA and Linux with four, in upper or lower case.
     """
     return _plain(bus) == _plain(other)
 

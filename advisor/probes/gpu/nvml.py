@@ -1,4 +1,4 @@
-"""NVIDIA GPUs by NVML: what they are, and how they run under load. Never raises."""
+"""NVIDIA GPUs through NVML: identity, and state under load. Never raises."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,12 +16,13 @@ SLOWED_BY = {
     0x40: "heat",
     0x80: "the power supply",
 }
-"""Bits of NVML's clock event reasons that cost speed, in words; idling and set clocks do not."""
+"""Reasons for reduced clocks in NVML's clock event bits, in words; idling and set clocks are
+none."""
 MILLI, MEGA = 1e-3, 1e6
 
 
 def gpus() -> tuple[tuple[GpuFacts, ...], str]:
-    """GPUs that NVML shows, and why it shows none or not all of them."""
+    """GPUs in NVML's order, and the reason why some or all are missing."""
     try:
         with _started() as nvml:
             return _devices(nvml)
@@ -30,10 +31,10 @@ def gpus() -> tuple[tuple[GpuFacts, ...], str]:
 
 
 def state(bus: str) -> GpuState | None:
-    """How a GPU runs at this moment; None where NVML does not show it.
+    """Present state of a GPU; None where NVML does not show it.
 
     Args:
-        bus: its PCI address.
+        bus: PCI address of the GPU.
     """
     try:
         with _started() as nvml:
@@ -44,7 +45,7 @@ def state(bus: str) -> GpuState | None:
 
 
 class _Unusable(Exception):
-    """NVML does not answer; says why in a sentence."""
+    """NVML does not answer; the message gives the reason."""
 
 
 @contextmanager
@@ -96,7 +97,7 @@ def _devices(nvml: ModuleType) -> tuple[tuple[GpuFacts, ...], str]:
 
 
 def _mig_parts(nvml: ModuleType, handle: Any) -> tuple[Any, ...]:
-    """Handles of the parts that a GPU is split into; empty for a whole GPU."""
+    """Handles of a GPU's MIG partitions; empty for a whole GPU."""
     mode = _asked(nvml, nvml.nvmlDeviceGetMigMode, handle)
     if not mode or not mode[0]:
         return ()
@@ -106,7 +107,7 @@ def _mig_parts(nvml: ModuleType, handle: Any) -> tuple[Any, ...]:
 
 
 def _device(nvml: ModuleType, handle: Any, card: Any, driver: Any) -> GpuFacts:
-    """Name and memory of a GPU or a part of it; link, power and clocks of the whole card."""
+    """GPU or partition: name and memory of its own; link, power and clocks of the whole card."""
     memory = _asked(nvml, nvml.nvmlDeviceGetMemoryInfo, handle)
     address = _asked(nvml, nvml.nvmlDeviceGetPciInfo, card)
     fastest = nvml.nvmlDeviceGetMaxClockInfo
@@ -147,7 +148,7 @@ def _state(nvml: ModuleType, card: Any) -> GpuState:
 
 
 def _asked(nvml: ModuleType, question: Callable[..., Any], *about: Any) -> Any:
-    """The driver's answer; None where virtual machines, MIG or old drivers refuse it."""
+    """Result of a driver call; None where virtual machines, MIG or old drivers refuse it."""
     try:
         return question(*about)
     except nvml.NVMLError:

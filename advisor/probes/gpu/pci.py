@@ -1,4 +1,4 @@
-"""Display devices as Linux shows them in /sys, and their names from the system's pci.ids."""
+"""Display devices from /sys of Linux, with names from the system's pci.ids."""
 
 import re
 from dataclasses import dataclass
@@ -15,17 +15,17 @@ class PciDevice:
     """One display device.
 
     Attributes:
-        folder: its own in /sys.
-        bus: its PCI address ("0000:01:00.0"); empty for a device that is not on PCI.
-        vendor: PCI number of its maker.
-        device: its own PCI number.
-        revision: of the device.
-        name: as pci.ids has it, or the maker's and device's numbers.
-        driver: module that runs it; None for none.
-        link_generation_now: PCIe generation at this moment; drops when the GPU rests.
-        link_generation_max: what card and slot can do together.
-        link_width_now: lanes in use.
-        link_width_max: lanes of the card and slot together.
+        folder: its folder in /sys.
+        bus: PCI address ("0000:01:00.0"); empty for a device that is not on PCI.
+        vendor: PCI number of the vendor.
+        device: PCI number of the device.
+        revision: revision of the device.
+        name: name in pci.ids, else the numbers of vendor and device.
+        driver: kernel module in use; None for none.
+        link_generation_now: present PCIe generation; lower while the GPU is idle.
+        link_generation_max: highest PCIe generation of card and slot together.
+        link_width_now: PCIe lanes in use.
+        link_width_max: most PCIe lanes of card and slot together.
     """
 
     folder: Path
@@ -42,7 +42,7 @@ class PciDevice:
 
 
 def display_devices(root: Path = Path("/")) -> tuple[PciDevice, ...]:
-    """Display devices by card number; empty where there is no /sys."""
+    """Display devices by card number; empty without /sys."""
     cards = (path for path in (root / "sys/class/drm").glob("card*") if path.name[4:].isdigit())
     ordered = sorted(cards, key=lambda path: int(path.name[4:]))
     devices = (_device(root, (path / "device").resolve()) for path in ordered)
@@ -81,15 +81,16 @@ def _bridges(folder: Path) -> tuple[Path, ...]:
 
 
 def _slot(folder: Path) -> Path:
-    """The root port, whose link is the slot's.
+    """Root port, whose link is the slot's.
 
-    Cards with a switch of their own (AMD, Intel Arc) show at the device the link behind it.
+    On cards with a switch of their own (AMD, Intel Arc) the device shows the link behind the
+    switch.
     """
     return next(iter(_bridges(folder)), folder)
 
 
 def _card(slot: Path, folder: Path) -> Path:
-    """The card's side of the slot's link."""
+    """Card's end of the slot's link."""
     chain = _bridges(folder)
     return chain[1] if len(chain) > 1 else slot
 

@@ -1,8 +1,8 @@
-"""Rates between host and GPU, and of the GPU's own memory: NVIDIA through the CUDA driver.
+"""Rates between host and GPU, and of the GPU's memory: NVIDIA, through the CUDA driver.
 
-Of the ways to use the GPU's memory decoding uses one: it reads weights and writes next to nothing.
-So a kernel that reads gives `device_read`; a copy on the device would read and write, and reach
-less. The same kernel over page-locked host memory gives `zero_copy_read`.
+Decoding reads weights and writes next to nothing. `device_read` is therefore the rate of a kernel
+that only reads; a copy on the device would read and write, and be slower. The same kernel over
+page-locked host memory gives `zero_copy_read`.
 """
 
 import math
@@ -24,18 +24,19 @@ from advisor.probes.repeats import Repeats, measurement, moment, repeated, size
 from advisor.units import GIB, KIB, MIB
 
 BLOCKS = (int(64 * MIB), int(4 * MIB), int(256 * KIB))
-"""Sizes of copies, the one that matters most first: a tensor, a small one, and pieces so small that
-starting a copy costs as much as the copy."""
+"""Sizes of copies, most important first: a tensor, a small one, and pieces so small that
+starting a copy takes as long as the copy."""
 LEAST_HOST, MOST_HOST = int(64 * MIB), int(512 * MIB)
 HOST_PART = 16
-"""Free memory, in buffers of the host: two are taken, and readers beside copies take twice that."""
+"""Free memory over the size of a host buffer: two are allocated, and readers beside copies take
+twice as much."""
 LEAST_DEVICE = int(GIB)
-DEVICE_PART = 4  # of its free memory at most
-CACHES = 16  # memory that is read on the device, in its last-level caches
-WINDOW = 0.02  # seconds of one repeat, beside which queueing it and noticing its end are nothing
+DEVICE_PART = 4  # GPU buffer: at most this part of free GPU memory
+CACHES = 16  # GPU memory that is read, in last-level caches
+WINDOW = 0.02  # seconds of one repeat; queueing and end are negligible beside it
 MOST_QUEUED = 4096
-UNDER_LOAD = 0.3  # seconds of work that is queued while the driver is asked how the GPU runs
-CONTENTION = 3  # times as long as another rate takes
+UNDER_LOAD = 0.3  # seconds of queued work while the state of the GPU is read
+CONTENTION = 3  # duration, relative to that of another rate
 
 Queue = Callable[[int, int, Any], None]
 """Queues the n-th piece of so many bytes in a stream, None for the session's own."""
@@ -46,11 +47,11 @@ class _Work:
     """One rate to measure.
 
     Attributes:
-        name: of the figure.
-        note: what is measured.
-        blocks: sizes of a piece, the one that matters most first [B].
-        queue: queues a piece.
-        watched: the driver is asked meanwhile how the GPU runs.
+        name: as `Measurement.name`.
+        note: description of the measurement.
+        blocks: sizes of a piece, most important first [B].
+        queue: function that queues a piece.
+        watched: the state of the GPU is read meanwhile.
     """
 
     name: str
@@ -65,21 +66,21 @@ def measure(
     progress: Progress | None = None,
     cancelled: Cancelled | None = None,
 ) -> tuple[Measurement, ...]:
-    """Copy to and from every GPU that CUDA lists, and read its memory.
+    """Rates of copies to and from every GPU in CUDA's list, and of reads of its memory.
 
     Args:
-        seconds: time for it all; taking memory adds up to a second for each GPU [s].
-        progress: told how far it is.
-        cancelled: asked between repeats.
+        seconds: time for everything; allocating memory adds up to a second for each GPU [s].
+        progress: receiver of the progress.
+        cancelled: check between repeats; true stops the probe.
 
     Returns:
-        For the first GPU `h2d_pinned`, `h2d_pageable`, `d2h_pinned`, `d2h_pageable`,
-        `device_read`, `zero_copy_read`, `ram_read_while_copying`, `h2d_while_reading` [B/s],
-        `pcie_generation` and `pcie_width`, as far as its driver allows; for others as
-        `figure_name` has it. Empty when cancelled.
+        For the first GPU `h2d_pinned`, `h2d_pageable`, `d2h_pinned`, `d2h_pageable`, `device_read`,
+        `zero_copy_read`, `ram_read_while_copying`, `h2d_while_reading` [B/s], `pcie_generation` and
+        `pcie_width`, as far as its driver allows; for other GPUs with names by `figure_name`. Empty
+        when cancelled.
 
     Raises:
-        ProbeError: there is no CUDA, or too little memory is free on every GPU.
+        ProbeError: no CUDA, or too little free memory on every GPU.
     """
     cuda = driver()
     listed = devices(cuda)
@@ -111,13 +112,13 @@ def measure(
 
 
 def _place(device: Device, seen: tuple[GpuFacts, ...], otherwise: int) -> int:
-    """CUDA lists the fastest GPU first, NVML by address: the address tells which one is meant."""
+    """Index of a CUDA device in NVML's order, by PCI address; CUDA lists the fastest first."""
     places = (n for n, gpu in enumerate(seen) if gpu.bus and same_bus(gpu.bus, device.bus))
     return next(places, otherwise)
 
 
 def _measured(session: Session, device: Device, seconds: float, watch: Watch) -> list[Measurement]:
-    """Every figure of one GPU; empty when stopped."""
+    """All measurements of one GPU; empty when stopped."""
     works = _works(session)
     cells = sum(len(work.blocks) for work in works) + CONTENTION
     measurements: list[Measurement] = []
@@ -138,10 +139,10 @@ def _measured(session: Session, device: Device, seconds: float, watch: Watch) ->
 
 
 def _works(session: Session) -> list[_Work]:
-    """Takes the memory, and says what to do with it: pinned copies to the device first.
+    """Rates to measure, with their memory allocated; pinned copies to the device first.
 
     Raises:
-        ProbeError: too little memory is free.
+        ProbeError: too little free memory.
     """
     host_bytes, device_bytes = _host_bytes(), _device_bytes(session)
     device = session.on_device(device_bytes)
@@ -176,7 +177,7 @@ def _works(session: Session) -> list[_Work]:
 def _copies(
     copy: Callable[[int, int, int, Any], None], target: int, source: int, span: int
 ) -> Queue:
-    """Copies piece after piece of so much memory, over and over."""
+    """Copies piece by piece through a buffer, over and over."""
 
     def queue(number: int, block: int, stream: Any) -> None:
         offset = number % (span // block) * block
@@ -218,7 +219,7 @@ def _device_bytes(session: Session) -> int:
 
 
 def _curve(session: Session, work: _Work, seconds: float, watch: Watch) -> list[Repeats]:
-    """Repeats of each size, so many seconds together; empty when stopped."""
+    """Repeats of each block size within a time; empty when stopped."""
     curve = []
     for part, block in enumerate(work.blocks):
         stretch = watch.stretch(part, len(work.blocks), f"{work.name}, {size(block)}")
@@ -231,9 +232,9 @@ def _curve(session: Session, work: _Work, seconds: float, watch: Watch) -> list[
 
 
 def _pieces(session: Session, work: _Work, block: int) -> int:
-    """So many that they take a window, beside which it is nothing to notice their end."""
+    """Number of pieces that take a window, in which the overhead at the end is negligible."""
     count = 1
-    for _ in range(3):  # the first touches pages that none has touched
+    for _ in range(3):  # the first run touches new pages
         taken = _seconds(session, work, block, count)
         count = max(1, min(MOST_QUEUED, math.ceil(count * WINDOW / taken)))
     return count
@@ -244,7 +245,7 @@ def _rate(session: Session, work: _Work, block: int, count: int) -> float:
 
 
 def _seconds(session: Session, work: _Work, block: int, count: int) -> float:
-    """Until so many pieces are done [s]."""
+    """Time until a number of pieces is done [s]."""
     started = clock.now()
     for number in range(count):
         work.queue(number, block, None)
@@ -255,7 +256,7 @@ def _seconds(session: Session, work: _Work, block: int, count: int) -> float:
 def _figures(
     session: Session, work: _Work, curve: Sequence[Repeats], device: Device
 ) -> list[Measurement]:
-    """The rate, and what the driver tells of the GPU under this load."""
+    """Rate, and the state of the GPU under this load."""
     note = f"{device.name}: {work.note}"
     if not work.watched:
         return [measurement(work.name, curve, note)]
@@ -265,7 +266,7 @@ def _figures(
 
 
 def _under_load(session: Session, work: _Work, fastest: Repeats, device: Device) -> GpuState:
-    """How the GPU runs while it has work; a resting one lowers its clocks and its link."""
+    """State of the GPU under load; an idle one lowers its clocks and its link."""
     pieces = math.ceil(UNDER_LOAD * fastest.median / fastest.block)
     for number in range(min(MOST_QUEUED, pieces)):
         work.queue(number, fastest.block, None)

@@ -1,4 +1,4 @@
-"""llama.cpp by its own `llama-bench`, wherever the PATH has one."""
+"""llama.cpp through the program `llama-bench` on the PATH."""
 
 import json
 import shutil
@@ -12,17 +12,17 @@ REPEATS = 3
 
 
 def available() -> bool:
-    """The PATH has the program."""
+    """Whether the program is on the PATH."""
     return shutil.which(PROGRAM) is not None
 
 
 def run(job: EngineJob, stop: Stop) -> Timings:
-    """Time a model; nothing where it was stopped.
+    """Timings of a model; empty when stopped.
 
-    Prompts of a build for GPUs are left out: it computes them on the GPU even with no layer there.
+    Prompts of a build for GPUs are omitted: it computes them on the GPU even with no layer there.
 
     Raises:
-        ProbeError: the engine failed, and what it said.
+        ProbeError: the engine failed; the message has its output.
     """
     printed, failure = output_of(command(job), stop, descriptor=job.descriptor)
     if failure:
@@ -31,7 +31,7 @@ def run(job: EngineJob, stop: Stop) -> Timings:
 
 
 def command(job: EngineJob) -> tuple[str, ...]:
-    """The call; a single shallow depth needs no `-d`, which builds before May 2025 do not know."""
+    """Command line; a single shallow depth omits `-d`, which builds before May 2025 do not know."""
     depths = ",".join(str(depth) for depth in job.depths)
     return (
         *(shutil.which(PROGRAM) or PROGRAM, "-m", str(job.path), "-o", "json"),
@@ -41,7 +41,7 @@ def command(job: EngineJob) -> tuple[str, ...]:
 
 
 def timings(printed: str, job: EngineJob) -> Timings:
-    """What the program printed, if it came to its end."""
+    """Timings from the program's output; empty for an unfinished run."""
     if not printed.rstrip().endswith("]"):
         return Timings()
     try:

@@ -1,4 +1,4 @@
-"""llama.cpp by the Python wheel `xllamacpp`, in a process of its own."""
+"""llama.cpp through the Python wheel `xllamacpp`, in a separate process."""
 
 import json
 import sys
@@ -12,15 +12,15 @@ from advisor.probes.llama_cpp.job import EngineJob, Stop, Timings, output_of
 
 
 def available() -> bool:
-    """The wheel is installed."""
+    """Whether the wheel is installed."""
     return find_spec("xllamacpp") is not None
 
 
 def run(job: EngineJob, stop: Stop) -> Timings:
-    """Time a model; what was stopped has the parts that were finished.
+    """Timings of a model; when stopped, those of the finished parts.
 
     Raises:
-        ProbeError: the engine failed, and what it said.
+        ProbeError: the engine failed; the message has its output.
     """
     printed, failure = output_of(command(job), stop, descriptor=job.descriptor)
     if failure:
@@ -29,13 +29,13 @@ def run(job: EngineJob, stop: Stop) -> Timings:
 
 
 def command(job: EngineJob) -> tuple[str, ...]:
-    """The call of the process."""
+    """Command line of the process."""
     # Without -P the folder of the script would come first, and with it this package's modules.
     return (sys.executable, "-P", str(Path(child.__file__)), json.dumps(asked(job)))
 
 
 def asked(job: EngineJob) -> dict[str, Any]:
-    """A job as the process understands it."""
+    """A job as JSON for the process."""
     return {
         "path": str(job.path), "threads": job.threads, "vocab": job.vocab, "depths": job.depths,
         "prompt": job.prompt, "tokens": job.tokens, "seconds": job.seconds, "plain": job.plain,
@@ -44,7 +44,7 @@ def asked(job: EngineJob) -> dict[str, Any]:
 
 
 def timings(printed: str) -> Timings:
-    """What the process told before it ended; a line that was cut short is left out."""
+    """Timings from the process's output, without an unfinished line."""
     tokens: dict[int, tuple[float, ...]] = {}
     rates: tuple[float, ...] = ()
     for line in printed.splitlines():

@@ -1,8 +1,8 @@
-"""llama.cpp in a process of its own, by the Python wheel `xllamacpp`; prints what it timed.
+"""Process that runs llama.cpp through the wheel `xllamacpp` and prints timings.
 
-Started by `engine_xllamacpp` with a job in JSON. Each finished part is a line of JSON of its own,
-so that whoever stops this process keeps the parts before. Imports nothing of this package: it must
-start quickly.
+Started by `by_xllamacpp` with a job in JSON. Each finished part is printed as a line of JSON, so
+that earlier parts survive when the process is stopped. Imports nothing of this package, to start
+quickly.
 """
 
 import json
@@ -33,7 +33,7 @@ def main(job: dict[str, Any]) -> None:
 
 
 def server(job: dict[str, Any]) -> Any:
-    """llama.cpp with the model of a job loaded, on the processor alone."""
+    """llama.cpp with the model of a job, on the processor only."""
     import xllamacpp
 
     params = xllamacpp.CommonParams()
@@ -52,13 +52,13 @@ def server(job: dict[str, Any]) -> Any:
 
 
 def words(job: dict[str, Any], count: int, seed: int = 0) -> list[int]:
-    """Tokens of no meaning, the same ones for the same seed."""
+    """Random tokens, the same for the same seed."""
     generator = random.Random(seed)  # noqa: S311 - words of no meaning, no secret
     return [generator.randrange(FIRST_WORD, job["vocab"]) for _ in range(count)]
 
 
 def token_seconds(loaded: Any, job: dict[str, Any], depth: int) -> Iterator[float]:
-    """Seconds of each token after a prompt, again and again until the time is up."""
+    """Times of tokens after a prompt, repeated until the time is up [s]."""
     prompt = words(job, depth)
     answers(loaded, prompt, 1)
     started = time.monotonic()
@@ -79,15 +79,15 @@ def answers(
     sampling: dict[str, Any] | None = None,
     note: Callable[[], dict[str, Any]] = dict,
 ) -> list[dict[str, Any]]:
-    """What the server tells of its timings with each token.
+    """Timings that the server reports with each token.
 
     Args:
-        loaded: the server.
-        prompt: tokens.
-        count: of tokens to generate.
-        fresh: read all of the prompt, whatever the cache holds of it.
-        sampling: how tokens are drawn, where not as the server does by default.
-        note: what to write beside the timings of a token, asked as soon as it is there.
+        loaded: server with a loaded model.
+        prompt: prompt tokens.
+        count: number of tokens to generate.
+        fresh: compute the whole prompt, ignoring the cache.
+        sampling: sampling options other than the server's defaults.
+        note: function whose result is recorded with each token's timings.
     """
     told: list[tuple[Any, dict[str, Any]]] = []
     request = {
@@ -106,7 +106,7 @@ def answers(
 
 
 def tell(part: dict[str, Any]) -> None:
-    """Print a part that is finished."""
+    """Print the timings of a finished part."""
     sys.stdout.write(json.dumps(part) + "\n")
     sys.stdout.flush()
 

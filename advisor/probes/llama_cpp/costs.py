@@ -1,10 +1,10 @@
-"""What bytes, layers, attention and experts cost an engine, told apart from samples' times.
+"""Costs of bytes, layers, attention and experts, separated from the times of samples.
 
-    t = W / S + layers tau + F_a / C_a + expert layers tau_e
+t = W / S + layers tau + F_a / C_a + expert layers tau_e
 
-W weight bytes of a token, F_a its work on the cache. The wide and the narrow sample of one type
-differ in bytes per layer, which gives S and tau; two depths of one sample give C_a, which depends
-on the size of heads and on how many of them share a key.
+W is the weights read for a token, F_a its work on the cache. The wide and the narrow sample of a
+storage type differ in bytes per layer, which gives S and tau; two depths of a sample give C_a,
+which depends on the head size and on the number of heads that share a key.
 """
 
 import statistics
@@ -38,13 +38,13 @@ Timed: TypeAlias = Mapping[tuple[str, str], tuple[Sample, Timings]]
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """One figure.
+    """One cost.
 
     Attributes:
         name: as `Measurement.name`.
-        value: in `unit`.
-        unit: SI.
-        spread: half the range of the usual repeats over their median.
+        value: value in `unit`.
+        unit: SI unit.
+        spread: half the range of the central repeats over their median.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Cost:
 
 
 def costs(timed: Timed) -> tuple[Cost, ...]:
-    """Every figure that the samples at hand allow; none that comes out at or below zero."""
+    """All costs that the given samples determine; results at or below zero are omitted."""
     return tuple(cost for cost in _costs(timed) if cost.value > 0)
 
 
@@ -86,16 +86,16 @@ def _costs(timed: Timed) -> Iterator[Cost]:
 
 
 def _attention(sample: Sample, times: Timings) -> float:
-    """Work on the cache, over what the deeper cache takes longer [FLOP/s]; 0 where it does not."""
+    """Work on the cache over the extra time of the deeper cache [FLOP/s]; 0 without extra time."""
     longer = _token(times, DEEP) - _token(times, SHALLOW)
     per_token = float(np.sum(sample.model.attention_flops))
     return per_token * (DEEP - SHALLOW) / longer if longer > 0 else 0.0
 
 
 def _layer(timed: Timed, attention: float) -> float:
-    """What a layer costs besides its bytes [s]; 0 where unknown.
+    """Fixed cost of a layer beside its bytes [s]; 0 where unknown.
 
-    From W_1 / S + L_1 tau = t_1 and W_2 / S + L_2 tau = t_2, where S drops out.
+    From W_1 / S + L_1 tau = t_1 and W_2 / S + L_2 tau = t_2, where S cancels out.
     """
     for (role, kind), (wide, wide_times) in timed.items():
         if role in (WIDE, OWN) and (NARROW, kind) in timed:
@@ -123,7 +123,7 @@ def _experts(sample: Sample, times: Timings, rate: float, layer: float, attentio
 
 
 def _prompt(sample: Sample, rates: Sequence[float]) -> Cost:
-    """Work on weights in a prompt: two operations for each that a token passes through.
+    """Work on weights in a prompt: two operations per weight that a token passes through [FLOP].
 
     The last layer's feed-forward part and the output head are computed for the last token only.
     """
@@ -139,7 +139,7 @@ def _prompt(sample: Sample, rates: Sequence[float]) -> Cost:
 
 
 def _without(sample: Sample, times: Timings, attention: float) -> float:
-    """A token's time less attention to the shallow cache [s]."""
+    """Time of a token without attention to the shallow cache [s]."""
     work = float(np.sum(sample.model.attention_flops)) * SHALLOW
     return _token(times, SHALLOW) - (work / attention if attention else 0.0)
 
@@ -149,6 +149,6 @@ def _token(times: Timings, depth: int) -> float:
 
 
 def usual_spread(values: Sequence[float]) -> float:
-    """Half the range of the usual repeats over their median."""
+    """Half the range of the central repeats over their median."""
     low, high = np.percentile(values, MIDDLE)
     return float(high - low) / (2.0 * statistics.median(values))

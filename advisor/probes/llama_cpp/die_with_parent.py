@@ -1,8 +1,7 @@
-"""Becomes another program that Linux ends together with the process that began this one.
+"""Start of another program that Linux ends together with the parent process.
 
-Started by `engine_job` as `with_parent.py PARENT PROGRAM ARGUMENT...`, so that an engine is gone
-even where the probe is killed and can clean up nothing. Imports nothing of this package: it must
-start quickly.
+Started by `job` as `die_with_parent.py PARENT PROGRAM ARGUMENT...`, so that an engine ends even
+where the probe is killed and cannot clean up. Imports nothing of this package, to start quickly.
 """
 
 import ctypes
@@ -17,7 +16,7 @@ CANNOT_START = 127
 
 
 def main(parent: int, command: list[str]) -> None:
-    """Become the command, unless the parent is gone already."""
+    """Replace this process by the command, unless the parent has ended already."""
     end_with_parent(parent)
     try:
         os.execv(command[0], command)  # noqa: S606 - an engine that the person has installed
@@ -27,10 +26,10 @@ def main(parent: int, command: list[str]) -> None:
 
 
 def end_with_parent(parent: int) -> None:
-    """Let Linux end this process with the one that began it, even if that one is killed.
+    """Let Linux end this process when its parent ends, even by a kill.
 
     Args:
-        parent: the process that began this one.
+        parent: process number of the parent.
     """
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # killed before it could be asked for

@@ -1,8 +1,8 @@
-"""How fast llama.cpp itself computes on this machine's processor, by short runs of small models.
+"""Speed of llama.cpp on this machine's processor, by short runs of small models.
 
-Wide layers show how fast each storage type is read and unpacked, many narrow ones what a layer
-costs besides, a long cache what attention costs, and experts what sending tokens to them costs.
-The models are written for the purpose and gone afterwards; the engine runs in a process of its own.
+Wide layers show the rate at which each storage type is read and unpacked, many narrow ones the
+fixed cost of a layer, a long cache that of attention, and experts that of routing. The models are
+written for the purpose and deleted afterwards; the engine runs in a separate process.
 """
 
 import shutil
@@ -30,7 +30,7 @@ ENGINES: Mapping[str, ModuleType] = {
     "llama-bench": by_llama_bench,
     "xllamacpp": by_xllamacpp,
 }
-"""Ways to run llama.cpp; a program that the person chose before a wheel that fits all."""
+"""Ways to run llama.cpp: the user's own program first, then the wheel."""
 MISSING = (
     "The engine probe runs llama.cpp and finds none: put its llama-bench on the PATH, or install "
     "the Python wheel (pip install xllamacpp)."
@@ -38,7 +38,7 @@ MISSING = (
 REPEATING = 0.8
 """Longest time for the repeats of one figure [s]."""
 BUSY = 0.1
-"""Part of the processor taken by other programs from which a note tells of it."""
+"""Share of the processor used by other programs from which a note warns of it."""
 
 
 def measure(
@@ -48,26 +48,25 @@ def measure(
     *,
     path: Path | None = None,
 ) -> tuple[Measurement, ...]:
-    """Time llama.cpp with small models, or with one of the person's.
+    """Time llama.cpp with small models, or with a model of the user.
 
     Args:
-        seconds: after which no further sample is begun and the one under way is stopped [s].
-        progress: told how far it is.
-        cancelled: asked while the engine works.
-        path: a GGUF file to time instead.
+        seconds: time limit; no sample starts after it, and a running one is stopped [s].
+        progress: receiver of the progress.
+        cancelled: check while the engine works; true stops the probe.
+        path: GGUF file to time instead of the small models.
 
     Returns:
-        As many as the time allowed of `engine_read_q4_k`, `engine_read_q8_0`, ... [B/s] by storage
-        type (or by the format of the person's model), `engine_layer` and `engine_expert_layer`
-        [s], `engine_attention_128_4`, ... [FLOP/s] by head size and
-        heads that share a key, `engine_prompt_q4_k`, ... [FLOP/s], and
-        `engine_plain_q4_k`, ... [B/s] for weights that keep the file's layout; empty when
-        cancelled.
+        As many as the time allows of `engine_read_q4_k`, `engine_read_q8_0`, ... [B/s] by storage
+        type (or by the format of the user's model), `engine_layer` and `engine_expert_layer` [s],
+        `engine_attention_128_4`, ... [FLOP/s] by head size and heads that share a key,
+        `engine_prompt_q4_k`, ... [FLOP/s], and `engine_plain_q4_k`, ... [B/s] for weights in the
+        file's layout; empty when cancelled.
 
     Raises:
         ProbeError: no engine, too little free memory, or the engine failed.
-        InputError: a file that is no model.
-        Refusal: a model that is not understood.
+        InputError: a file that is not a model.
+        Refusal: an unsupported model.
     """
     name = next((name for name, engine in ENGINES.items() if engine.available()), None)
     if name is None:
@@ -103,7 +102,7 @@ def _timed(
     name: str, wanted: Sequence[Sample], threads: int, seconds: float, own: Path | None,
     watch: Watch,
 ) -> tuple[Timed, list[str]]:  # fmt: skip
-    """Samples that were timed, and why others could not be."""
+    """Timed samples, and the reasons why others failed."""
     until = now() + seconds
     timed: dict[tuple[str, str], tuple[Sample, Timings]] = {}
     failures: list[str] = []
@@ -132,7 +131,7 @@ def _timed(
 
 
 def _together(first: Timings, other: Timings) -> Timings:
-    """The repeats of both."""
+    """Repeats of both runs."""
     return Timings(
         token_seconds={
             depth: seconds + other.token_seconds[depth]
@@ -159,7 +158,7 @@ def _job(
 
 @contextmanager
 def _written(sample: Sample, own: Path | None) -> Iterator[tuple[Path, int | None]]:
-    """A sample's file, gone when the block ends, even by a kill; or the person's own."""
+    """File of a sample, deleted at the end of the block, even by a kill; or the user's file."""
     if sample.synthetic is None:
         yield own or Path(), None
         return
@@ -178,8 +177,10 @@ def _written(sample: Sample, own: Path | None) -> Iterator[tuple[Path, int | Non
 
 
 def _check_room(folder: Path, needed: float) -> None:
-    """On a drive a sample is holes and takes no room; in memory each page that is read takes its
-    own, and the engine is killed by the first for which there is none.
+    """Check that a sample's file has room where it is written.
+
+    On a drive a sample is a sparse file and takes no room. In memory each page takes room once it
+    is read, and the engine is killed when there is none.
     """
     kind, free = filesystem(folder), shutil.disk_usage(folder).free
     if kind in MEMORY_FILESYSTEMS and free < needed:

@@ -1,4 +1,4 @@
-"""What an engine is asked to do, what it timed, and the process in which it does it."""
+"""Job of an engine, its timings, and the process that runs it."""
 
 import os
 import shutil
@@ -23,19 +23,19 @@ LAST_WORDS = 400
 
 @dataclass(frozen=True, kw_only=True)
 class EngineJob:
-    """One model, and what is timed of it.
+    """One model, and what is timed with it.
 
     Attributes:
-        path: of the model file.
-        descriptor: of the open file that `path` names; None for a file with a name of its own.
-        threads: of the processor.
-        vocab: tokens of the model's vocabulary.
-        depths: tokens in the cache while tokens are timed, one after the other.
-        prompt: tokens of the prompt that is timed; 0 for none.
-        tokens: generated at a time.
-        seconds: for each depth, and for the prompts [s].
-        plain: leave the weights in the file's layout (`--no-repack`).
-        mapped: read the file by a memory map, whatever the engine prefers.
+        path: path of the model file.
+        descriptor: descriptor of the open file behind `path`; None for a file with a name.
+        threads: processor threads.
+        vocab: size of the model's vocabulary [tokens].
+        depths: lengths of the cache at which tokens are timed, in this order [tokens].
+        prompt: length of the timed prompt; 0 for none [tokens].
+        tokens: tokens generated at a time.
+        seconds: time for each depth, and for the prompts [s].
+        plain: keep the weights in the file's layout (`--no-repack`).
+        mapped: read the file through a memory map, whatever the engine's default.
     """
 
     path: Path
@@ -52,11 +52,11 @@ class EngineJob:
 
 @dataclass(frozen=True, kw_only=True)
 class Timings:
-    """What an engine timed.
+    """Timings of an engine.
 
     Attributes:
-        token_seconds: by depth, the time of each token, or of an equal number of them [s].
-        prompt_rates: of each prompt [tokens/s].
+        token_seconds: time of each token, or mean time of equal groups of tokens, by depth [s].
+        prompt_rates: speed of each prompt [tokens/s].
     """
 
     token_seconds: Mapping[int, tuple[float, ...]] = field(default_factory=dict)
@@ -64,23 +64,23 @@ class Timings:
 
 
 Stop = Callable[[], bool]
-"""Asked while an engine works; true ends it."""
+"""Check while an engine works; true ends it."""
 
 
 def output_of(
     command: Sequence[str], stop: Stop, *, descriptor: int | None = None
 ) -> tuple[str, str]:
-    """What a program printed, and what it said when it failed; either may be empty.
+    """Output of a program, and its message where it failed; either may be empty.
 
-    The program is the first to go when memory runs out, and it is gone when this returns.
+    When memory runs out the system kills this program first. It has ended when this returns.
 
     Args:
         command: program and arguments.
-        stop: asked twenty times a second.
-        descriptor: of a file that it must be able to open.
+        stop: check for cancellation, twenty times a second.
+        descriptor: file descriptor that the program inherits.
 
     Raises:
-        ProbeError: the program cannot be started, or there is no room for what it prints.
+        ProbeError: the program cannot be started, or there is no room for its output.
     """
     with _scratch() as out, _scratch() as err:
         process = _started(command, out, err, descriptor)
@@ -131,7 +131,7 @@ def _started(
 
 
 def _tied(command: Sequence[str]) -> tuple[str, ...]:
-    """The command, to end with this process however this one ends; as it is outside Linux."""
+    """Command that ends together with this process, however this ends; unchanged outside Linux."""
     if operating_system() != "linux":
         return tuple(command)
     # Without -I the folder of the script would come first, and with it this package's modules.
@@ -140,7 +140,7 @@ def _tied(command: Sequence[str]) -> tuple[str, ...]:
 
 
 def _offer_to_the_oom_killer(pid: int) -> None:
-    """Linux kills the process of the highest score first when memory runs out."""
+    """Make Linux kill the process first when memory runs out, by the highest score."""
     try:
         Path(f"/proc/{pid}/oom_score_adj").write_text("1000", encoding="ascii")
     except OSError:

@@ -37,25 +37,25 @@ Row: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class EngineRun:
-    """One run as its tool reports it; None for what the tool does not say.
+    """One run as its tool reports it; None for missing values.
 
     Attributes:
-        tool: that reported it.
-        model: as the tool calls it.
-        decode: tokens written per second and sequence [tokens/s].
-        prompt: prompt tokens read per second [tokens/s].
-        first_token: until the first token [s].
-        total: tokens written per second by all sequences together [tokens/s].
-        handled: tokens read and written per second by all sequences together [tokens/s].
-        prompt_tokens: of one sequence.
-        output_tokens: of one sequence.
+        tool: name of the tool.
+        model: the tool's name of the model.
+        decode: speed of generation per sequence [tokens/s].
+        prompt: speed of the prompt [tokens/s].
+        first_token: time to the first token [s].
+        total: speed of generation of all sequences together [tokens/s].
+        handled: prompt and generated tokens per second of all sequences together [tokens/s].
+        prompt_tokens: prompt length of one sequence.
+        output_tokens: generated tokens of one sequence.
         depth: tokens in the cache before.
         samples: the rate above, of each repeat [tokens/s].
-        threads: of the processor.
+        threads: processor threads.
         gpu_layers: layers on GPUs (`-ngl`); None also where the tool chose.
         model_bytes: size of the weights [B].
-        when: ISO time; empty where the tool does not say.
-        engine: version or build; empty where the tool does not say.
+        when: ISO 8601 time; empty where missing.
+        engine: version or build; empty where missing.
     """
 
     tool: str
@@ -77,10 +77,10 @@ class EngineRun:
 
 
 def read(text: str) -> tuple[EngineRun, ...]:
-    """Every run in the JSON that a tool wrote, whichever tool it was.
+    """All runs in the JSON of any known tool.
 
     Raises:
-        InputError: no JSON, a tool that is not known, or numbers that cannot be.
+        InputError: no JSON, an unknown tool, or impossible numbers.
     """
     runs = tuple(run for row in _rows(text) for run in _read_row(row))
     if not runs:
@@ -107,9 +107,9 @@ def _rows(text: str) -> list[Row]:
 
 
 def _without_log(text: str) -> str:
-    """The text from its first line of JSON on, empty lines in place of what stands before.
+    """The text from its first line of JSON on, with empty lines in place of earlier ones.
 
-    Before it stand the names of the GPUs where both outputs of llama-bench went into one file.
+    Both outputs of llama-bench in one file begin with the names of the GPUs.
     """
     lines = text.removeprefix("\ufeff").splitlines()
     first = next((at for at, line in enumerate(lines) if line.lstrip()[:1] in ("[", "{")), 0)
@@ -137,7 +137,7 @@ def _read_row(row: Row) -> Iterator[EngineRun]:
 
 
 def _llama_bench(row: Row) -> Iterator[EngineRun]:
-    """A test of a prompt or of a generation; one of both together cannot be told apart."""
+    """Test of a prompt or of generation; a test of both together cannot be separated."""
     prompt, output = _number(row, "n_prompt"), _number(row, "n_gen")
     if (prompt > 0) == (output > 0):
         return
@@ -160,13 +160,13 @@ def _llama_bench(row: Row) -> Iterator[EngineRun]:
 
 
 def _gpu_layers(row: Row) -> int | None:
-    """-1 is written where nobody said how many, the default since the end of 2025."""
+    """Number of GPU layers; -1 means automatic, the default since the end of 2025."""
     layers = row.get("n_gpu_layers")
     return None if isinstance(layers, int) and layers < 0 else _whole(row, "n_gpu_layers")
 
 
 def _ollama(row: Row) -> Iterator[EngineRun]:
-    """The last answer; those before it have no timings."""
+    """Last answer of a stream; earlier ones have no timings."""
     output, seconds = _number(row, "eval_count"), _number(row, "eval_duration") * NANOSECONDS
     # Tokens read from the cache count as input, but take no time of the evaluation.
     cached = _optional(row, "prompt_eval_cached_count") or 0.0
@@ -186,12 +186,12 @@ def _ollama(row: Row) -> Iterator[EngineRun]:
 
 
 def _no_timings(_: Row) -> Iterator[EngineRun]:
-    """A piece of an answer in the making."""
+    """Whether a row is a part of a streamed answer, without timings."""
     return iter(())
 
 
 def _lm_studio(row: Row) -> Iterator[EngineRun]:
-    """Both versions: the older counts tokens in `usage`, the newer in `stats`."""
+    """Both API versions: the older counts tokens in `usage`, the newer in `stats`."""
     stats = _inner(row, "stats")
     usage = _inner(row, "usage") if "usage" in row else stats
     runtime = _inner(row, "runtime") if "runtime" in row else {}
@@ -207,7 +207,7 @@ def _lm_studio(row: Row) -> Iterator[EngineRun]:
 
 
 def _vllm_serve(row: Row) -> Iterator[EngineRun]:
-    """Medians over requests; the rate of one sequence is one over its time per token."""
+    """Medians over requests; the speed of a sequence is the reciprocal of its time per token."""
     done = _rate(row, "completed")
     between, first = _optional(row, "median_tpot_ms"), _optional(row, "median_ttft_ms")
     yield EngineRun(
@@ -223,7 +223,7 @@ def _vllm_serve(row: Row) -> Iterator[EngineRun]:
 
 
 def _moment(text: str) -> str:
-    """ISO time of vLLM's 20261121-093000, by the machine's clock; empty for anything else."""
+    """ISO 8601 time of vLLM's 20261121-093000, in the machine's time zone; else empty."""
     try:
         return datetime.strptime(text, "%Y%m%d-%H%M%S").isoformat()
     except ValueError:
@@ -231,13 +231,13 @@ def _moment(text: str) -> str:
 
 
 def _vllm_throughput(row: Row) -> Iterator[EngineRun]:
-    """Tokens of prompts and answers are counted together."""
+    """Throughput with prompt and generated tokens counted together."""
     rate = _rate(row, "tokens_per_second")
     yield EngineRun(tool="vLLM bench throughput", model="", handled=rate)
 
 
 def _llama_server(row: Row) -> Iterator[EngineRun]:
-    """`prompt_n` counts what was read, `cache_n` what lay in the cache before."""
+    """`prompt_n` counts computed tokens, `cache_n` tokens found in the cache."""
     timings = _inner(row, "timings")
     yield EngineRun(
         tool="llama-server",
@@ -251,7 +251,7 @@ def _llama_server(row: Row) -> Iterator[EngineRun]:
 
 
 def _vllm_request(row: Row) -> Iterator[EngineRun]:
-    """The time of the first token is counted from when the request was scheduled."""
+    """Timings of a request; the first token's time counts from its scheduling."""
     metrics = _inner(row, "metrics")
     usage = _inner(row, "usage") if isinstance(row.get("usage"), dict) else {}
     first = _optional(metrics, "time_to_first_token_ms")

@@ -11,25 +11,28 @@ from advisor.probes.llama_cpp.synthetic_model import Synthetic, in_format, in_ty
 from advisor.units import MIB
 
 FIRST_TYPE = "Q4_K"
-"""Storage type of the samples that tell costs of layers apart from those of bytes."""
+"""Storage type of the samples that separate the costs of layers from those of bytes."""
 WIDE, NARROW, ATTENDING, EXPERTS = "wide", "narrow", "attending", "experts"
 PLAIN, OWN = "plain", "own"
 VOCAB = 1024
 PROMPT = 128
-"""Tokens of a prompt that is timed."""
+"""Length of the timed prompts [tokens]."""
 SHALLOW, DEEP = 16, 1280
-"""Tokens in the cache while tokens are timed; those of the deep one fill it in a second or two."""
+"""Lengths of the cache at which tokens are timed; the deep one takes a second or two to fill
+[tokens]."""
 HEADS = ((128, 32, 8), (64, 32, 8), (64, 32, 4), (128, 16, 16), (64, 16, 16))
-"""Head size, query heads and key heads of the samples that attend: small and usual heads, with keys
-shared by several heads and of their own. Small heads are timed with as many key heads as small
-models have: a token's keys lie side by side, and one head's are fetched from between the others."""
+"""Head size, query heads and key heads of the samples for attention: small and usual heads, with
+keys shared by several heads or not. Small heads are timed with as many key heads as small
+models have: the keys of a token are contiguous, so those of one head are scattered between
+the others'."""
 CACHES = 4
-"""Bytes that a token reads, in last-level caches: few of them are left from the token before."""
+"""Bytes read per token over the last-level cache, large enough that few remain from the last
+token."""
 LEAST_BYTES, MOST_BYTES = int(256 * MIB), int(1024 * MIB)
 UNKNOWN_LLC = int(32 * MIB)
 PARTS = 10
-"""Free memory, in weights of a sample: an engine that puts them in an order of its own holds them
-twice, and both together with its buffers are to stay within a quarter."""
+"""Free memory over a sample's weights: an engine that repacks weights holds them twice, and both
+copies with its buffers are to stay within a quarter."""
 
 _WIDE = ArchitectureSpec(
     name=WIDE, layers=1, hidden=4096, intermediate=14336, heads=32, kv_heads=8, head_dim=128,
@@ -50,13 +53,12 @@ class Sample:
     """One model to time.
 
     Attributes:
-        role: what it brings out.
-        kind: storage type of its matrices; of one that attends, the size of its heads and how many
-            of them share a key.
-        model: as the formulas know it.
-        synthetic: how to write it; None for a file that the person has.
-        depths: tokens in the cache while tokens are timed.
-        prompt: tokens of a prompt to time; 0 for none.
+        role: cost that it isolates.
+        kind: storage type of its matrices; for attention, head size and heads per key.
+        model: model for the cost formulas.
+        synthetic: description for writing the file; None for a file of the user.
+        depths: lengths of the cache at which tokens are timed [tokens].
+        prompt: length of the timed prompt; 0 for none [tokens].
     """
 
     role: str
@@ -68,8 +70,9 @@ class Sample:
 
 
 def samples(facts: HostFacts) -> Sequence[Sample]:
-    """All samples, those that matter most first; the first two, on which the others' costs depend,
-    a second time at the end.
+    """All samples, most important first, with the first two repeated at the end.
+
+    The costs of all others depend on the first two.
 
     Raises:
         ProbeError: less than 2.5 GiB of memory is free.
@@ -94,7 +97,7 @@ def samples(facts: HostFacts) -> Sequence[Sample]:
 
 
 def samples_with(model: Model) -> Sequence[Sample]:
-    """The person's own model, and one that tells the cost of its layers apart."""
+    """The user's model, and a sample that separates the cost of its layers."""
     own = Sample(role=OWN, kind=model.format, model=model, prompt=PROMPT)
     try:
         written = in_format(_NARROW, model.format)
@@ -105,7 +108,7 @@ def samples_with(model: Model) -> Sequence[Sample]:
 
 
 def sample_bytes(facts: HostFacts) -> int:
-    """Weights of a wide sample: past every cache, within a tenth of free memory [B].
+    """Weights of a wide sample: larger than every cache, within a tenth of free memory [B].
 
     Raises:
         ProbeError: less than 2.5 GiB of memory is free.
@@ -134,7 +137,7 @@ def _attending(head_dim: int, heads: int, kv_heads: int) -> Sample:
 
 
 def _wide(kind: str, size: int) -> Sample:
-    """As many wide layers as this size holds, at least one."""
+    """Number of wide layers in a size, at least one."""
     layer = float(in_type(_WIDE, kind).model.layer_bytes[0])
     layers = max(1, int(size / layer))
     return replace(_sample(WIDE, kind, replace(_WIDE, layers=layers)), prompt=PROMPT)

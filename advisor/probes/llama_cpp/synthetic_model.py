@@ -1,14 +1,14 @@
-"""GGUF files for timing an engine: a Llama's tensors in any size and format, and nothing to say.
+"""GGUF files for timing an engine: the tensors of a Llama in any size and format, without training.
 
 Speed depends on shapes and types, not on values. By default the large matrices are a hole in the
 file: they read as zeros, which are valid in every format, fill memory like any weights, and cost
 the drive nothing. The token table and the routers hold random numbers, so that tokens differ and
-each is sent to other experts; the output head stays empty, so that every token is equally likely.
-What is to be read from a drive must lie there: `filled` files hold random weights throughout, the
-head among them, and any token is still about as likely as another.
+are routed to different experts; the output head stays empty, so that every token is equally likely.
+Reads from a drive need real data: `filled` files hold random weights throughout, the head among
+them, and tokens are still about equally likely.
 
-Written by hand and not with the `gguf` package, so that a program which only has `llama-bench`
-needs no further library; tests hold the files against that package and against llama.cpp.
+Written without the `gguf` package, so that a program with only `llama-bench` needs no further
+library; tests check the files with that package and with llama.cpp.
 
 References:
     [1] ggml-org/ggml, docs/gguf.md (the layout), read 2026-11-21.
@@ -45,8 +45,8 @@ SCALES: Mapping[str, Mapping[int, float]] = {
     "Q4_0": {0: 1.0}, "Q8_0": {0: 1.0}, "Q2_K": {80: 1.0, 82: 1.5}, "Q3_K": {108: 1.0},
     "Q4_K": {0: 1.0, 2: 7.5}, "Q5_K": {0: 1.0, 2: 15.5}, "Q6_K": {208: 1.0},
 }  # fmt: skip
-"""Where a block keeps its 16-bit scales [2], and how they stand to each other so that weights lie
-around zero; any other byte may have any value."""
+"""Offsets of a block's 16-bit scales [2], with their ratio, so that weights lie around zero; any
+other byte may have any value."""
 SCALE = 1e-4
 DEVIATION = 0.02
 TILE = 2**20
@@ -58,13 +58,14 @@ UNKNOWN, NORMAL, CONTROL, BYTE = 2, 1, 3, 6
 
 @dataclass(frozen=True, kw_only=True)
 class Synthetic:
-    """A model that is to be written.
+    """Description of a model to write.
 
     Attributes:
-        facts: a Llama's: no biases, no norms of queries or keys; with or without experts.
+        facts: architecture of a Llama: no biases, no norms of queries or keys; with or without
+            experts.
         built: its tensors.
-        kinds: what each of them is stored as.
-        model: the same as the formulas know it.
+        kinds: storage type of each tensor.
+        model: model for the cost formulas.
     """
 
     facts: ArchitectureSpec
@@ -74,11 +75,11 @@ class Synthetic:
 
 
 def in_format(facts: ArchitectureSpec, form: str) -> Synthetic:
-    """In a format of the catalogue, whose recipe mixes types.
+    """A synthetic model in a format of the catalogue, whose recipe mixes storage types.
 
     Raises:
-        UnknownName: the format.
-        Refusal: a format with types that this module does not write.
+        UnknownName: an unknown format.
+        Refusal: a format with types that this module cannot write.
     """
     built = build(facts)
     recipe = format_named(form, model_formats())
@@ -86,10 +87,10 @@ def in_format(facts: ArchitectureSpec, form: str) -> Synthetic:
 
 
 def in_type(facts: ArchitectureSpec, kind: str) -> Synthetic:
-    """All matrices in one storage type.
+    """A synthetic model with all matrices in one storage type.
 
     Raises:
-        Refusal: a type that this module does not write.
+        Refusal: a type that this module cannot write.
     """
     built, known = build(facts), storage_types()
     plain = known["F32"]
@@ -116,12 +117,12 @@ def write(file: BinaryIO, synthetic: Synthetic, *, filled: bool = False) -> int:
     """Write a model file that llama.cpp loads as a Llama.
 
     Args:
-        file: empty, open for writing.
-        synthetic: what to write.
+        file: empty file, open for writing.
+        synthetic: model to write.
         filled: random weights throughout, so that a drive has to read them.
 
     Returns:
-        The file's size [B].
+        Size of the file [B].
 
     Raises:
         OSError: no room.
@@ -148,7 +149,7 @@ def _kept(tensor: Tensor) -> bool:
 
 
 def _empty(tensor: Tensor, filled: bool) -> bool:
-    """The tensor is left as a hole: zeros that take no room on the drive."""
+    """Whether the tensor is left as a hole: zeros that take no room on the drive."""
     told_apart = tensor.group in (Group.EMBEDDING, Group.ROUTER, Group.NORMS) or tensor.rows == 1
     return not (filled or told_apart)
 
@@ -167,7 +168,7 @@ def _weights(
 
 
 def _tile(kind: StorageType, generator: np.random.Generator) -> bytes:
-    """Some whole blocks of random weights around zero, all of them finite."""
+    """Blocks of random weights around zero, all of them finite."""
     count = TILE // int(kind.block_bytes)
     if kind.name in ("F32", "F16"):
         values = generator.normal(0.0, DEVIATION, count)
@@ -201,14 +202,14 @@ def _name(tensor: Tensor) -> str:
 
 
 def _shape(facts: ArchitectureSpec, tensor: Tensor) -> tuple[int, ...]:
-    """Dimensions, values in a row first; experts are stacked in the third."""
+    """Dimensions of a tensor, row length first; experts are the third."""
     if tensor.role.endswith("_exps"):
         return (tensor.width, tensor.rows // facts.experts, facts.experts)
     return (tensor.width,) if tensor.rows == 1 else (tensor.width, tensor.rows)
 
 
 def _values(facts: ArchitectureSpec, form: str) -> Iterator[bytes]:
-    """Keys and values, each as the file holds them [1]."""
+    """Keys and values in the file's encoding [1]."""
     yield _key("general.architecture", STRING) + _string("llama")
     yield _key("general.name", STRING) + _string(facts.name)
     for number in (number for number, name in FILE_TYPES.items() if name == form):
@@ -235,7 +236,7 @@ def _values(facts: ArchitectureSpec, form: str) -> Iterator[bytes]:
 
 
 def _vocabulary(size: int) -> Iterator[bytes]:
-    """A vocabulary as SentencePiece has it: reserved tokens, bytes, then words of no meaning."""
+    """Vocabulary in the form of SentencePiece: reserved tokens, bytes, then meaningless words."""
     special = [*RESERVED, *(f"<0x{byte:02X}>" for byte in range(256))]
     tokens = [*special, *(f"w{number}" for number in range(len(special), size))][:size]
     kinds = [UNKNOWN, CONTROL, CONTROL, *[BYTE] * 256, *[NORMAL] * max(0, size - len(special))]
