@@ -20,6 +20,7 @@ Array: TypeAlias = float | npt.NDArray[np.float64]
 KB, MB, GB = 1e3, 1e6, 1e9
 KIB, MIB, GIB = 2.0**10, 2.0**20, 2.0**30
 TERA = 1e12
+SECONDS_PER_HOUR = 3600.0
 HOURS_PER_MONTH = 365.25 * 24 / 12
 DAYS_PER_MONTH = 365.25 / 12
 

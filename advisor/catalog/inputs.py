@@ -181,6 +181,26 @@ DRAFT = (
 )  # fmt: skip
 """Numbers of drafting, in `Workload` too."""
 
+LOAD = (
+    Input(
+        name="requests_per_hour", label="Requests an hour", limits=(0.01, 100_000_000),
+        help="of all people together, at random times: how long they wait then",
+    ),
+    Input(
+        name="user_tps", label="Speed for each user", unit="tokens/s", limits=(0.1, 10_000),
+        help="what each user should have at least once a reply has begun",
+    ),
+    Input(
+        name="first_token_within", label="First token within", unit="s", limits=(0.01, 100_000),
+        help="longest wait for it that each user should have",
+    ),
+    Input(
+        name="length_spread", label="Spread of lengths", limits=(0, 5),
+        help="standard deviation of prompts and replies over their mean; 0 where all are alike",
+    ),
+)  # fmt: skip
+"""Numbers of many users."""
+
 PLACEMENT = (
     Input(
         name="gpu_layers",

@@ -8,9 +8,10 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
 
 import advisor
+from advisor.advice.advise import Advice
+from advisor.advice.arrivals.words import sentences
 from advisor.advice.compare import compare
 from advisor.advice.context_limits import context_notes
 from advisor.advice.diagnosis.diagnose import diagnose, measurable
@@ -25,6 +26,7 @@ from advisor.cli import (
     find,
     json_records,
     machine,
+    many_users,
     options,
     probe,
     recompute,
@@ -190,11 +192,21 @@ def advise_(args: argparse.Namespace) -> None:
 
         saved = open_store().save(answered.document(args.typed), args.save, author=args.author)
         print(f"Saved as report {saved.id}.", file=sys.stderr)
-    answer = json_records.advice_answer(advice, answered.taken_as)
-    show(args, answer, lambda: _advice_text(advice))
+    show(args, _advice_record(args, answered), lambda: _advice_text(args, advice))
 
 
-def _advice_text(advice: Any) -> str:
+def _advice_record(
+    args: argparse.Namespace, answered: recompute.ComputedAdvice
+) -> json_records.Json:
+    """What is printed as JSON; nothing is simulated for a text that does not show it."""
+    if not args.json:
+        return {}
+    load = many_users.load_of(args, answered.advice)
+    record = json_records.advice_answer(answered.advice, answered.taken_as)
+    return record | many_users.answer(load, curve=many_users.is_asked(args))
+
+
+def _advice_text(args: argparse.Namespace, advice: Advice) -> str:
     lines = [advice.title, "", advice.verdict, "", *map(estimate_line, advice.estimates), ""]
     lines += [_option_line(option) for option in split(advice.options)[0]]
     lines += [
@@ -204,6 +216,8 @@ def _advice_text(advice: Any) -> str:
             for what_if in advice.what_ifs
         ),
     ]
+    if many_users.is_asked(args):
+        lines += ["", *sentences(many_users.load_of(args, advice))]
     return "\n".join(lines)
 
 

@@ -8,6 +8,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from advisor.advice.arrivals.question import LoadQuestion
 from advisor.advice.diagnosis.causes.table import this_system
 from advisor.advice.diagnosis.diagnose import Measured
 from advisor.advice.diagnosis.reported_speeds import reported_in
@@ -20,6 +21,7 @@ from advisor.calibration.imported_store import is_imported
 from advisor.catalog.inputs import (
     CURRENCY,
     DRAFT,
+    LOAD,
     MACHINE,
     MONEY,
     OWNERSHIP,
@@ -69,6 +71,20 @@ def add_work(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--swa-full", action="store_true", help="window layers keep the whole context (llama.cpp)"
     )
+
+
+def add_load(parser: argparse.ArgumentParser) -> None:
+    """Options about many users of one server."""
+    _add(parser.add_argument_group("many users"), LOAD, LoadQuestion)
+
+
+def load_of(args: argparse.Namespace) -> LoadQuestion:
+    """What is asked about many users.
+
+    Raises:
+        InputError: a number out of its limits.
+    """
+    return LoadQuestion(**_given(args, LOAD))
 
 
 def add_machine(parser: argparse.ArgumentParser) -> None:

@@ -53,6 +53,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """The options that describe a comparison."""
     options.add_model(parser, positional=False)
     options.add_work(parser)
+    options.add_load(parser)
     options.add_machine(parser)
     options.add_money(parser)
     options.add_ownership(parser)

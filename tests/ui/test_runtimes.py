@@ -100,6 +100,19 @@ def test_users_together_says_where_memory_and_speed_end() -> None:
     assert re.search(r"Up to \d+ get 120 tokens/s each", alt_of(run(test), "users_chart"))
 
 
+def test_users_who_come_and_go_are_counted_with_the_limit() -> None:
+    test = opened("open_load", model="Llama-3-8B", gpu="L40S")
+    first = re.search(r"serves (\d+) users at once with 20 tokens/s", alt_of(test, "load_chart"))
+    assert first is not None
+    test.number_input(key="load_tps").set_value(40.0)
+    test.number_input(key="load_rate").set_value(100.0)
+    said = alt_of(run(test), "load_chart")
+    fewer = re.search(r"serves (\d+) users? at once with 40 tokens/s", said)
+    assert fewer is not None
+    assert int(fewer[1]) < int(first[1])
+    assert "At 100 requests an hour the first token comes after" in said
+
+
 def test_streaming_is_named_with_the_users_or_tokens_from_which_it_is_faster() -> None:
     test = opened("open_streaming")
     assert "Streaming" in alt_of(test, "crossover_users")

@@ -19,6 +19,7 @@ from advisor.reports.front_page import shown_cards
 from advisor.ui.advise import (
     concurrency,
     diagnosis,
+    many_users,
     model_summary,
     options_table,
     rent,
@@ -78,6 +79,7 @@ def show(answer: AdviseAnswer, problems: Iterable[str]) -> None:
     st.subheader("Runtimes for this, fastest first", anchor="runtimes")
     runtime_table.runtimes(answer)
     concurrency.users_together(answer)
+    many_users.many_users(answer)
     concurrency.in_place_or_streamed(answer)
     _how_sure(answer)
 

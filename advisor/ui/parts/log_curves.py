@@ -17,7 +17,7 @@ class Curve:
     Attributes:
         name: written at its end.
         x: what is varied.
-        y: speed, not a number where the line stops [tokens/s].
+        y: speed or time, not a number where the line stops [tokens/s or s].
     """
 
     name: str
@@ -35,7 +35,12 @@ class CurveMark:
 
 
 def curves(
-    lines: Sequence[Curve], marks: Sequence[CurveMark], *, x_label: str, y_label: str
+    lines: Sequence[Curve],
+    marks: Sequence[CurveMark],
+    *,
+    x_label: str,
+    y_label: str,
+    unit: str = "tokens/s",
 ) -> Figure:
     """The chart.
 
@@ -44,6 +49,7 @@ def curves(
         marks: where memory ends, where reading speed ends, where lines cross.
         x_label: what is varied.
         y_label: what it changes.
+        unit: of that.
     """
     look = palette()
     right, low, high = _ends(lines, marks)
@@ -58,7 +64,8 @@ def curves(
         "tickvals": _steps(low, high), "ticktext": [short(value) for value in _steps(low, high)],
     }  # fmt: skip
     data = [
-        _line(look, line, place, above=_above(lines, place)) for place, line in enumerate(lines)
+        _line(look, line, place, unit, above=_above(lines, place))
+        for place, line in enumerate(lines)
     ]
     data += [_mark(look, mark, right, low, high) for mark in marks]
     return {"data": data, "layout": layout}
@@ -97,7 +104,7 @@ def _above(lines: Sequence[Curve], place: int) -> bool:
     return heights[place] == max(heights)
 
 
-def _line(look: Palette, line: Curve, place: int, *, above: bool) -> Figure:
+def _line(look: Palette, line: Curve, place: int, unit: str, *, above: bool) -> Figure:
     there = np.flatnonzero(np.isfinite(line.y))
     words = ["" for _ in line.x]
     if there.size:
@@ -114,7 +121,7 @@ def _line(look: Palette, line: Curve, place: int, *, above: bool) -> Figure:
         "textfont": {"color": look.ink},
         "line": {"color": colour, "width": 2.5, "dash": ("solid", "dash", "dot")[place % 3]},
         "marker": {"color": colour, "size": 6, "symbol": ("circle", "square")[place % 2]},
-        "hovertemplate": line.name + " at %{x:,.0f}: %{y:.3g} tokens/s<extra></extra>",
+        "hovertemplate": f"{line.name} at %{{x:,.0f}}: %{{y:.3g}} {unit}<extra></extra>",
         "cliponaxis": False,
     }
 

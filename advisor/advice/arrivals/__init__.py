@@ -1,0 +1,1 @@
+"""Requests that arrive at random, and how long they wait."""

@@ -1,0 +1,83 @@
+"""The answer about load: who serves, how many users, and what they wait."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from advisor.advice.arrivals.curves import (
+    Waiting,
+    saturation,
+    user_curve,
+    users_supported,
+    with_arrivals,
+)
+from advisor.advice.arrivals.question import LoadQuestion
+from advisor.advice.arrivals.requests import Lengths
+from advisor.advice.arrivals.server import Server, server
+from advisor.advice.compare import usable
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import PlacementStrategy
+
+
+@dataclass(frozen=True, eq=False)
+class Load:
+    """A server under load; what is simulated is simulated when it is first asked for.
+
+    Attributes:
+        estimate: the runtime and placement that serves.
+        server: the same as its scheduler sees it.
+        lengths: of prompts and replies.
+        question: what each user should have.
+    """
+
+    estimate: Estimate
+    server: Server
+    lengths: Lengths
+    question: LoadQuestion
+
+    @cached_property
+    def users_supported(self) -> int:
+        """The most users under way together who all have what they should."""
+        return users_supported(self.server, self.lengths, self.question)
+
+    @cached_property
+    def full_per_hour(self) -> float:
+        """Requests an hour from which ever more wait [1/h]."""
+        return saturation(self.server, self.lengths)
+
+    @cached_property
+    def curve(self) -> tuple[Waiting, ...]:
+        """What users meet, for some numbers of them."""
+        return user_curve(self.server, self.lengths, self.users_supported)
+
+    @cached_property
+    def waiting(self) -> Waiting | None:
+        """What people meet who ask as often as the question says; None where that is not asked, or
+        more ask than can be answered.
+        """
+        per_hour = self.question.requests_per_hour
+        if per_hour is None or per_hour >= self.full_per_hour:
+            return None
+        return with_arrivals(self.server, self.lengths, per_hour)
+
+
+def load_on(estimates: Iterable[Estimate], question: LoadQuestion) -> Load | None:
+    """Load on the fastest that keeps a queue and holds the model in its GPUs; None without one.
+
+    Args:
+        estimates: of a machine; prompts and replies are theirs on average.
+        question: what each user should have.
+    """
+    for estimate in usable(estimates):
+        if estimate.strategy is not PlacementStrategy.GPU_RESIDENT:
+            continue
+        found = server(estimate)
+        if found is not None:
+            work = estimate.work
+            lengths = Lengths(
+                prompt=max(float(work.fresh), 1.0),
+                output=float(work.output),
+                spread=question.length_spread,
+            )
+            return Load(estimate, found, lengths, question)
+    return None

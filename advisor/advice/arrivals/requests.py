@@ -1,0 +1,80 @@
+"""Requests: when they come and how long they are."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from advisor.model.model import Floats
+
+SEED = 20261122
+"""Every simulation draws the same requests, so that an answer can be repeated."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lengths:
+    """How long prompts and replies are.
+
+    Attributes:
+        prompt: mean tokens sent [tokens].
+        output: mean tokens generated [tokens].
+        spread: standard deviation of both over their mean; 0 where all are alike.
+    """
+
+    prompt: float
+    output: float
+    spread: float = 0.0
+
+    def drawn(self, count: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
+        """Prompts and replies of so many requests, each at least a token, shape (count,)."""
+        return (
+            _around(self.prompt, self.spread, count, generator),
+            _around(self.output, self.spread, count, generator),
+        )
+
+
+def _around(mean: float, spread: float, count: int, generator: np.random.Generator) -> Floats:
+    """Log-normal lengths: sigma^2 = ln(1 + spread^2), mu = ln(mean) - sigma^2 / 2."""
+    sigma = np.sqrt(np.log1p(spread**2))
+    drawn = mean * np.exp(sigma * generator.standard_normal(count) - sigma**2 / 2.0)
+    return np.asarray(np.maximum(np.round(drawn), 1.0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Requests:
+    """A load on a server; arrays have shape (requests,).
+
+    Attributes:
+        arrivals: when each comes [s]; not a number for those that a user sends when the reply
+            before is there.
+        prompts: tokens to read [tokens].
+        outputs: tokens to write [tokens].
+    """
+
+    arrivals: Floats
+    prompts: Floats
+    outputs: Floats
+
+
+def at_random(per_second: float, count: int, lengths: Lengths) -> Requests:
+    """Requests of many people who know nothing of each other: a Poisson process [1/s]."""
+    generator = np.random.default_rng(SEED)
+    gaps = generator.exponential(1.0 / per_second, count)
+    prompts, outputs = lengths.drawn(count, generator)
+    return Requests(arrivals=np.cumsum(gaps), prompts=prompts, outputs=outputs)
+
+
+def of_users(users: int, count: int, lengths: Lengths, apart: float = 0.0) -> Requests:
+    """Requests of some users who each send the next one as soon as a reply is there.
+
+    Args:
+        users: who are at it together.
+        count: requests of all of them.
+        lengths: of prompts and replies.
+        apart: time between the first requests of two users [s].
+    """
+    generator = np.random.default_rng(SEED)
+    prompts, outputs = lengths.drawn(count, generator)
+    arrivals = np.full(count, np.nan)
+    first = min(users, count)
+    arrivals[:first] = apart * np.arange(first)
+    return Requests(arrivals=arrivals, prompts=prompts, outputs=outputs)

@@ -1,0 +1,35 @@
+"""The answer about load in sentences."""
+
+from collections.abc import Iterable
+
+from advisor.advice.arrivals.load import Load
+from advisor.formatting import number, seconds, tokens_per_second
+
+NO_QUEUE = (
+    "No runtime that queues requests (vLLM, SGLang, TensorRT-LLM) holds the model in the GPUs here."
+)
+
+
+def sentences(load: Load | None) -> Iterable[str]:
+    """How many users are served well, where the server is full, what is met at a rate."""
+    if load is None:
+        yield NO_QUEUE
+        return
+    question, users = load.question, load.users_supported
+    yield (
+        f"{load.estimate.runtime} serves {users} {'user' if users == 1 else 'users'} at once with "
+        f"{tokens_per_second(question.user_tps)} each and the first token within "
+        f"{seconds(question.first_token_within)}; it is full at "
+        f"{number(load.full_per_hour)} requests an hour."
+    )
+    per_hour, waiting = question.requests_per_hour, load.waiting
+    if per_hour is None:
+        return
+    if waiting is None:
+        yield f"{number(per_hour)} requests an hour are more than it answers: ever more wait."
+        return
+    yield (
+        f"At {number(per_hour)} requests an hour the first token comes after "
+        f"{seconds(waiting.first_p50)} ({seconds(waiting.first_p95)} for one request in twenty), "
+        f"then {tokens_per_second(1.0 / waiting.token_p50)}."
+    )

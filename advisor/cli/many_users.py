@@ -1,0 +1,64 @@
+"""What `advise` says about many users: how many a server supports, and what they wait."""
+
+import argparse
+
+from advisor.advice.advise import Advice
+from advisor.advice.arrivals.curves import Waiting
+from advisor.advice.arrivals.load import Load, load_on
+from advisor.catalog.inputs import LOAD
+from advisor.cli import options
+from advisor.cli.json_records import Json
+
+
+def load_of(args: argparse.Namespace, advice: Advice) -> Load | None:
+    """The load that the options describe, on the runtime chosen or the fastest.
+
+    Raises:
+        InputError: a number out of its limits.
+    """
+    question = options.load_of(args)
+    mine = (each for each in advice.estimates if advice.chosen in (None, each.how))
+    return load_on(mine, question)
+
+
+def is_asked(args: argparse.Namespace) -> bool:
+    """Some option about many users is given."""
+    return any(getattr(args, entry.name) is not None for entry in LOAD)
+
+
+def answer(load: Load | None, *, curve: bool) -> Json:
+    """Keys of the answer about many users; nothing of them where nothing keeps a queue here.
+
+    Args:
+        load: who serves, and what is asked.
+        curve: say, too, what users meet for some numbers of them.
+    """
+    if load is None:
+        return {"users_supported": None, "load": None}
+    question, waiting = load.question, load.waiting
+    saturated = question.requests_per_hour is not None and waiting is None
+    record = {
+        "runtime": load.estimate.runtime,
+        "format": load.estimate.model.format,
+        "user_tps": question.user_tps,
+        "first_token_within_s": question.first_token_within,
+        "length_spread": question.length_spread,
+        "users_supported": load.users_supported,
+        "full_requests_per_hour": load.full_per_hour,
+        "requests_per_hour": question.requests_per_hour,
+        "saturated": saturated,
+        "at_rate": _waiting(waiting) if waiting else None,
+        "curve": [_waiting(point) for point in load.curve] if curve else None,
+    }
+    return {"users_supported": load.users_supported, "load": record}
+
+
+def _waiting(waiting: Waiting) -> Json:
+    return {
+        "users": waiting.users,
+        "requests_per_hour": waiting.per_hour,
+        "ttft_p50_s": waiting.first_p50,
+        "ttft_p95_s": waiting.first_p95,
+        "seconds_per_token_p50": waiting.token_p50,
+        "seconds_per_token_p95": waiting.token_p95,
+    }

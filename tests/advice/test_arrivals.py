@@ -1,0 +1,144 @@
+"""Arrivals: the simulation beside queueing theory, by hand, and what must hold of any load."""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from advisor.advice.arrivals.curves import (
+    saturation,
+    users_supported,
+    with_arrivals,
+    with_users,
+)
+from advisor.advice.arrivals.load import load_on
+from advisor.advice.arrivals.question import LoadQuestion
+from advisor.advice.arrivals.requests import Lengths, Requests, at_random, of_users
+from advisor.advice.arrivals.server import Server
+from advisor.advice.arrivals.simulation import simulate
+from advisor.advice.compare import compare
+from advisor.cost_model.workload import Workload
+from advisor.errors import InputError
+from advisor.machine.from_spec import machine
+from advisor.machine.spec import MachineSpec
+from advisor.model import catalog
+from advisor.runtimes import LLAMA_CPP, VLLM
+
+SERVER = Server(  # a step 10 ms, a token read 1 ms, nothing for caches
+    counts=np.array([1.0, 100.0]), bare=np.array([0.01, 0.01]),
+    chunks=np.array([0.0, 10_000.0]), passes=np.array([0.0, 10.0]),
+    cached=0.0, earlier=0.0, budget=10_000.0, slots=64, room=1e9,
+)  # fmt: skip
+ONE_AT_A_TIME = replace(SERVER, slots=1)
+SHORT = Lengths(prompt=100, output=50, spread=0.0)
+
+
+@pytest.mark.parametrize("busy", [0.3, 0.6, 0.8])
+def test_one_slot_and_equal_requests_wait_as_theory_says(busy: float) -> None:
+    # M/D/1: mean wait = rho s / (2 (1 - rho)); a request takes 0.1 s here and is a token long.
+    lengths, service = Lengths(prompt=100, output=1, spread=0.0), 0.1
+    served = simulate(ONE_AT_A_TIME, at_random(busy / service, 8_000, lengths))
+    theory = service + busy * service / (2 * (1 - busy))
+    assert float(np.mean(served.waits)) == pytest.approx(theory, rel=0.1)
+
+
+def test_requests_of_different_lengths_wait_longer() -> None:
+    # M/G/1 (Pollaczek and Khinchine): wait = lambda E[S^2] / (2 (1 - rho)), E[S^2] = s^2 (1 + c^2).
+    busy, service, spread = 0.6, 0.1, 1.0
+    lengths = Lengths(prompt=100, output=1e-9, spread=spread)
+    served = simulate(ONE_AT_A_TIME, at_random(busy / service, 8_000, lengths))
+    wait = busy / service * service**2 * (1 + spread**2) / (2 * (1 - busy))
+    assert float(np.mean(served.waits)) == pytest.approx(service + wait, rel=0.15)
+
+
+def test_two_requests_by_hand() -> None:
+    # The first is read in 0.1 s and writes 2 tokens at 10 ms; the second comes at 0.105 s, so it is
+    # read in the step after the one that ends at 0.11 s, together with the first's last token:
+    # 101 tokens, 0.101 s. Then it writes 4 more.
+    served = simulate(
+        SERVER,
+        Requests(
+            arrivals=np.array([0.0, 0.105]), prompts=np.array([100.0, 100.0]),
+            outputs=np.array([3.0, 5.0]),
+        ),
+    )  # fmt: skip
+    assert served.firsts == pytest.approx([0.1, 0.211])
+    assert served.ends == pytest.approx([0.211, 0.251])
+    assert served.waits == pytest.approx([0.1, 0.106])
+
+
+def test_a_long_prompt_is_read_in_chunks() -> None:
+    # A budget of 60 tokens reads 150 in three steps: 0.06 + 0.06 + 0.03 s.
+    small = replace(SERVER, budget=60.0)
+    served = simulate(small, of_users(1, 1, Lengths(prompt=150, output=1)))
+    assert served.firsts == pytest.approx([0.15])
+
+
+def test_full_memory_lets_requests_wait() -> None:
+    # Room for one request of 150 tokens: the second begins when the first, 0.1 + 49 x 0.01 s, ends.
+    served = simulate(replace(SERVER, room=200.0), of_users(2, 2, SHORT))
+    assert served.firsts == pytest.approx([0.1, 0.59 + 0.1])
+
+
+def test_an_engine_that_reads_apart_stops_writing() -> None:
+    apart = simulate(replace(SERVER, mixed=False), of_users(8, 40, SHORT, apart=0.05))
+    mixed = simulate(SERVER, of_users(8, 40, SHORT, apart=0.05))
+    assert np.max(apart.ends) > np.max(mixed.ends)
+
+
+def test_more_users_answer_more_and_wait_longer() -> None:
+    met = [with_users(SERVER, replace(SHORT, spread=0.5), users) for users in (1, 4, 8)]
+    assert [each.per_hour for each in met] == sorted(each.per_hour for each in met)
+    assert [each.token_p50 for each in met] == sorted(each.token_p50 for each in met)
+
+
+def test_users_under_way_are_those_that_come_times_their_stay() -> None:
+    # Little: users = rate x stay; alone a request stays 0.1 + 49 x 0.01 = 0.59 s.
+    met = with_arrivals(SERVER, SHORT, 360.0)
+    assert met.users == pytest.approx(met.per_hour / 3600 * 0.59, rel=0.15)
+
+
+def test_the_closed_form_is_near_the_simulation() -> None:
+    for users in (2, 8, 32):
+        simulated = with_users(SERVER, replace(SHORT, spread=0.5), users).token_p50
+        by_form = float(SERVER.time_per_token(np.array([float(users)]), 100.0, 50.0)[0])
+        assert by_form == pytest.approx(simulated, rel=0.3)
+
+
+@cache
+def served() -> tuple[Server, Lengths]:
+    where = machine(MachineSpec(gpu="L40S", ram_gb=128))
+    model = catalog.model("Qwen3-8B", "FP8")
+    load = load_on(compare(model, where, Workload(), runtimes=(VLLM,)), LoadQuestion())
+    assert load is not None
+    return load.server, load.lengths
+
+
+def test_a_higher_target_is_met_by_fewer_users() -> None:
+    server, lengths = served()
+    slow, fast = (
+        users_supported(server, lengths, LoadQuestion(user_tps=tps)) for tps in (15.0, 30.0)
+    )
+    assert 0 < fast < slow
+    assert with_users(server, lengths, slow).meets(LoadQuestion(user_tps=15.0))
+    assert users_supported(server, lengths, LoadQuestion(user_tps=5000.0)) == 0
+
+
+def test_beyond_saturation_nothing_is_promised() -> None:
+    server, lengths = served()
+    full = saturation(server, lengths)
+    calm, crowded = (with_arrivals(server, lengths, share * full) for share in (0.3, 0.9))
+    assert calm.first_p50 < crowded.first_p95
+    assert calm.token_p50 < crowded.token_p50
+
+
+def test_a_runtime_without_a_queue_has_no_load() -> None:
+    where = machine(MachineSpec(gpu="L40S", ram_gb=128))
+    found = compare(catalog.model("Qwen3-8B", "Q4_K_M"), where, Workload(), runtimes=(LLAMA_CPP,))
+    assert load_on(found, LoadQuestion()) is None
+
+
+def test_numbers_out_of_their_limits_are_refused() -> None:
+    with pytest.raises(InputError, match="--user-tps"):
+        LoadQuestion(user_tps=0.0)
