@@ -22,6 +22,7 @@ from advisor.cost_model.placement import (
 )
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
+from advisor.evidence.published.noted import Noted
 from advisor.evidence.published.row import PublishedRow
 from advisor.evidence.published.run_settings import lengths
 from advisor.machine.machine import Machine
@@ -58,14 +59,13 @@ def batch(
     runtime: Runtime,
     strategy: PlacementStrategy,
     chosen: Settings,
-    notes: list[str],
-) -> float:
+) -> Noted[float]:
     """Sequences in a batch: as stated, else as many as memory allows in throughput runs."""
     stated = row.batch or _running(row)
     if stated:
-        return stated
+        return Noted(stated)
     if not (all(lengths(row)) or runtime.key in THROUGHPUT or row.category == "batched"):
-        return 1.0
+        return Noted(1.0)
 
     plain = runtime.engine in ON_TRANSFORMERS
     if plain and chosen.kv_in_ram is None:
@@ -79,8 +79,8 @@ def batch(
     sequences = largest(fits)
     reached = fitted_constants().bound(Scope(runtime=runtime.key)).value("batch_share")
     sequences = max(float(np.floor(sequences * reached)), 1.0)
-    notes.append(f"the batch is not stated: {sequences:g}, as many as memory allows, stand in")
-    return sequences
+    note = f"the batch is not stated: {sequences:g}, as many as memory allows, stand in"
+    return Noted(sequences, (note,))
 
 
 def _running(row: PublishedRow) -> float | None:

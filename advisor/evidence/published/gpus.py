@@ -3,6 +3,7 @@
 import re
 
 from advisor.errors import UnknownName
+from advisor.evidence.published.noted import Noted
 from advisor.evidence.published.row import PublishedRow
 from advisor.machine.catalog import gpu_named
 from advisor.machine.spec import MIXED, NO_GPU
@@ -11,7 +12,7 @@ BETWEEN = re.compile(r"\s*(?:\+|,|&|;|\band\b)\s*")
 """What stands between cards of different kinds."""
 
 
-def stated_gpus(row: PublishedRow, notes: list[str]) -> tuple[str, int]:
+def stated_gpus(row: PublishedRow) -> Noted[tuple[str, int]]:
     """GPUs and how many of them, as `MachineSpec` takes them.
 
     A cell that is one card's name is as many of it as `gpu_count` says. Else it names card by card,
@@ -20,7 +21,6 @@ def stated_gpus(row: PublishedRow, notes: list[str]) -> tuple[str, int]:
 
     Args:
         row: with `gpu` and `gpu_count`.
-        notes: takes a sentence on what was not as stated.
 
     Raises:
         UnknownName: the first is no card of the catalogue.
@@ -28,31 +28,30 @@ def stated_gpus(row: PublishedRow, notes: list[str]) -> tuple[str, int]:
     stated, stated_count = row.gpu, row.gpu_count
     alike = max(stated_count or 1, 1)
     if not stated or stated.casefold() == NO_GPU:
-        return NO_GPU, alike
+        return Noted((NO_GPU, alike))
     try:
         card = gpu_named(stated)
     except UnknownName:
-        cards = _cards(stated, notes)
+        cards = _cards(stated)
     else:
         if len(_parts(stated)) > 1:
-            cards = _cards(stated, notes)  # one name for all of them leaves some out
+            cards = _cards(stated)  # one name for all of them leaves some out
         elif card.count == 1:
-            notes.extend(card.notes)
-            return card.row.name, alike
+            return Noted((card.row.name, alike), tuple(card.notes))
         else:
-            notes.extend(card.notes)
-            cards = [(card.count, card.row.name)]
-    words = MIXED.join(f"{count}x {name}" if count > 1 else name for count, name in cards)
-    total = sum(count for count, _ in cards)
+            cards = Noted([(card.count, card.row.name)], tuple(card.notes))
+    words = MIXED.join(f"{count}x {name}" if count > 1 else name for count, name in cards.value)
+    total = sum(count for count, _ in cards.value)
     if total == 1:
-        notes.append(f"GPU {stated!r} is taken as {words}")
-        return words, alike
-    if stated_count not in (None, total):
-        notes.append(f"{stated!r} names {total} GPUs where gpu_count is {stated_count}: {words}")
-    return words, 1
+        note = f"GPU {stated!r} is taken as {words}"
+        return Noted((words, alike), (*cards.notes, note))
+    if stated_count in (None, total):
+        return Noted((words, 1), cards.notes)
+    note = f"{stated!r} names {total} GPUs where gpu_count is {stated_count}: {words}"
+    return Noted((words, 1), (*cards.notes, note))
 
 
-def _cards(stated: str, notes: list[str]) -> list[tuple[int, str]]:
+def _cards(stated: str) -> Noted[list[tuple[int, str]]]:
     """Count and name of each kind of card, in their order.
 
     Raises:
@@ -68,9 +67,10 @@ def _cards(stated: str, notes: list[str]) -> list[tuple[int, str]]:
             unknown.append(part)
             if not cards:
                 raise
-    if unknown:
-        notes.append(f"{', '.join(unknown)} in {stated!r} is no GPU of the catalogue: left out")
-    return cards
+    if not unknown:
+        return Noted(cards)
+    note = f"{', '.join(unknown)} in {stated!r} is no GPU of the catalogue: left out"
+    return Noted(cards, (note,))
 
 
 def _parts(stated: str) -> list[str]:

@@ -7,6 +7,7 @@ import numpy as np
 
 from advisor.errors import UnknownName
 from advisor.evidence.published.gpus import stated_gpus
+from advisor.evidence.published.noted import Noted
 from advisor.evidence.published.row import PublishedRow
 from advisor.machine import from_catalog
 from advisor.machine.catalog import find_host
@@ -18,31 +19,27 @@ from advisor.runtimes.expert_offloading import EXPERT_STREAMING
 from advisor.units import GB
 
 
-def stated_machine(row: PublishedRow, notes: list[str]) -> MachineSpec:
-    """Machine as stated, its RAM size aside.
-
-    Args:
-        row: of a measurement file.
-        notes: gets what stands in for what was not stated.
-    """
-    gpu, count = (NO_GPU, 1) if row.category == "cpu" else stated_gpus(row, notes)
-    cpu = _known_cpu(row, notes)
-    gen = row.pcie_gen
+def stated_machine(row: PublishedRow) -> Noted[MachineSpec]:
+    """Machine as stated, its RAM size aside; defaults are noted."""
+    gpus = Noted((NO_GPU, 1)) if row.category == "cpu" else stated_gpus(row)
+    gpu, count = gpus.value
+    cpu = _known_cpu(row)
     disk_gbs, disk = _drive(row)
-    return MachineSpec(
+    machine = MachineSpec(
         gpu=gpu,
         gpu_count=count,
-        cpu=cpu,
-        ram_gbs=_ram_gbs(row, cpu),
+        cpu=cpu.value,
+        ram_gbs=_ram_gbs(row, cpu.value),
         ram_channels=row.ram_channels,
         ram_mts=row.ram_mts,
-        cores=_cores(row, cpu),
+        cores=_cores(row, cpu.value),
         pcie_gbs=row.h2d_gbs,
-        pcie_gen=gen,
+        pcie_gen=row.pcie_gen,
         pcie_lanes=row.pcie_lanes,
         disk=disk,
         disk_gbs=disk_gbs,
     )
+    return Noted(machine, (*gpus.notes, *cpu.notes))
 
 
 UNLIMITED_RAM_GIB = 100_000.0
@@ -55,35 +52,36 @@ SERVERS_GIB = 256.0
 """RAM of a server that offloads and does not state it [GiB]; assumed."""
 
 
-def ram_gib(row: PublishedRow, runtime: Runtime, notes: list[str]) -> float:
+def ram_gib(row: PublishedRow, runtime: Runtime) -> Noted[float]:
     """RAM stated beside the processor or in the note, else a default [GiB].
 
     Args:
         row: of a measurement file.
         runtime: that ran it.
-        notes: gets what stands in for what was not stated.
     """
     said = f"{row.cpu} {row.source_note}"
     if runtime.computes_in_ram:
-        return _for_pages(said, notes) if row.category == "nvme" else UNLIMITED_RAM_GIB
+        return _for_pages(said) if row.category == "nvme" else Noted(UNLIMITED_RAM_GIB)
     found = re.search(r"(\d+(?:\.\d+)?) ?(GB|TB)(?! ?/s)", said)
     if found:
         size = float(found.group(1)) * (1024.0 if found.group(2) == "TB" else 1.0)
-        return min(max(size, 1.0), 100_000.0)
+        return Noted(min(max(size, 1.0), 100_000.0))
     at_home = runtime.engine == EXPERT_STREAMING.engine
     usual = AT_HOME_GIB if at_home else SERVERS_GIB
-    if row.category not in ("resident", "batched"):
-        notes.append(f"RAM is not stated: {usual:g} GiB stand in")
-    return usual
+    needed = row.category not in ("resident", "batched")
+    return Noted(usual, (_assumed(usual),) if needed else ())
 
 
-def _for_pages(said: str, notes: list[str]) -> float:
+def _assumed(size: float) -> str:
+    return f"RAM is not stated: {size:g} GiB stand in"
+
+
+def _for_pages(said: str) -> Noted[float]:
     """Of what is computed in place, only a drive's pages depend on RAM [GiB]."""
     found = re.search(r"(\d+(?:\.\d+)?) ?GB(?! ?/s)", said)
     if found:
-        return min(max(float(found.group(1)), 1.0), 4096.0)
-    notes.append(f"RAM is not stated: {BESIDE_A_DRIVE_GIB:g} GiB stand in")
-    return BESIDE_A_DRIVE_GIB
+        return Noted(min(max(float(found.group(1)), 1.0), 4096.0))
+    return Noted(BESIDE_A_DRIVE_GIB, (_assumed(BESIDE_A_DRIVE_GIB),))
 
 
 STAND_INS = (
@@ -103,22 +101,21 @@ GENERIC = "generic"
 """Vendor of platforms that are typical of a kind, no product."""
 
 
-def _known_cpu(row: PublishedRow, notes: list[str]) -> str | None:
+def _known_cpu(row: PublishedRow) -> Noted[str | None]:
     stated = row.cpu
     if not stated:
-        return None
-    found = _host_called(stated)
-    if found is None:
+        return Noted(None)
+    host = _host_called(stated)
+    if host is None:
         kinds = (name for words, name in STAND_INS if re.search(words, stated.casefold()))
         name = next(kinds, TYPICAL_HOST)
-        notes.append(f"CPU {stated!r} is not in the catalogue: {name} stands in")
-        return name
-    if found.bandwidth_gbs is None and not (row.ram_bw_gbs or row.ram_mts):
-        notes.append(f"{found.name}: RAM bandwidth not published, a typical desktop stands in")
-        return None
-    if found.vendor == GENERIC and stated.casefold() not in _spellings(found):
-        notes.append(f"CPU {stated!r} is taken as {found.name}")
-    return found.name
+        return Noted(name, (f"CPU {stated!r} is not in the catalogue: {name} stands in",))
+    if host.bandwidth_gbs is None and not (row.ram_bw_gbs or row.ram_mts):
+        note = f"{host.name}: RAM bandwidth not published, a typical desktop stands in"
+        return Noted(None, (note,))
+    if host.vendor == GENERIC and stated.casefold() not in _spellings(host):
+        return Noted(host.name, (f"CPU {stated!r} is taken as {host.name}",))
+    return Noted(host.name)
 
 
 def _spellings(row: HostRow) -> list[str]:

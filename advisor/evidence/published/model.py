@@ -5,6 +5,7 @@ import re
 from contextlib import suppress
 
 from advisor.errors import AdvisorError, InputError, UnknownName
+from advisor.evidence.published.noted import Noted
 from advisor.evidence.published.row import PublishedRow
 from advisor.model import catalog
 from advisor.model.architecture import Architecture
@@ -40,46 +41,43 @@ USUAL_ACTIVE = 0.05
 billion, GLM-5.2 40 of 744, Qwen3.5 17 of 397, Kimi K2 32 of 1000."""
 
 
-def stated_model(row: PublishedRow, runtime: Runtime, notes: list[str]) -> Model:
+def stated_model(row: PublishedRow, runtime: Runtime) -> Noted[Model]:
     """Model in the stated format and size.
 
     Args:
         row: of a measurement file.
         runtime: that ran it.
-        notes: gets what stands in for what was not stated.
 
     Raises:
         AdvisorError: neither a known model nor its parameters.
     """
     size = row.model_size_gib
-    arch = _architecture(row, runtime, notes)
+    arch = _architecture(row, runtime)
     form = None
     if not runtime.computes_in_ram:
         form = _frameworks_format(row, runtime)
         size = size or _file_gib(row)
-    form = form or _nearest(row.quant, size, arch.params, notes)
-    found = catalog.in_format(arch, form)
-    return scaled(found, size * GIB) if size else found
+    stored = Noted(form) if form else _nearest(row.quant, size, arch.value.params)
+    model = catalog.in_format(arch.value, stored.value)
+    return Noted(scaled(model, size * GIB) if size else model, (*arch.notes, *stored.notes))
 
 
-def _architecture(row: PublishedRow, runtime: Runtime, notes: list[str]) -> Architecture:
+def _architecture(row: PublishedRow, runtime: Runtime) -> Noted[Architecture]:
     name, params = row.model, row.params_b
     if not name and not params:
         raise InputError("The row names no model and no params_b; one of them is needed.")
     known = _known(name)
     if known is not None and _agrees(known.architecture, params):
-        notes.extend(known.notes[:1] if known.taken_as else ())
-        return known.architecture
+        return Noted(known.architecture, tuple(known.notes[:1]) if known.taken_as else ())
     if not params:
-        found = named(name)
-        notes.extend(found.notes)
-        return found.architecture
+        stand_in = named(name)
+        return Noted(stand_in.architecture, tuple(stand_in.notes))
     active = row.active_params_b
     if active is None and _ran_as_experts(row, runtime):
         active = USUAL_ACTIVE * params
     made = of_size(name or "A model", _stated_size(row, params, active))
-    notes.append(f"{made.name} is not known by its name: its size stands in, in {made.source}")
-    return made
+    note = f"{made.name} is not known by its name: its size stands in, in {made.source}"
+    return Noted(made, (note,))
 
 
 def _known(name: str) -> NamedModel | None:
@@ -120,28 +118,26 @@ def _file_gib(row: PublishedRow) -> float | None:
     return float(found.group(1)) * GB / GIB if found else None
 
 
-def _nearest(said: str, size: float | None, params: float, notes: list[str]) -> str:
+def _nearest(said: str, size: float | None, params: float) -> Noted[str]:
     """The catalogue's format that a spelling names, or the one of about so many bits a weight."""
     known = catalog.model_formats()
     folded = said.casefold()
     for name in sorted(known, key=len, reverse=True):
         if re.search(rf"(^|[^a-z0-9]){re.escape(name.casefold())}($|[^a-z0-9])", folded):
-            return name
+            return Noted(name)
     for pattern, name in SPELLINGS:
         if re.search(pattern, folded):
-            notes.append(f"format {said!r} is taken as {name}")
-            return name
+            return Noted(name, (f"format {said!r} is taken as {name}",))
     with suppress(UnknownName):
         form = format_meant(said, known, remark=True).name
-        notes.append(f"format {said!r} is taken as {form}")
-        return form
+        return Noted(form, (f"format {said!r} is taken as {form}",))
     bits = size * GIB * 8 / params if size else _leading_bits(folded)
     near = min(
         ("IQ1_S", "IQ2_XS", "Q3_K_M", "Q4_K_M", "Q5_K_M", "Q6_K", "Q8_0", "F16"),
         key=lambda name: abs(TYPICAL_BITS[name] - bits),
     )
-    notes.append(f"format {said or 'not stated'!r} is taken as {near}, {bits:.1f} bits a weight")
-    return near
+    note = f"format {said or 'not stated'!r} is taken as {near}, {bits:.1f} bits a weight"
+    return Noted(near, (note,))
 
 
 TYPICAL_BITS = {

@@ -20,10 +20,11 @@ from advisor.evidence.published.batch import SERVER, batch, guessed_batch, kept_
 from advisor.evidence.published.engines import IK_COPYING, IK_GRAPH, engine
 from advisor.evidence.published.machine import ram_gib, stated_machine
 from advisor.evidence.published.model import stated_model
+from advisor.evidence.published.noted import Noted
 from advisor.evidence.published.row import PublishedRow
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
-from advisor.machine.spec import NO_GPU
+from advisor.machine.spec import NO_GPU, MachineSpec
 from advisor.model.model import Model
 from advisor.runtimes import IK_LLAMA_CPP, KTRANSFORMERS, LLAMA_CPP, VLLM, Runtime
 from advisor.units import Array
@@ -150,72 +151,114 @@ def understood(row: PublishedRow) -> Case:
     category = row.category
     if category not in STRATEGIES:
         raise InputError(f"category {category!r} is no inference run; nothing to predict.")
-    notes: list[str] = []
-    runtime, strategy = _runtime(row, category, notes), STRATEGIES[category]
-    model = run_notes.in_fork_format(row, stated_model(row, runtime, notes))
-    inputs = stated_machine(row, notes)
-    inputs = replace(inputs, ram_gb=ram_gib(row, runtime, notes))
-    replicas = run_settings.replicas(row)
-    if replicas > 1:
-        inputs = replace(inputs, gpu_count=max(inputs.gpu_count // replicas, 1))
-        notes.append(f"{replicas} copies of the model share the requests")
-    if strategy is PlacementStrategy.GPU_RESIDENT and strategy not in runtime.strategies:
-        notes.append(f"{runtime.name} keeps no weights on the GPU: RAM holds them")
-        strategy = PlacementStrategy.CPU_OFFLOAD
-    if row.gpu.casefold() == NO_GPU:
-        runtime, strategy = _without_gpu(runtime, strategy, notes)
-    where = machine(inputs)
+    named = _runtime(row, category)
+    stated = stated_model(row, named.value)
+    model = run_notes.in_fork_format(row, stated.value)
+    parts = _machine(row, named.value)
+    engines = _placed(row, named.value, STRATEGIES[category])
+    runtime, strategy = engines.value
+    where = machine(parts.value)
     if runtime.computes_in_ram:
-        chosen = _settings(row, category, model)
-        prompt, work = run_notes.requests(row)
-        guessed = False
+        request = Noted(_split_request(row, category, model))
     else:
-        chosen = run_settings.settings(row, category, model, runtime)
-        asked = run_settings.workload(row, runtime)
-        chosen = kept_where_all_fits(model, where, asked, runtime, chosen)
-        users = batch(row, model, where, asked, runtime, strategy, chosen, notes) / replicas
-        users = max(users, 1.0)
-        prompt = work = replace(asked, users=users)
-        guessed = users > 1 and not row.batch and runtime.key != SERVER
+        request = _batch_request(row, category, model, where, runtime, strategy)
     return Case(
         model=model,
         machine=where,
-        prompt=prompt,
-        work=work,
+        prompt=request.value.prompt,
+        work=request.value.work,
         runtime=runtime,
         strategy=strategy,
-        settings=chosen,
+        settings=request.value.settings,
         backend=run_notes.backend(row),
         build=run_notes.build(row),
-        notes=tuple(notes),
-        guessed=guessed,
-        replicas=float(replicas),
+        notes=tuple(
+            note for noted in (named, stated, parts, engines, request) for note in noted.notes
+        ),
+        guessed=request.value.guessed,
+        replicas=float(run_settings.replicas(row)),
     )
 
 
-def _runtime(row: PublishedRow, category: str, notes: list[str]) -> Runtime:
-    stated = row.runtime
-    found = engine(stated, category)
-    if found is IK_LLAMA_CPP and "split mode graph" in row.source_note:
-        return IK_GRAPH
-    if found is IK_LLAMA_CPP and run_notes.copies_experts(row):
-        return IK_COPYING
-    if found is not None:
-        return LLAMA_CPP if found is KTRANSFORMERS and not row.gpu else found
+def _runtime(row: PublishedRow, category: str) -> Noted[Runtime]:
+    """Engine that a row names, else the one whose way of reading it is likeliest."""
+    known = engine(row.runtime, category)
+    if known is IK_LLAMA_CPP and "split mode graph" in row.source_note:
+        return Noted(IK_GRAPH)
+    if known is IK_LLAMA_CPP and run_notes.copies_experts(row):
+        return Noted(IK_COPYING)
+    if known is not None:
+        return Noted(LLAMA_CPP if known is KTRANSFORMERS and not row.gpu else known)
     nearest = VLLM if category in STREAMING else LLAMA_CPP
-    if stated:
-        notes.append(f"{stated} is not modelled: read as {nearest.name} does")
-    return nearest
+    note = f"{row.runtime} is not modelled: read as {nearest.name} does"
+    return Noted(nearest, (note,) if row.runtime else ())
 
 
-def _without_gpu(
-    runtime: Runtime, strategy: PlacementStrategy, notes: list[str]
-) -> tuple[Runtime, PlacementStrategy]:
-    """Where a row says that there is no GPU, cores read the model where it lies."""
-    if runtime.key != LLAMA_CPP.key:
-        notes.append(f"{runtime.name} needs a GPU: read as {LLAMA_CPP.name} does")
+def _machine(row: PublishedRow, runtime: Runtime) -> Noted[MachineSpec]:
+    """Machine of each copy of the model."""
+    stated, ram = stated_machine(row), ram_gib(row, runtime)
+    parts = replace(stated.value, ram_gb=ram.value)
+    replicas = run_settings.replicas(row)
+    if replicas == 1:
+        return Noted(parts, (*stated.notes, *ram.notes))
+    note = f"{replicas} copies of the model share the requests"
+    parts = replace(parts, gpu_count=max(parts.gpu_count // replicas, 1))
+    return Noted(parts, (*stated.notes, *ram.notes, note))
+
+
+def _placed(
+    row: PublishedRow, runtime: Runtime, strategy: PlacementStrategy
+) -> Noted[tuple[Runtime, PlacementStrategy]]:
+    """Engine and placement that a row can have had.
+
+    Where it says that there is no GPU, cores read the model where it lies.
+    """
+    notes: tuple[str, ...] = ()
     resident = strategy is PlacementStrategy.GPU_RESIDENT
-    return LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD if resident else strategy
+    if resident and strategy not in runtime.strategies:
+        notes += (f"{runtime.name} keeps no weights on the GPU: RAM holds them",)
+        strategy = PlacementStrategy.CPU_OFFLOAD
+    if row.gpu.casefold() != NO_GPU:
+        return Noted((runtime, strategy), notes)
+    if runtime.key != LLAMA_CPP.key:
+        notes += (f"{runtime.name} needs a GPU: read as {LLAMA_CPP.name} does",)
+    return Noted((LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD if resident else strategy), notes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowRequest:
+    """Request of a row, and the split it ran with; fields as those of `Case`."""
+
+    settings: Settings
+    prompt: Workload
+    work: Workload
+    guessed: bool = False
+
+
+def _split_request(row: PublishedRow, category: str, model: Model) -> RowRequest:
+    """Request to an engine that divides the model between GPU and processor."""
+    prompt, work = run_notes.requests(row)
+    return RowRequest(settings=_settings(row, category, model), prompt=prompt, work=work)
+
+
+def _batch_request(
+    row: PublishedRow,
+    category: str,
+    model: Model,
+    where: Machine,
+    runtime: Runtime,
+    strategy: PlacementStrategy,
+) -> Noted[RowRequest]:
+    """Request to a framework or a server, with its batch."""
+    work = run_settings.workload(row, runtime)
+    settings = run_settings.settings(row, category, model, runtime)
+    settings = kept_where_all_fits(model, where, work, runtime, settings)
+    sequences = batch(row, model, where, work, runtime, strategy, settings)
+    users = max(sequences.value / run_settings.replicas(row), 1.0)
+    work = replace(work, users=users)
+    guessed = users > 1 and not row.batch and runtime.key != SERVER
+    request = RowRequest(settings=settings, prompt=work, work=work, guessed=guessed)
+    return Noted(request, sequences.notes)
 
 
 def _settings(row: PublishedRow, category: str, model: Model) -> Settings:
