@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
+from advisor.advice.fresh_prices import CALLS, kept
 from advisor.catalog.csv_tables import DATA, read
 
 
@@ -29,8 +30,9 @@ class ApiPriceRow:
 
 @cache
 def api_price_rows() -> Mapping[str, tuple[ApiPriceRow, ...]]:
-    """Rows by the model's name in the catalogue."""
+    """Rows by the model's name in the catalogue; what was fetched again stands for what was not."""
+    fresh = {(row.provider, row.model_id): row for row in kept(CALLS, ApiPriceRow)}
     rows: dict[str, list[ApiPriceRow]] = {}
     for row in read(DATA / "prices/api_prices.csv", ApiPriceRow):
-        rows.setdefault(row.model, []).append(row)
+        rows.setdefault(row.model, []).append(fresh.get((row.provider, row.model_id), row))
     return {model: tuple(found) for model, found in rows.items()}

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
+from advisor.advice.fresh_prices import RENTS, kept, without
 from advisor.advice.price_dates import months_between
 from advisor.advice.price_rows import LAUNCH, PriceRow, price_rows
 from advisor.machine.catalog import find_gpu, machine_rows
@@ -92,7 +93,12 @@ def _price_of(row: MachineRow) -> PriceRow:
 
 @cache
 def rent_rows() -> tuple[PriceRow, ...]:
-    """Machines for rent that are not taken away, the cheapest first."""
-    rows = [row for row in price_rows() if row.kind == "rent" and not row.spot]
+    """Machines for rent that are not taken away, the cheapest first; of providers that were asked
+    again their prices of that day alone.
+    """
+    fresh = kept(RENTS, PriceRow)
+    rows = [row for row in price_rows() if row.kind == "rent"]
     clouds = [_price_of(row) for row in machine_rows().values() if row.per == "hour" and row.usd]
-    return tuple(sorted((*rows, *clouds), key=lambda row: row.usd))
+    older = without((*rows, *clouds), (row.provider for row in fresh))
+    lasting = (row for row in (*fresh, *older) if not row.spot)
+    return tuple(sorted(lasting, key=lambda row: row.usd))

@@ -28,6 +28,7 @@ from advisor.cli import (
     machine,
     many_users,
     options,
+    prices,
     probe,
     recompute,
     report,
@@ -108,6 +109,7 @@ def parser() -> argparse.ArgumentParser:
     report.add(commands)
     calibration.add(commands)
     machine.add(commands)
+    prices.add(commands)
     dashboard.add(commands)
     return top
 

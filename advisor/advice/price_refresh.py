@@ -1,0 +1,166 @@
+"""Fetch rents with gpuhunt and prices of APIs with genai-prices, within a time limit.
+
+Both packages are extras (`prices`). Whatever fails, the prices there are stay.
+"""
+
+import threading
+from collections.abc import Callable, Iterable
+from datetime import date
+from importlib import import_module
+from typing import Any, Protocol, TypeVar
+
+from advisor.advice.api_prices import ApiPriceRow, api_price_rows
+from advisor.advice.price_rows import PriceRow
+from advisor.errors import NetworkError, UnknownName
+from advisor.machine.catalog import find_gpu
+from advisor.units import GIB
+
+ANSWER = TypeVar("ANSWER")
+ABSURD = 1000.0
+"""No GPU is rented for so much an hour, and no million tokens cost it [USD]."""
+MOST_GPUS = 8
+"""GPUs of one machine; more are several."""
+
+
+class ListedMachine(Protocol):
+    """A machine as gpuhunt lists it; `price` in USD an hour, `gpu_memory` in GB of each."""
+
+    provider: str
+    instance_name: str
+    price: float
+    gpu_count: int
+    gpu_name: str | None
+    gpu_memory: float | None
+    spot: bool
+
+
+TokenPrices = Callable[[str, str], tuple[float, float] | None]
+"""From provider and model to its price of a million tokens, sent and answered [USD]."""
+
+
+def within(seconds: float, fetch: Callable[[], ANSWER], what: str) -> ANSWER:
+    """What somebody else's code fetches, unless it takes too long.
+
+    Args:
+        seconds: that it may take [s].
+        fetch: asks the network.
+        what: for the message.
+
+    Raises:
+        NetworkError: it failed in whatever way, or is not done in time.
+    """
+    answers: list[ANSWER] = []
+    failures: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            answers.append(fetch())
+        except Exception as error:  # noqa: BLE001 - other people's code, asking other people's servers
+            failures.append(error)
+
+    # A daemon: a server that never answers must not keep the program from ending.
+    worker = threading.Thread(target=run, daemon=True)
+    worker.start()
+    worker.join(seconds)
+    if answers:
+        return answers[0]
+    why = f"{failures[0]}"[:200] if failures else f"no answer within {seconds:g} s"
+    raise NetworkError(f"{what} gave no prices ({why}); those on record stay.")
+
+
+def rents_of(machines: Iterable[ListedMachine], today: date) -> tuple[PriceRow, ...]:
+    """The cheapest machine of each provider with so many of a GPU; GPUs that the catalogue does not
+    know, and absurd prices, are left out.
+
+    Args:
+        machines: as gpuhunt lists them.
+        today: the day on which it did.
+    """
+    cheapest: dict[tuple[str, str, int, bool], PriceRow] = {}
+    for machine in machines:
+        row = _rent(machine, today)
+        if row is None:
+            continue
+        key = (row.provider, row.gpu, row.gpu_count, row.spot)
+        if key not in cheapest or row.usd < cheapest[key].usd:
+            cheapest[key] = row
+    return tuple(cheapest.values())
+
+
+def _rent(machine: ListedMachine, today: date) -> PriceRow | None:
+    if not machine.gpu_name or not 1 <= machine.gpu_count <= MOST_GPUS:
+        return None
+    if not 0 < machine.price < ABSURD * machine.gpu_count:
+        return None
+    memory = machine.gpu_memory * GIB if machine.gpu_memory else None
+    try:
+        gpu = find_gpu(machine.gpu_name, memory)
+    except UnknownName:
+        return None
+    return PriceRow(
+        gpu=gpu.name, kind="rent", provider=machine.provider, instance=machine.instance_name,
+        condition="", gpu_count=machine.gpu_count, memory_gib=None, usd=machine.price,
+        currency="USD", per="hour", spot=machine.spot, date=today.isoformat(),
+        retrieved=today.isoformat(), source=f"gpuhunt, {machine.provider}",
+    )  # fmt: skip
+
+
+def calls_of(prices: TokenPrices, today: date) -> tuple[ApiPriceRow, ...]:
+    """Prices of today for the providers and models on record that still have one.
+
+    Args:
+        prices: of the package's newest list.
+        today: the day on which it was fetched.
+    """
+    rows = []
+    for known in (row for models in api_price_rows().values() for row in models):
+        price = prices(known.provider, known.model_id)
+        if price is not None and all(0 <= usd < ABSURD for usd in price):
+            rows.append(
+                ApiPriceRow(
+                    model=known.model, provider=known.provider, model_id=known.model_id,
+                    usd_per_mtok_in=price[0], usd_per_mtok_out=price[1],
+                    decode_tps=known.decode_tps, date=today.isoformat(),
+                    retrieved=today.isoformat(), source="genai-prices, fetched",
+                    speed_source=known.speed_source,
+                )
+            )  # fmt: skip
+    return tuple(rows)
+
+
+def by_gpuhunt() -> list[Any]:
+    """Machines with GPUs of all providers that gpuhunt asks without a login."""
+    return list(_package("gpuhunt").query(min_gpu_count=1))
+
+
+def by_genai_prices() -> TokenPrices:
+    """The newest list of genai-prices.
+
+    Raises:
+        NetworkError: the package is not installed.
+    """
+    package = _package("genai_prices")
+    with package.UpdatePrices() as update:
+        update.wait()
+
+    def price(provider: str, model: str) -> tuple[float, float] | None:
+        # Prices rise with the length of a request; a short one is the usual.
+        try:
+            sent, answered = (
+                package.calc_price(package.Usage(**tokens), model_ref=model, provider_id=provider)
+                for tokens in ({"input_tokens": 1000}, {"output_tokens": 1000})
+            )
+        except LookupError:
+            return None
+        return 1000.0 * float(sent.total_price), 1000.0 * float(answered.total_price)
+
+    return price
+
+
+def _package(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise NetworkError(
+            f"{name} is not installed: pip install 'offload-advisor[prices]'"
+        ) from error

@@ -1,0 +1,99 @@
+"""`prices`: whose prices of which day are used; `prices refresh` fetches them again."""
+
+import argparse
+import logging
+import sys
+from collections.abc import Iterable
+from datetime import UTC, date, datetime
+from typing import Any
+
+from advisor.advice.api_prices import ApiPriceRow, api_price_rows
+from advisor.advice.fresh_prices import CALLS, RENTS, keep
+from advisor.advice.machine_prices import rent_rows
+from advisor.advice.price_dates import is_stale
+from advisor.advice.price_refresh import by_genai_prices, by_gpuhunt, calls_of, rents_of, within
+from advisor.advice.price_rows import PriceRow, price_rows
+from advisor.cli.command import added, show
+from advisor.errors import InputError, NetworkError
+
+SECONDS = 60.0
+"""That each source may take, where nothing is typed [s]."""
+
+
+def add(commands: Any) -> None:
+    """The command and its action."""
+    parser = added(commands, "prices", prices, "whose prices of which day are used")
+    parser.add_argument(
+        "action", nargs="?", choices=("refresh",), help="fetch rents and API prices again"
+    )
+    parser.add_argument(
+        "--seconds", type=float, default=SECONDS, metavar="S",
+        help=f"that each source may take ({SECONDS:g})",
+    )  # fmt: skip
+
+
+def prices(args: argparse.Namespace) -> int | None:
+    """`prices` and `prices refresh`.
+
+    Raises:
+        InputError: no time to fetch in.
+    """
+    if not 0 < args.seconds <= 3600:
+        raise InputError(f"--seconds is {args.seconds:g}; allowed is 1 to 3,600.")
+    today = datetime.now(UTC).date()
+    if args.action == "refresh":
+        return _refresh(today, args.seconds)
+    answer = [
+        _counted("rents", rent_rows(), today),
+        _counted("for sale", [row for row in price_rows() if row.kind == "purchase"], today),
+        _counted("APIs", [row for rows in api_price_rows().values() for row in rows], today),
+    ]
+    show(args, answer, lambda: "\n".join(map(_line, answer)))
+    return None
+
+
+def _refresh(today: date, seconds: float) -> int:
+    """Each source by itself: where one is down the other's prices are new all the same."""
+    # The packages log whole tracebacks of what is said below in a sentence.
+    logging.disable(logging.CRITICAL)
+    fetched = 0
+    for name, what in (("gpuhunt", _rents), ("genai-prices", _calls)):
+        try:
+            print(f"{name}: {what(today, seconds)} prices of {today}.")
+            fetched += 1
+        except NetworkError as error:
+            print(f"advisor: {error}", file=sys.stderr)
+    logging.disable(logging.NOTSET)
+    return 0 if fetched else 2
+
+
+def _rents(today: date, seconds: float) -> int:
+    rows = rents_of(within(seconds, by_gpuhunt, "gpuhunt"), today)
+    if rows:
+        keep(RENTS, rows)
+    return len(rows)
+
+
+def _calls(today: date, seconds: float) -> int:
+    rows = calls_of(within(seconds, by_genai_prices, "genai-prices"), today)
+    if rows:
+        keep(CALLS, rows)
+    return len(rows)
+
+
+def _counted(what: str, rows: Iterable[PriceRow | ApiPriceRow], today: date) -> dict[str, Any]:
+    days = [row.date or row.retrieved for row in rows]
+    return {
+        "what": what,
+        "prices": len(days),
+        "oldest": min(days, default=None),
+        "newest": max(days, default=None),
+        "older_than_90_days": sum(is_stale(day, today) for day in days),
+    }
+
+
+def _line(answer: dict[str, Any]) -> str:
+    return (
+        f"{answer['what']:<9} {answer['prices']:>4} prices, {answer['oldest']} to "
+        f"{answer['newest']}, {answer['older_than_90_days']} older than 90 days"
+    )

@@ -1,0 +1,138 @@
+"""Prices fetched again, by recorded answers: what is taken of them, and what happens without."""
+
+import time
+from dataclasses import dataclass
+from datetime import date
+
+import pytest
+
+from advisor.advice import api_prices, machine_prices, price_refresh
+from advisor.advice.fresh_prices import CALLS, RENTS, keep, kept, place, plain, without
+from advisor.advice.price_refresh import calls_of, rents_of, within
+from advisor.advice.price_rows import PriceRow
+from advisor.cli.main import main
+from advisor.errors import NetworkError
+
+TODAY = date(2026, 11, 22)
+
+
+@dataclass
+class Listed:
+    """As gpuhunt 0.1.34's CatalogItem has it."""
+
+    provider: str
+    instance_name: str
+    price: float
+    gpu_count: int
+    gpu_name: str | None
+    gpu_memory: float | None
+    spot: bool = False
+
+
+RECORDED = [
+    Listed("vastai", "34563", 0.19, 1, "RTX3090", 24),
+    Listed("vastai", "99120", 0.24, 1, "RTX3090", 24),
+    Listed("vastai", "7001", 0.11, 1, "RTX3090", 24, spot=True),
+    Listed("runpod", "NVIDIA A100-SXM4-80GB", 1.49, 1, "A100", 80),
+    Listed("aws", "p5.48xlarge", 55.04, 8, "H100", 80),
+    Listed("aws", "m7i.large", 0.1, 0, None, None),
+    Listed("gcp", "ct5p", 4.2, 4, "v5p", 95),
+    Listed("lambdalabs", "typing error", 0.0, 1, "H100", 80),
+    Listed("lambdalabs", "typing error", 1e9, 1, "H100", 80),
+]
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path))
+    for cached in (machine_prices.rent_rows, api_prices.api_price_rows):
+        cached.cache_clear()
+    yield
+    for cached in (machine_prices.rent_rows, api_prices.api_price_rows):
+        cached.cache_clear()
+
+
+def test_the_cheapest_of_each_provider_is_taken_and_nonsense_is_not() -> None:
+    rows = rents_of(RECORDED, TODAY)
+    taken = {(row.provider, row.gpu, row.gpu_count, row.spot): row.usd for row in rows}
+    assert taken["vastai", "RTX 3090", 1, False] == 0.19
+    assert taken["vastai", "RTX 3090", 1, True] == 0.11
+    assert taken["aws", "H100 SXM", 8, False] == 55.04
+    assert ("lambdalabs", "H100 SXM", 1, False) not in taken
+    assert not any(gpu.startswith("v5p") for _, gpu, _, _ in taken)
+    assert {row.date for row in rows} == {"2026-11-22"}
+
+
+def test_what_was_fetched_stands_for_what_the_provider_asked_before() -> None:
+    before = {row.provider for row in machine_prices.rent_rows()}
+    assert "vast.ai" in before
+    keep(RENTS, rents_of(RECORDED, TODAY))
+    machine_prices.rent_rows.cache_clear()
+    after = machine_prices.rent_rows()
+    assert not {"vast.ai", "Vast.ai"} & {row.provider for row in after}
+    cheapest = next(row for row in after if row.gpu == "RTX 3090")
+    assert (cheapest.provider, cheapest.usd) == ("vastai", 0.19)
+    assert not any(row.spot for row in after)
+
+
+def test_providers_are_told_by_their_plain_names() -> None:
+    assert plain("Vast.ai") == plain("vastai") == plain("vast.ai")
+    assert plain("runpod (secure)") == "runpod"
+    assert plain("Amazon Web Services") == plain("aws")
+    rows = machine_prices.rent_rows()
+    assert without(rows, ()) == list(rows)
+
+
+def test_api_prices_of_today_stand_in_place_of_the_bundled_ones() -> None:
+    rows = calls_of(lambda provider, _: (0.5, 1.5) if provider == "openrouter" else None, TODAY)
+    assert rows
+    assert {row.provider for row in rows} == {"openrouter"}
+    keep(CALLS, rows)
+    api_prices.api_price_rows.cache_clear()
+    known = {row.provider: row for row in api_prices.api_price_rows()["DeepSeek-R1"]}
+    assert (known["openrouter"].usd_per_mtok_in, known["openrouter"].date) == (0.5, "2026-11-22")
+
+
+def test_a_damaged_file_is_left_aside() -> None:
+    keep(RENTS, rents_of(RECORDED, TODAY))
+    place(RENTS).write_text("gpu,usd\nRTX 3090,cheap\n")
+    assert kept(RENTS, PriceRow) == ()
+    machine_prices.rent_rows.cache_clear()
+    assert "vast.ai" in {row.provider for row in machine_prices.rent_rows()}
+
+
+def test_a_source_that_never_answers_is_not_waited_for() -> None:
+    with pytest.raises(NetworkError, match=r"no answer within 0.05 s\); those on record stay"):
+        within(0.05, lambda: time.sleep(5), "gpuhunt")
+
+
+def test_a_source_that_fails_is_said(monkeypatch, capsys) -> None:
+    def down(*_: object) -> None:
+        raise OSError("Name or service not known")
+
+    monkeypatch.setattr("advisor.cli.prices.by_gpuhunt", down)
+    monkeypatch.setattr("advisor.cli.prices.by_genai_prices", down)
+    assert main(["prices", "refresh", "--seconds", "5"]) == 2
+    said = capsys.readouterr().err
+    assert "gpuhunt gave no prices (Name or service not known); those on record stay." in said
+    assert "genai-prices gave no prices" in said
+    assert not place(RENTS).exists()
+
+
+def test_one_source_is_enough(monkeypatch, capsys) -> None:
+    def missing() -> object:
+        return price_refresh._package("no_such_package")
+
+    monkeypatch.setattr("advisor.cli.prices.by_gpuhunt", missing)
+    monkeypatch.setattr("advisor.cli.prices.by_genai_prices", lambda: lambda *_: (0.1, 0.2))
+    assert main(["prices", "refresh"]) == 0
+    printed = capsys.readouterr()
+    assert "pip install 'offload-advisor[prices]'" in printed.err
+    assert "genai-prices: " in printed.out
+    assert place(CALLS).exists()
+
+
+def test_the_command_says_how_old_prices_are(capsys) -> None:
+    assert main(["prices"]) == 0
+    assert "older than 90 days" in capsys.readouterr().out
+    assert main(["prices", "--seconds", "0"]) == 2
