@@ -1,8 +1,8 @@
-"""Transformers with Accelerate: 16 bits, one module after another, nothing overlapped.
+"""Transformers with Accelerate: 16 bits, one module after another, without overlap.
 
-Hooks move each module's weights from ordinary memory, or from a file through it, to the GPU just
+Hooks move each module's weights from pageable memory, or from a file through it, to the GPU just
 before its forward pass and drop them after (Accelerate's guide to big model inference, 2026-07-24:
-no prefetching yet). So every route adds to the time. Several GPUs hold the layers in turn, and one
+no prefetching yet). So the times of all routes add. Several GPUs hold the layers in turn, and one
 of them works at a time. The output head is the last block and lies outside with the last layers,
 unless it is tied to the token table.
 """
@@ -49,7 +49,7 @@ VERSION = "transformers 5.23 with accelerate 1.15"
 MEMORY_USED = 0.90
 """Share of free VRAM that `device_map="auto"` fills (accelerate, get_max_memory)."""
 SYSTEM_RAM = 2 * GIB
-"""RAM left to the system; assumed [B]."""
+"""RAM reserved for the system; assumed [B]."""
 
 
 Parts = Mapping[Location, Floats]
@@ -62,7 +62,7 @@ def place(
     """Placement by `device_map="auto"` under the command's limits.
 
     Raises:
-        Refusal: on a machine without a GPU, or on several.
+        Refusal: a machine without a GPU, or several machines.
     """
     needs_one_machine(machine, "Accelerate")
     limits = told(model, machine, work, strategy)
@@ -93,7 +93,7 @@ def place(
 
 
 def mapped(model: Model, limits: Mapping[Location, Array]) -> Parts:
-    """Where `device_map="auto"` puts each block under limits; a tied head lies with its table."""
+    """Placement by `device_map="auto"` under limits; a tied head is placed with its table."""
     *gpus, ram = limits.values()
     number = np.arange(len(blocks(model).sizes))
     edges = [np.zeros(()), *filled(model, gpus, ram), np.asarray(float(len(number)))]
@@ -106,10 +106,11 @@ def mapped(model: Model, limits: Mapping[Location, Array]) -> Parts:
 def told(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy
 ) -> dict[Location, Array]:
-    """Weight limits of each GPU and RAM for `max_memory`, in whole MiB [B].
+    """Weight limits of each GPU and of RAM for `max_memory`, in whole MiB [B].
 
-    Where the GPUs could hold everything, or RAM the rest, they get nothing: the comparison is then
-    with all of it outside. The table lies on the first GPU in any case, or none would compute.
+    Where the GPUs could hold the whole model, or RAM the rest, their limit is 0, so that the result
+    shows offloading of everything. The first GPU always has room for the token table, or no GPU
+    would compute.
     """
     sizes = blocks(model).sizes
     table = up(room_needed(sizes, keeps_room=True)[0])
@@ -131,10 +132,10 @@ def told(
 def rooms(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy
 ) -> list[Floats]:
-    """VRAM of each GPU for weights, beside a workspace and the cache that it will hold [B].
+    """VRAM of each GPU for weights, after its workspace and KV cache [B].
 
-    The first GPU computes the layers that lie outside and holds their cache; before it is known how
-    many these are, it keeps room for the cache of all.
+    The first GPU computes the layers outside the GPUs and holds their cache. As their number is not
+    known yet, it keeps room for the cache of all layers.
     """
     free = [gpu.memory.value * MEMORY_USED - ACTIVATIONS for gpu in machine.gpus]
     cache = model.kv_bytes(work.context, work.kv_type) * np.asarray(work.users, float)[..., None]
@@ -150,17 +151,17 @@ def rooms(
 
 
 def down(size: Array) -> Floats:
-    """Whole MiB within a size, none of a negative one [B]."""
+    """Size rounded down to whole MiB, at least 0 [B]."""
     return np.asarray(np.maximum(np.floor(np.asarray(size) / MIB), 0.0) * MIB)
 
 
 def up(size: Array) -> Floats:
-    """Whole MiB that hold a size [B]."""
+    """Size rounded up to whole MiB [B]."""
     return np.asarray(np.ceil(np.asarray(size) / MIB) * MIB)
 
 
 def layer_shares(model: Model, share: Floats) -> Floats:
-    """Those of the repeating layers among the shares of all blocks, shape (..., layers)."""
+    """Shares of the repeating layers among those of all blocks, shape (..., layers)."""
     return share[..., 1 : 1 + model.layers]
 
 
@@ -170,19 +171,21 @@ def on_gpus(places: Iterable[Location]) -> list[Location]:
 
 
 def passing(model: Model, parts: Parts) -> Array:
-    """The largest block outside the GPUs, which passes through the first of them [B]."""
+    """Largest block outside the GPUs, which passes through the first GPU [B]."""
     outside = parts[RAM] + parts[DISK] > 0
     return np.asarray(np.max(np.where(outside, blocks(model).sizes, 0.0), axis=-1))
 
 
 def as_published(model: Model, machine: Machine, settings: Settings, parts: Parts) -> Parts:
-    """Shares of the tiers as a run states them, parts of layers too; the head with the last layer.
+    """Shares of the memories as stated by a published run, fractions of layers included.
+
+    The head is placed with the last layer.
 
     Args:
-        model: the model.
-        machine: with one GPU at least; several share evenly.
+        model: model that is placed.
+        machine: machine with at least one GPU; several share evenly.
         settings: layers on the GPUs, layers on the drive, or both.
-        parts: where the blocks would lie by themselves, for what is not stated.
+        parts: automatic placement, for what the run does not state.
     """
     layers = {place: layer_shares(model, share) for place, share in parts.items()}
     kept = sum((layers[place] for place in on_gpus(parts)), start=np.zeros(()))
@@ -204,7 +207,7 @@ def as_published(model: Model, machine: Machine, settings: Settings, parts: Part
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
-    """One pass for the prompt and one for each token; copy, then compute."""
+    """One pass for the prompt and one for each token: copy, then compute."""
     return Phases(
         prefill=_pass(model, placement, work, prefill=True),
         decode=_pass(model, placement, work, prefill=False),
@@ -252,7 +255,7 @@ print(tokenizer.decode(model.generate(**prompt, max_new_tokens={output})[0]))"""
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
-    """The Python that does this."""
+    """Python code that runs the placement."""
     apple = machine.gpus[0].vendor == "Apple"
     held = {
         place: weight_bytes(model, placement, place) for place in (*on_gpus(placement.weights), RAM)

@@ -1,11 +1,11 @@
-"""DeepSpeed ZeRO-Inference: all weights outside, each layer copied ahead of its use.
+"""DeepSpeed ZeRO-Inference: all weights outside the GPUs, each layer copied ahead of its use.
 
 Stage 3 keeps every weight in RAM or on the drive and copies layer after layer to the GPU on a
-stream of its own, in the order it recorded, so a step takes the longest of drive, link and compute.
-A large batch shares each copy, which is what it is for. A cache that VRAM does not hold lies in
-RAM, and the processor attends to it there (DeepSpeedExamples, zero_inference/model-support.md at
-45b4b71, 2026-03-29); the copies wait for that. Each of several GPUs has sequences of its own and
-every layer in turn.
+separate stream, in the recorded order, so a step takes the longest of drive, link and compute. A
+large batch shares each copy, which is the purpose. A KV cache too large for VRAM is in RAM, where
+the processor computes attention (DeepSpeedExamples, zero_inference/model-support.md at 45b4b71,
+2026-03-29); the copies wait for that. Each of several GPUs computes every layer for sequences of
+its own.
 """
 
 import json
@@ -58,10 +58,10 @@ VERSION = "DeepSpeed 0.19.8 with transformers 5.23"
 MEMORY_USED = 0.92
 """Share of VRAM that PyTorch can allocate beside the CUDA context; assumed."""
 BUFFERED = 2
-"""Layers that pass through VRAM at a time: one used, one coming."""
+"""Layers in VRAM at a time: one in use, one being copied."""
 LIVE = 1e9
-"""Weights that pass through VRAM at most: modules are fetched one by one, and dropped when so many
-are there (`stage3_max_live_parameters`, its default)."""
+"""Most weights in VRAM at a time: modules are fetched one by one, and dropped from this number on
+(`stage3_max_live_parameters`, its default)."""
 
 
 NOTES = (
@@ -77,10 +77,10 @@ NOTES = (
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
-    """Every weight in RAM or on the drive, the cache in VRAM where it fits, else in RAM.
+    """All weights in RAM or on the drive, the KV cache in VRAM where it fits, else in RAM.
 
     Raises:
-        Refusal: on a machine without a GPU, on several, and where nothing is to be offloaded.
+        Refusal: a machine without a GPU, several machines, or a GPU-resident placement.
     """
     needs_one_machine(machine, "DeepSpeed")
     if strategy is PlacementStrategy.GPU_RESIDENT:
@@ -106,10 +106,10 @@ def place(
 
 
 def passing_bytes(model: Model, gpus: int) -> float:
-    """VRAM that weights pass through [B].
+    """VRAM for the weights that pass through [B].
 
-    Several GPUs that fetch together need each layer's experts as one, since their tokens choose
-    others (`set_z3_leaf_modules`); else modules come one by one.
+    Several GPUs that fetch together need all experts of a layer, since their tokens use different
+    ones (`set_z3_leaf_modules`); else modules come one by one.
     """
     layers = BUFFERED * float(np.max(model.layer_bytes))
     if gpus > 1 and model.has_experts:
@@ -118,7 +118,7 @@ def passing_bytes(model: Model, gpus: int) -> float:
 
 
 def largest_module(model: Model) -> float:
-    """Weights of the largest matrix; each expert has its own."""
+    """Number of weights of the largest matrix; each expert has its own matrices."""
     mixed = model.architecture.experts
     each = {Group.ROUTED_EXPERTS: mixed.total} if mixed else {}
     return max(tensor.params / each.get(tensor.group, 1) for tensor in model.architecture.tensors)
@@ -127,7 +127,7 @@ def largest_module(model: Model) -> float:
 def cache_in_ram(
     model: Model, machine: Machine, work: Workload, settings: Settings, workspace: Array
 ) -> Array:
-    """1 where the cache lies in RAM: as given, or because VRAM does not hold it; else 0."""
+    """1 where the KV cache is in RAM, by the settings or because VRAM is too small; else 0."""
     if settings.kv_in_ram is not None:
         return np.asarray(float(settings.kv_in_ram))
     cache = np.sum(model.kv_bytes(work.context, work.kv_type), axis=-1) * work.users
@@ -136,7 +136,7 @@ def cache_in_ram(
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
-    """One pass for the prompts of the whole batch, one for each token of all of them."""
+    """One pass for the prompts of the whole batch, and one for a token of every sequence."""
     return Phases(
         prefill=_pass(model, placement, machine, work, prefill=True),
         decode=_pass(model, placement, machine, work, prefill=False),
@@ -176,7 +176,7 @@ def _pass(
 
 
 def gathered(model: Model, gpus: int, moved: Array) -> tuple[Exchange, ...]:
-    """Each GPU gets the parts of a layer that the others brought, layer after layer."""
+    """Exchange of each layer's parts, which the GPUs copied separately."""
     if gpus == 1:
         return ()
     each = moved / model.layers * (gpus - 1) / gpus
@@ -185,16 +185,16 @@ def gathered(model: Model, gpus: int, moved: Array) -> tuple[Exchange, ...]:
 
 
 def each_gpu(machine: Machine, work: Workload) -> int:
-    """Sequences of each GPU."""
+    """Number of sequences of each GPU."""
     return math.ceil(float(work.users) / len(machine.gpus))
 
 
 def configuration(
     model: Model, placement: Placement, machine: Machine, work: Workload
 ) -> Mapping[str, object]:
-    """The JSON of stage 3 for this placement, as DeepSpeed's own run_model.py sets it.
+    """JSON configuration of stage 3 for this placement, as in DeepSpeed's run_model.py.
 
-    Sizes in elements but `buffer_size`, which must hold the largest weight matrix [elements].
+    Sizes are numbers of elements; `buffer_size` must hold the largest weight matrix.
     """
     square = 2 * model.architecture.hidden**2
     offload: dict[str, object] = {"device": "cpu", "pin_memory": True}
@@ -240,7 +240,7 @@ print(text.batch_decode(model.generate(**prompts, max_new_tokens={output})))"""
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
-    """JSON, script and launch line that do this; with the cache in RAM, DeepSpeed's own script."""
+    """JSON, script and launch line; with the cache in RAM, DeepSpeed's own script."""
     options = ["--disk-offload --offload-dir /local_nvme"]
     if placement.strategy is not PlacementStrategy.NVME_OFFLOAD:
         options = ["--cpu-offload"]

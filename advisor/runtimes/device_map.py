@@ -1,10 +1,9 @@
 """Placement of a Transformers model's blocks by `device_map="auto"`.
 
-It walks through the blocks in their order, token table first, head last, and fills the GPUs, then
-RAM, then the drive, never going back. On the first GPU and in RAM it keeps room for the largest
-block still to come, which will pass through there (`infer_auto_device_map` of accelerate 1.15,
-utils/modeling.py, and of transformers 5.23, integrations/accelerate.py). A tied head needs nothing
-beside its table.
+The blocks are placed in their order, token table first, head last: the GPUs are filled, then RAM,
+then the drive, without going back. The first GPU and RAM keep room for the largest later block,
+which will pass through them (`infer_auto_device_map` of accelerate 1.15, utils/modeling.py, and of
+transformers 5.23, integrations/accelerate.py). A tied head needs no room beyond its table.
 """
 
 from collections.abc import Sequence
@@ -17,18 +16,18 @@ from advisor.model.model import Floats, Model
 from advisor.units import Array
 
 TABLE, NORM, HEAD = "table", "norm", "head"
-"""Names of the blocks before and behind the layers, which are called by their numbers."""
+"""Names of the blocks before and after the layers; layers are named by their number."""
 SIXTEEN_BITS = 2.0
-"""Bytes of a weight of the final norm [B]."""
+"""Size of a weight of the final norm [B]."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Blocks:
-    """Blocks of a model that are never divided, in their order.
+    """Blocks of a model, which are never divided, in their order.
 
     Attributes:
-        names: of each.
-        sizes: of each, shape (blocks,) [B].
+        names: name of each block.
+        sizes: size of each block, shape (blocks,) [B].
     """
 
     names: tuple[str, ...]
@@ -36,7 +35,7 @@ class Blocks:
 
 
 def blocks(model: Model) -> Blocks:
-    """Token table, layers, final norm and head; without a head of its own where it is tied."""
+    """Token table, layers, final norm and head; no head where it is tied."""
     norm = sum(
         SIXTEEN_BITS * tensor.params
         for tensor in model.architecture.tensors
@@ -50,12 +49,12 @@ def blocks(model: Model) -> Blocks:
 
 
 def device_map(model: Model, gpus: Sequence[float], ram: float) -> dict[str, int | str]:
-    """The GPU of each block by its number, else "cpu" or "disk".
+    """Device of each block: number of the GPU, "cpu" or "disk".
 
     Args:
-        model: in 16 bits, as it is loaded.
-        gpus: what each GPU may hold of weights (`max_memory`) [B].
-        ram: what RAM may hold of them [B].
+        model: model in 16 bits, as loaded.
+        gpus: limit of each GPU for weights (`max_memory`) [B].
+        ram: limit of RAM for weights [B].
     """
     names = blocks(model).names
     devices: list[int | str] = [*range(len(gpus)), "cpu", "disk"]
@@ -69,12 +68,15 @@ def device_map(model: Model, gpus: Sequence[float], ram: float) -> dict[str, int
 
 
 def filled(model: Model, gpus: Sequence[Array], ram: Array) -> list[Floats]:
-    """The first block behind each GPU, and behind RAM; the last also holds what lies before it.
+    """Index of the first block after each GPU, and after RAM.
 
     Args:
-        model: in 16 bits, as it is loaded.
-        gpus: what each GPU may hold of weights, shape (...) [B].
-        ram: what RAM may hold of them, shape (...) [B].
+        model: model in 16 bits, as loaded.
+        gpus: limit of each GPU for weights, shape (...) [B].
+        ram: limit of RAM for weights, shape (...) [B].
+
+    Returns:
+        An array of shape (...) for each GPU, then for RAM.
     """
     sizes = blocks(model).sizes
     ends: list[Floats] = [np.zeros(())]
@@ -85,14 +87,14 @@ def filled(model: Model, gpus: Sequence[Array], ram: Array) -> list[Floats]:
 
 
 def balanced(sizes: Floats, gpus: Sequence[Array]) -> list[Array]:
-    """Limit of each GPU: with several, all but the last take at most an even part and 1.25 blocks.
+    """Limit of each GPU; of several, all but the last get at most an equal part and 1.25 blocks.
 
-    GPUs that may hold nothing do not count (transformers 5.23, integrations/accelerate.py,
+    GPUs with a limit of 0 do not count (transformers 5.23, integrations/accelerate.py,
     `get_balanced_memory`).
 
     Args:
-        sizes: of all blocks, shape (blocks,) [B].
-        gpus: what each may hold, shape (...) [B].
+        sizes: size of each block, shape (blocks,) [B].
+        gpus: limit of each GPU, shape (...) [B].
     """
     count = sum((np.asarray(limit) > 0 for limit in gpus), start=np.zeros(()))
     even = sizes.sum() // np.maximum(count, 1.0) + int(1.25 * sizes.max())
@@ -100,13 +102,13 @@ def balanced(sizes: Floats, gpus: Sequence[Array]) -> list[Array]:
 
 
 def blocks_that_fit(sizes: Floats, limit: Array, *, start: Array = 0.0, keeps_room: bool) -> Floats:
-    """The first block that a device does not hold any more.
+    """Index of the first block that no longer fits a device.
 
     Args:
-        sizes: of all blocks, shape (blocks,) [B].
-        limit: what the device may hold, shape (...) [B].
-        start: the first block that it is offered, shape (...).
-        keeps_room: the device lets later blocks pass, and keeps room for the largest of them.
+        sizes: size of each block, shape (blocks,) [B].
+        limit: limit of the device, shape (...) [B].
+        start: index of the first block for this device, shape (...).
+        keeps_room: the device keeps room for the largest later block, which passes through it.
     """
     first = np.asarray(start, dtype=float)
     needed = room_needed(sizes, start=first, keeps_room=keeps_room)
@@ -116,12 +118,12 @@ def blocks_that_fit(sizes: Floats, limit: Array, *, start: Array = 0.0, keeps_ro
 
 
 def room_needed(sizes: Floats, *, start: Array = 0.0, keeps_room: bool) -> Floats:
-    """What a device must hold to take each block and all from `start` on, shape (..., blocks) [B].
+    """Room for all blocks from `start` up to and including each block, shape (..., blocks) [B].
 
     Args:
-        sizes: of all blocks, shape (blocks,) [B].
-        start: the first block that it is offered, shape (...).
-        keeps_room: it keeps room for the largest block that follows.
+        sizes: size of each block, shape (blocks,) [B].
+        start: index of the first block for this device, shape (...).
+        keeps_room: the device keeps room for the largest later block.
     """
     totals = np.append(0.0, np.cumsum(sizes))
     following = np.append(np.maximum.accumulate(sizes[::-1])[::-1][1:], 0.0)

@@ -1,10 +1,10 @@
 """Expert offloading engines: routed experts fetched on demand.
 
-Dense parts and the cache stay with the processor that computes; of the experts, as many as fit are
-kept there too. The others come over the link from RAM, or from a drive that is read directly, with
-RAM as one more cache. Some leave what is in RAM to the processor's cores (colibri), others bring it
-to the GPU (Mixtral-offloading, flash-moe, ds4); without a GPU the cores compute everything. None is
-offered here, since each runs a few models of its own.
+Dense parts and the cache are with the processor that computes, and with them as many experts as
+fit. The others come over the link from RAM, or from a drive with direct reads, with RAM as a second
+cache. Some engines compute experts in RAM on the processor's cores (colibri), others copy them to
+the GPU (Mixtral-offloading, flash-moe, ds4); without a GPU the cores compute everything. No engine
+is offered, since each runs only a few models.
 """
 
 from dataclasses import replace
@@ -33,27 +33,27 @@ from advisor.units import GIB, Array
 
 VERSION = "engines of their own; no command is given"
 POPULARITY = 0.6
-"""Exponent of the cached share of experts that is the share of requests which hit: some experts are
-asked for more often. Published: 12 % of requests with a share of 0.05, 38 % with 0.23, 45 % with
-0.17 (colibri, docs/benchmarks.md); 46 and 60 % with 2 and 4 of 8 (arXiv 2312.17238, table 2)."""
+"""Exponent a in hit share = (cached share of experts) ^ a: some experts are used more often than
+others. Published hits: 12 % with a share of 0.05, 38 % with 0.23, 45 % with 0.17 (colibri,
+docs/benchmarks.md); 46 and 60 % with 2 and 4 of 8 (arXiv 2312.17238, table 2)."""
 MOST_CACHED = 0.5
-"""Share of experts that engines for small GPUs keep there at most: 4 of 8 by default
+"""Largest share of experts that engines for small GPUs cache there: 4 of 8 by default
 (https://github.com/dvmazur/mixtral-offloading, `offload_per_layer`)."""
 VRAM_USED = 0.9
-"""Share of VRAM that is filled; assumed."""
+"""Share of VRAM in use; assumed."""
 SYSTEM_RAM = 4 * GIB
-"""RAM left to the system and the engine beside a cache of experts; assumed [B]."""
+"""RAM reserved for the system and the engine beside a cache of experts; assumed [B]."""
 
 
 def becomes(form: str, machine: Machine) -> Becomes:
-    """Each engine has formats of its own; they are taken as they are."""
+    """The requested format: each engine has formats of its own."""
     return Becomes(format=form)
 
 
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
-    """Experts outside, everything else with the GPU, or in RAM where there is none."""
+    """Experts outside, everything else on the GPU, or in RAM without a GPU."""
     home = vram(0) if machine.gpus else RAM
     outside = DISK if strategy is PlacementStrategy.NVME_OFFLOAD else RAM
     everything, nothing = np.ones(model.layers), np.zeros(model.layers)
@@ -74,19 +74,19 @@ def place(
 
 
 def _experts(model: Model) -> float:
-    """All routed experts [B]."""
+    """Size of all routed experts [B]."""
     return float(np.sum(model.held[Group.ROUTED_EXPERTS]))
 
 
 def _in_ram(model: Model, machine: Machine) -> Array:
-    """RAM that keeps experts beside a drive [B]."""
+    """RAM for cached experts of a model on the drive [B]."""
     dense = 0.0 if machine.gpus else model.file_bytes - _experts(model)
     spare = np.maximum(machine.host.memory.value - SYSTEM_RAM - dense, 0.0)
     return 0.0 if machine.unified else spare
 
 
 def _in_vram(model: Model, machine: Machine, strategy: PlacementStrategy) -> Array:
-    """VRAM that keeps experts beside the dense parts [B]."""
+    """VRAM for cached experts, beside the dense parts [B]."""
     experts = _experts(model)
     most = experts if strategy is PlacementStrategy.NVME_OFFLOAD else MOST_CACHED * experts
     near = sum((gpu.memory.value * VRAM_USED for gpu in machine.gpus), start=np.zeros(()))
@@ -107,14 +107,14 @@ def schedule(
     """One pass for the prompt and one for each token.
 
     Args:
-        model: a mixture of experts.
-        placement: where it lies.
-        machine: where.
-        work: what is asked.
-        cached: experts are kept near for tokens to come.
-        whole: all experts of a layer are moved, not those that its tokens use.
-        ahead: the next layer's experts are guessed and moved beside the compute.
-        by_cores: the processor's cores compute the experts that VRAM does not keep.
+        model: mixture of experts.
+        placement: location of its parts.
+        machine: machine that runs the model.
+        work: request.
+        cached: experts stay cached for later tokens.
+        whole: all experts of a layer are moved; else only those that its tokens use.
+        ahead: the next layer's experts are predicted and moved while this layer is computed.
+        by_cores: the processor's cores compute the experts that are not in VRAM.
     """
     read, written = (_asked(model, placement, step(work)) for step in (prompt_step, token_step))
     one_pass = partial(_pass, model, placement, machine, work)
@@ -154,10 +154,10 @@ def _pass(
 
 
 def hit_share(cached: Array) -> Array:
-    """Share of requests for experts that a cache answers.
+    """Share of expert lookups that a cache serves.
 
     Args:
-        cached: share of all experts in it, 0 to 1.
+        cached: share of all experts in the cache, 0 to 1.
     """
     return np.asarray(np.clip(cached, 0.0, 1.0)) ** POPULARITY
 
@@ -165,13 +165,13 @@ def hit_share(cached: Array) -> Array:
 def _brought(
     placement: Placement, outside: Array, missed: Array, *, cores: bool
 ) -> tuple[Flow, ...]:
-    """What crosses the link, and what the drive is read for.
+    """Flows of experts over the link and from the drive.
 
     Args:
-        placement: where all lies.
-        outside: experts that VRAM does not keep [B].
-        missed: experts that RAM does not keep either [B].
-        cores: they go no further than RAM.
+        placement: location of the model's parts.
+        outside: experts to read that are not in VRAM [B].
+        missed: experts to read that are not in RAM either [B].
+        cores: experts stay in RAM, for the processor's cores.
     """
     if placement.strategy is not PlacementStrategy.NVME_OFFLOAD:
         return (Flow(route=Route.STREAMED, moved=outside * (not cores)),)
@@ -184,14 +184,14 @@ def _brought(
 def _computed(
     model: Model, machine: Machine, work: Workload, load: Load, *, beside: Array
 ) -> tuple[Flow, ...]:
-    """What the GPU computes, and what the cores do, one after the other.
+    """Flows computed by the GPU and by the cores, one after the other.
 
     Args:
-        model: a mixture of experts.
-        machine: where.
-        work: what is asked.
-        load: all that a step computes.
-        beside: share of the experts asked for that the GPU computes.
+        model: mixture of experts.
+        machine: machine that runs the model.
+        work: request.
+        load: load of the whole step.
+        beside: share of the used experts that the GPU computes.
     """
     if not machine.gpus:
         return (Flow(route=Route.IN_PLACE, load=load, kernels=kernels(model, work.users)),)
@@ -218,7 +218,7 @@ def _less(load: Load, part: Load) -> Load:
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
-    """No command: these engines are not offered, since each runs a few models of its own."""
+    """No command: these engines are not offered, since each runs only a few models."""
     return ""
 
 

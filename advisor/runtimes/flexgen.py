@@ -1,11 +1,11 @@
-"""FlexGen: one load of each layer for a whole block of sequences, and all streams side by side.
+"""FlexGen: each layer loaded once for a whole block of sequences, with all streams in parallel.
 
-A block is so many GPU batches of so many sequences; a layer's weights cross the link once for all
-of them. Weights and cache are divided over GPU, RAM and drive; while the GPU computes one batch,
-the next one's parts move, and the processor attends to a cache that lies in RAM or on the drive in
-16 bits. Weights on the drive are mapped files whose pages one thread touches, a cache is read in
-large pieces. The longest stream counts (Sheng et al. 2023, arXiv 2303.06865, sections 3 and 4).
-Packed weights and caches are unpacked by the GPU for each batch, which nothing overlaps.
+A block is a number of GPU batches; a layer's weights cross the link once for all of them. Weights
+and cache are divided over GPU, RAM and drive. While the GPU computes one batch, the parts of the
+next are copied, and the processor computes attention for a 16-bit cache in RAM or on the drive.
+Weights on the drive are mapped files whose pages one thread touches; a cache is read in large
+pieces. The longest stream counts (Sheng et al. 2023, arXiv 2303.06865, sections 3 and 4).
+Compressed weights and caches are unpacked by the GPU for each batch, without overlap.
 """
 
 import re
@@ -50,22 +50,23 @@ VERSION = "FlexLLMGen 0.1.8 (github.com/FMInference/FlexLLMGen at 004ffef, Octob
 MEMORY_USED = 0.92
 """Share of VRAM that PyTorch can allocate beside the CUDA context; assumed."""
 BUFFERED = 2
-"""Layers that pass through VRAM at a time: one used, one coming."""
+"""Layers in VRAM at a time: one in use, one being copied."""
 RAM_USED = 0.85
-"""Share of RAM that its authors filled (OPT-175B: 175 GB of weights in 208 GB; OPT-30B: 48 GB of
+"""Share of RAM used in its authors' runs (OPT-175B: 175 GB of weights in 208 GB; OPT-30B: 48 GB of
 weights and 109 GB of cache; benchmark/flexllmgen/bench_suite.py)."""
 CACHE_COPY_SHARE = 0.5
-"""Rate at which slices of a cache cross the link beside that of weights: OPT-30B and 66B with their
-cache in RAM moved it at 10 to 16 GB/s over PCIe 4 (DeepSpeedExamples, zero_inference, 2023-09)."""
+"""Rate of cache slices on the link, relative to that of weights: OPT-30B and 66B with their cache
+in
+RAM reached 10 to 16 GB/s over PCIe 4 (DeepSpeedExamples, zero_inference, 2023-09)."""
 
 
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
-    """Weights over GPU, RAM and drive; the cache in VRAM where it fits, then in RAM, then there.
+    """Weights over GPU, RAM and drive; the KV cache in the first of these that holds it.
 
     Raises:
-        Refusal: on a machine without a GPU, or on several.
+        Refusal: a machine without a GPU, or several machines.
     """
     needs_one_machine(machine, "FlexGen")
     passing = BUFFERED * float(np.max(model.layer_bytes)) / len(machine.gpus)
@@ -90,7 +91,7 @@ def place(
 
 
 def cache_bytes(model: Model, work: Workload) -> Array:
-    """Cache of a whole block [B]."""
+    """KV cache of a whole block [B]."""
     return np.asarray(
         np.sum(model.kv_bytes(work.context, work.kv_type), axis=-1) * np.asarray(work.users)
     )
@@ -99,7 +100,7 @@ def cache_bytes(model: Model, work: Workload) -> Array:
 def cache_outside(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> dict[Location, Array]:
-    """Share of the cache off the GPUs: all of it in the first memory that holds it, 1 or 0."""
+    """Share of the KV cache outside the GPUs: 1 at the first location that holds it, else 0."""
     cache = cache_bytes(model, work)
     tables = model.embedding + model.output + BUFFERED * float(np.max(model.layer_bytes))
     free = gpu_memory(machine) * MEMORY_USED - len(machine.gpus) * ACTIVATIONS - tables
@@ -124,7 +125,7 @@ def _layers(
     settings: Settings,
     away: Array,
 ) -> Array:
-    """Layers' worth of weights that stay on the GPUs: none beside a cache that found no room."""
+    """Number of layers with weights on the GPUs; 0 where the KV cache is outside."""
     if strategy is PlacementStrategy.GPU_RESIDENT:
         return np.asarray(float(model.layers))
     kept = layers_kept(model, machine, work, settings, MEMORY_USED, BUFFERED)
@@ -141,8 +142,8 @@ def _on_disk(
 ) -> Floats:
     """Share of each layer on the drive, shape (..., layers).
 
-    As given; or what RAM cannot hold beside a cache there; or all that the GPUs leave where it
-    could, to show what the drive alone would give.
+    By the settings; else what RAM cannot hold beside its cache; else everything outside the GPUs,
+    to show the speed of the drive alone.
     """
     rest = 1.0 - kept
     if strategy is not PlacementStrategy.NVME_OFFLOAD:
@@ -157,9 +158,9 @@ def _on_disk(
 
 
 def gpu_batch(model: Model, placement: Placement, machine: Machine, work: Workload) -> Array:
-    """Sequences that the GPUs compute at a time: as many prompts as VRAM has room for.
+    """Sequences that the GPUs compute at a time: as many prompts as fit in VRAM.
 
-    Layers that pass through, the unpacked copy of one in use, and what stays there count first.
+    VRAM is first used by layers that pass through, the unpacked copy of one, and resident weights.
     """
     passing = BUFFERED * float(np.max(model.layer_bytes))
     unpacked = 2.0 * unpacked_weights(model) / model.layers
@@ -179,15 +180,15 @@ def schedule(
     host_attention: bool = True,
     overlap: bool = True,
 ) -> Phases:
-    """One pass over the layers for the prompts of a block, one for each token of all of it.
+    """One pass over the layers for the prompts of a block, and one for a token of every sequence.
 
     Args:
-        model: the model.
-        placement: where it lies.
-        machine: with one GPU at least.
-        work: whose users are the sequences of a block.
-        host_attention: the processor attends to a cache in RAM (`--cpu-cache-compute`).
-        overlap: streams run side by side (`--overlap`).
+        model: model that is run.
+        placement: location of its parts.
+        machine: machine with at least one GPU.
+        work: request; its users are the sequences of a block.
+        host_attention: the processor computes attention for a cache in RAM (`--cpu-cache-compute`).
+        overlap: streams run in parallel (`--overlap`).
     """
     phases = Phases(
         prefill=_pass(model, placement, machine, work, prefill=True, on_host=False),
@@ -249,20 +250,20 @@ def _pass(
 
 
 def unpacked_cache(load: Load, work: Workload) -> Array:
-    """Values of a packed cache that a step unpacks."""
+    """Number of values of a compressed cache that a step unpacks."""
     return load.kv / KV_BYTES_PER_VALUE[work.kv_type] if packed_cache(work) else 0.0
 
 
 def unpacked_in_block(
     model: Model, placement: Placement, machine: Machine, work: Workload
 ) -> Array:
-    """Packed weights that a step unpacks: all of them for each GPU batch."""
+    """Number of compressed weights that a step unpacks: all of them for each GPU batch."""
     batches = np.ceil(work.users / gpu_batch(model, placement, machine, work))
     return unpacked_weights(model) * batches
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
-    """The flex_opt line that does this; a remark for models that it has no code for."""
+    """Command line of flex_opt; a remark for models that FlexLLMGen has no code for."""
     if not re.match(r"opt-", model.name, re.IGNORECASE):
         return (
             f"# FlexLLMGen has code for OPT models alone. This is what its way of streaming would\n"
@@ -287,7 +288,11 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
 
 
 def percent(model: Model, placement: Placement) -> tuple[int, ...]:
-    """Its six numbers: weights, cache, activations on the GPU and in RAM; the rest on disk [%]."""
+    """Values of `--percent` [%].
+
+    Shares of weights, cache and activations on the GPU and in RAM, six numbers; the rest is on
+    disk.
+    """
     whole = float(model.layer_bytes.sum())
     on_gpu = round(float(placement.gpu_layers) / model.layers * 100)
     in_ram = round(float(layer_weights(model, placement, RAM)) / whole * 100)

@@ -1,8 +1,8 @@
 """Format support: formats a runtime loads on each processor, and the nearest substitute.
 
-Pairs that run are rows of data/runtimes/runtime_formats.csv, each with its source; a pair without a
-row does not run. A model in a format that a runtime does not take becomes the nearest one that it
-does; where there is none, the pair is refused and says why.
+Supported combinations are rows of data/runtimes/runtime_formats.csv, each with its source; a
+combination without a row is not supported. An unsupported format is replaced by the nearest
+supported one; without one, the combination is refused with a reason.
 """
 
 import re
@@ -28,7 +28,7 @@ NAMES = {
     "deepspeed": "DeepSpeed",
     "flexgen": "FlexGen",
 }
-"""Runtimes by the keys of the table, as sentences name them."""
+"""Names of the runtimes in sentences, by their key in the table."""
 
 COMPUTE_CAPABILITY = {
     "Kepler": 3.0,
@@ -43,8 +43,9 @@ COMPUTE_CAPABILITY = {
     "Hopper": 9.0,
     "Blackwell": 10.0,
 }
-"""Lowest of each family (https://developer.nvidia.com/cuda-gpus, 2026-11-21; Kepler and Maxwell:
-https://www.0x-complexity.com/blog/compute-capability, 2026-11-22)."""
+"""Lowest compute capability of each family (https://developer.nvidia.com/cuda-gpus, 2026-11-21;
+Kepler
+and Maxwell: https://www.0x-complexity.com/blog/compute-capability, 2026-11-22)."""
 
 KINDS = {
     "BF16-hf": "16-bit",
@@ -56,7 +57,7 @@ KINDS = {
     "Q4_K+FP8": "GGUF experts",
     "Q8_0+FP8": "GGUF experts",
 }
-"""Kinds of the table by format, where they are called otherwise."""
+"""Kind of file in the table, by format, where the two names differ."""
 GGUF_LIKE = {
     "AWQ": "Q4_K_M",
     "GPTQ": "Q4_K_M",
@@ -71,24 +72,23 @@ GGUF_LIKE = {
     "Q4_K+FP8": "Q4_K_M",
     "Q8_0+FP8": "Q8_0",
 }
-"""The GGUF format closest in size to each other one."""
+"""GGUF format closest in size to each other format."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RuntimeFormatRow:
-    """One row of data/runtimes/runtime_formats.csv: a kind of file that a runtime takes on a
-    vendor's GPUs.
+    """One row of data/runtimes/runtime_formats.csv: a kind of file supported on a vendor's GPUs.
 
     Attributes:
-        runtime: its key.
+        runtime: key of the runtime.
         format: kind of file; "16-bit" is an unquantized checkpoint.
-        vendor: of the GPU; "any", or "none" for a machine without one.
+        vendor: vendor of the GPU; "any", or "none" for a machine without a GPU.
         capability: lowest compute capability, for NVIDIA.
         families: GPU families, separated by semicolons; empty for all of the vendor.
-        instruction_sets: all that the host must have, separated by semicolons.
-        source: who says so.
-        source_date: when.
-        note: what else to know.
+        instruction_sets: instruction sets that the host must have, separated by semicolons.
+        source: documentation of the support.
+        source_date: date when the source was read.
+        note: further remarks.
     """
 
     runtime: str
@@ -102,7 +102,7 @@ class RuntimeFormatRow:
     note: str
 
     def runs_on(self, kind: "Processor", instruction_sets: frozenset[str]) -> bool:
-        """The pair runs on a kind of GPU, or without one, in a host with these instructions."""
+        """Whether the row applies to a GPU, or to none, in a host with these instruction sets."""
         vendor, family = kind
         if self.vendor not in ("any", vendor):
             return False
@@ -115,12 +115,12 @@ class RuntimeFormatRow:
 
 @cache
 def rows() -> tuple[RuntimeFormatRow, ...]:
-    """Supported pairs of runtime and format."""
+    """Supported combinations of runtime and kind of file."""
     return read(DATA / "runtimes/runtime_formats.csv", RuntimeFormatRow)
 
 
 def kinds(form: str) -> frozenset[str]:
-    """Kinds of the table that a format is; BF16 is stored alike in GGUF and safetensors."""
+    """Kinds of file of a format; BF16 is stored alike in GGUF and safetensors."""
     if form == "BF16":
         return frozenset({"GGUF", "16-bit"})
     known = model_formats().get(form)
@@ -129,19 +129,19 @@ def kinds(form: str) -> frozenset[str]:
 
 
 def takes(key: str, machine: Machine) -> frozenset[str]:
-    """Kinds of files that a runtime takes on all GPUs of a machine."""
+    """Kinds of file that a runtime supports on all GPUs of a machine."""
     return _taken(key, _processors(machine), machine.host.instruction_sets)
 
 
 def becomes_of(key: str, why: str = "") -> Callable[[str, Machine], Becomes]:
-    """The `becomes` of a runtime: the format asked for, or the nearest that it takes.
+    """Function `becomes` of a runtime: the requested format, or the nearest supported one.
 
     Args:
-        key: the runtime's key.
-        why: what it does to other formats, for the reason; empty where another file is needed.
+        key: key of the runtime.
+        why: reason for the other format ("loading unpacks"); empty where it is not supported.
 
     Returns:
-        A function of format and machine; it raises Refusal where nothing near can run.
+        Function of format and machine; it raises Refusal where no near format is supported.
     """
 
     def becomes(form: str, machine: Machine) -> Becomes:
@@ -179,19 +179,19 @@ def nearest(form: str) -> tuple[str, ...]:
 
 
 AS_IT_IS = {"MXFP4": ("MXFP4-hf",)}
-"""The same weights in the files of other runtimes."""
+"""Format with the same weights in the files of other runtimes."""
 EIGHT_BITS, MIDDLE_BITS = 6.0, 12.0
-"""Formats of so many bits and more count as those of 8, and of 16 [bit]."""
+"""Limits from which formats count as 8-bit and as 16-bit ones [bit]."""
 
 
 def bits(form: str) -> float:
-    """The leading number of bits in a format's name; 4 for those that name none [bit]."""
+    """Number of bits in a format's name; 4 without one [bit]."""
     digits = re.search(r"(\d+)", form)
     return float(digits.group(1)) if digits else 4.0
 
 
 def refusal(key: str, form: str, machine: Machine) -> str:
-    """Why neither a format nor anything near it runs in a runtime on a machine."""
+    """Reason why a runtime cannot run a format, nor a near one, on a machine."""
     if not machine.gpus:
         return f"{NAMES[key]} needs a GPU, and this machine has none."
     able = [row for row in rows() if row.runtime == key]
@@ -208,7 +208,7 @@ def refusal(key: str, form: str, machine: Machine) -> str:
 
 
 Processor = tuple[str, str]
-"""Vendor and family of a GPU; "none" and nothing where there is none."""
+"""Vendor and family of a GPU; "none" and "" without a GPU."""
 
 
 def _processors(machine: Machine) -> tuple[Processor, ...]:

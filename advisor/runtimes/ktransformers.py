@@ -1,16 +1,16 @@
 """KTransformers: attention and dense parts on the GPUs, experts in RAM, computed by the cores.
 
-kt-kernel gives SGLang kernels for experts on the processor, with AMX or AVX-512 where it has them.
-The cache, attention, dense and shared parts lie on the GPU with K experts of every layer; while the
-cores work through the experts in RAM that a token asks for, the GPU computes its own. It is for
-models with experts: without any there is nothing to leave in RAM.
+kt-kernel adds kernels for experts on the processor to SGLang, with AMX or AVX-512 where available.
+The cache, attention, dense and shared parts are on the GPU, with K experts of every layer. While
+the cores compute a token's experts in RAM, the GPU computes its own. A model without experts has
+nothing to keep in RAM.
 
-Several GPUs share each layer (tensor parallel). A long prompt in a native format is read layer by
-layer on the GPUs: all experts of a layer are copied there first, each GPU's part over its own link.
+Several GPUs share each layer (tensor parallel). A long prompt in a native format is computed on the
+GPUs layer by layer: all experts of a layer are copied there first, each GPU's part over its link.
 
-Experts are taken to be asked for evenly, as with `--kt-expert-placement-strategy uniform`; the most
-asked ones on the GPU (`frequency`, with statistics) answer more requests than their share, as
-caches of experts do.
+All experts are assumed to be used equally often, as with `--kt-expert-placement-strategy uniform`.
+With the most frequently used ones on the GPU (`frequency`, with statistics), these serve more
+lookups than their share, as in caches of experts.
 
 Reference: kvcache-ai/ktransformers at 95009ea, 2026-08-21, kt-kernel/README.md; options as in the
 wheel of sglang-kt 0.7.2.
@@ -67,14 +67,16 @@ METHODS = {
 }
 """`--kt-method` by the format of the experts."""
 FILES = {"Q4_K+FP8": "Q4_K_M", "Q8_0+FP8": "Q8_0"}
-"""GGUF files that hold the experts of a mixed format."""
+"""Format of the GGUF file with the experts of a mixed format."""
 NATIVE = ("FP8", "AWQ")
-"""Formats whose experts GPUs can compute as they lie in RAM, 4-bit checkpoints counted as AWQ."""
+"""Formats whose experts the GPUs can compute in the form they have in RAM; AWQ means any 4-bit
+checkpoint."""
 LONG = 1024
-"""Prompt tokens from which they do (`--kt-gpu-prefill-token-threshold`; 1024 to 4096 are advised).
-"""
+"""Shortest prompt that is computed this way (`--kt-gpu-prefill-token-threshold`; 1024 to 4096 are
+advised) [tokens]."""
 CHUNK = 32768
-"""Prompt tokens computed together (`--chunked-prefill-size`); experts are copied for each chunk."""
+"""Prompt tokens computed together (`--chunked-prefill-size`); experts are copied for each chunk
+[tokens]."""
 NOTES = (
     "It needs sglang-kt in place of SGLang: pip uninstall sglang, then "
     "pip install kt-kernel sglang-kt. Experts for AMX are converted first, with "
@@ -85,10 +87,10 @@ NOTES = (
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
-    """All but experts on the GPUs; of these as many as fit, alike in all layers.
+    """All but experts on the GPUs, with as many experts as fit, equally many in all layers.
 
     Raises:
-        Refusal: a model without experts, a machine without a GPU or several machines, another
+        Refusal: a model without experts, a machine without a GPU, several machines, or another
             strategy.
     """
     if not machine.gpus:
@@ -100,7 +102,7 @@ def place(
     if strategy is not PlacementStrategy.CPU_OFFLOAD:
         raise Refusal("KTransformers keeps experts in RAM.")
     if machine.nodes > 1:
-        raise Refusal("KTransformers runs on one machine.")
+        raise Refusal("KTransformers uses one machine only.")
     how = shared_by(model, machine)
     cache = model.kv_bytes(work.context, served(work).kv_type)
     total = float(model.architecture.experts.total) if model.architecture.experts else 1.0
@@ -132,17 +134,17 @@ def place(
 
 
 def shared_by(model: Model, machine: Machine) -> Parallel:
-    """The GPUs that share each layer; others stay idle."""
+    """GPUs that share each layer; others stay idle."""
     return replace(parallel(model, machine), pipeline=1)
 
 
 def _copied_layer(model: Model) -> float:
-    """Room for the experts of one layer, where GPUs compute them for a long prompt [B]."""
+    """Room for the experts of one layer, copied to the GPUs for a long prompt [B]."""
     return float(np.max(model.held[Group.ROUTED_EXPERTS])) if model.format in NATIVE else 0.0
 
 
 def experts_on_gpu(model: Model, machine: Machine, work: Workload, cache: Floats) -> Array:
-    """Experts of each layer that fit beside everything else (`--kt-num-gpu-experts`)."""
+    """Number of experts per layer that fit beside everything else (`--kt-num-gpu-experts`)."""
     how = shared_by(model, machine)
     total = model.architecture.experts.total if model.architecture.experts else 1
     experts = model.held[Group.ROUTED_EXPERTS]
@@ -155,7 +157,11 @@ def experts_on_gpu(model: Model, machine: Machine, work: Workload, cache: Floats
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
-    """A prompt and each token; the experts of both sides together, or copied for a long prompt."""
+    """Schedules of prompt and token.
+
+    The experts of both sides run in parallel; for a long prompt, those in RAM are copied to the
+    GPUs.
+    """
     prompt = prompt_step(served(work))
     long = np.where(np.asarray(prompt.tokens) > LONG, 1.0, 0.0) * (model.format in NATIVE)
     return Phases(
@@ -167,15 +173,15 @@ def schedule(model: Model, placement: Placement, machine: Machine, work: Workloa
 def _pass(
     model: Model, placement: Placement, machine: Machine, step: ForwardPass, copied: Array
 ) -> Schedule:
-    """Attention and dense parts, then the experts of both sides at the same time.
+    """Attention and dense parts, then the experts of both sides in parallel.
 
-    Where experts are copied, they come first and those in RAM are computed on the GPUs too.
+    Copied experts come first; the GPUs then compute these too.
 
     Args:
-        model: the model.
-        placement: where it lies.
-        machine: what with.
-        step: what is computed.
+        model: model that is run.
+        placement: location of its parts.
+        machine: machine that runs the model.
+        step: pass over the layers.
         copied: 1 where the experts in RAM are copied to the GPUs, else 0.
     """
     how = shared_by(model, machine)
@@ -213,7 +219,7 @@ def _pass(
 
 
 def _experts(placement: Placement, where: Location, share: Floats) -> Placement:
-    """Experts at one location, nothing else."""
+    """Placement of only the experts at one location."""
     return replace(placement, weights={where: {Group.ROUTED_EXPERTS: share}}, kv={}, output={})
 
 
@@ -222,7 +228,7 @@ def _copy(moved: Array, device: int) -> Flow:
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
-    """The launch line that does this."""
+    """Launch line of the placement."""
     total = model.architecture.experts.total if model.architecture.experts else 1
     how = shared_by(model, machine)
     share = float(np.ravel(placement.weights[vram(0)][Group.ROUTED_EXPERTS])[0]) * how.tensor

@@ -1,4 +1,4 @@
-"""Set-up of servers that load a checkpoint, in a Python environment of their own."""
+"""Set-up of servers that load a checkpoint, each in a Python environment."""
 
 from collections.abc import Callable
 
@@ -9,19 +9,20 @@ from advisor.machine.machine import Machine
 from advisor.model.model import Model
 
 CommandFrom = Callable[[Model, Placement, Machine, Workload, str], str]
-"""Command that starts a server, given shell text for the repository of the weights."""
+"""Command that starts a server; its last argument is shell text for the repository of the
+weights."""
 ENVIRONMENT = ". ~/serving/bin/activate"
 CREATED = "[ -d ~/serving ] || (pip install uv && uv venv --python 3.12 --seed ~/serving)"
-"""A new environment of Python, as the guides of vLLM and SGLang advise."""
+"""Creation of a Python environment, as in the guides of vLLM and SGLang."""
 
 
 def checkpoint_server(command: CommandFrom, *, port: int, install: tuple[str, ...]) -> ServerSetup:
     """Set-up of a server that downloads a checkpoint by the name of its repository.
 
     Args:
-        command: that starts the server.
-        port: on which it listens.
-        install: shell lines that install it into the environment.
+        command: function that gives the start command.
+        port: port that the server listens on.
+        install: shell lines that install the server into the environment.
     """
 
     def start(

@@ -9,8 +9,14 @@ from advisor.catalog.csv_tables import DATA, read
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EffortRow:
-    """One row of data/runtimes/setup_effort.csv: what it takes to get a runtime going, in a few
-    words, and the reason in a sentence or two.
+    """One row of data/runtimes/setup_effort.csv.
+
+    Attributes:
+        runtime: name of the runtime.
+        effort: effort of installation and start, in a few words.
+        why: reason in a sentence or two.
+        source: documentation of the installation.
+        retrieved: date when the source was read.
     """
 
     runtime: str
@@ -22,5 +28,5 @@ class EffortRow:
 
 @cache
 def setup_efforts() -> Mapping[str, EffortRow]:
-    """What it takes to get a runtime going, by its name."""
+    """Effort of setting up each runtime, by its name."""
     return {row.runtime: row for row in read(DATA / "runtimes/setup_effort.csv", EffortRow)}

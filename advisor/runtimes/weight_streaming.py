@@ -1,4 +1,4 @@
-"""What runtimes share that compute everything on the GPU and stream what does not lie there."""
+"""Common parts of runtimes that compute on the GPU and stream weights from elsewhere."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -29,29 +29,30 @@ from advisor.units import GIB, Array
 ACTIVATIONS = 1.0 * GIB
 """Workspace of the kernels and of one prompt chunk; assumed [B]."""
 WORKSPACE_VALUES = 13.0
-"""Values of 16 bits for each prompt token and hidden unit that are alive within a layer: queries,
-keys, values, outputs and the feed-forward part's inside (FlexGen's cost model, peak memory;
+"""16-bit values per prompt token and hidden unit that a layer needs at the same time: queries,
+keys,
+values, outputs and the inside of the feed-forward part (FlexGen's cost model, peak memory;
 https://github.com/FMInference/FlexLLMGen/blob/004ffef/experimental/cost_model.py, 2024-10-27)."""
 HEAD = 128
-"""Size of an attention head, to count heads by; nearly all published models have it."""
+"""Head size assumed for counting heads; nearly all published models have it."""
 NUMBERS = {"f32": "fp32", "fp8": "fp8", "fp4": "fp4"}
-"""Type that a framework multiplies a class of formats in; 16 bits for all others."""
+"""Number type of a framework's matrix products, by format class; 16 bits for all others."""
 
 
 def needs_one_machine(machine: Machine, name: str) -> None:
-    """Refuses machines without a GPU, and several of them.
+    """Refuse a machine without a GPU, and several machines.
 
     Raises:
-        Refusal: it is such a one.
+        Refusal: in both cases.
     """
     if not machine.gpus:
         raise Refusal(f"{name} streams to a GPU, and this machine has none.")
     if machine.nodes > 1:
-        raise Refusal(f"{name} is modelled inside one machine.")
+        raise Refusal(f"{name} is modelled on one machine only.")
 
 
 def first_layers(model: Model, count: Array) -> Floats:
-    """1 for the first `count` layers, a part for the one at the edge, shape (..., layers)."""
+    """Share of each layer: 1 for the first `count`, a fraction at the edge, shape (..., layers)."""
     index = np.arange(model.layers)
     return np.clip(np.asarray(count, dtype=float)[..., None] - index, 0.0, 1.0)
 
@@ -59,17 +60,17 @@ def first_layers(model: Model, count: Array) -> Floats:
 def layers_kept(
     model: Model, machine: Machine, work: Workload, settings: Settings, usable: float, buffered: int
 ) -> Array:
-    """Layers whose weights stay on the GPUs beside the whole cache, embedding and head.
+    """Number of layers with weights on the GPUs, beside the whole cache, embedding and head.
 
-    Where all would fit, none does: the comparison is then with all of them outside.
+    0 where all layers would fit, so that the result shows offloading of everything.
 
     Args:
-        model: the model.
-        machine: with one GPU at least.
-        work: sets the size of the cache.
-        settings: a number of layers given wins.
-        usable: share of VRAM that the runtime fills.
-        buffered: layers' worth of VRAM that streamed layers pass through.
+        model: model that is placed.
+        machine: machine with at least one GPU.
+        work: request, for the size of the cache.
+        settings: fixed choices; a given number of layers is used as it is.
+        usable: share of VRAM that the runtime uses.
+        buffered: number of layers in VRAM for streaming.
     """
     if settings.gpu_layers is not None:
         return np.asarray(np.clip(settings.gpu_layers, 0, model.layers), dtype=float)
@@ -99,25 +100,26 @@ def shared_by_gpus(
     tables: Location | None = None,
     cache: Floats | None = None,
 ) -> Placement:
-    """Every GPU has an equal part of each layer that is kept; the rest lies outside.
+    """Placement with an equal part of each layer on every GPU, and the rest outside.
 
     Args:
-        model: the model.
-        machine: with one GPU at least.
-        strategy: which of the three placements.
+        model: model that is placed.
+        machine: machine with at least one GPU.
+        strategy: placement strategy.
         kept: share of each layer on the GPUs, shape (..., layers).
-        outside: share of each layer elsewhere, shape (..., layers).
-        usable: share of VRAM that the runtime fills.
-        workspace: VRAM of each GPU for computing, and for what passes through [B].
-        cache_outside: share of the cache elsewhere than on the GPUs.
-        tables: where embedding and head lie; None for the GPUs.
-        cache: what is allocated of each layer's cache for one user; None for the tokens [B].
+        outside: share of each layer by location outside the GPUs, shape (..., layers).
+        usable: share of VRAM that the runtime uses.
+        workspace: VRAM of each GPU for computing, and for streamed layers [B].
+        cache_outside: share of the KV cache by location outside the GPUs.
+        tables: location of embedding and head; None for the GPUs.
+        cache: KV cache allocated per layer for one user, shape (..., layers); None for exactly the
+            tokens of the context [B].
 
     Raises:
-        Refusal: on a machine without a GPU.
+        Refusal: a machine without a GPU.
     """
     if not machine.gpus:
-        raise Refusal("It computes on a GPU, and this machine has none.")
+        raise Refusal("This runtime computes on a GPU, and this machine has none.")
     devices = [vram(device) for device in range(len(machine.gpus))]
     part = 1.0 / len(devices)
     away = {
@@ -146,7 +148,7 @@ def shared_by_gpus(
 
 
 def prompt_workspace(model: Model, work: Workload) -> Array:
-    """VRAM that one prompt takes in a layer: activations, and scores of all heads [B]."""
+    """VRAM of one prompt in a layer: activations, and attention scores of all heads [B]."""
     tokens = np.maximum(np.asarray(work.fresh, dtype=float), 1.0)
     heads = max(model.architecture.attention_values) / (2 * HEAD)
     activations = 2.0 * WORKSPACE_VALUES * model.architecture.hidden * tokens
@@ -156,52 +158,57 @@ def prompt_workspace(model: Model, work: Workload) -> Array:
 def gpu_load(
     model: Model, placement: Placement, location: Location, work: Workload, *, prefill: bool
 ) -> Load:
-    """What the GPU reads and computes of the parts that lie at a location, for all users."""
+    """Load of the GPU from the parts at a location, for all users."""
     step = prompt_step(work) if prefill else token_step(work)
     return step_load(model, placement, location, step)
 
 
 def whole_load(model: Model, placement: Placement, work: Workload, *, prefill: bool) -> Load:
-    """What the GPUs together read and compute in a step, wherever it was brought from."""
+    """Load of all GPUs in a step, from the parts at every location."""
     places = dict.fromkeys((*placement.weights, *placement.kv, *placement.output))
     return together(gpu_load(model, placement, place, work, prefill=prefill) for place in places)
 
 
 def together(loads: Iterable[Load]) -> Load:
-    """All of several loads, one at least."""
+    """Sum of one or more loads."""
     first, *others = loads
     return sum(others, start=first)
 
 
 def without_cache(load: Load, share: Array) -> Load:
-    """The same step where another processor attends to a share of the cache, 0 to 1."""
+    """Load of a step without a share of the attention, which another processor computes.
+
+    Args:
+        load: load with the whole attention.
+        share: share of the cache that the other processor attends to, 0 to 1.
+    """
     kept = 1.0 - np.asarray(share)
     return replace(load, kv=load.kv * kept, attention_flops=load.attention_flops * kept)
 
 
 def cache_share(placement: Placement, place: Location) -> Array:
-    """Share of the cache that lies at a place, 0 to 1."""
+    """Share of the KV cache at a location, 0 to 1."""
     return np.asarray(np.mean(placement.kv.get(place, np.zeros(1)), axis=-1))
 
 
 def kernels(model: Model, sequences: Array, unpacked: Array = 0.0) -> Kernels:
-    """How a framework computes a step of a model.
+    """Batch of a framework on a GPU, for a step of a model.
 
     Args:
-        model: sets the type that matrices are multiplied in.
-        sequences: that get a token from the step.
-        unpacked: values that are unpacked first.
+        model: model, for the number type of matrix products.
+        sequences: number of sequences that get a token from the step.
+        unpacked: number of values that are unpacked first.
     """
     number = NUMBERS.get(model.decode_class, "fp16")
     return Kernels(number=number, sequences=sequences, unpacked=unpacked)
 
 
 def each_of(load: Load, gpus: int) -> Load:
-    """What each of several GPUs that share every layer reads and computes; all start every kernel.
+    """Load of each of several GPUs that share every layer; each starts every kernel.
 
     Args:
-        load: of all of them together.
-        gpus: how many.
+        load: load of all GPUs together.
+        gpus: number of GPUs.
     """
     return replace(
         load.times(1.0 / gpus),
@@ -237,7 +244,7 @@ def packed_weights(model: Model) -> bool:
 
 
 def stored_weights(model: Model) -> float:
-    """Weights in the matrices of all layers, each expert's counted."""
+    """Number of weights in the matrices of all layers, all experts included."""
     experts = model.architecture.experts
     used = experts.used / experts.total if experts else 1.0
     return sum(
@@ -247,22 +254,22 @@ def stored_weights(model: Model) -> float:
 
 
 def unpacked_weights(model: Model) -> float:
-    """Weights that a step unpacks once: all of them where they are packed."""
+    """Number of weights that a step unpacks once: all of a compressed model."""
     return stored_weights(model) if packed_weights(model) else 0.0
 
 
 def layer_weights(model: Model, placement: Placement, location: Location) -> Array:
-    """All weights of the layers at a location: whole layers are moved, unused experts too [B]."""
+    """Weights of the layers at a location; whole layers are moved, unused experts included [B]."""
     shares = placement.weights.get(location, {})
     return np.asarray(sum(shares[group] @ model.held[group] for group in LAYERED if shares))
 
 
 def moved_weights(model: Model, placement: Placement, location: Location) -> Array:
-    """Weights that each step brings from a location: its layers, and tables that lie there [B]."""
+    """Weights that each step moves from a location: its layers and its share of the head [B]."""
     tables = model.output * placement.output.get(location, 0.0)
     return layer_weights(model, placement, location) + tables
 
 
 def outside_gpus(placement: Placement) -> tuple[Location, ...]:
-    """RAM and the drive, as far as weights lie there."""
+    """RAM and the drive, if they hold weights."""
     return tuple(place for place in (RAM, DISK) if place in placement.weights)

@@ -117,11 +117,11 @@ def test_one_gpu_is_taken_where_it_holds_all() -> None:
 @pytest.mark.parametrize(
     ("runtime", "words", "changes"),
     [
-        (OLLAMA, "RAM does not hold", {"strategy": PAGED}),
+        (OLLAMA, "larger than RAM", {"strategy": PAGED}),
         (OLLAMA, "f16, q8_0, q4_0", {"kv_type": "q5_0"}),
         (OLLAMA, "one request at a time", {"name": "Qwen3-Next-80B-A3B", "users": 2}),
         (OLLAMA, "one machine", {"where": machine(MachineSpec(gpu="RTX 3090", machines=2))}),
-        (LM_STUDIO, "RAM does not hold", {"strategy": PAGED}),
+        (LM_STUDIO, "larger than RAM", {"strategy": PAGED}),
         (LM_STUDIO, "one machine", {"where": machine(MachineSpec(gpu="RTX 3090", machines=2))}),
     ],
 )

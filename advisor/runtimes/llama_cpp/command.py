@@ -1,8 +1,8 @@
-"""The llama-server command of a placement, every choice stated.
+"""The llama-server command of a placement, with every choice explicit.
 
-Options that are not given are adjusted by llama-server's own fit, so that a prediction holds only
-where every one of them is, and the fit is off. `-ngl N` counts the output head: 1 is the head
-alone, 2 the head and the last layer, since December 2025 (src/llama-model.cpp, `i_gpu_start`).
+Options that are missing are set by llama-server's automatic fit, so a prediction holds only where
+all are given and the fit is off. `-ngl N` counts the output head: 1 is the head alone, 2 the head
+and the last layer, since December 2025 (src/llama-model.cpp, `i_gpu_start`).
 """
 
 import re
@@ -21,19 +21,20 @@ from advisor.model.model import Model
 
 VERSION = "llama.cpp of November 2026 (server README at 00dc8057)"
 MICRO_BATCH = 512
-"""`-ub` where it is not given (server README) [tokens]."""
+"""Default of `-ub` (server README) [tokens]."""
 BATCH = 2048
-"""`-b` where it is not given (server README) [tokens]."""
+"""Default of `-b` (server README) [tokens]."""
 RPC_PORT = 50052
-"""Port that rpc-server listens on unless told otherwise (tools/rpc/README.md)."""
+"""Default port of rpc-server (tools/rpc/README.md)."""
 
 
 def command(
     model: Model, placement: Placement, machine: Machine, work: Workload, source: str = ""
 ) -> str:
-    """The llama-server line, and the line of each further machine.
+    """Command line of llama-server, and that of each further machine.
 
-    `source` is the option that names the weights, as shell text; empty for a file of their name.
+    `source` is the option that names the weights, as shell text; empty for a file named by the
+    model.
     """
     weights = source or f"-m {shlex.quote(gguf_file(model))}"
     line = " ".join([f"llama-server {weights}", *arguments(model, placement, machine, work)])
@@ -46,14 +47,14 @@ def gguf_file(model: Model) -> str:
 
 
 def repository_tag(model: Model) -> str:
-    """Tag that picks a format among the GGUF files of a repository, as `-hf` and Ollama take it."""
+    """Tag that selects a format among the GGUF files of a repository, for `-hf` and Ollama."""
     return re.sub(r"[^\w.-]", "", model.format)
 
 
 def start(
     model: Model, placement: Placement, machine: Machine, work: Workload, repository: str
 ) -> tuple[str, ...]:
-    """Shell lines that start llama-server as `SETUP` has built it; it downloads the file itself."""
+    """Shell lines that start llama-server as built by `SETUP`; it downloads the file itself."""
     source = f'-hf "{repository}:{repository_tag(model)}"'
     path = 'export PATH="$PWD/llama.cpp/build/bin:$PATH"'
     return (path, command(model, placement, machine, work, source))
@@ -73,7 +74,7 @@ SETUP = ServerSetup(
 
 
 def with_workers(line: str, placement: Placement, machine: Machine) -> str:
-    """A server's line behind that of every further machine, where there are any."""
+    """Command line of a server, after that of every further machine."""
     if machine.nodes == 1 or not np.any(placement.gpu_layers):
         return line
     return f"# on every other machine\nrpc-server -H 0.0.0.0 -p {RPC_PORT} -c\n# here\n{line}"
@@ -82,7 +83,7 @@ def with_workers(line: str, placement: Placement, machine: Machine) -> str:
 def arguments(
     model: Model, placement: Placement, machine: Machine, work: Workload
 ) -> tuple[str, ...]:
-    """Options of llama-server behind the file, one option and its value in each string."""
+    """Options of llama-server after the file, each with its value in one string."""
     return (
         *_request(work),
         *_layers(model, placement, machine),
@@ -120,7 +121,7 @@ def _layers(model: Model, placement: Placement, machine: Machine) -> Iterable[st
 
 
 def devices(model: Model, placement: Placement, machine: Machine) -> Iterable[str]:
-    """Layers of each GPU, the head counted on the last, so that none is cut otherwise."""
+    """Number of layers of each GPU, with the head counted on the last."""
     if len(machine.gpus) < 2 or not np.any(placement.gpu_layers):
         return
     if machine.nodes > 1:
@@ -135,7 +136,7 @@ def devices(model: Model, placement: Placement, machine: Machine) -> Iterable[st
 
 
 def at_hand(machine: Machine) -> Iterable[str]:
-    """Threads and devices, where a person states them."""
+    """Threads and devices, where the user states them."""
     yield from threads(machine)
     if machine.backend == backends.CPU:
         yield "-dev none"
@@ -145,13 +146,13 @@ def at_hand(machine: Machine) -> Iterable[str]:
 
 
 def threads(machine: Machine) -> Iterable[str]:
-    """As many threads as a person states."""
+    """Number of threads, where the user states it."""
     if machine.host.threads is not None:
         yield f"-t {machine.host.threads}"
 
 
 SELECTED = ("cuda", "rocm", "sycl", "vulkan")
-"""Backends of which a build may hold several, so that the command names the device."""
+"""Backends of which one build may have several, so that the command names the device."""
 
 
 def _cache(model: Model, placement: Placement, work: Workload) -> Iterable[str]:

@@ -1,8 +1,8 @@
 """ik_llama.cpp, a fork of llama.cpp for processors: same placement, other kernels.
 
-Its matrix kernels and its attention on the CPU are several times faster, so experts in RAM are
-computed there in prompts too, where llama.cpp copies them to the GPU. It kept the older spelling
-of options (common/common.cpp at 8337e4cd3, 2026-08-15).
+Its CPU kernels for matrices and attention are several times faster, so experts in RAM are computed
+there for prompts too, where llama.cpp copies them to the GPU. It kept the older spelling of options
+(common/common.cpp at 8337e4cd3, 2026-08-15).
 """
 
 import shlex
@@ -29,20 +29,21 @@ from advisor.runtimes.llama_cpp.passes import COPY_TOKENS, phases
 
 VERSION = "ik_llama.cpp of August 2026 (8337e4cd3)"
 ALL_LAYERS = 999
-"""`-ngl` beyond any model's layers; the fork knows no `all`."""
+"""`-ngl` larger than any model's layers; the fork does not have `all`."""
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
-    """As llama.cpp, but experts in RAM stay there: the processor computes them."""
+    """Schedule of llama.cpp, but with experts in RAM always computed by the processor."""
     return phases(model, placement, machine, work, copies_experts=False)
 
 
 def copying_schedule(
     model: Model, placement: Placement, machine: Machine, work: Workload
 ) -> Phases:
-    """Without `-rtr`: experts in RAM are copied to the GPU where each would compute enough tokens.
+    """Schedule without `-rtr`: experts in RAM are copied to the GPU for large enough batches.
 
-    From `COPY_TOKENS` times all experts over those that a token uses (its pull request 520).
+    A batch is large enough from `COPY_TOKENS` times all experts over the experts per token (pull
+    request 520 of the fork).
     """
     experts = model.architecture.experts
     each = 1.0 if experts is None else experts.used / experts.total
@@ -52,7 +53,7 @@ def copying_schedule(
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
-    """The fork's llama-server line."""
+    """Command line of the fork's llama-server."""
     file = shlex.quote(gguf_file(model))
     line = " ".join([f"llama-server -m {file}", *_options(model, placement, machine, work)])
     return with_workers(line, placement, machine)

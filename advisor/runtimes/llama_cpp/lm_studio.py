@@ -1,11 +1,11 @@
-"""LM Studio: llama.cpp behind a slider of layers.
+"""LM Studio: llama.cpp behind a slider for layers.
 
-`lms load --gpu R` puts that share of the layers on the GPU, whole ones; unset, it decides itself.
-The command line knows the share, the context and how long to stay loaded, and nothing of experts;
-the type of the cache and the number of requests at once are set in the app, or by its SDKs
+`lms load --gpu R` puts that share of the layers on the GPU, as whole layers; without it, LM Studio
+decides. The command line sets the share, the context and the time to stay loaded, but no placement
+of experts; the cache type and the number of parallel requests are set in the app or by its SDKs
 (lmstudio-ai/docs at c6854fb, 2026-04-29: 3_cli/0_local-models/load.md,
-0_app/5_advanced/parallel-requests.md, 2_typescript/7_api-reference/llm-load-model-config.md). It is
-not made to read a model from the drive that RAM does not hold: guardrails refuse to load it.
+0_app/5_advanced/parallel-requests.md, 2_typescript/7_api-reference/llm-load-model-config.md).
+Models larger than RAM are not read from the drive: guardrails refuse to load them.
 """
 
 import shlex
@@ -35,15 +35,17 @@ NOTES = (
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
-    """As many whole layers on the GPU as fit, experts and all.
+    """As many whole layers on the GPU as fit, with their experts.
 
     Raises:
-        Refusal: a drive, several machines.
+        Refusal: a placement on the drive, or several machines.
     """
     if strategy is PlacementStrategy.NVME_OFFLOAD:
-        raise Refusal("LM Studio refuses what RAM does not hold; llama.cpp reads from a drive.")
+        raise Refusal(
+            "LM Studio refuses models larger than RAM; llama.cpp can read them from a drive."
+        )
     if machine.nodes > 1:
-        raise Refusal("LM Studio computes on one machine.")
+        raise Refusal("LM Studio uses one machine only.")
     layers = settings.gpu_layers
     if layers is None and machine.gpus:
         layers = whole_layers(model, machine, work)
@@ -52,7 +54,7 @@ def place(
 
 
 def whole_layers(model: Model, machine: Machine, work: Workload) -> Array:
-    """Layers that fit with all their experts; none where all would, to compare with RAM."""
+    """Number of layers that fit with all their experts; 0 where all would, to show offloading."""
     cache = kv_cache_bytes(model, work) * np.asarray(work.users, float)[..., None]
     budget = layer_split.gpu_budget(model, machine, work) - model.output
     layers = layers_that_fit(model.layer_bytes + cache, budget)
@@ -60,7 +62,7 @@ def whole_layers(model: Model, machine: Machine, work: Workload) -> Array:
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
-    """The lms line that does this, and what must be set in the app besides."""
+    """Command line of lms, after the settings that are made in the app."""
     share = float(placement.gpu_layers) / model.layers
     gpu = "max" if share >= 1 else f"{share:.3g}" if share > 0 else "off"
     key = shlex.quote(f"{model.name}-{model.format}".lower())

@@ -1,11 +1,11 @@
-"""Ollama: llama-server of its own, started with a context, and left to fit the layers itself.
+"""Ollama: a server that starts llama-server with a context and lets it place the layers.
 
-Since 2026 it runs llama-server (llm/llama_server.go). Unless `num_gpu` is set it passes no number
-of layers, so llama.cpp's own fit decides, experts to RAM included; with `num_gpu` N it passes
-`-ngl N`, which counts the output head, and whole layers only: there is no way to name experts. It
-takes one GPU where the model fits into one, else all; allocates the context once for each parallel
-request; and raises the micro-batch with the context where there is room. It does not read from the
-drive: a model that RAM cannot hold is refused.
+Since 2026 it runs llama-server (llm/llama_server.go). Without `num_gpu` it passes no number of
+layers, so that llama.cpp's automatic placement decides, experts in RAM included. With `num_gpu` N
+it passes `-ngl N`, which counts the output head and whole layers only; experts cannot be placed
+separately. It uses one GPU where the model fits into one, else all; it allocates the context once
+for each parallel request, and raises the micro-batch with the context where there is room. It does
+not read from the drive: a model larger than RAM is refused.
 
 Reference: ollama/ollama at fb30760, 2026-08-21: llm/llama_server.go, server/sched.go,
 server/routes.go, envconfig/config.go, docs/faq.mdx.
@@ -34,15 +34,15 @@ from advisor.units import GIB, MIB, Array
 
 VERSION = "Ollama of August 2026 (fb30760)"
 CACHE_TYPES = ("f16", "q8_0", "q4_0")
-"""What `OLLAMA_KV_CACHE_TYPE` may be (docs/faq.mdx)."""
+"""Values of `OLLAMA_KV_CACHE_TYPE` (docs/faq.mdx)."""
 CONTEXTS = ((47.0, 262_144), (23.0, 32_768), (0.0, 4096))
-"""Context by all VRAM from so many GiB on, where none is set (server/routes.go) [GiB, tokens]."""
+"""Default context, by the least total VRAM (server/routes.go) [GiB, tokens]."""
 BATCHES = ((32_768, 2048, 0.60, 2 * GIB), (4096, 1024, 0.75, 768 * MIB))
-"""Micro-batch above a context of all requests, and what must be left for it: the model takes at
-most this share of VRAM, and 80 % of it hold the model with this much more (server/sched.go)
-[tokens, tokens, share, B]."""
+"""Micro-batch above a total context, where there is room: the model takes at most this share of
+VRAM,
+and with this many more bytes at most 80 % of it (server/sched.go) [tokens, tokens, share, B]."""
 BATCH = 512
-"""Micro-batch otherwise [tokens]."""
+"""Micro-batch in all other cases [tokens]."""
 FILLED = 0.80
 NOTES = (
     "OLLAMA_NUM_PARALLEL multiplies the cache; it does not choose the layers. ollama ps shows "
@@ -64,7 +64,7 @@ def served(model: Model, machine: Machine, work: Workload) -> Workload:
 
 
 def micro_batch(model: Model, machine: Machine, work: Workload) -> Array:
-    """`num_batch` where it is not set: larger with the context, if there is room [tokens]."""
+    """Default of `num_batch`: larger with the context, where there is room [tokens]."""
     context = np.asarray(work.context, dtype=float) * work.users
     needed = predicted(model, work)
     vram = sum((gpu.memory.value for gpu in machine.gpus), start=np.zeros(()))
@@ -76,7 +76,7 @@ def micro_batch(model: Model, machine: Machine, work: Workload) -> Array:
 
 
 def predicted(model: Model, work: Workload) -> Array:
-    """Memory that Ollama expects a model to take before it starts: its file and its cache [B]."""
+    """Memory that Ollama expects of a model before its start: file and KV cache [B]."""
     cache = np.sum(kv_cache_bytes(model, work), axis=-1) * work.users
     return np.asarray(model.file_bytes + cache)
 
@@ -84,23 +84,25 @@ def predicted(model: Model, work: Workload) -> Array:
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
-    """llama.cpp's own fit, or `num_gpu` layers with their experts.
+    """llama.cpp's automatic placement, or `num_gpu` layers with their experts.
 
     Raises:
-        Refusal: a cache type it does not have, parallel requests to a model that keeps a state,
-            several machines, a drive.
+        Refusal: an unsupported cache type, parallel requests to a model with state layers, several
+            machines, or a placement on the drive.
     """
     if strategy is PlacementStrategy.NVME_OFFLOAD:
         raise Refusal(
-            "Ollama refuses a model that RAM does not hold; llama.cpp reads from a drive."
+            "Ollama refuses models larger than RAM; llama.cpp can read them from a drive."
         )
     if machine.nodes > 1:
-        raise Refusal("Ollama serves from one machine.")
+        raise Refusal("Ollama uses one machine only.")
     if work.kv_type not in CACHE_TYPES:
-        raise Refusal(f"Ollama keeps the cache in {', '.join(CACHE_TYPES)}, not in {work.kv_type}.")
+        raise Refusal(
+            f"Ollama supports a cache in {', '.join(CACHE_TYPES)}, not in {work.kv_type}."
+        )
     if np.any(np.asarray(work.users) > 1) and np.any(model.state_values > 0):
         raise Refusal(
-            f"Ollama serves {model.name} one request at a time, since its layers keep a state."
+            f"Ollama serves {model.name} one request at a time, because its layers keep a state."
         )
     whole = settings if settings.gpu_layers is None else replace(settings, cpu_moe=0.0)
     running = served(model, machine, work)
@@ -108,26 +110,26 @@ def place(
 
 
 def chosen(model: Model, machine: Machine, work: Workload) -> Machine:
-    """With one GPU where the whole model fits into the first (server/sched.go), else with all."""
+    """Machine with its first GPU only where the whole model fits into it (server/sched.go)."""
     if len(machine.gpus) > 1 and np.all(in_first(model, machine, work)):
         return replace(machine, gpus=machine.gpus[:1])
     return machine
 
 
 def in_first(model: Model, machine: Machine, work: Workload) -> npt.NDArray[np.bool_]:
-    """The whole model fits into the first GPU."""
+    """Whether the whole model fits into the first GPU."""
     room = machine.gpus[0].memory.value if machine.gpus else 0.0
     return np.asarray(predicted(model, served(model, machine, work)) <= room)
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
-    """As llama.cpp, in the micro-batches that Ollama chooses."""
+    """Schedule of llama.cpp, in the micro-batches of Ollama."""
     running = served(model, machine, work)
     return passes.schedule(model, placement, chosen(model, machine, running), running)
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
-    """The environment of the server, a Modelfile, and a request."""
+    """Environment of the server, Modelfile, and a request."""
     options = _options(model, placement, machine, work)
     request = json.dumps({"model": _name(model), "prompt": "Why?", "options": options})
     return "\n".join(
@@ -143,7 +145,7 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
 def start(
     model: Model, placement: Placement, machine: Machine, work: Workload, repository: str
 ) -> tuple[str, ...]:
-    """Shell lines: the server in the background, then the model pulled and named, then waiting."""
+    """Shell lines: start of the server in the background, download of the model, and a wait."""
     source = f"hf.co/{repository}:{repository_tag(model)}"
     unquoted = f"'\"{source}\"'"  # the shell reads the repository's name
     options = _options(model, placement, machine, work)
@@ -182,13 +184,13 @@ def _options(
 
 
 def _modelfile(source: str, options: Mapping[str, int]) -> str:
-    """Text of a Modelfile as printf takes it."""
+    """Text of a Modelfile, escaped for printf."""
     lines = [f"FROM {source}", *(f"PARAMETER {key} {value}" for key, value in options.items())]
     return "".join(rf"{line}\n" for line in lines)
 
 
 def _create(model: Model, modelfile: str) -> str:
-    """Line that makes a model of a Modelfile, given as quoted shell text."""
+    """Shell line that creates a model from a Modelfile, given as quoted shell text."""
     return (
         f"printf {modelfile} > Modelfile && ollama create {shlex.quote(_name(model))} -f Modelfile"
     )
@@ -197,7 +199,7 @@ def _create(model: Model, modelfile: str) -> str:
 def _fixed(
     model: Model, placement: Placement, machine: Machine, work: Workload
 ) -> Mapping[str, int]:
-    """Options that fix what is not left to the fit: experts apart cannot be said, layers can."""
+    """Options for what llama.cpp is not to decide: layers can be set, experts cannot."""
     options = {}
     if machine.gpus and not (model.has_experts and np.any(placement.cpu_moe)):
         layers = int(placement.gpu_layers)
@@ -210,7 +212,7 @@ def _fixed(
 
 
 def environment(work: Workload) -> Iterable[str]:
-    """Variables of the server, as it must be started."""
+    """Environment variables for the start of the server."""
     yield f"OLLAMA_CONTEXT_LENGTH={int(work.context)}"
     if int(work.users) > 1:
         yield f"OLLAMA_NUM_PARALLEL={int(work.users)}"

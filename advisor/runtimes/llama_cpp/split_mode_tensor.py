@@ -1,10 +1,10 @@
-"""llama.cpp with `-sm tensor`: every GPU takes a part of each layer, and all work at once.
+"""llama.cpp with `-sm tensor`: every GPU has a part of each layer, and all compute at once.
 
-Memory adds up as with the usual split by layers, and so does speed, less what it costs to add up
-the parts twice in each layer. It is experimental: it needs flash attention, knows no `--fit`, and
-does not run every architecture. `-sm row`, its forerunner, divides dense weights alone and is
-deprecated (docs/multi-gpu.md at 5815cb84, of 2026; packed caches since pull request 23792, June
-2026, of which q4_1, iq4_nl, q5_0 and q5_1 still stop it).
+Memory adds up as with the usual split by layers, and speed adds up too, less two all-reduces in
+each layer. It is experimental: it needs flash attention, has no `--fit`, and does not run every
+architecture. `-sm row`, its predecessor, divides dense weights only and is deprecated
+(docs/multi-gpu.md at 5815cb84, of 2026; quantized caches since pull request 23792, June 2026, of
+which q4_1, iq4_nl, q5_0 and q5_1 are still not supported).
 """
 
 import shlex
@@ -36,21 +36,23 @@ from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
 from advisor.units import FLOAT, Array
 
 CACHES = ("f32", "f16", "bf16", "q8_0", "q4_0")
-"""Types of cache that it can divide."""
+"""Supported cache types."""
 UNFITTED = 0.4
-"""Further half width of its ranges, as the logarithm of a factor: nothing is fitted to it. In one
-published run two cards gain 1.4 times, in an early one four lost (llama.cpp, pull requests 23225
-and 19378, 2026)."""
+"""Additional half width of its ranges, as the logarithm of a factor: no constant is fitted to it.
+In
+one published run two cards gain 1.4 times, in an early one four lost (llama.cpp, pull requests
+23225 and 19378, 2026)."""
 
 
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
-    """All in the GPUs, each layer divided evenly among cards alike, else by their memory.
+    """All layers in the GPUs, divided evenly among equal cards, else by memory.
 
     Raises:
-        Refusal: fewer than two GPUs, several machines, another strategy, a cache or an architecture
-            that it cannot divide.
+        Refusal: fewer than two GPUs, several machines, another strategy, or an unsupported cache
+            type
+            or architecture.
     """
     _needs(model, machine, work, strategy)
     whole = layer_split.place(model, machine, work, strategy, settings)
@@ -71,7 +73,7 @@ def _needs(model: Model, machine: Machine, work: Workload, strategy: PlacementSt
     if len(machine.gpus) < 2 or machine.nodes > 1:
         raise Refusal("-sm tensor divides layers over several GPUs of one machine.")
     if strategy is not PlacementStrategy.GPU_RESIDENT:
-        raise Refusal("-sm tensor is modelled with all of the model in the GPUs.")
+        raise Refusal("-sm tensor is modelled only with the whole model in the GPUs.")
     if work.kv_type not in CACHES:
         raise Refusal(f"-sm tensor divides a cache in {', '.join(CACHES)}, not in {work.kv_type}.")
     if any(cache.key_values and not cache.value_values for cache in model.architecture.cache):
@@ -79,7 +81,7 @@ def _needs(model: Model, machine: Machine, work: Workload, strategy: PlacementSt
 
 
 def parts(machine: Machine) -> list[Array]:
-    """Share of each layer on each GPU: even among cards alike, else by memory."""
+    """Share of each layer on each GPU: even among equal cards, else by memory."""
     sizes = [np.asarray(gpu.memory.value, dtype=float) for gpu in machine.gpus]
     if len({gpu.name for gpu in machine.gpus}) == 1:
         sizes = [np.ones(())] * len(sizes)
@@ -88,7 +90,7 @@ def parts(machine: Machine) -> list[Array]:
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
-    """As llama.cpp's own, all GPUs side by side."""
+    """Schedule with all GPUs in parallel, in llama.cpp's micro-batches."""
     prompt, batches = micro_batches(work)
     return Phases(
         prefill=_pass(model, placement, machine, prompt, batches),
@@ -120,7 +122,7 @@ def _pass(
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
-    """The llama-server line with the layers divided."""
+    """Command line of llama-server with divided layers."""
     words = [f"llama-server -m {shlex.quote(gguf_file(model))}"]
     for option in arguments(model, placement, machine, work):
         by_layers = option.startswith("-sm layer ")
