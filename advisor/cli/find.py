@@ -5,6 +5,8 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from advisor.advice.finder.choice import best_of_each
+from advisor.advice.finder.cluster import on_cluster
+from advisor.advice.finder.combinations import combinations
 from advisor.advice.finder.runnable import Runnable, runnable
 from advisor.advice.finder.search import Findings, find
 from advisor.advice.finder.target import Hit, Target
@@ -43,12 +45,18 @@ def add(commands: Any) -> None:
             help=f"{entry.label.lower()}: {entry.help}",
         )  # fmt: skip
 
+    target.add_argument(
+        "--scheduler", metavar="ADDRESS",
+        help="of a Dask cluster that shares the work (pip install 'offload-advisor[dask]')",
+    )  # fmt: skip
+
 
 def _find(args: argparse.Namespace) -> None:
     """`find`."""
     if args.model is None:
         _models(args)
         return
+    compute = on_cluster(args.scheduler) if args.scheduler else combinations
     runtimes = (runtime(args.runtime),) if args.runtime else RUNTIMES
     resolved = resolve.find(args.model, args.quant)
     question = Question(
@@ -64,7 +72,7 @@ def _find(args: argparse.Namespace) -> None:
     target = Target(**in_usd(stated, options.currency_of(args).usd))
     formats = (args.quant,) if args.quant else ()
     caches = (args.kv_type,) if args.kv_type else ()
-    found = find(question, target, runtimes, formats, caches)
+    found = find(question, target, runtimes, formats, caches, compute)
     answer = [hit_answer(hit, resolved.taken_as) for hit in found.hits]
     show(args, answer, lambda: _machine_text(found))
 
@@ -108,10 +116,10 @@ def _quality(model: str) -> Json:
 
 
 def _models(args: argparse.Namespace) -> None:
-    for name in ("min_tps", "max_usd_per_month", "max_usd"):
+    for name in ("min_tps", "max_usd_per_month", "max_usd", "scheduler"):
         if getattr(args, name):
             option = name.replace("_", "-")
-            raise InputError(f"--{option} is a target for machines; say which with --model NAME.")
+            raise InputError(f"--{option} is for finding machines; say for what with --model NAME.")
     machine, work = options.machine_of(args), options.work_of(args)
     own = runtime(args.runtime) if args.runtime else LLAMA_CPP
     reading = options.money_of(args).reading_tps

@@ -26,12 +26,14 @@ class Case:
     Attributes:
         runtime: name.
         model: in one format.
+        form: place of that format among those tried.
         work: with one format of the cache; its context may be several, shape (contexts,).
         min_tps: least tokens generated for each user [tokens/s].
     """
 
     runtime: str
     model: Model
+    form: int
     work: Workload
     min_tps: float
 
@@ -94,9 +96,15 @@ def cases(
         min_tps: least speed [tokens/s].
     """
     return [
-        Case(runtime=how.name, model=model, work=replace(work, kv_type=kept), min_tps=min_tps)
+        Case(
+            runtime=how.name,
+            model=model,
+            form=form,
+            work=replace(work, kv_type=kept),
+            min_tps=min_tps,
+        )
         for how in runtimes
-        for model in models
+        for form, model in enumerate(models)
         for kept in caches or cache_types(how)
     ]
 
@@ -104,8 +112,7 @@ def cases(
 def combinations(host: Machine, wanted: Sequence[Case]) -> Combinations:
     """All that is fast enough, each machine in its first placement that fits: others are slower."""
     tried, fleet = fleet_of(host)
-    formats = list(dict.fromkeys(case.model.format for case in wanted))
-    parts = [part for case in wanted for part in _of_case(fleet, case, formats)]
+    parts = [part for case in wanted for part in _of_case(fleet, case)]
     answered = sum(
         len(runtime(case.runtime).strategies) * np.size(case.work.context) for case in wanted
     )
@@ -120,7 +127,7 @@ def joined(parts: Sequence[Combinations], tried: int) -> Combinations:
     return Combinations(**columns, tried=tried)
 
 
-def _of_case(fleet: Fleet, case: Case, formats: Sequence[str]) -> Iterator[Combinations]:
+def _of_case(fleet: Fleet, case: Case) -> Iterator[Combinations]:
     how = runtime(case.runtime)
     contexts = np.atleast_1d(np.asarray(case.work.context, dtype=float))
     work = replace(case.work, context=contexts)
@@ -138,7 +145,7 @@ def _of_case(fleet: Fleet, case: Case, formats: Sequence[str]) -> Iterator[Combi
             candidate=candidate,
             runtime=alike * NAMES.index(how.name),
             strategy=alike * at,
-            form=alike * formats.index(case.model.format),
+            form=alike * case.form,
             cache=alike * CACHES.index(case.work.kv_type),
             context=contexts[context],
             decode=speeds.decode[fast],

@@ -146,6 +146,7 @@ def _hit(
         kv_type=CACHES[rows.cache[row]],
         speed=Speed(
             strategy=STRATEGIES[rows.strategy[row]],
+            runtime=NAMES[rows.runtime[row]],
             format=models[rows.form[row]].format,
             decode=float(rows.decode[row]),
             low=float(rows.low[row]),

@@ -1,0 +1,68 @@
+"""The finder's combinations spread over a Dask cluster; the answer is the same as here.
+
+Each worker needs this package in the same version. Tasks are plain records, so nothing but names,
+numbers and the model's sizes travels.
+"""
+
+import importlib
+import importlib.util
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+from advisor.advice.finder.combinations import Case, Combinations, combinations, joined
+from advisor.advice.finder.search import Compute
+from advisor.errors import InputError, NetworkError
+from advisor.machine.machine import Machine
+
+WAIT = 10.0
+"""Seconds until a scheduler without an answer, or without workers, is given up [s]."""
+
+
+def on_cluster(address: str) -> Compute:
+    """A function that answers cases on the workers of a cluster.
+
+    Args:
+        address: of its scheduler, as "tcp://127.0.0.1:8786".
+
+    Raises:
+        InputError: the package `distributed` is not installed.
+    """
+    if importlib.util.find_spec("distributed") is None:
+        raise InputError(
+            "--scheduler needs the package distributed; pip install 'offload-advisor[dask]', or "
+            "leave the option out."
+        )
+
+    def compute(host: Machine, wanted: Sequence[Case]) -> Combinations:
+        with _client(address) as client:
+            tasks = [list(cases) for _, cases in groupby(wanted, key=_task)]
+            futures = client.map(combinations, [host] * len(tasks), tasks, pure=False)
+            parts = client.gather(futures)
+        return joined(parts, sum(part.tried for part in parts))
+
+    return compute
+
+
+def _task(case: Case) -> tuple[str, str]:
+    """Cases that one worker answers together."""
+    return case.runtime, case.model.format
+
+
+def _client(address: str) -> Any:
+    """A connection to a scheduler that has workers.
+
+    Raises:
+        NetworkError: nobody answers, or nobody works there.
+    """
+    distributed: Any = importlib.import_module("distributed")
+    try:
+        client = distributed.Client(address, timeout=WAIT, set_as_default=False)
+        client.wait_for_workers(1, timeout=WAIT)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise NetworkError(
+            f"No Dask scheduler with workers answers at {address[:80]!r}; start one with "
+            "`dask scheduler` and `dask worker` beside this version of offload-advisor, or leave "
+            "--scheduler out."
+        ) from error
+    return client
