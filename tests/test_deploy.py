@@ -59,7 +59,7 @@ def test_the_proxy_keeps_a_visitor_with_one_replica_and_looks_after_both() -> No
     assert COMPOSE["services"]["db"]["healthcheck"]["test"][1] == "pg_isready"
 
 
-def test_the_image_has_what_the_program_reads_and_is_not_run_by_root() -> None:
+def test_the_image_has_all_files_of_the_program_and_is_not_run_by_root() -> None:
     for line in re.findall(r"^COPY (\S+)", DOCKERFILE, re.MULTILINE):
         assert (ROOT / line).exists(), line
     assert re.search(r"^USER advisor$", DOCKERFILE, re.MULTILINE)

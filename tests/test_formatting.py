@@ -174,19 +174,19 @@ def test_a_range_whose_ends_read_alike_is_one_number() -> None:
     assert formatting.range_of(2.91, 2.94) == "2.9"
 
 
-def test_a_moment_is_said_in_utc() -> None:
+def test_a_moment_is_reported_in_utc() -> None:
     assert formatting.moment("2026-11-12T01:03:00+02:00") == "11 November 2026, 23:03 UTC"
 
 
 @pytest.mark.parametrize("say", SPEAKERS)
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
-def test_what_is_not_finite_is_unknown(say: object, value: float) -> None:
+def test_infinite_values_are_unknown(say: object, value: float) -> None:
     assert callable(say)
     assert say(value) == formatting.UNKNOWN
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
-def test_every_finite_number_can_be_said_in_one_short_line(value: float) -> None:
+def test_every_finite_number_fits_one_short_line(value: float) -> None:
     for say in SPEAKERS:
         text = say(value)
         assert text == text.strip() != ""
@@ -195,7 +195,7 @@ def test_every_finite_number_can_be_said_in_one_short_line(value: float) -> None
 
 
 @given(st.floats(min_value=1e-5, max_value=1e14))
-def test_a_said_number_is_within_half_a_digit(value: float) -> None:
+def test_a_printed_number_is_within_half_a_digit(value: float) -> None:
     assert float(formatting.number(value).replace(",", "")) == pytest.approx(value, rel=0.0501)
 
 

@@ -42,6 +42,6 @@ def test_rates_are_decimal(typed: str, gbs: float) -> None:
 
 @pytest.mark.parametrize("read", [tokens, gibibytes, gigabytes_per_second])
 @pytest.mark.parametrize("typed", ["", "lots", "24 cats", "k", "1e3x"])
-def test_what_is_no_size_is_refused_with_examples(read, typed: str) -> None:
+def test_an_invalid_size_is_refused_with_examples(read, typed: str) -> None:
     with pytest.raises(InputError, match="give"):
         read(typed)

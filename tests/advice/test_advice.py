@@ -124,7 +124,7 @@ def test_the_verdict_says_the_speed_now_the_upgrade_and_when_it_pays(
     assert ("if your hour is worth over $" in words) == ("saves" in waiting)
 
 
-def test_where_nothing_runs_it_says_how_much_is_short_and_what_would_run() -> None:
+def test_where_nothing_runs_it_states_the_missing_memory_and_what_would_run() -> None:
     found = advice("runs nothing")
     assert found.best is None
     assert found.what_ifs == ()
@@ -135,7 +135,7 @@ def test_where_nothing_runs_it_says_how_much_is_short_and_what_would_run() -> No
     assert option.name in found.verdict
 
 
-def test_offloading_pays_where_little_is_asked() -> None:
+def test_offloading_pays_with_few_requests() -> None:
     few = advice("offloads", MoneyInputs(replies_per_day=1, usd_per_hour_of_time=1))
     assert not any(one.pays for one in few.upgrades)
     many = advice("offloads", MoneyInputs(replies_per_day=500, usd_per_hour_of_time=100))
@@ -156,7 +156,7 @@ def test_an_upgrade_is_never_slower_than_now(situation: str) -> None:
 
 
 @IN_EACH
-def test_an_upgrade_holds_what_it_claims(situation: str) -> None:
+def test_an_upgrade_has_the_claimed_speed(situation: str) -> None:
     for one in advice(situation).upgrades:
         assert bool(one.estimate.fits)
         assert one.estimate.machine is not None
@@ -214,7 +214,7 @@ def test_more_replies_never_make_an_upgrade_worse(situation: str) -> None:
             assert many[name].pays or not one.pays
 
 
-def test_the_first_choice_holds_the_whole_model_where_one_does() -> None:
+def test_the_first_choice_holds_the_whole_model_where_any_does() -> None:
     for situation in SITUATIONS:
         found = advice(situation)
         one = first_choice(found.upgrades)
@@ -240,7 +240,7 @@ def test_a_rent_of_ones_own_brings_its_gpu_in() -> None:
 
 
 @pytest.mark.parametrize("situation", ["offloads", "has experts", "runs nothing"])
-def test_options_are_compared_with_what_is_kept(situation: str) -> None:
+def test_options_are_compared_with_the_present_machine(situation: str) -> None:
     found = advice(situation)
     kept = found.options[0]
     assert kept.kind is OptionKind.KEEP
@@ -251,7 +251,7 @@ def test_options_are_compared_with_what_is_kept(situation: str) -> None:
         assert kept.speed.decode == pytest.approx(decode_tps(found.best))
 
 
-def test_what_is_owned_may_be_another_machine_than_the_one_asked_about() -> None:
+def test_the_owned_machine_may_differ_from_the_described_one() -> None:
     model, said = SITUATIONS["offloads"]
     here = machine(MachineSpec(**said))
     owned = machine(MachineSpec(gpu="RTX 3060 12GB", ram_gb=64))
@@ -283,7 +283,7 @@ def test_the_drive_suggests_ram_that_holds_the_model() -> None:
     assert any("GiB of RAM, to hold the model" in change for change in changes)
 
 
-def test_what_ifs_keep_the_split_that_the_person_fixed() -> None:
+def test_what_ifs_keep_a_fixed_split() -> None:
     # All layers in RAM: a smaller cache saves little, and may not bring the layers back.
     model, said = SITUATIONS["offloads"]
     here = machine(MachineSpec(**said))
@@ -350,7 +350,7 @@ def test_a_runtime_that_cannot_says_why_and_what_could() -> None:
     assert "would give" in found.verdict
 
 
-def test_changes_are_those_that_the_runtime_can_be_told() -> None:
+def test_changes_are_options_of_the_runtime() -> None:
     fp8 = {one.change for one in of(VLLM, "offloads").what_ifs}
     assert "KV cache in q8_0" not in fp8
     # Weights of 16 bits are all that Transformers offloads: no smaller format is offered.

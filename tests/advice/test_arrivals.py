@@ -93,7 +93,7 @@ def test_more_users_answer_more_and_wait_longer() -> None:
     assert [each.token_p50 for each in met] == sorted(each.token_p50 for each in met)
 
 
-def test_users_under_way_are_those_that_come_times_their_stay() -> None:
+def test_users_in_service_are_arrivals_times_duration() -> None:
     # Little: users = rate x stay; alone a request stays 0.1 + 49 x 0.01 = 0.59 s.
     met = with_arrivals(SERVER, SHORT, 360.0)
     assert met.users == pytest.approx(met.per_hour / 3600 * 0.59, rel=0.15)

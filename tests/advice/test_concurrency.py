@@ -57,7 +57,7 @@ def test_in_the_gpu_more_users_get_more_together_and_less_each(one: Estimate) ->
 
 
 @pytest.mark.parametrize("runtime", RUNTIMES, ids=lambda one: one.name)
-def test_a_point_is_what_the_runtime_gives_with_so_many_users(runtime) -> None:
+def test_a_point_is_the_speed_with_its_number_of_users(runtime) -> None:
     here = machine(MachineSpec(gpu="RTX 3090", ram_gb=64))
     model = catalog.model("Llama-3-8B", "Q4_K_M")
     first = next(
@@ -87,13 +87,13 @@ def test_the_cache_of_a_user_by_hand() -> None:
     assert found.kv_bytes == pytest.approx(1.0 * GIB)
 
 
-def test_memory_ends_about_where_caches_fill_what_the_weights_leave() -> None:
+def test_memory_ends_where_caches_fill_the_room_beside_the_weights() -> None:
     # 24 GiB, 4.6 GiB of weights, a GiB of cache each, a GiB or less of buffers: 18 or 19 users
     found = grown(one_of("llama.cpp", PlacementStrategy.GPU_RESIDENT, "Llama-3-8B"))
     assert found.memory_ends in (17, 18, 19)
 
 
-def test_the_speed_asked_for_ends_where_the_next_user_would_take_it_below() -> None:
+def test_the_last_user_is_the_last_above_the_requested_speed() -> None:
     one = one_of("vLLM", PlacementStrategy.GPU_RESIDENT, "Llama-3-8B")
     half = float(grown(one).each[0]) * 0.9
     found = grown(one, half)
@@ -122,7 +122,7 @@ def test_nothing_where_not_one_user_fits() -> None:
     assert together(one_of("llama.cpp", PlacementStrategy.GPU_RESIDENT, "Llama-3.1-70B")) is None
 
 
-def test_streaming_gains_nearly_what_it_has_users_while_all_weights_cross_the_link() -> None:
+def test_streaming_gains_nearly_in_proportion_to_users_while_all_weights_cross_the_link() -> None:
     # all of the 8B model in RAM: each step carries the same bytes, whoever they serve
     found = grown(one_of("vLLM", PlacementStrategy.CPU_OFFLOAD, "Llama-3-8B"))
     four = list(found.users).index(4)
@@ -137,7 +137,7 @@ def test_layers_that_a_person_fixed_stay_fixed() -> None:
 
 
 @pytest.mark.parametrize("most", [0, 1, 5, 8, 100, 511, 512])
-def test_the_last_of_what_holds_is_found_between_the_numbers_tried(most: int) -> None:
+def test_the_last_holding_value_is_found_between_the_tried_ones(most: int) -> None:
     assert last(lambda users: users <= most) == most
     assert USERS[-1] == 512
 

@@ -124,7 +124,7 @@ def test_a_prompt_point_is_a_single_estimate() -> None:
     assert found.streamed.speed[list(found.at).index(64)] == pytest.approx(float(one.prefill.value))
 
 
-def test_what_memory_no_longer_holds_is_no_number() -> None:
+def test_users_beyond_memory_have_no_number() -> None:
     found = speeds(by_users(estimates(context=8192)))
     assert np.isnan(found.streamed.speed[-1])
     assert found.streamed.runtimes[-1] == ""

@@ -253,7 +253,7 @@ class TestByHand:
         found = tried("streamed", "narrow_link", "PCIe 4 x4")
         assert speed(found.decode) == pytest.approx(1 / (total + 3 * link), rel=1e-3)
 
-    def test_what_spills_crosses_the_link_at_the_rate_of_kernels(self) -> None:
+    def test_spilled_bytes_cross_the_link_at_the_rate_of_kernels(self) -> None:
         # Of V bytes held in VRAM s spill: the token's bytes W leave the GPU's part by s / V and
         # cross the link at what the runtime reaches of its zero-copy rate Z,
         # t' = t - t_GPU s / V + (s / V) W / Z.
@@ -386,13 +386,13 @@ class TestWhatCannotBe:
 
     @IN_EACH
     @pytest.mark.parametrize("factor", [0.05, 0.3, 0.6])
-    def test_what_makes_it_faster_explains_no_slow_run(self, name: str, factor: float) -> None:
+    def test_causes_of_higher_speed_explain_no_slow_run(self, name: str, factor: float) -> None:
         found = measured_as(name, factor)
         assert all(speed(one.trial.decode) < decode(found.estimate) for one in found.explanations)
 
     @IN_EACH
     @pytest.mark.parametrize("factor", [1.6, 3.0, 20.0])
-    def test_what_makes_it_slower_explains_no_fast_run(self, name: str, factor: float) -> None:
+    def test_causes_of_lower_speed_explain_no_fast_run(self, name: str, factor: float) -> None:
         found = measured_as(name, factor)
         assert all(speed(one.trial.decode) > decode(found.estimate) for one in found.explanations)
 
@@ -418,7 +418,7 @@ class TestDegrees:
         [("slow_modules", "no GPU"), ("few_threads", "no GPU"), ("drafted_tokens", "resident"),
          ("more_layers", "few layers")],
     )  # fmt: skip
-    def test_or_faster_where_they_are_listed_so(self, key: str, name: str) -> None:
+    def test_faster_modules_count_where_they_are_listed(self, key: str, name: str) -> None:
         speeds = [speed(one.decode) for one in CAUSES[key](situation(predicted(name)))]
         assert speeds == sorted(speeds)
 
@@ -469,7 +469,7 @@ class TestOutcome:
         assert parts
         assert all(0 < share < 1 for share in parts)
 
-    def test_what_nothing_explains_is_said(self) -> None:
+    def test_an_unexplained_speed_is_reported(self) -> None:
         assert "No single cause explains it" in sentence(measured_as("resident", 0.0005))
 
     def test_just_below_the_range_may_be_chance(self) -> None:
@@ -522,7 +522,9 @@ class TestNeeded:
         [("full RAM", "RAM"), ("resident", "GPU memory"), ("streamed", "link"),
          ("drive", "drive")],
     )  # fmt: skip
-    def test_it_is_the_one_that_gives_it(self, name: str, what: str, factor: float) -> None:
+    def test_the_required_bandwidth_gives_the_measured_speed(
+        self, name: str, what: str, factor: float
+    ) -> None:
         asked = situation(predicted(name))
         found = diagnose(predicted(name), Measured(decode=decode(_times(asked, what, factor))))
         first = found.needed[0]
@@ -579,7 +581,7 @@ def _times(asked: Situation, what: str, factor: float) -> Estimate:
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, float("nan"), float("inf"), 1e9, 1e-9])
-def test_speeds_that_nobody_measures_are_refused(value: float) -> None:
+def test_impossible_speeds_are_refused(value: float) -> None:
     low, high = LIMITS["measured"]
     with pytest.raises(InputError, match=rf"measured is .*allowed is {low:g} to {high:,.0f}"):
         Measured(decode=value)
@@ -618,7 +620,7 @@ class TestText:
         assert "If something is wrong nevertheless:" in text
         assert "Test:" not in text
 
-    def test_what_explains_a_part_is_told_in_full_where_nothing_explains_all(self) -> None:
+    def test_causes_of_a_part_are_described_in_full_where_none_explains_all(self) -> None:
         text = diagnosis_text(measured_as("resident", 0.01))
         assert "No single cause explains it" in text
         assert "   Test: " in text

@@ -265,7 +265,7 @@ def test_models_that_keep_up_come_first_by_score_and_unscored_ones_apart() -> No
     assert all(one.speed.decode >= 10 for one in fast)
 
 
-def test_what_does_not_fit_is_not_worth_running() -> None:
+def test_models_that_do_not_fit_are_not_worth_running() -> None:
     # 671 billion parameters in 2.6 bits are 218 GB; card and RAM hold 88
     names = [
         one.model.name for one in here() if one.speed.strategy is not PlacementStrategy.NVME_OFFLOAD

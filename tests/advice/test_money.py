@@ -43,7 +43,7 @@ def test_hours_of_waiting() -> None:
     assert money.monthly_hours(60, 40) == pytest.approx(20.2917, abs=1e-4)
 
 
-def test_what_an_hour_must_be_worth() -> None:
+def test_the_worth_of_an_hour_from_which_an_upgrade_pays() -> None:
     assert money.worth_per_hour(97.4, 20) == pytest.approx(4.87)
 
 
@@ -59,7 +59,7 @@ def test_tokens_to_break_even() -> None:
 
 
 @pytest.mark.parametrize(("slow", "fast", "hour"), [(20, 20, 24), (20, 5, 24), (5, 20, 0)])
-def test_what_saves_nothing_never_breaks_even(slow: float, fast: float, hour: float) -> None:
+def test_an_option_without_savings_never_breaks_even(slow: float, fast: float, hour: float) -> None:
     assert money.break_even_tokens(120, slow, fast, hour) == math.inf
 
 

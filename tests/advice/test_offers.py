@@ -61,7 +61,7 @@ def test_the_cheapest_gpu_not_the_cheapest_machine(ask) -> None:
     assert rent.note.endswith("Someone, read 2026-11-21")
 
 
-def test_what_may_be_taken_away_is_no_offer(ask) -> None:
+def test_interruptible_machines_are_no_offer(ask) -> None:
     assert ask(price(usd=0.1, spot=True)) == {}
 
 

@@ -72,7 +72,7 @@ def test_hours_by_hand() -> None:
     assert USE.busy_hours(SLOW) == pytest.approx(40 * 30.4375 * 42 / 3600)
 
 
-def test_what_is_kept_costs_its_power_and_what_it_would_sell_for() -> None:
+def test_the_present_machine_costs_its_power_and_resale_value() -> None:
     # on 243.5 h, busy 14.2042 h: 229.2958 h x 90 W x 0.20 = 4.1273; 14.2042 h x 760 W x 0.20 =
     # 2.1590 USD; 720 USD tied up over 36 months are 20 USD
     cost = USE.owned(METERED, SLOW, tied_up=720)
@@ -219,7 +219,7 @@ def test_a_cable_is_slower_than_a_slot() -> None:
     assert slow.first_token > fast.first_token
 
 
-def test_what_is_kept_comes_first_and_is_compared_with_nothing() -> None:
+def test_the_present_machine_comes_first_and_is_compared_with_nothing() -> None:
     found = all_of(ask())
     assert found[0].kind is OptionKind.KEEP
     assert found[0].upfront == 0
@@ -233,7 +233,7 @@ def test_every_kind_is_there_for_a_card_that_offloads() -> None:
     assert {one.kind for one in all_of(ask())} == set(OptionKind)
 
 
-def test_one_more_of_the_card_is_answered_even_where_it_gains_nothing() -> None:
+def test_one_more_card_is_answered_even_without_a_gain() -> None:
     # an 8B model lies in one RTX 3090: a second one is an expense and nothing else
     found = all_of(ask(model="Llama-3.1-8B"))
     (second,) = [one for one in found if one.name == "RTX 3090, 2 in all"]
@@ -249,7 +249,7 @@ def test_without_cards_several_are_added_and_none_replaced() -> None:
     assert any(name.startswith("2x ") for name in added)
 
 
-def test_a_rented_machine_leaves_what_is_owned_and_its_value() -> None:
+def test_a_rented_machine_leaves_the_owned_one_and_its_value() -> None:
     # 720 USD over 36 months stay tied up; by the month 730.5 h at 0.33 USD, and no start
     found = {one.name: one for one in all_of(ask(resale=720.0)) if one.kind is OptionKind.RENT}
     by_use, monthly = found["2x RTX 3090"], found["2x RTX 3090, by the month"]
@@ -275,7 +275,7 @@ def test_a_new_desktop_is_its_parts() -> None:
     assert not any("desktop" in one.name for one in all_of(ask()) if one.kind is OptionKind.MACHINE)
 
 
-def test_what_cannot_keep_up_pays_nothing_and_loses_no_more_than_all_hours() -> None:
+def test_an_overloaded_option_pays_nothing_and_loses_at_most_all_hours() -> None:
     busy = replace(ask(), money=MoneyInputs(replies_per_day=200_000))
     for option in all_of(busy):
         if not option.keeps_up:
@@ -366,7 +366,7 @@ def test_a_lower_price_never_lowers_a_rank(name: str) -> None:
     assert places == sorted(places, reverse=True)
 
 
-def test_a_beaten_option_is_folded_and_what_is_kept_never_is() -> None:
+def test_a_beaten_option_is_folded_and_the_present_machine_never_is() -> None:
     found = all_of(ask())
     hidden = folded(found)
     assert not hidden[0]
@@ -391,7 +391,7 @@ def test_no_replies_no_hours_and_nothing_pays_for_waiting() -> None:
     assert found[0].cost.busy_power == 0
 
 
-def test_a_machine_that_runs_nothing_is_still_what_is_kept() -> None:
+def test_a_machine_that_runs_nothing_is_still_the_present_machine() -> None:
     machine = from_spec.machine(MachineSpec(ram_gb=2))
     question = replace(ask(""), machine=machine)
     found = all_of(question)

@@ -14,18 +14,18 @@ def test_by_hand() -> None:
     assert beaten(cost, speed).tolist() == [False, True, False, False, False]
 
 
-def test_what_is_alike_is_on_the_front_together() -> None:
+def test_equal_options_are_on_the_front_together() -> None:
     assert on_front([10, 10, 10], [5, 5, 4]).tolist() == [True, True, False]
 
 
-def test_what_has_no_number_is_never_on_the_front_and_never_folded() -> None:
+def test_options_without_a_number_are_never_on_the_front_and_never_folded() -> None:
     cost, speed = [np.nan, 10, 20], [9, np.nan, 5]
     assert on_front(cost, speed).tolist() == [False, False, True]
     assert not np.any(beaten(cost, speed))
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_nothing_is_as_cheap_and_as_fast_as_what_is_on_the_front(seed: int) -> None:
+def test_nothing_is_as_cheap_and_as_fast_as_the_front(seed: int) -> None:
     random = np.random.default_rng(seed)
     cost, speed = random.integers(1, 30, 60).astype(float), random.integers(1, 30, 60).astype(float)
     front = on_front(cost, speed)

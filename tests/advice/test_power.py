@@ -16,11 +16,11 @@ def test_idle_and_busy_by_hand() -> None:
     assert monthly_energy(760, 43.5, 0.20) == pytest.approx(6.612)
 
 
-def test_what_is_busy_longer_than_it_is_on_never_waits() -> None:
+def test_a_machine_busy_longer_than_it_is_on_never_idles() -> None:
     assert idle_hours(100, 300) == 0
 
 
-def test_two_rtx_3090_draw_what_a_meter_showed() -> None:
+def test_two_rtx_3090_draw_the_metered_power() -> None:
     # 760 W answering and about 90 W idle at the wall, no power limit set:
     # https://ai-radar.it/article/consumo-energetico-di-un-setup-dual-rtx-3090-per-l-inference-llm-un-dato-concreto
     draw = draw_of(from_spec.machine(MachineSpec(gpu="RTX 3090", gpu_count=2)))
@@ -28,7 +28,7 @@ def test_two_rtx_3090_draw_what_a_meter_showed() -> None:
     assert draw.idle == pytest.approx(90)
 
 
-def test_a_mac_studio_draws_what_apple_publishes() -> None:
+def test_a_mac_studio_draws_the_power_that_apple_publishes() -> None:
     # M2 Ultra, 76 cores: 10 W idle, 295 W at most; https://support.apple.com/en-nz/102027
     draw = draw_of(from_spec.machine(MachineSpec(gpu="Apple M2 Ultra 76c")))
     assert (draw.idle, draw.busy) == (10, 295)

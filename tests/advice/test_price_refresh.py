@@ -106,7 +106,7 @@ def test_a_source_that_never_answers_is_not_waited_for() -> None:
         within(0.05, lambda: time.sleep(5), "gpuhunt")
 
 
-def test_a_source_that_fails_is_said(monkeypatch, capsys) -> None:
+def test_a_source_that_fails_is_reported(monkeypatch, capsys) -> None:
     def down(*_: object) -> None:
         raise OSError("Name or service not known")
 

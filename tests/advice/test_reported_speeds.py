@@ -51,7 +51,7 @@ def test_each_tool_tells_its_own_way():
         (json.dumps(OLLAMA | {"eval_duration": 1}).encode(), "measured is 2.9e+11 tokens/s"),
     ],
 )
-def test_what_tells_no_speed_is_said(content, words):
+def test_a_file_without_a_speed_is_reported(content, words):
     with pytest.raises(InputError, match=r"run\.json|measured is") as told:
         reported(content, "run.json")
     assert words in str(told.value)

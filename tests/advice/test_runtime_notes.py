@@ -53,7 +53,7 @@ def test_locked_memory_brings_the_first_token_sooner() -> None:
     assert float(fast.decode.value) == float(slow.decode.value)
 
 
-def test_what_the_own_fit_would_take_is_said() -> None:
+def test_the_size_that_the_automatic_fit_needs_is_reported() -> None:
     assert "comes to the same layers" in said(run(LLAMA_CPP))
     given = run(LLAMA_CPP, settings=Settings(gpu_layers=10.0))
     found = run(LLAMA_CPP)
@@ -62,41 +62,41 @@ def test_what_the_own_fit_would_take_is_said() -> None:
     assert "all of the model in the GPU" in said(run(LLAMA_CPP, "Llama-3.1-8B"))
 
 
-def test_the_other_way_of_vllm_is_said_with_its_speed() -> None:
+def test_the_other_way_of_vllm_is_stated_with_its_speed() -> None:
     assert "--cpu-offload-gb, read over the link," in said(run(VLLM))
     small = run(VLLM, "Qwen3-30B-A3B", gpu="RTX 4070")
     assert "--offload-backend prefetch would give" in said(small)
 
 
-def test_room_for_conversations_is_said() -> None:
+def test_room_for_conversations_is_reported() -> None:
     """24 GiB x 0.92 less 1 GiB and 5.7 GB of weights: 16.9 GB, of 8192 x 131,072 B each."""
     one = run(VLLM, "Llama-3.1-8B", PlacementStrategy.GPU_RESIDENT)
     assert "room for the cache of 15 conversations of 8,192 tokens" in said(one)
 
 
-def test_ray_is_said_where_machines_are_joined() -> None:
+def test_ray_is_named_for_several_machines() -> None:
     one = run(VLLM, strategy=PlacementStrategy.GPU_RESIDENT, machines=2)
     assert "--distributed-executor-backend ray" in said(one)
 
 
-def test_a_cache_in_another_type_is_said() -> None:
+def test_a_cache_in_another_type_is_stated() -> None:
     assert "kept as fp8" in said(run(VLLM, work=Workload(kv_type="q8_0")))
     assert "kept as fp8" not in said(run(VLLM))
 
 
-def test_ollamas_own_context_is_said() -> None:
+def test_ollamas_own_context_is_reported() -> None:
     assert "allocates 32,768 tokens" in said(run(OLLAMA))
 
 
 @pytest.mark.parametrize("one", RUNTIMES, ids=lambda one: one.key)
-def test_nothing_is_said_of_what_does_not_fit(one: Runtime) -> None:
+def test_nothing_is_reported_of_options_that_do_not_fit(one: Runtime) -> None:
     for strategy in one.strategies:
         found = run(one, "Qwen3-235B-A22B", strategy, ram_gb=8, vram_gb=8)
         if not bool(found.fits):
             assert remarks(found) == ()
 
 
-def test_what_accelerate_does_unlimited_is_said() -> None:
+def test_accelerates_behaviour_without_limits_is_reported() -> None:
     one = run(ACCELERATE, "Llama-3.1-70B", PlacementStrategy.NVME_OFFLOAD)
     # 23.2 GB: the table and the head of 2.1 GB each, and 11 layers of 1.7 GB.
     assert "11 layers" in said(one)

@@ -75,7 +75,7 @@ def test_skypilot_itself_takes_the_files(runtime: Runtime, form: str) -> None:
 
 
 @pytest.mark.parametrize("runtime", SERVERS, ids=lambda one: one.key)
-def test_the_shell_can_read_what_is_set_up_and_run(runtime: Runtime) -> None:
+def test_the_shell_can_parse_set_up_and_start(runtime: Runtime) -> None:
     for one in (rented(runtime)[0], rented(runtime, "BF16")[-1]):
         read = yaml.safe_load(skypilot.task(one))
         for part in ("setup", "run"):

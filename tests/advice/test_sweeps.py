@@ -33,7 +33,7 @@ def advice(model: str, ram: float = 64) -> Advice:
 
 
 @pytest.mark.parametrize("layers", [0, 1, 40, 80])
-def test_a_point_is_the_estimate_with_so_many_layers(layers: int) -> None:
+def test_a_point_is_the_estimate_with_its_number_of_layers(layers: int) -> None:
     model = catalog.model("Llama-3.1-70B", "Q4_K_M")
     sweep = speed_by_layers(model, desktop(), WORK)
     found = compare(
@@ -47,7 +47,7 @@ def test_a_point_is_the_estimate_with_so_many_layers(layers: int) -> None:
 
 
 @pytest.mark.parametrize("model", ["Llama-3.1-70B", "Qwen3-30B-A3B"])
-def test_every_number_of_layers_is_there_and_none_is_slower_than_the_one_before(model) -> None:
+def test_every_number_of_layers_is_there_and_more_layers_are_never_slower(model) -> None:
     asked = catalog.model(model, "Q4_K_M")
     sweep = speed_by_layers(asked, desktop(), WORK)
     assert sweep is not None

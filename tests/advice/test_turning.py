@@ -80,7 +80,7 @@ def test_it_is_said_which_way() -> None:
     assert nearest((KEPT, dear, BOUGHT)) is dear
 
 
-def test_what_nothing_changes_is_not_said() -> None:
+def test_options_without_effect_are_not_listed() -> None:
     slower = option(OptionKind.ADD, 4.0, 1800.0, KEPT)
     names = {point.name for point in turning_points(slower, KEPT, MONEY)}
     assert "replies a day" not in names

@@ -21,7 +21,7 @@ from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 
 
-def test_a_reader_waits_for_what_comes_slower_than_it_is_read() -> None:
+def test_a_reader_waits_for_text_slower_than_reading() -> None:
     # 2 s, then 200 tokens at 5 tokens/s in 40 s of which 20 s are reading at 10 tokens/s
     assert waiting_seconds(2, 5, 0, 200, 10) == pytest.approx(22)
     # at 10 tokens/s and more only the first token is waited for

@@ -87,7 +87,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Machine:
     return gpu_server.pretend(monkeypatch)
 
 
-def test_the_machine_is_as_its_probes_found_it(server: Machine) -> None:
+def test_the_machine_has_its_probed_values(server: Machine) -> None:
     (gpu,) = server.gpus
     assert gpu.name == "H200 SXM"
     assert gpu.memory.value == 143_771 * MIB
@@ -106,7 +106,7 @@ def test_ram_may_be_stated_where_the_system_shows_less(server: Machine) -> None:
     assert gpu_engine.free(None) == 100 * GIB
 
 
-def test_a_probe_that_measures_nothing_is_told(
+def test_a_probe_that_measures_nothing_is_reported(
     server: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any
 ) -> None:
     def refuse(_: float) -> list[Measurement]:
@@ -121,7 +121,7 @@ def test_a_probe_that_measures_nothing_is_told(
     assert "engine probe measured nothing: No engine is here." in capsys.readouterr().err
 
 
-def test_llama_bench_is_told_what_the_placement_says(
+def test_llama_bench_gets_the_options_of_the_placement(
     server: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     log, told = bench(monkeypatch, tmp_path), list[str]()
@@ -261,7 +261,7 @@ def test_the_model_timed_least_comes_first(server: Machine, tmp_path: Path) -> N
     assert next(iter(cases.least_first(chosen, found))) == "TinyLlama-1.1B Q6_K"
 
 
-def test_no_driver_is_told(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+def test_no_driver_is_reported(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     def refuse() -> None:
         raise ProbeError("This machine has no NVIDIA driver.")
 
@@ -270,7 +270,7 @@ def test_no_driver_is_told(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None
     assert capsys.readouterr().out == "gpu_engine: skipped, This machine has no NVIDIA driver.\n"
 
 
-def test_a_gpu_that_the_catalogue_lacks_is_told(
+def test_a_gpu_missing_from_the_catalogue_is_reported(
     monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
     monkeypatch.setattr(cuda, "driver", SimpleNamespace)
@@ -284,7 +284,7 @@ def test_a_gpu_that_the_catalogue_lacks_is_told(
     assert gpu_machine.missing() == ""
 
 
-def test_no_llama_bench_is_told(
+def test_no_llama_bench_is_reported(
     server: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -301,7 +301,7 @@ def test_no_llama_bench_is_told(
         ("#!/bin/sh\nexec sleep 600", "had not ended after 0 s"),
     ],
 )
-def test_a_llama_bench_that_fails_is_told(
+def test_a_llama_bench_that_fails_is_reported(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str, said: str
 ) -> None:
     program(tmp_path / "bin", text)
@@ -311,7 +311,7 @@ def test_a_llama_bench_that_fails_is_told(
     assert said in gpu_llama.missing()
 
 
-def test_a_llama_bench_without_a_gpu_is_told(
+def test_a_llama_bench_without_a_gpu_is_reported(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     bench(monkeypatch, tmp_path, gpu="", backends="CPU")
@@ -333,7 +333,7 @@ def test_a_case_that_fails_does_not_stop_the_others(
     assert "GB of memory are missing" in told[0]
 
 
-def test_too_little_memory_is_told(
+def test_too_little_memory_is_reported(
     server: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     bench(monkeypatch, tmp_path)

@@ -55,7 +55,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Machine:
         ("echo True", ""),
     ],
 )
-def test_a_python_without_what_it_takes_is_told(
+def test_a_python_without_the_required_packages_is_reported(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str, said: str
 ) -> None:
     python = tmp_path / "python"
@@ -68,7 +68,7 @@ def test_a_python_without_what_it_takes_is_told(
     assert bool(said) == bool(gpu_transformers.missing())
 
 
-def test_too_little_disk_is_told(
+def test_too_little_disk_is_reported(
     server: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     told: list[str] = []
@@ -216,7 +216,7 @@ def test_a_folder_in_memory_is_no_drive(
     assert "skipped, /tmp lies on tmpfs" in capsys.readouterr().err
 
 
-def test_words_of_a_process_that_ended_are_told(tmp_path: Path) -> None:
+def test_output_of_an_ended_process_is_reported(tmp_path: Path) -> None:
     script = "import sys; input(); print('{\"a\": 1}\\noops', flush=True); sys.exit('it broke')"
     command = (sys.executable, "-c", script)
     with talk.begun(command, tmp_path / "log") as exchange:
@@ -233,7 +233,7 @@ def test_a_process_that_takes_too_long_is_ended(tmp_path: Path) -> None:
         exchange(None)
 
 
-def test_a_cap_leaves_out_pages_that_nobody_mapped(tmp_path: Path) -> None:
+def test_a_cap_excludes_unmapped_pages(tmp_path: Path) -> None:
     for name, text in (
         ("memory.current", "9000"), ("memory.stat", "anon 5000\nfile 4000\nfile_mapped 300\n"),
     ):  # fmt: skip

@@ -9,7 +9,7 @@ from driving import page, settle
 SAMPLES = Path(__file__).parents[1] / "samples" / "configs"
 
 
-def test_paste_a_config_and_read_what_was_understood(chromium, address):
+def test_a_pasted_config_shows_its_reading(chromium, address):
     config = json.loads((SAMPLES / "gpt-oss-20b.json").read_text())["config"]
     with page(chromium, address) as one:
         one.get_by_text("Other ways").click()

@@ -73,7 +73,7 @@ def test_the_first_page_prints_on_fewer_than_two_sheets(chromium, tmp_path, long
     tab.context.close()
 
 
-def test_what_is_behind_the_first_page_is_folded(chromium, tmp_path, long_report):
+def test_details_behind_the_first_page_are_folded(chromium, tmp_path, long_report):
     tab, _ = opened(chromium, html(long_report), tmp_path)
     assert tab.evaluate("document.documentElement.scrollHeight") < 2_600
     assert not tab.is_visible("text=Where the bytes are")

@@ -29,7 +29,7 @@ def text(found: MeasurementHistory = SERVER, **changes: object) -> str:
     return json.dumps({**to_json(found), **changes})
 
 
-def test_what_is_exported_comes_back_whole():
+def test_an_export_is_imported_whole():
     assert imported(text(), "a file") == SERVER
 
 
@@ -96,7 +96,7 @@ def test_machines_are_kept_by_name():
     assert imported_store.measured("server", NOW).figure("ram_read").source == "probed on server"
 
 
-def test_they_age_as_this_one_does():
+def test_imported_measurements_age_as_those_of_this_machine():
     imported_store.keep(SERVER, "server")
     assert imported_store.measured("server", NOW).stale == ""
     later = datetime(2027, 11, 21, tzinfo=UTC)
@@ -152,7 +152,7 @@ def test_deleting_forgets_one(monkeypatch):
     assert imported_store.probed("this") == MeasurementHistory(fingerprint=PARTS, history=())
 
 
-def test_a_damaged_file_is_told_and_can_be_deleted(folder):
+def test_a_damaged_file_is_reported_and_can_be_deleted(folder):
     imported_store.keep(SERVER, "server")
     (folder / "server.json").write_text("{")
     with pytest.raises(StoreError, match="Delete that machine and import it again"):
@@ -180,7 +180,7 @@ def test_a_named_machine_is_predicted_with_its_own_figures():
     assert {one.source for one in figures} == {"probed on server"}
 
 
-def test_what_is_typed_wins_over_what_was_measured_there():
+def test_typed_values_take_precedence_over_imported_ones():
     imported_store.keep(SERVER, "server")
     found = named_machine("server", MachineSpec(ram_gbs=99, gpu="none"))
     assert found.host.bandwidth.value == 99e9
@@ -203,7 +203,7 @@ def test_a_machine_of_unknown_size_asks_for_it():
     assert found.host.cores == 64  # the most threads that read
 
 
-def test_parts_named_by_a_person_fill_what_the_file_leaves_open():
+def test_typed_parts_fill_those_missing_from_the_file():
     bare = MeasurementHistory(fingerprint=None, history=(RAM,))
     assert imported_store.with_parts(bare) == bare
     found = imported_store.with_parts(bare, cpu="EPYC 7763", gpus=["RTX 3090"], memory=64 * 2**30)
@@ -219,7 +219,7 @@ def test_this_is_the_machine_we_are_on(monkeypatch):
     assert named_machine("this").host == local_machine.this_machine().host
 
 
-def test_a_machine_is_called_otherwise(folder):
+def test_a_machine_is_renamed(folder):
     imported_store.keep(SERVER, "server")
     imported_store.keep(replace(SERVER, history=(RAM,)), "other")
     assert imported_store.rename("SERVER", " Server 2 ") == "Server 2"
@@ -238,7 +238,7 @@ def test_a_machine_is_called_otherwise(folder):
         imported_store.rename("nobody", "x")
 
 
-def test_a_machine_that_cannot_be_renamed_is_told(monkeypatch):
+def test_a_machine_that_cannot_be_renamed_is_reported(monkeypatch):
     imported_store.keep(SERVER, "server")
 
     def refused(*_):

@@ -58,7 +58,7 @@ def sees(monkeypatch: pytest.MonkeyPatch):
     return sees
 
 
-def test_what_the_drivers_show_is_used(sees) -> None:
+def test_values_of_the_drivers_are_used(sees) -> None:
     machine = local_machine.this_machine()
     (gpu,) = machine.gpus
     assert gpu.name == "RTX 4060 Ti 8GB"
@@ -69,7 +69,7 @@ def test_what_the_drivers_show_is_used(sees) -> None:
     assert machine.host.instruction_sets == HOST.instruction_sets
 
 
-def test_what_was_not_measured_is_assumed_and_said(sees) -> None:
+def test_unmeasured_values_are_assumed_and_reported(sees) -> None:
     machine = local_machine.this_machine()
     assert machine.host.bandwidth.kind is Provenance.ASSUMED
     assert machine.disk is not None
@@ -78,7 +78,7 @@ def test_what_was_not_measured_is_assumed_and_said(sees) -> None:
     assert sum("assumed; measuring it takes seconds" in note for note in machine.notes) == 2
 
 
-def test_what_was_measured_is_used(sees) -> None:
+def test_measured_values_are_used(sees) -> None:
     kept = [measurement("ram_read", 61e9), measurement("disk_read_direct", 3.2e9)]
     sees(calibration=Calibration(measurements={one.name: one for one in kept}))
     machine = local_machine.this_machine()
@@ -89,7 +89,7 @@ def test_what_was_measured_is_used(sees) -> None:
     assert machine.notes == HOST.notes
 
 
-def test_what_llama_cpp_was_timed_at_belongs_to_this_processor(sees) -> None:
+def test_timings_of_llama_cpp_belong_to_this_processor(sees) -> None:
     kept = [measurement("ram_read", 61e9), measurement("engine_read_q4_k", 50e9)]
     sees(calibration=Calibration(measurements={one.name: one for one in kept}))
     engine = local_machine.this_machine().host.engine
@@ -102,7 +102,7 @@ def test_what_llama_cpp_was_timed_at_belongs_to_this_processor(sees) -> None:
     assert local_machine.this_machine(MachineSpec(cpu="Ryzen 9 9950X")).host.engine is None
 
 
-def test_a_cold_map_and_what_is_read_ahead_are_the_drives(sees, monkeypatch) -> None:
+def test_a_cold_map_and_the_read_ahead_belong_to_the_drive(sees, monkeypatch) -> None:
     kept = [measurement("disk_read_direct", 3.2e9), measurement("disk_read_mmap", 1.1e9)]
     sees(calibration=Calibration(measurements={one.name: one for one in kept}))
     monkeypatch.setattr(local_machine.system, "read_ahead", lambda _: 2**20)
@@ -117,9 +117,7 @@ def test_a_cold_map_and_what_is_read_ahead_are_the_drives(sees, monkeypatch) -> 
     assert (disk.read_ahead.value, disk.read_ahead.kind) == (128 * 2**10, Provenance.ASSUMED)
 
 
-def test_a_machine_that_is_elsewhere_reads_ahead_what_it_did_when_it_was_probed(
-    sees, monkeypatch
-) -> None:
+def test_an_imported_machine_keeps_its_probed_read_ahead(sees, monkeypatch) -> None:
     kept = [measurement("disk_read_direct", 3.2e9), measurement("disk_read_ahead", 8.0 * 2**20)]
     sees(calibration=Calibration(measurements={one.name: one for one in kept}))
     for now, expected in ((None, 8 * 2**20), (2**20, 2**20)):
@@ -129,7 +127,7 @@ def test_a_machine_that_is_elsewhere_reads_ahead_what_it_did_when_it_was_probed(
         assert (disk.read_ahead.value, disk.read_ahead.kind) == (expected, Provenance.MEASURED)
 
 
-def test_what_is_typed_wins_over_what_is_seen_and_measured(sees) -> None:
+def test_typed_values_take_precedence_over_detected_and_measured_ones(sees) -> None:
     kept = [measurement("ram_read", 61e9), measurement("disk_read_direct", 3.2e9)]
     sees(calibration=Calibration(measurements={one.name: one for one in kept}))
     machine = local_machine.this_machine(
@@ -149,7 +147,7 @@ def test_another_gpu_can_be_typed_over(sees) -> None:
     assert local_machine.this_machine(MachineSpec(gpu="none")).gpus == ()
 
 
-def test_a_gpu_that_the_catalogue_lacks_is_left_out_and_said(sees) -> None:
+def test_a_gpu_missing_from_the_catalogue_is_omitted_and_reported(sees) -> None:
     sees(cards=(GpuFacts(name="Matrox G200", vendor="Matrox"), CARD))
     machine = local_machine.this_machine()
     assert [gpu.name for gpu in machine.gpus] == ["RTX 4060 Ti 8GB"]
@@ -173,7 +171,7 @@ def test_an_unknown_processor_gets_a_typical_one(sees, name: str) -> None:
     assert any("a typical one is used" in note for note in machine.notes)
 
 
-def test_stale_measurements_are_said(sees) -> None:
+def test_stale_measurements_are_reported(sees) -> None:
     sees(calibration=Calibration(stale="Measured over 92 days ago.", notes=("It was damaged.",)))
     assert {"Measured over 92 days ago.", "It was damaged."} <= set(
         local_machine.this_machine().notes

@@ -50,7 +50,7 @@ def test_nothing_saved_is_empty(folder):
     assert not folder.exists()
 
 
-def test_what_is_saved_comes_back(folder):
+def test_saved_values_are_restored(folder):
     assert save([RAM, DISK]) == folder / "calibration.json"
     found = load(NOW)
     assert found.measurements == {"ram_read": RAM, "disk_read_direct": DISK}
@@ -58,7 +58,7 @@ def test_what_is_saved_comes_back(folder):
     assert [path.name for path in folder.iterdir()] == ["calibration.json"]
 
 
-def test_what_earlier_versions_saved_has_no_curve(folder):
+def test_measurements_of_earlier_versions_have_no_curve(folder):
     content = json.loads(row())
     del content["measurements"][0]["curve"]
     (folder / "calibration.json").write_text(json.dumps(content))
@@ -109,7 +109,7 @@ def test_another_machine_makes_them_stale_and_unused(monkeypatch, change, words)
     assert found.figure("ram_read") is None
 
 
-def test_saving_on_another_machine_drops_what_the_first_measured(monkeypatch):
+def test_saving_on_another_machine_drops_earlier_measurements(monkeypatch):
     save([RAM])
     machine(monkeypatch, replace(HERE, cores=4))
     save([DISK])
@@ -193,7 +193,7 @@ def test_a_file_that_cannot_be_read(folder):
     assert "cannot be read" in load(NOW).notes[0]
 
 
-def test_what_cannot_be_read_is_not_overwritten(folder, monkeypatch):
+def test_an_unreadable_file_is_not_overwritten(folder, monkeypatch):
     save([RAM])
     text = (folder / "calibration.json").read_text()
 
@@ -239,7 +239,7 @@ def test_programs_that_save_at_once_lose_nothing_of_each_other(folder):
     assert [path.name for path in folder.iterdir()] == ["calibration.json"]
 
 
-def test_what_a_killed_program_left_is_taken_over(folder):
+def test_remains_of_a_killed_program_are_overwritten(folder):
     folder.mkdir()
     (folder / "calibration.json.new").write_text('{"half": ')
     save([RAM])
@@ -357,7 +357,7 @@ def test_forgetting_leaves_nothing(folder):
     assert list(folder.iterdir()) == []
 
 
-def test_what_cannot_be_deleted_is_told(folder):
+def test_a_file_that_cannot_be_deleted_is_reported(folder):
     (folder / "calibration.json").mkdir(parents=True)
     with pytest.raises(StoreError, match="by hand"):
         local_store.forget()
@@ -373,7 +373,7 @@ ENGINE = [
 ]
 
 
-def test_what_llama_cpp_was_timed_at_is_put_together():
+def test_timings_of_llama_cpp_become_an_engine_speed():
     save([RAM, *ENGINE])
     found = load(NOW).engine(38e9)
     assert (found.cores, found.ram) == (4, 38e9)

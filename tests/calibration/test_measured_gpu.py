@@ -71,7 +71,7 @@ def test_they_reach_the_prediction(this_machine):
     assert seconds == pytest.approx(1.0, rel=1e-4)  # 13.1 GB at 13.1 GB/s
 
 
-def test_what_was_not_measured_follows_from_pinned_copies(this_machine):
+def test_unmeasured_rates_follow_from_pinned_copies(this_machine):
     (gpu,) = this_machine({"h2d_pinned": 20e9})
     share = fitted_constants().value("pageable_share")
     assert gpu.link.pageable.value == pytest.approx(20e9 * share)
@@ -80,7 +80,7 @@ def test_what_was_not_measured_follows_from_pinned_copies(this_machine):
 
 
 @pytest.mark.parametrize("typed", [{"pcie_gbs": 9}, {"pcie_gen": 3}, {"pcie_lanes": 4}])
-def test_what_is_typed_about_the_link_wins(this_machine, typed):
+def test_a_typed_link_takes_precedence(this_machine, typed):
     (gpu,) = this_machine(MEASURED | {"device_read": 500e9}, **typed)
     (untouched,) = this_machine({}, **typed)
     assert gpu.link == untouched.link

@@ -72,12 +72,12 @@ def test_a_record_names_each_constant_once_and_leaves_the_table_as_it_was() -> N
 
 
 @pytest.mark.parametrize(("constant", "family"), [("speed", ""), ("share", "Ampere")])
-def test_what_no_row_covers_is_named(constant: str, family: str) -> None:
+def test_a_case_without_a_row_is_named(constant: str, family: str) -> None:
     with pytest.raises(DataError, match=f"{constant}.*{family}"):
         Constants((ON_FAMILY,)).value(constant, family)
 
 
-def test_factors_multiply_what_all_have_in_common() -> None:
+def test_factors_multiply_the_common_row() -> None:
     # 0.5 x 1.2 for Ada x 0.8 on Vulkan; an unseen family and backend keep the 0.5.
     table = Constants(
         (
@@ -94,7 +94,7 @@ def test_factors_multiply_what_all_have_in_common() -> None:
     assert table.bound(Scope(build="2024")).value("share") == pytest.approx(1.5)
 
 
-def test_a_scaled_table_multiplies_what_it_is_told_and_leaves_the_rest() -> None:
+def test_a_scaled_table_multiplies_the_named_constants_only() -> None:
     table = Constants((EVERYWHERE, row(3.0, constant="other")), Scope(build="2024"))
     scaled = table.scaled({"share": 0.5}, "this test")
     assert scaled.value("share") == pytest.approx(0.05)
@@ -110,7 +110,7 @@ def test_a_scaled_table_says_who_scaled_it() -> None:
     assert (factor.unit, factor.value, factor.source) == (FACTOR, 0.5, "this test")
 
 
-def test_what_was_measured_holds_as_it_is() -> None:
+def test_measured_constants_are_used_unchanged() -> None:
     rows = (row(0.5), row(1.2, unit=FACTOR, family="Ada"), row(0.3, "spread", family="layers"))
     own = (row(0.9), row(0.1, "spread", family="layers"))
     table = Constants(rows).with_measured(own).bound(Scope(runtime="vllm"))
@@ -120,7 +120,7 @@ def test_what_was_measured_holds_as_it_is() -> None:
     assert table.row("share") is own[0]
 
 
-def test_what_was_measured_is_scaled_with_the_rest() -> None:
+def test_measured_constants_are_scaled_too() -> None:
     table = Constants((row(0.5), row(3.0, "token"))).with_measured([row(0.8)])
     scaled = table.scaled({"share": 0.5, "token": 2.0}, "this test")
     assert scaled.value("share") == pytest.approx(0.4)

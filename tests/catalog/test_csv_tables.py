@@ -46,7 +46,7 @@ def test_each_field_has_the_type_of_its_annotation(rows) -> None:
     assert [type(value) for value in (card.lanes, card.speed, card.unified)] == [int, float, bool]
 
 
-def test_what_is_empty_takes_its_default_else_none_else_no_text(rows) -> None:
+def test_an_empty_field_takes_its_default_else_none_else_empty_text(rows) -> None:
     (card,) = rows("GB10,4,273,true,,,")
     assert (card.share, card.power, card.note) == (1.0, None, "")
 

@@ -76,7 +76,7 @@ def test_json(run, file):
     assert shown["stale"] == ""
 
 
-def test_what_is_exported_can_be_imported(run, tmp_path):
+def test_an_export_can_be_imported(run, tmp_path):
     local_store.save([RAM])
     path = tmp_path / "out.json"
     assert run("calibration", "export", "this", "-o", path)[0] == 0
@@ -105,7 +105,7 @@ def test_a_plain_list_takes_its_parts_from_the_command_line(run, tmp_path, monke
         (("delete", "nobody"), "No machine is called 'nobody'"),
     ],
 )
-def test_what_cannot_be_is_said(run, file, arguments, words):
+def test_an_impossible_combination_is_reported(run, file, arguments, words):
     code, _, err = run("calibration", *(one.format(file=file) for one in arguments))
     assert code == 2
     assert words in err

@@ -136,7 +136,7 @@ class TestEstimate:
                 assert one["missing_bytes"] > 0
                 assert one["decode_tps"] is one["bottleneck"] is None
 
-    def test_seconds_without_what_is_hidden_are_one_token(self, answers) -> None:
+    def test_seconds_without_hidden_copies_are_one_token(self, answers) -> None:
         for one in answers("estimate", *LLAMA, *MACHINE):
             if one["fits"]:
                 seconds = sum(value for part, value in one["seconds"].items() if part != "hidden")
@@ -156,7 +156,7 @@ class TestEstimate:
         # llama.cpp counts the head, which goes to the GPU with the last layer: 30 and the head's.
         assert all("-ngl 31 -ot" in one["command"] for one in offloaded)
 
-    def test_a_load_mode_and_a_cache_in_ram_are_told_to_llama_cpp(self, answers) -> None:
+    def test_a_load_mode_and_a_cache_in_ram_become_options_of_llama_cpp(self, answers) -> None:
         found = answers("estimate", *LLAMA, *MACHINE, "--runtime", "llama.cpp", "--gpu-layers", "9",
                         "--load-mode", "none", "--no-kv-offload")  # fmt: skip
         offloaded = next(one for one in found if one["placement"] == "cpu-offload")
@@ -281,7 +281,7 @@ class TestDiagnose:
         found = answers("diagnose", *LLAMA, *MACHINE, "--measured", "1.2")
         assert "spilled" in {one["cause"] for one in found["causes"]}
 
-    def test_this_machine_runs_what_it_runs(self, answers, monkeypatch) -> None:
+    def test_this_machine_has_no_causes_of_other_systems(self, answers, monkeypatch) -> None:
         here = from_spec.machine(MachineSpec(gpu="RTX 4090", ram_gb=64, ram_gbs=60))
         monkeypatch.setattr(local_machine, "this_machine", lambda: here)
         monkeypatch.setattr(
@@ -315,7 +315,7 @@ class TestProbe:
         assert found.keys() == PROBE_KEYS
         assert (found["name"], found["value"], found["unit"]) == ("ram_read", 38.3e9, "B/s")
 
-    def test_what_cannot_be_measured_is_said_and_stops_nothing(self, run) -> None:
+    def test_a_part_that_cannot_be_measured_is_reported_and_stops_nothing(self, run) -> None:
         code, out, err = run("probe")
         assert code == 0
         assert "38.30 GB/s  within 3%" in out
@@ -354,7 +354,7 @@ class TestProbe:
             assert main(["probe", "ram", "--save"]) == 0
         assert local_store.load().figure("ram_read").value == 38.3e9
 
-    def test_repeats_far_apart_are_told(self, run, monkeypatch) -> None:
+    def test_repeats_far_apart_are_reported(self, run, monkeypatch) -> None:
         assert "far apart" not in run("probe", "ram")[2]
         monkeypatch.setattr(suite, "measure", lambda *_, **__: (replace(RAM, spread=1.13),))
         assert "Repeats lay far apart (ram_read 113%, each way)" in run("probe", "ram")[2]
@@ -381,7 +381,7 @@ class TestProbe:
         assert run("probe", "ram", "--save")[0] == 0
         assert local_store.load().figure("ram_read").value == 38.3e9
 
-    def test_what_cannot_be_saved_is_shown_all_the_same(self, run, monkeypatch) -> None:
+    def test_a_result_that_cannot_be_saved_is_still_shown(self, run, monkeypatch) -> None:
         def full(_: object) -> None:
             raise StoreError("The folder cannot be written.")
 
@@ -420,7 +420,7 @@ class TestReport:
         assert run("report", "export", number, "--format", form, "-o", path)[:2] == (0, "")
         assert path.read_bytes().decode() == out
 
-    def test_what_is_exported_can_be_imported(self, run, answers, number, tmp_path) -> None:
+    def test_an_export_can_be_imported(self, run, answers, number, tmp_path) -> None:
         path = tmp_path / "report.json"
         run("report", "export", number, "--format", "json", "-o", path)
         assert answers("report", "import", path) == {"id": number}  # it is there already
@@ -553,7 +553,7 @@ class TestReport:
         (("report", "import", "absent.json"), "absent.json cannot be read: No such file"),
     ],
 )
-def test_what_cannot_be_used_is_said_in_a_sentence(run, arguments, words: str) -> None:
+def test_an_invalid_value_is_reported_in_a_sentence(run, arguments, words: str) -> None:
     code, out, err = run(*arguments)
     assert (code, out) == (2, "")
     assert words in err

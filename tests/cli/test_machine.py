@@ -33,14 +33,14 @@ KEYS = {
         ("Legion with 4070", "machine", {"gpus": ["RTX 4070 Laptop"], "memory_gib": 8}),
     ],
 )  # fmt: skip
-def test_it_says_what_a_name_was_taken_as(capsys, name: str, kind: str, told: dict) -> None:
+def test_it_states_the_match_of_a_name(capsys, name: str, kind: str, told: dict) -> None:
     answer = answered(capsys, "machine", name)
     assert set(answer) >= KEYS
     assert answer["kind"] == kind
     assert {key: answer[key] for key in told} == told
 
 
-def test_in_words_it_says_what_was_assumed_and_where_it_stands(capsys) -> None:
+def test_in_words_it_states_assumptions_and_result(capsys) -> None:
     assert main(["machine", "M2 Ultra 128GB"]) == 0
     text = capsys.readouterr().out
     assert "76 GPU cores" in text
@@ -53,7 +53,7 @@ def test_a_price_is_of_the_memory_that_it_was_read_for(capsys) -> None:
     assert answered(capsys, "machine", "Mac Studio M3 Ultra 512GB")["usd"] is None
 
 
-def test_a_name_that_nobody_knows_is_refused_with_offers(capsys) -> None:
+def test_an_unknown_name_is_refused_with_similar_names(capsys) -> None:
     assert main(["machine", "RTX 3085"]) == 2
     assert "3085" in capsys.readouterr().err
 
@@ -67,12 +67,12 @@ def test_a_machine_by_its_name_is_the_same_as_its_parts(capsys) -> None:
     assert by_name == answered(capsys, *ESTIMATE, *parts)
 
 
-def test_what_is_typed_goes_over_what_the_name_says(capsys) -> None:
+def test_typed_parts_take_precedence_over_the_name(capsys) -> None:
     typed = answered(capsys, *ESTIMATE, "--machine", "DGX Spark", "--gpu", "RTX 4090 x2")
     assert len(typed[0]["vram_bytes"]) == 2
 
 
-def test_what_was_taken_for_what_is_said_beside_the_answer(capsys) -> None:
+def test_the_match_of_each_name_is_reported_beside_the_answer(capsys) -> None:
     assert main([*ESTIMATE, "--machine", "m3 ultra 512"]) == 0
     assert "'m3 ultra 512' is taken as Apple M3 Ultra 80c" in capsys.readouterr().err
 
@@ -86,7 +86,7 @@ def test_sizes_are_read_as_people_type_them(capsys) -> None:
     assert short == long
 
 
-def test_a_size_that_cannot_be_read_says_what_can(capsys) -> None:
+def test_an_unreadable_size_states_what_is_allowed(capsys) -> None:
     with pytest.raises(SystemExit):
         main([*ESTIMATE, "--gpu", "RTX 4090", "--ram-gb", "lots"])
     error = capsys.readouterr().err

@@ -49,7 +49,7 @@ def test_coverage_is_written_anew(tables, call, capsys):
     assert capsys.readouterr().out == "coverage.csv: written.\n"
 
 
-def test_a_table_that_cannot_be_written_is_said(monkeypatch, tmp_path, capsys):
+def test_a_table_that_cannot_be_written_is_reported(monkeypatch, tmp_path, capsys):
     nowhere = tmp_path / "missing" / "efficiency.csv"
     monkeypatch.setattr("advisor.evidence.fitting.__main__.refitted", lambda: {nowhere: ""})
     assert main(["refit"]) == 2

@@ -88,7 +88,7 @@ def test_a_format_that_was_timed_itself_counts_before_its_types() -> None:
     assert seconds(model, host(own), weights=27e9) == pytest.approx(1.0, rel=0.001)
 
 
-def test_what_was_not_timed_stays_as_it_was_fitted() -> None:
+def test_untimed_constants_stay_fitted() -> None:
     model = catalog.model("Llama-3.1-8B", "IQ2_XS")
     table = bound(model)
     assert mixed(ENGINE.read, model) is None
@@ -106,7 +106,7 @@ def test_it_holds_for_the_engine_that_was_timed(runtime: str, build: str) -> Non
         assert constants_on(host(), model, inner) is not inner
 
 
-def test_layers_and_experts_cost_what_they_were_timed_at() -> None:
+def test_layers_and_experts_take_their_timed_costs() -> None:
     model = catalog.model("Llama-3.1-8B", "Q8_0")
     assert seconds(model, host(), layers=10.0) == pytest.approx(10 * 200e-6)
     assert seconds(model, host(), expert_layers=10.0) == pytest.approx(10 * 50e-6)
@@ -168,7 +168,7 @@ def test_reading_faster_than_ram_was_taken_to_be_is_believed() -> None:
     assert seconds(model, where, weights=38e9) == pytest.approx(1.0, rel=0.001)
 
 
-def test_cores_alone_solves_what_both_reach() -> None:
+def test_cores_alone_inverts_the_combined_rate() -> None:
     cores = np.array([5e9, 20e9, 39e9, 100e9])
     assert np.allclose(cores_alone(together(40e9, cores), 40e9), cores)
 
@@ -188,7 +188,7 @@ def test_the_range_is_narrower_where_llama_cpp_was_timed() -> None:
     assert width(ENGINE) < width(None)
 
 
-def test_assumptions_name_what_was_timed() -> None:
+def test_assumptions_name_the_timed_constants() -> None:
     model = catalog.model("Llama-3.1-8B", "Q8_0")
     here = machine(MachineSpec(gpu="none", cpu="Ryzen 7 5800X", ram_gb=64))
     where = replace(here, host=replace(here.host, engine=ENGINE))

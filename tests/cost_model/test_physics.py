@@ -183,7 +183,7 @@ def test_70b_does_not_fit_a_3090_and_says_what_is_missing(llama_70b: Model) -> N
     assert 16.5 * 2**30 < float(one.missing) < 18.5 * 2**30
 
 
-def test_half_of_70b_is_what_a_3090_holds(llama_70b: Model) -> None:
+def test_half_of_70b_fits_a_3090(llama_70b: Model) -> None:
     # 24 GiB less 1 of margin, 0.4 of context and 0.4 of buffer: 22.2 GiB; a layer takes 0.48 GiB
     # and 32 MiB of cache at 8192 tokens: 43.
     one = run(

@@ -225,7 +225,7 @@ def test_old_pages_make_room_beside_a_cold_map(constants: Constants) -> None:
     assert float(typical) == pytest.approx(4 / 4 + 4 / 2)
 
 
-def test_pieces_do_not_share_what_is_read_ahead(constants: Constants) -> None:
+def test_pieces_do_not_share_read_ahead(constants: Constants) -> None:
     # The map is read at 8 GB/s, the drive answers at 4: 2 GB in a row and 2 in pieces.
     assert MACHINE.disk is not None
     ahead = replace(MACHINE.disk, mapped=given(8e9))
@@ -380,7 +380,7 @@ def test_the_widest_arithmetic_names_a_host(flags: set[str], name: str) -> None:
     assert vectors(host) == name
 
 
-def test_arrays_give_what_numbers_give(constants: Constants) -> None:
+def test_arrays_equal_single_numbers(constants: Constants) -> None:
     weights = np.array([1e9, 4e9, 9e9])
     flow = Flow(route=Route.IN_PLACE, load=load(weights=weights))
     swept = stage_seconds(alone(flow), MACHINE, constants).total

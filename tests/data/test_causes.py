@@ -26,7 +26,7 @@ def test_it_has_a_public_source_that_was_read(row: CauseRow) -> None:
 
 
 @EACH
-def test_it_says_what_to_look_at_and_what_to_do(row: CauseRow) -> None:
+def test_it_states_test_and_remedy(row: CauseRow) -> None:
     assert not row.cause.endswith(".")
     for text in (row.test, row.fix):
         assert text[-1] in ".)"

@@ -35,7 +35,7 @@ def test_facts_have_public_sources_and_no_date_to_come() -> None:
 
 
 @pytest.mark.parametrize("row", CLAIMS.values(), ids=lambda row: row.topic)
-def test_a_claim_is_told_in_sentences_of_its_own(row) -> None:
+def test_a_claim_is_reported_in_sentences_of_its_own(row) -> None:
     for text in (row.claim, row.assumed, row.mechanism):
         assert text.endswith(".")
         assert ".." not in text
@@ -54,7 +54,7 @@ def test_every_case_names_a_measure_a_unit_and_inputs_that_there_are(case) -> No
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if not case.beside], ids=name)
-def test_what_decides_has_a_range_with_its_ends_in_order(case) -> None:
+def test_deciding_cases_have_a_range_with_its_ends_in_order(case) -> None:
     claimed = range_claimed(CLAIMS[case.claim], case)
     assert not claimed.open
     assert claimed.low is None or claimed.high is None or 0 <= claimed.low < claimed.high
@@ -70,6 +70,6 @@ def test_a_figure_of_others_has_its_source() -> None:
         assert bool(case.source) is (case.measure == "cited")
 
 
-def test_cases_of_a_claim_can_be_told_apart() -> None:
+def test_cases_of_a_claim_can_be_distinguished() -> None:
     names = [name(case) for case in CASES]
     assert len(names) == len(set(names))

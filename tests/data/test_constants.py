@@ -77,7 +77,7 @@ def test_a_constant_has_one_unit() -> None:
             assert units.setdefault(row.constant, row.unit) == row.unit
 
 
-def test_what_is_fitted_says_on_how_many_rows() -> None:
+def test_a_fitted_constant_states_its_number_of_rows() -> None:
     for row in ROWS:
         assert (row.kind == "fitted") == (row.rows is not None)
         assert row.rows is None or 0 < row.rows <= 4000
@@ -116,14 +116,14 @@ def asked_for() -> set[str]:
     return {one.value for one in firsts if isinstance(one, ast.Constant)} | spreads
 
 
-def test_nothing_lies_here_that_nobody_asks_for() -> None:
+def test_no_file_is_unused() -> None:
     by_name = {"pageable_share", "zero_copy_share"}  # asked for through a variable
     here = {row.constant for row in ROWS}
     elsewhere = {row.constant for row in ENGINE_ROWS} - here
     assert here == (asked_for() | by_name) - elsewhere
 
 
-def test_constants_of_serving_engines_are_those_that_are_fitted() -> None:
+def test_constants_of_serving_engines_are_fitted() -> None:
     fitted = {name.partition(" ")[0] for name in ENGINE_PARAMETERS}
     assert {row.constant for row in ENGINE_ROWS} == fitted | {"spread", "spread_prompt"}
 
@@ -190,7 +190,7 @@ def test_groups_are_not_scopes() -> None:
     assert not {row.family for row in ROWS} & {str(group) for group in Group}
 
 
-def test_what_was_fitted_tells_how_sure_it_is() -> None:
+def test_fitted_constants_state_their_uncertainty() -> None:
     spreads = ("spread", "lean", "sources", "batch_share")
     fitted = [row for row in ROWS if row.kind == "fitted" and not row.constant.startswith(spreads)]
     assert len(fitted) > 150

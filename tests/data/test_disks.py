@@ -29,7 +29,7 @@ def test_every_row_is_dated() -> None:
     assert all(is_past(row.retrieved) for row in ROWS.values())
 
 
-def test_it_is_within_what_was_ever_built() -> None:
+def test_values_are_plausible() -> None:
     for row in ROWS.values():
         assert 1 <= row.drives <= 8
         assert 0.1 <= row.sequential_read_gbs <= 15 * row.drives

@@ -29,7 +29,7 @@ def test_numbers_are_in_their_ranges(row: OwnRow) -> None:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda one: one.id)
-def test_a_stranger_can_tell_what_ran_where_and_how(row: OwnRow) -> None:
+def test_a_row_states_what_ran_where_and_how(row: OwnRow) -> None:
     own_rows.check_what_ran_where_and_how(row)
 
 
@@ -44,11 +44,11 @@ def test_rows_from_the_drive_tell_of_drive_and_cache(row: OwnRow) -> None:
 
 
 @pytest.mark.skipif(not ON_GPU, reason="no row of a machine with a GPU yet")
-def test_what_the_probe_promises_was_kept_on_gpus() -> None:
+def test_rows_on_gpus_keep_the_promises_of_the_probe() -> None:
     own_rows.check_promises(one for one in ON_GPU if not one.doubtful)
 
 
-def test_what_the_probe_promises_was_kept() -> None:
+def test_rows_keep_the_promises_of_the_probe() -> None:
     errors = [abs(one.predicted_tps / one.tg_tps - 1.0) for one in IN_RAM]
     assert np.median(errors) <= own_rows.MEDIAN
     assert max(errors) <= own_rows.WORST
@@ -66,7 +66,7 @@ def test_models_are_of_all_kinds() -> None:
     assert any(not one.experts for one in PAGED)
 
 
-def test_the_constants_of_paging_are_what_the_rows_say() -> None:
+def test_the_constants_of_paging_match_the_rows() -> None:
     assert paged_points.fitted(paged_points.watched()) == WATCHED
 
 
@@ -97,7 +97,7 @@ def test_a_row_left_out_does_not_teach_its_own_prediction(monkeypatch: pytest.Mo
     assert taught == [whole - {one.row.id} for one in runs if one.pages]
 
 
-def test_what_is_read_again_is_as_it_was_watched() -> None:
+def test_rereads_match_observed_ones() -> None:
     # Of a scan that does not fit all is read again, of one that fits nothing.
     for one in paged_points.watched():
         if not one.row.experts:

@@ -26,7 +26,7 @@ def test_it_is_for_a_gpu_of_the_catalogue_by_its_very_name() -> None:
         assert row.memory_gib is None or row.memory_gib <= gpu_rows()[row.gpu].memory_gib
 
 
-def test_it_is_what_a_market_asks() -> None:
+def test_prices_are_plausible() -> None:
     for row in ROWS:
         each = row.usd / row.gpu_count
         low, high = {"rent": (0.05, 20), "purchase": (50, 100_000)}[row.kind]
@@ -35,7 +35,7 @@ def test_it_is_what_a_market_asks() -> None:
         assert 1 <= row.gpu_count <= 8
 
 
-def test_what_is_sold_says_its_condition_and_its_currency() -> None:
+def test_an_offer_states_condition_and_currency() -> None:
     for row in ROWS:
         assert row.currency == "USD"
         known = {"rent": {""}, "purchase": {"new", "used", "used or new", "list"}}[row.kind]
@@ -82,7 +82,7 @@ def test_low_street_prices_are_below_high_ones_of_the_same_day() -> None:
     ("gpu", "usd"),
     [("RTX 4090", 1599), ("RTX 5090", 1999), ("RTX 3090", 1499), ("RX 9070 XT", 599)],
 )
-def test_launch_prices_are_those_of_the_launch(gpu: str, usd: float) -> None:
+def test_launch_prices_have_the_launch_date(gpu: str, usd: float) -> None:
     # nvidianews.nvidia.com and amd.com, announcements of 2020-09, 2022-09, 2025-01 and 2025-02
     (launch,) = [row for row in SALES if row.gpu == gpu and row.provider == "launch MSRP"]
     assert launch.usd == usd

@@ -14,7 +14,7 @@ NAMED = accelerator_rows()
 
 
 @pytest.mark.parametrize("runtime", RUNTIMES, ids=lambda one: one.name)
-def test_every_runtime_says_what_it_takes_in_few_words_and_why_in_sentences(runtime) -> None:
+def test_every_runtime_states_its_effort_in_few_words_and_the_reason_in_sentences(runtime) -> None:
     row = EFFORTS[runtime.name]
     assert 0 < len(row.effort) < 40
     assert not row.effort.endswith(".")

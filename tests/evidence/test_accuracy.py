@@ -124,7 +124,7 @@ def test_it_covers_the_published_rows_and_names_their_source(found: Ledger) -> N
     assert found.scores[-1].rows == sum(one.rows for one in found.scores[:-1])
 
 
-def test_the_shipped_record_is_what_the_command_writes(found: Ledger) -> None:
+def test_the_shipped_record_equals_the_commands_output(found: Ledger) -> None:
     assert COVERAGE.read_text(encoding="utf-8") == table(found.scores)
 
 
@@ -152,7 +152,7 @@ def test_resident_predictions_beat_the_best_public_formula(
             assert all(peer.median > peer.own_median for peer in score.peers)
 
 
-def test_public_formulas_err_as_others_found_them_to(
+def test_public_formulas_have_their_published_errors(
     found: Ledger, resident: list[AccuracyPoint]
 ) -> None:
     # Scored elsewhere on the rows of the first file: the best is 19 % off at the median in the GPU.

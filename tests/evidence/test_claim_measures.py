@@ -60,7 +60,7 @@ def test_vram_beside_ram_by_datasheet(gpu: str, cpu: str, times: float) -> None:
 @pytest.mark.parametrize(
     ("generation", "low", "high"), [(3, 12, 12.5), (4, 23.9, 26.4), (5, 50, 57)]
 )
-def test_links_reach_what_was_measured(generation: int, low: float, high: float) -> None:
+def test_links_reach_the_measured_rates(generation: int, low: float, high: float) -> None:
     # nvbandwidth, BaM and open-gpu-kernel-modules: copies from pinned memory over 16 lanes
     assert low <= value("link_rate", pcie_gen=generation, pcie_lanes=16) / GB <= high
 
@@ -75,7 +75,7 @@ def test_activations_cross_in_a_microsecond() -> None:
     assert value("crossing_copy", pcie_gbs=24.5) == pytest.approx(8192 * 4 / 24.5e9)
 
 
-def test_what_vllm_pins_are_the_layers_off_the_gpu() -> None:
+def test_vllm_pins_the_layers_off_the_gpu() -> None:
     said = {"runtime": "vLLM", "format": "AWQ", "gpu_layers": 40, "ram_gb": 64}
     layers = catalog.model("Llama-3.1-70B", "AWQ").layer_bytes[40:].sum()
     assert value("pinned_used", **said) == pytest.approx(layers / (64 * GIB))
@@ -104,7 +104,7 @@ def test_users_together_share_a_step() -> None:
     assert together == pytest.approx(4 * each)
 
 
-def test_ram_that_is_taken_counts_what_the_system_keeps() -> None:
+def test_used_ram_includes_the_part_of_the_system() -> None:
     held = value("ram_share", gpu_layers=0) * value("weights")
     assert held > value("weights")  # cache and buffers too
     assert value("ram_used", gpu_layers=0) > held / (256 * GIB)
@@ -117,7 +117,7 @@ def test_the_longest_context_is_the_last_that_fits() -> None:
     assert fits[0] == 0 < fits[1]
 
 
-def test_what_fits_in_no_way_has_no_figure() -> None:
+def test_a_model_without_a_fitting_placement_has_no_figure() -> None:
     assert np.isnan(value("decode", placement="gpu-resident"))
     assert value("missing", placement="gpu-resident") > 0
     assert np.isnan(value("longest_context", placement="gpu-resident"))
@@ -137,7 +137,7 @@ def test_settings_are_counted_with_their_values() -> None:
 UPGRADE = {"gpu": "RTX 3090", "upgrade": "RTX A6000", "gpu_layers": 40, "usd_per_hour_of_time": 30}
 
 
-def test_a_gpu_pays_from_so_many_replies_that_the_time_saved_is_worth_it() -> None:
+def test_a_gpu_pays_from_the_number_of_replies_whose_saved_time_is_worth_it() -> None:
     slow = scenario(**UPGRADE).estimate
     fast = scenario(gpu="RTX A6000", placement="gpu-resident").estimate
     saved = float(slow.reply - fast.reply)

@@ -23,7 +23,7 @@ from advisor.evidence.claims.ranges import Claimed, exact, holds, inverse, ratio
         (np.nan, None, 6, False),
     ],
 )
-def test_a_figure_holds_within_what_people_round(ours, low, high, held) -> None:
+def test_a_figure_holds_within_rounding(ours, low, high, held) -> None:
     claimed = Claimed(low=low, high=high, unit="tokens/s")
     assert bool(holds(exact(ours), claimed)) is held
 
@@ -35,7 +35,7 @@ def test_a_range_that_reaches_the_claim_does_not_make_it_hold() -> None:
     assert not reaches(Range(value=2.0, low=1.5, high=2.5), claimed)
 
 
-def test_what_errs_together_cancels_in_a_ratio() -> None:
+def test_common_errors_cancel_in_a_ratio() -> None:
     above, below = Range(value=8.0, low=4.0, high=16.0), Range(value=2.0, low=1.0, high=4.0)
     together, apart = (ratio(above, below, together=one) for one in (True, False))
     assert (together.value, together.low, together.high) == (4, 4, 4)
@@ -44,7 +44,7 @@ def test_what_errs_together_cancels_in_a_ratio() -> None:
     assert apart.value / apart.low == pytest.approx(2.665, rel=1e-3)
 
 
-def test_one_over_a_range_turns_it_round() -> None:
+def test_the_reciprocal_of_a_range_swaps_its_ends() -> None:
     assert inverse(Range(value=2.0, low=1.0, high=4.0)) == Range(value=0.5, low=0.25, high=1.0)
 
 
@@ -59,10 +59,10 @@ def test_one_over_a_range_turns_it_round() -> None:
         (None, None, "%", ""),
     ],
 )
-def test_a_range_is_said_as_claimed(low, high, unit, words) -> None:
+def test_a_range_is_worded_as_in_the_claim(low, high, unit, words) -> None:
     assert Claimed(low=low, high=high, unit=unit).words == words
 
 
-def test_a_unit_that_nobody_knows_is_told() -> None:
+def test_an_unknown_unit_is_reported() -> None:
     with pytest.raises(DataError, match="no unit is called 'furlong'"):
         Claimed(low=1, high=2, unit="furlong")

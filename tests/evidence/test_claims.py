@@ -50,7 +50,7 @@ def claim_of(*findings: Finding) -> Claim:
     return Claim(row=ROWS[1], findings=findings)
 
 
-def test_the_condition_is_what_holding_cases_have_and_failing_ones_have_not() -> None:
+def test_the_condition_covers_holding_cases_and_no_failing_one() -> None:
     cases = [
         one(True, "in place", "DDR4"),
         one(True, "in place", "DDR5"),
@@ -116,7 +116,7 @@ def test_every_claim_is_answered_with_its_figures(found) -> None:
         assert "claimed:" in claim.why
 
 
-def test_what_the_articles_got_wrong(found) -> None:
+def test_mistakes_of_the_articles(found) -> None:
     """By facts that no fit can move; each from the measurements that its row cites."""
     by_name = {f"{one.row.number} {case.condition}": case for one in found.values()
                for case in one.findings}  # fmt: skip
@@ -150,7 +150,7 @@ def test_the_smallest_change_that_is_enough_is_named() -> None:
     assert 200 <= float(text.split()[0]) <= 220
 
 
-def test_an_input_that_is_never_enough_is_said() -> None:
+def test_an_input_that_is_never_enough_is_reported() -> None:
     claimed = Claimed(low=2, high=None, unit="times")
     assert needs(scenario(), lambda _: exact(1.0), claimed, "users") == (
         "no number of users alone is enough",
@@ -164,7 +164,7 @@ def test_the_link_that_is_named_makes_streaming_fast_enough(found) -> None:
     assert holds(MEASURES["decode"](faster), case.claimed)
 
 
-def test_what_does_not_fit_says_what_is_short(found) -> None:
+def test_an_option_that_does_not_fit_states_the_missing_memory(found) -> None:
     case = found[8].findings[0]
     assert case.outcome == "no figure"
     assert case.words.startswith("does not fit, ")
@@ -180,13 +180,13 @@ def test_a_pair_that_cannot_be_leaves_the_other_cases() -> None:
     assert all(one.fits for one in answer.findings if "in place" in one.condition)
 
 
-def test_a_scenario_is_said_in_words() -> None:
+def test_a_scenario_is_stated_in_words() -> None:
     said = in_words({**LLAMA, "gpu_layers": 40})
     assert said.startswith("Llama-3.1-70B, Q4_K_M, llama.cpp, the rest in RAM, RTX 4090")
     assert "40 layers on the GPU, 4,096 tokens of context" in said
 
 
-def test_rows_that_break_the_rules_are_told() -> None:
+def test_rows_that_break_the_rules_are_reported() -> None:
     with pytest.raises(DataError, match="no input is called colour"):
         Scenario(inputs={"colour": "red"})
     with pytest.raises(DataError, match="no measure is called 'beauty'"):

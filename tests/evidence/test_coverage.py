@@ -67,11 +67,11 @@ def test_an_estimate_of_a_framework_is_judged_by_runs_that_stream() -> None:
     assert regime(GPU, runtime=VLLM, form="BF16", users=4) == "batched"
 
 
-def test_what_was_not_published_has_no_record() -> None:
+def test_unpublished_reports_have_no_record() -> None:
     assert regime(GPU, users=8) is None
 
 
-def test_what_was_refused_has_no_record() -> None:
+def test_refused_reports_have_no_record() -> None:
     refused = estimate(
         catalog.model("Llama-3.1-8B", "Q4_K_M"), machine(MachineSpec(gpu="none", ram_gb=64)),
         Workload(), VLLM, GPU, fitted_constants(),

@@ -43,7 +43,7 @@ def timed_with(rows: Rows, **constants: float) -> Rows:
 
 
 @pytest.mark.skipif("ADVISOR_SOAK" not in os.environ, reason="takes minutes; `make soak` runs it")
-def test_the_shipped_tables_are_what_the_command_writes() -> None:
+def test_the_shipped_tables_equal_the_commands_output() -> None:
     written = refitted()
     assert {path.name for path in written} >= {"efficiency.csv", "left_out.csv"}
     for path, text in written.items():
@@ -184,7 +184,7 @@ def test_a_sweep_counts_half_by_its_rows_and_half_as_one_group() -> None:
     assert sweep.weights.sum() == pytest.approx(10)
 
 
-def test_what_lies_farther_from_evidence_gets_a_wider_range_never_a_narrower_one() -> None:
+def test_cases_farther_from_evidence_get_a_wider_range() -> None:
     # Families that few measured err three times as much in one table, a third as much in another.
     off, few = np.linspace(-0.3, 0.3, 400), np.arange(400) % 2
     for factor, wider in ((3.0, True), (1 / 3, False)):
@@ -193,7 +193,7 @@ def test_what_lies_farther_from_evidence_gets_a_wider_range_never_a_narrower_one
         assert widened > 2.0 if wider else widened == pytest.approx(1.0)
 
 
-def test_a_build_that_stands_apart_has_a_width_of_its_own() -> None:
+def test_a_separate_build_has_a_range_of_its_own() -> None:
     # LocalScore's rows err four times as much as the others and decide nothing of theirs.
     off, old = np.linspace(-0.2, 0.2, 400), np.arange(400) % 2 > 0
     builds = np.where(old, "llamafile", "")

@@ -100,7 +100,7 @@ def test_figures_their_authors_publish() -> None:
 
 
 @pytest.mark.parametrize(("form", "published"), [("Q2_K", 281), ("Q4_K_M", 257), ("Q8_0", 216)])
-def test_llmfit_says_of_olmoe_what_its_authors_say(form: str, published: float) -> None:
+def test_llmfit_gives_its_authors_value_for_olmoe(form: str, published: float) -> None:
     # Comments of its estimate_tps: OLMoE-1B-7B on an RX 6900 XT of 16 GB and 512 GB/s. 16 layers,
     # 8 of 64 experts of 1024, width 2048, 50304 words.
     olmoe = replace(

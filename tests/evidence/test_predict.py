@@ -71,7 +71,7 @@ def assert_answered_or_explained(found: dict[str, object]) -> None:
     assert found["bottleneck"]
 
 
-def test_the_columns_are_those_other_programs_read() -> None:
+def test_the_columns_fit_other_programs() -> None:
     assert COLUMNS == predict.COLUMNS
     assert_answered_or_explained(answer(ROW))
 
@@ -182,7 +182,7 @@ def test_of_unknown_cards_the_first_decides() -> None:
         answer(row(gpu="Nonsense 9 + RTX 3090"))
 
 
-def test_an_unknown_model_is_stood_in_for_and_the_note_says_so() -> None:
+def test_an_unknown_model_gets_a_stand_in_and_a_note() -> None:
     stated = {"params_b": "70.6", "n_layers": "80", "model_size_gib": "39.6"}
     case = understood(row(model="Nobody-70B", **stated))
     assert case.model.layers == 80
@@ -300,7 +300,7 @@ def test_given_rates_are_used_as_given() -> None:
     assert machine.host.cores == 6
 
 
-def test_what_is_not_known_of_a_processor_is_stood_in_for() -> None:
+def test_unknown_properties_of_a_processor_get_typical_values() -> None:
     assert "Desktop DDR5" in str(answer(row(cpu="Abacus 3"))["note"])
     assert "Server 8-channel DDR4" in str(answer(row(cpu="56-core DDR4 EPYC"))["note"])
     assert "Server 12-channel DDR5" in str(answer(row(cpu="EPYC 9999"))["note"])
@@ -324,7 +324,7 @@ def test_the_category_says_where_the_rest_lies(category: str, strategy: Placemen
 
 
 @pytest.mark.parametrize("category", ["", "bandwidth_probe", "training"])
-def test_what_is_no_inference_has_nothing_to_predict(category: str) -> None:
+def test_training_runs_have_no_prediction(category: str) -> None:
     (found,) = predictions(iter([row(category=category)]))
     assert found["note"] == f"category {category!r} is no inference run; nothing to predict."
 

@@ -83,7 +83,7 @@ def test_builds(runtime: str, date: str, name: str) -> None:
     [("IQ2_KT", "ub4096", "2025-07-12", True), ("IQ4_K_R4", "ub8192", "2025-07-05", False),
      ("Q8_0", "-fmoe -rtr", "2025-07-05", False), ("IQ2_KT", "ub4096", "2025-05-01", False)],
 )  # fmt: skip
-def test_the_fork_copies_what_its_gpu_kernels_read(
+def test_the_fork_copies_formats_of_its_gpu_kernels(
     quant: str, note: str, date: str, copied: bool
 ) -> None:
     row = {"runtime": "ik_llama.cpp CUDA", "quant": quant, "source_note": note, "date": date}

@@ -56,7 +56,7 @@ def batches(key: str) -> dict[str, float]:
 
 
 @pytest.mark.parametrize(("key", "rows"), [("accelerate", 8), ("deepspeed", 30)])
-def test_a_batch_that_is_not_stated_is_what_memory_allows(key: str, rows: int) -> None:
+def test_an_unstated_batch_is_as_large_as_memory_allows(key: str, rows: int) -> None:
     found = batches(key)
     assert len(found) >= rows
     assert 0.85 <= median(found.values()) <= 1.15
@@ -104,7 +104,7 @@ def test_a_model_of_experts_is_guessed_worse() -> None:
         ({}, 7.0),
     ],
 )
-def test_a_drive_is_what_its_words_say(said: dict[str, str], gigabytes: float) -> None:
+def test_a_drive_has_the_properties_in_its_words(said: dict[str, str], gigabytes: float) -> None:
     found = understood(row(category="nvme", fraction_cpu="", fraction_disk="1", **said))
     assert found.machine.disk is not None
     assert found.machine.disk.sequential.value == pytest.approx(gigabytes * GB, rel=0.02)
@@ -152,7 +152,7 @@ def test_an_engine_for_experts_runs_models_that_have_them() -> None:
     assert found.model.architecture.active_params == pytest.approx(27.6e9, rel=0.15)
 
 
-def test_a_runtime_that_keeps_nothing_on_the_gpu_streams_what_is_called_batched() -> None:
+def test_a_runtime_without_weights_on_the_gpu_is_called_batched_streaming() -> None:
     found = understood(row(category="batched", runtime="DeepSpeed ZeRO-Inference 2023"))
     assert found.strategy is PlacementStrategy.CPU_OFFLOAD
     assert any("keeps no weights" in note for note in found.notes)

@@ -81,7 +81,7 @@ def test_without_the_gpu_the_processor_computes() -> None:
     assert "-dev none" in answer(MachineSpec(gpu="RTX 4090", backend="cpu"), RAM).command
 
 
-def test_a_backend_that_nobody_knows_has_the_widest_range() -> None:
+def test_a_backend_without_a_fitted_constant_has_the_widest_range() -> None:
     widths = {
         name: width(answer(MachineSpec(gpu="RX 7900 XTX", backend=name)))
         for name in ("rocm", "vulkan", "unknown")
@@ -99,7 +99,7 @@ def test_a_backend_that_nobody_knows_has_the_widest_range() -> None:
         (MachineSpec(gpu="RTX 4090", threads=6), "-t 6"),
     ],
 )
-def test_what_is_stated_stands_in_the_command(spec: MachineSpec, option: str) -> None:
+def test_stated_values_are_in_the_command(spec: MachineSpec, option: str) -> None:
     assert option in answer(spec).command
     bare = replace(spec, backend=None, threads=None)
     assert option not in answer(bare).command

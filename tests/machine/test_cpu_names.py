@@ -71,7 +71,7 @@ def test_two_sockets_double_cores_channels_and_rate(typed: str) -> None:
     assert two.bandwidth_gbs == 2 * 204.8  # eight channels of DDR4-3200 each
 
 
-def test_what_a_rule_assumes_is_said() -> None:
+def test_assumptions_of_a_rule_are_reported() -> None:
     unlisted = cpu_named("EPYC 9365")
     assert "Turin" in unlisted.notes[0]
     assert any("assumed" in note for note in unlisted.notes)

@@ -23,7 +23,7 @@ def described(**said: object) -> Machine:
 class TestDescribed:
     """A machine that a person describes."""
 
-    def test_nothing_said_is_a_typical_desktop_without_gpu(self) -> None:
+    def test_no_input_is_a_typical_desktop_without_gpu(self) -> None:
         machine = described()
         assert machine.gpus == ()
         assert machine.name == TYPICAL_HOST
@@ -52,7 +52,7 @@ class TestDescribed:
             described(gpu="RTX 3090 + RTX 4091")
 
     @pytest.mark.parametrize("gpu", ["0x RTX 3090", "65x RTX 3090", "40x RTX 3090 + 40x RTX 4090"])
-    def test_so_many_cards_of_several_kinds_are_refused(self, gpu: str) -> None:
+    def test_too_many_cards_of_several_kinds_are_refused(self, gpu: str) -> None:
         with pytest.raises(InputError, match=r"GPUs .* allowed is 1 to 64"):
             described(gpu=gpu)
 
@@ -60,14 +60,14 @@ class TestDescribed:
         with pytest.raises(InputError, match="one kind of GPU alone"):
             described(gpu="RTX 3090 + RTX 4090", vram_gb=24)
 
-    def test_what_is_named_comes_from_the_catalogue(self) -> None:
+    def test_named_parts_come_from_the_catalogue(self) -> None:
         machine = described(gpu="rtx 4090", cpu="Ryzen 9 7950X", disk="Samsung 990 PRO")
         assert machine.gpus == (from_catalog.gpu("RTX 4090"),)
         assert (machine.host.name, machine.host.cores) == ("Ryzen 9 7950X", 16)
         assert machine.disk == from_catalog.disk("Samsung 990 PRO")
         assert machine.name == "RTX 4090, Ryzen 9 7950X"
 
-    def test_what_is_typed_is_used_as_it_is(self) -> None:
+    def test_typed_values_are_used_unchanged(self) -> None:
         machine = described(
             gpu="RTX 4090", vram_gb=48, ram_gb=96, ram_gbs=60, pcie_gbs=20, disk_gbs=5, cores=12
         )
@@ -95,7 +95,7 @@ class TestDescribed:
         assert described(gpu="RTX 3090").network is None
 
     @pytest.mark.parametrize("name", ["none", "None", "NONE"])
-    def test_no_gpu_can_be_said(self, name: str) -> None:
+    def test_no_gpu_can_be_stated(self, name: str) -> None:
         assert described(gpu=name, gpu_count=2).gpus == ()
 
     def test_ram_from_channels_and_rate(self) -> None:
@@ -122,7 +122,7 @@ class TestDescribed:
             ({"pcie_gen": 3, "pcie_lanes": 4}, "PCIe 3 x4"),
         ],
     )
-    def test_the_link_is_the_cards_unless_said_otherwise(self, said, name: str) -> None:
+    def test_the_link_is_the_cards_unless_stated(self, said, name: str) -> None:
         link = described(gpu="RTX 4090", **said).gpus[0].link
         assert link.name == name
         assert link.pinned.kind is Provenance.DERIVED
@@ -151,7 +151,7 @@ class TestDescribed:
 
     @pytest.mark.parametrize("entry", NUMBERS, ids=lambda entry: entry.name)
     @pytest.mark.parametrize("value", [-1, 0, 1e30, float("nan"), float("inf")])
-    def test_beyond_them_the_message_says_what_and_how_much(
+    def test_beyond_the_limits_the_message_names_input_and_value(
         self, entry: Input, value: float
     ) -> None:
         with pytest.raises(InputError) as error:
@@ -174,6 +174,6 @@ class TestDescribed:
             described(**said)
         assert close in error.value.close
 
-    def test_empty_means_nothing_was_said(self) -> None:
+    def test_empty_means_not_stated(self) -> None:
         assert MachineSpec().empty
         assert not MachineSpec(ram_gb=64).empty

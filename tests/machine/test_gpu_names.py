@@ -84,7 +84,7 @@ def test_an_apple_chip_whose_cores_are_open_says_so() -> None:
     assert gpu.memory_gib == 128
 
 
-def test_a_size_that_a_card_is_not_sold_with_is_said() -> None:
+def test_a_size_that_a_card_is_not_sold_with_is_reported() -> None:
     gpu = gpu_named("RTX 3090 48GB")
     assert gpu.row.name == "RTX 3090"
     assert "48 GB" in gpu.notes[0]

@@ -36,13 +36,13 @@ def test_every_preset_is_found_by_its_names_and_can_be_built() -> None:
         assert len(machine.gpus) == row.gpu_count
 
 
-def test_memory_that_a_machine_is_not_sold_with_is_taken_and_said() -> None:
+def test_memory_that_a_machine_is_not_sold_with_is_used_and_reported() -> None:
     machine = machine_named("Mac Studio M3 Ultra 384GB")
     assert machine.spec.ram_gb == 384
     assert "96, 256 or 512" in " ".join(machine.notes)
 
 
-def test_memory_that_the_page_does_not_say_is_asked_for() -> None:
+def test_memory_missing_from_the_page_is_requested() -> None:
     machine = machine_named("RunPod A100 PCIe 80GB")
     assert machine.spec.ram_gb is None
     assert "type it" in machine.notes[-1]

@@ -91,7 +91,7 @@ def test_close_names_are_suggested(find, typed: str, meant: str) -> None:
 
 @pytest.mark.parametrize("find", [find_gpu, catalog.find_model, find_host])
 @pytest.mark.parametrize("typed", ["", "  ", "NVIDIA", "8 GB", "/", "☃", "x" * 10_000])
-def test_what_names_nothing_is_refused_in_a_short_sentence(find, typed: str) -> None:
+def test_text_that_names_nothing_is_refused_in_a_short_sentence(find, typed: str) -> None:
     with pytest.raises(UnknownName) as error:
         find(typed)
     assert len(str(error.value)) < 300
@@ -108,7 +108,7 @@ def test_what_names_nothing_is_refused_in_a_short_sentence(find, typed: str) -> 
         ("NVIDIA GeForce RTX 4090", 48, "RTX 4090 48GB"),
     ],
 )
-def test_cards_that_drivers_call_alike_are_told_apart_by_memory(typed, gib, name) -> None:
+def test_cards_of_the_same_driver_name_are_distinguished_by_memory(typed, gib, name) -> None:
     # A driver shows a little less than was sold.
     assert find_gpu(typed, memory=0.985 * gib * GIB).name == name
 

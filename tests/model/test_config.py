@@ -139,7 +139,7 @@ def test_samples_match_published_totals_and_the_catalogue(path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", [kind for kind, row in families().items() if row.refused])
-def test_what_is_not_covered_is_refused_by_name(kind: str) -> None:
+def test_a_case_outside_the_rules_is_refused_by_name(kind: str) -> None:
     with pytest.raises(Refusal, match=re.escape(families()[kind].refused)):
         describe({"model_type": kind}, "test")
 
@@ -489,7 +489,7 @@ def test_more_sharing_layers_than_layers() -> None:
         ({"model_type": "glm_moe_dsa", "index_topk_pattern": "FSSS"}, "index_topk_pattern"),
     ],
 )
-def test_what_is_unknown_is_refused(keys: dict[str, Any], message: str) -> None:
+def test_unknown_values_are_refused(keys: dict[str, Any], message: str) -> None:
     with pytest.raises(Refusal, match=message):
         facts(**keys)
 
@@ -670,7 +670,7 @@ def test_a_language_model_within_itself_is_read_once() -> None:
     assert facts_from_config(config, "test").layers == 4
 
 
-def test_infinity_where_nobody_reads_it_does_no_harm() -> None:
+def test_infinity_in_an_unused_field_does_no_harm() -> None:
     # Nemotron-H writes its time_step_limit so.
     text = json.dumps({**LLAMA, "time_step_limit": [0.0, float("inf")]})
     assert describe(text, "test").architecture.layers == 4
@@ -682,5 +682,5 @@ def test_all_refusals_and_errors_are_of_one_tree() -> None:
             describe(config, "test")
 
 
-def test_what_is_derived_is_built_from_the_facts() -> None:
+def test_derived_values_are_computed_from_the_facts() -> None:
     assert build(facts()).params == describe(LLAMA, "test").architecture.params

@@ -33,7 +33,7 @@ def test_words_around_a_spelling_are_passed_by_in_remarks_alone() -> None:
             format_meant(unclear, known)
 
 
-def test_what_a_spelling_was_taken_for_is_said() -> None:
+def test_the_match_of_a_spelling_is_reported() -> None:
     assert "Format int4 is taken as AWQ." in resolve.find("Llama-3.1-8B", "int4").notes
     plain = resolve.find("Llama-3.1-8B", "q4_k_m")
     assert not [note for note in plain.notes if "taken as" in note]
@@ -51,7 +51,7 @@ def test_spellings_name_known_formats() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "qwen", "banana", "99bpw", "_XL", "native"])
-def test_what_is_no_format_is_not_guessed(text: str) -> None:
+def test_an_unknown_format_is_not_guessed(text: str) -> None:
     with pytest.raises(UnknownName):
         format_meant(text, catalog.model_formats())
 

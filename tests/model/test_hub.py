@@ -233,7 +233,7 @@ def test_a_server_without_ranges(server: Hub) -> None:
         file.read_at(0, 4)
 
 
-def test_a_shorter_part_than_asked_for(server: Hub) -> None:
+def test_a_shorter_part_than_requested(server: Hub) -> None:
     file = RemoteFile("owner/name", "model-Q4_K_M.gguf", limits=QUICK)
     server.files["model-Q4_K_M.gguf"] = GGUF[:1000]
     with pytest.raises(NetworkError, match="1,000 bytes"):
@@ -348,7 +348,7 @@ def test_a_config_that_is_too_large(server: Hub) -> None:
         b'{"sha": "' + b"a" * 40 + b'", "siblings": {}}',
     ],
 )
-def test_a_listing_that_is_not_one(server: Hub, listing: bytes) -> None:
+def test_an_invalid_listing(server: Hub, listing: bytes) -> None:
     server.listing = listing or b" "
     with pytest.raises(NetworkError, match="answer about owner/name"):
         describe()
@@ -432,7 +432,7 @@ def test_an_earlier_answer_serves_offline_and_says_so(
     assert "earlier answer" in " ".join(describe().notes)
 
 
-def test_damaged_keepings_are_asked_for_again(server: Hub, tmp_path: Path) -> None:
+def test_damaged_saved_files_are_fetched_again(server: Hub, tmp_path: Path) -> None:
     describe()
     (tmp_path / "data/hub/owner/name/refs/main.json").write_text("[" * 10_000)
     assert describe().notes == ()
@@ -448,7 +448,7 @@ def test_a_data_folder_that_cannot_be_written(
     assert describe().architecture.params == PARAMS
 
 
-def test_nobody_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_server_at_the_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path))
     monkeypatch.delenv("ADVISOR_OFFLINE", raising=False)
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")

@@ -31,7 +31,7 @@ def test_the_list_is_whole() -> None:
     assert all(row.layers >= 0 and row.hidden >= 0 for row in rows)
 
 
-def test_keys_are_what_names_say() -> None:
+def test_keys_match_names() -> None:
     """A change to the words or tokens makes the list stale; `listed.refresh` writes it anew."""
     stale = [row.name for row in hub_list() if " ".join(take_apart(row.name).shape) != row.key]
     assert stale == []
@@ -43,7 +43,7 @@ def test_the_licence_stands_beside_the_list() -> None:
     assert "Alex Jones" in text
 
 
-def test_rows_are_found_by_name_and_by_what_it_says() -> None:
+def test_rows_are_found_by_name_and_by_its_parts() -> None:
     row = hub_list().named("qwen/qwen3-8b")
     assert row is not None
     assert (row.name, row.layers, row.hidden) == ("Qwen/Qwen3-8B", 36, 4096)
@@ -125,7 +125,7 @@ def test_the_list_agrees_with_the_catalogue(name: str) -> None:
     assert theirs.read_bytes_per_token == pytest.approx(ours.read_bytes_per_token, rel=0.01)
 
 
-def test_sizes_that_a_rule_does_not_cover_are_counted_as_llamas_and_say_so() -> None:
+def test_sizes_outside_a_rule_are_counted_as_llamas_and_reported() -> None:
     odd = HubRow(
         name="x/Odd-1B", key="odd 1b", architecture="no_such_family", parameters=10**9, layers=16,
         hidden=2048, heads=32, kv_heads=8, head_dim=64, vocab=32000, feed_forward=8192,

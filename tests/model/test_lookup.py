@@ -74,7 +74,7 @@ def test_a_name_means_its_model(text: str, name: str) -> None:
         ("kimi", ("moonshotai/Kimi-K3", "Kimi-K2")),
     ],
 )
-def test_what_is_not_certain_is_offered_and_not_taken(text: str, offered: tuple[str, ...]) -> None:
+def test_uncertain_matches_are_offered_and_not_taken(text: str, offered: tuple[str, ...]) -> None:
     with pytest.raises(UnknownName) as error:
         meant(text)
     assert set(offered) <= set(error.value.close)
@@ -132,5 +132,5 @@ def test_the_shape_wins_where_it_disagrees_with_the_name() -> None:
         ("gpt-oss 120", "gpt-oss-120b"),
     ],
 )
-def test_what_was_taken_for_what_is_said(text: str, taken_as: str) -> None:
+def test_the_match_of_each_name_is_reported(text: str, taken_as: str) -> None:
     assert meant(text).taken_as == taken_as

@@ -69,7 +69,7 @@ def test_numbers_and_sizes_tell_models_apart(one: str, other: str) -> None:
         ("DeepSeek-R1-Distill-Qwen-7B", "distilled"),
     ],
 )
-def test_words_tell_what_became_of_a_model(text: str, kind: str) -> None:
+def test_words_state_the_loaded_format(text: str, kind: str) -> None:
     assert kind in take_apart(text).kinds
 
 

@@ -17,7 +17,7 @@ from advisor.model.model import LAYERED, scaled
     [("context", 0), ("context", 1e30), ("prompt", -1), ("users", 0), ("output", float("nan")),
      ("ubatch", 1e9), ("users", float("inf"))],
 )  # fmt: skip
-def test_a_number_out_of_range_is_named_with_what_is_allowed(name: str, value: float) -> None:
+def test_a_number_out_of_range_is_named_with_its_limits(name: str, value: float) -> None:
     with pytest.raises(InputError, match=rf"\(--{name}\) is .*allowed is"):
         Workload(**{name: value})  # type: ignore[arg-type]
 
@@ -68,7 +68,7 @@ def test_window_layers_stop_at_their_window() -> None:
     assert float(model.kv_bytes(32_768.0, "f16").sum()) == full * 32_768 + windowed * 1024
 
 
-def test_cache_formats_cost_what_their_blocks_do() -> None:
+def test_cache_formats_take_the_size_of_their_blocks() -> None:
     gguf = pytest.importorskip("gguf")
     for name, size in KV_BYTES_PER_VALUE.items():
         if name == "fp8":

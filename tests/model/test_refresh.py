@@ -16,14 +16,14 @@ QWEN3_8B = {
 """Qwen/Qwen3-8B, config.json."""
 
 
-def test_a_row_is_what_the_list_holds() -> None:
+def test_a_row_has_the_values_of_the_list() -> None:
     listed = hub_list().named("Qwen/Qwen3-8B")
     assert listed is not None
     made = refresh.row_of("Qwen/Qwen3-8B", QWEN3_8B, listed.parameters, listed.released)
     assert made == listed
 
 
-def test_what_is_written_is_read_back() -> None:
+def test_written_values_are_read_back() -> None:
     import lzma
 
     rows = list(hub_list())[:50]

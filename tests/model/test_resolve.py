@@ -51,11 +51,11 @@ def config_file(tmp_path: Path) -> Path:
         ("", ReferenceKind.NAME),
     ],
 )
-def test_what_a_text_means(text: str, expected: ReferenceKind) -> None:
+def test_meaning_of_a_text(text: str, expected: ReferenceKind) -> None:
     assert way(text) is expected
 
 
-def test_names_of_the_catalogue_come_in_the_usual_format_or_the_one_asked_for() -> None:
+def test_names_of_the_catalogue_get_the_usual_or_the_requested_format() -> None:
     assert resolve.find("Llama-3.1-8B").model.format == "Q4_K_M"
     found = resolve.find(" llama 3.1 8b ", "Q8_0")
     assert (found.model.name, found.model.format, found.stored) == ("Llama-3.1-8B", "Q8_0", "")
@@ -63,13 +63,13 @@ def test_names_of_the_catalogue_come_in_the_usual_format_or_the_one_asked_for() 
     assert found.source.startswith("https://")
 
 
-def test_what_is_noted_about_a_name_is_told() -> None:
+def test_notes_on_a_name_are_shown() -> None:
     row = next(row for row in catalog.model_rows().values() if row.layers and row.note)
     (note,) = resolve.find(row.name).notes
     assert note[1:] == f"{row.note[1:]}."
 
 
-def test_what_was_taken_for_what_is_said() -> None:
+def test_the_match_of_each_name_is_reported() -> None:
     found = resolve.find("somebody/Llama-3.1-8B-GGUF")
     assert found.taken_as == "Llama-3.1-8B"
     assert found.notes == ("somebody/Llama-3.1-8B-GGUF is taken as Llama-3.1-8B.",)
@@ -135,13 +135,13 @@ def test_a_cached_repository_is_called_by_its_name(tmp_path: Path) -> None:
         ({}, "llama model"),
     ],
 )
-def test_a_paste_is_called_by_what_it_says(origin: dict[str, object], name: str) -> None:
+def test_a_paste_is_named_by_its_content(origin: dict[str, object], name: str) -> None:
     found = resolve.find(json.dumps(LLAMA | origin))
     assert found.model.name == name
     assert found.model.architecture.params == PARAMS
 
 
-def test_a_format_without_a_recipe_is_replaced_and_told() -> None:
+def test_a_format_without_a_recipe_is_replaced_and_reported() -> None:
     odd = LLAMA | {"quantization_config": {"quant_method": "exl3", "bits": 3}}
     found = resolve.from_config(json.dumps(odd))
     assert (found.stored, found.model.format) == ("", "Q4_K_M")
@@ -195,7 +195,7 @@ def test_no_repository_without_the_network(monkeypatch: pytest.MonkeyPatch) -> N
         resolve.find("nobody/nothing")
 
 
-def test_without_the_network_a_repository_is_what_its_name_says(
+def test_without_the_network_a_repository_is_read_from_its_name(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("ADVISOR_OFFLINE", "1")
@@ -215,7 +215,7 @@ def test_without_the_network_a_repository_is_what_its_name_says(
         ("DeepSeek-V3", "Q4_K_M"),
     ],
 )
-def test_the_format_is_that_of_the_name_else_the_usual_one(text: str, form: str) -> None:
+def test_the_format_is_that_of_the_name_else_the_default(text: str, form: str) -> None:
     assert resolve.find(text).model.format == form
 
 
@@ -224,7 +224,7 @@ def test_the_makers_own_format_is_known_unless_a_format_was_chosen() -> None:
     assert resolve.find("DeepSeek-V3", "q4_k_m").model.native == ""
 
 
-def test_a_prompt_or_context_that_is_too_long_is_said(
+def test_a_prompt_or_context_that_is_too_long_is_reported(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     asked = ["model", "Llama-3-8B", "--context", "16384", "--json"]
@@ -238,7 +238,7 @@ def test_a_prompt_or_context_that_is_too_long_is_said(
     assert "do not fit the context of 8,192" in first["note"]
 
 
-def test_an_estimate_says_what_a_name_was_taken_for(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_estimate_states_the_match_of_a_name(capsys: pytest.CaptureFixture[str]) -> None:
     name = "unsloth/Qwen3-8B-GGUF"
     assert main(["estimate", "--model", name, "--ram-gb", "64", "--json"]) == 0
     assert {one["taken_as"] for one in json.loads(capsys.readouterr().out)} == {"Qwen3-8B"}
@@ -252,7 +252,7 @@ def test_an_estimate_says_what_a_name_was_taken_for(capsys: pytest.CaptureFixtur
     ],
     ids=lambda words: words[0],
 )
-def test_every_answer_says_what_a_name_was_taken_for(
+def test_every_answer_states_the_match_of_a_name(
     words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     rig = ["--model", "llama 8b", "--gpu", "RTX 4090", "--ram-gb", "64", "--json"]
@@ -283,7 +283,7 @@ def test_a_config_is_called_by_its_folder_where_that_is_a_model(
     assert resolve.from_file(path).model.name == name
 
 
-def test_a_size_that_several_generations_have_is_the_newest_and_said() -> None:
+def test_a_size_of_several_generations_means_the_newest_and_is_reported() -> None:
     found = resolve.find("llama 70B")
     assert (found.model.name, found.taken_as) == ("Llama-3.3-70B", "Llama-3.3-70B")
 

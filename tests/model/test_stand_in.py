@@ -42,7 +42,7 @@ def test_a_name_may_tell_no_size(text: str) -> None:
     ("params", "active"),
     [(0.5e9, None), (7e9, None), (70e9, None), (35e9, 3e9), (235e9, 22e9), (1e12, 32e9)],
 )
-def test_a_stand_in_has_the_size_it_was_asked_for(params: float, active: float | None) -> None:
+def test_a_stand_in_has_the_requested_size(params: float, active: float | None) -> None:
     built = of_size("x", StatedSize(params=params, active=active))
     assert built.params == pytest.approx(params, rel=0.01)
     assert built.active_params == pytest.approx(active or params, rel=0.05)
@@ -68,7 +68,7 @@ def read_bytes(architecture: Architecture) -> float:
     return catalog.in_format(architecture, "Q4_K_M").read_bytes_per_token
 
 
-def test_the_uncertainty_is_what_stand_ins_of_known_models_show(
+def test_the_uncertainty_is_that_of_stand_ins_for_known_models(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Each model of the catalogue whose name tells its size, described without itself."""
@@ -85,7 +85,7 @@ def test_the_uncertainty_is_what_stand_ins_of_known_models_show(
     assert np.quantile(errors, 0.9) < SHAPE_UNCERTAINTY
 
 
-def test_what_a_shape_leaves_open_widens_the_range() -> None:
+def test_an_uncertain_shape_widens_the_range() -> None:
     exact = catalog.architecture("Llama-3.1-8B")
     assert exact.shape_uncertainty == 0.0
     assert replace(exact, shape_uncertainty=0.3).params == exact.params

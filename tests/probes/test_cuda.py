@@ -100,7 +100,7 @@ def test_rates_come_out_as_they_are(install):
         assert found[name].spread < 0.01
 
 
-def test_small_copies_show_what_starting_one_costs(install):
+def test_small_copies_show_the_cost_of_starting_a_copy(install):
     install()
     curve = figures()["h2d_pinned"].curve
     assert [point.block for point in curve] == [256 * 2**10, 4 * 2**20, 64 * 2**20]
@@ -120,7 +120,7 @@ def test_both_sides_of_the_contention(install):
     assert "GB/s were copied to the GPU" in found["ram_read_while_copying"].note
 
 
-def test_the_link_is_asked_under_load(install, monkeypatch):
+def test_the_link_is_read_under_load(install, monkeypatch):
     driver = install()
     queued: list[float] = []
 
@@ -211,7 +211,7 @@ def test_progress_rises_to_the_end(install):
 
 
 @pytest.mark.parametrize("name", ["cuMemAlloc", "cuMemHostAlloc"])
-def test_no_room_is_said(install, name):
+def test_no_room_is_reported(install, name):
     driver = install(CudaDriver(**{name: CUresult.CUDA_ERROR_OUT_OF_MEMORY}))
     with pytest.raises(ProbeError, match="too little free memory for the copies"):
         figures()
@@ -244,7 +244,7 @@ def test_a_gpu_in_use_keeps_its_way_of_waiting(install):
     assert figures()["h2d_pinned"].value > 0
 
 
-def test_an_error_while_copying_beside_reads_is_told(install, monkeypatch):
+def test_an_error_of_copies_beside_reads_is_reported(install, monkeypatch):
     driver = install()
     before = threading.active_count()
 
@@ -353,7 +353,7 @@ def test_the_kernel_assembles(tmp_path, chip):
     assert registers * cuda.BLOCK_THREADS <= 65_536 // 2  # two blocks at least in each processor
 
 
-def test_the_kernel_takes_what_it_is_given():
+def test_the_kernel_takes_its_arguments():
     text = cuda.KERNEL.read_text(encoding="ascii")
     assert re.search(r"\.entry (\w+)\(", text)[1] == cuda.KERNEL.stem
     assert re.findall(r"\.param \.(u\d+) (\w+)", text) == [
@@ -367,7 +367,7 @@ def test_the_kernel_takes_what_it_is_given():
     not (sys.platform == "linux" and shutil.which("gcc") and bindings_are_here()),
     reason="needs gcc and cuda-bindings on Linux",
 )
-def test_the_real_bindings_pass_on_what_they_are_given(tmp_path):
+def test_the_real_bindings_pass_on_their_arguments(tmp_path):
     helpers = Path(__file__).parents[1] / "helpers"
     library = tmp_path / "libcuda.so.1"
     build = ("gcc", "-shared", "-fPIC", "-O1", "-o", str(library), str(helpers / "stub_libcuda.c"))

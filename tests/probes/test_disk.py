@@ -81,7 +81,7 @@ def test_a_map_is_read_as_llama_cpp_reads_it(tmp_path, monkeypatch):
     assert (point.block, point.threads) == (BLOCK // 2, inventory.facts().cores)
 
 
-def test_little_time_measures_what_matters_most(tmp_path, monkeypatch):
+def test_little_time_measures_the_most_important_parts(tmp_path, monkeypatch):
     monkeypatch.setattr(read_rates, "SHORTEST", 60.0)
     direct, *_ = read_rates.measure(0.05, path=tmp_path, file_bytes=16 * BLOCK)
     assert [(point.block, point.threads) for point in direct.curve] == [read_rates.DIRECT[0]]
@@ -134,7 +134,7 @@ def test_an_error_leaves_nothing(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("number", "option"), [(errno.EMFILE, "-n"), (errno.ENOMEM, "-v")])
-def test_what_this_process_may_not_have_is_told(tmp_path, monkeypatch, number, option):
+def test_limits_of_this_process_are_reported(tmp_path, monkeypatch, number, option):
     def none_left(*_):
         raise OSError(number, os.strerror(number))
 
@@ -143,7 +143,7 @@ def test_what_this_process_may_not_have_is_told(tmp_path, monkeypatch, number, o
         read_rates.measure(0.05, path=tmp_path, file_bytes=16 * BLOCK)
 
 
-def test_threads_that_cannot_be_started_are_told(tmp_path, monkeypatch):
+def test_threads_that_cannot_be_started_are_reported(tmp_path, monkeypatch):
     def refused(*_):
         raise RuntimeError("can't start new thread")
 
@@ -164,7 +164,7 @@ def refuse_to_map(_):
     raise ProbeError("The file cannot be mapped.")
 
 
-def test_a_file_that_cannot_be_mapped_is_told(tmp_path, monkeypatch):
+def test_a_file_that_cannot_be_mapped_is_reported(tmp_path, monkeypatch):
     def refused(*_, **__):
         raise OSError(errno.ENOMEM, "Cannot allocate memory")
 
@@ -224,14 +224,14 @@ def test_a_file_smaller_than_a_block_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["none", "loop", "x" * 300, "small/inside"])
-def test_a_path_that_cannot_be_is_told(tmp_path, name):
+def test_a_path_that_cannot_be_is_reported(tmp_path, name):
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
     (tmp_path / "small").write_bytes(b"x")
     with pytest.raises(ProbeError, match=r"cannot be accessed \(.*give a folder or file that"):
         read_rates.measure(path=tmp_path / name)
 
 
-def test_a_folder_that_may_not_be_seen_is_told(tmp_path, monkeypatch):
+def test_a_folder_that_may_not_be_seen_is_reported(tmp_path, monkeypatch):
     def refused(*_, **__):
         raise PermissionError(errno.EACCES, "Permission denied")
 
@@ -259,7 +259,7 @@ def test_memory_is_not_a_drive(tmp_path, monkeypatch, kind):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_nearly_full_drive_is_told(tmp_path, monkeypatch):
+def test_a_nearly_full_drive_is_reported(tmp_path, monkeypatch):
     usage = SimpleNamespace(free=int(6.1 * GB))
     monkeypatch.setattr(test_file.shutil, "disk_usage", lambda _: usage)
     direct, *_ = read_rates.measure(0.05, path=tmp_path, file_bytes=16 * BLOCK)
@@ -267,13 +267,13 @@ def test_a_nearly_full_drive_is_told(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["overlay", "nfs4", "zfs", "9p"])
-def test_file_systems_that_are_not_one_drive_are_told(tmp_path, monkeypatch, kind):
+def test_file_systems_that_are_not_one_drive_are_reported(tmp_path, monkeypatch, kind):
     monkeypatch.setattr(test_file, "filesystem", lambda _: kind)
     direct, *_ = read_rates.measure(0.05, path=tmp_path, file_bytes=16 * BLOCK)
     assert f"on {kind}, {test_file.OTHERS[kind]}." in direct.note
 
 
-def test_what_another_program_keeps_in_memory_is_told(tmp_path, monkeypatch):
+def test_pages_kept_by_another_program_are_reported(tmp_path, monkeypatch):
     monkeypatch.setattr(direct_reads, "still_cached", lambda _: 0.4)
     direct, mapped, buffered = read_rates.measure(0.05, path=tmp_path, file_bytes=16 * BLOCK)
     assert "40% of the file stayed in memory" in mapped.note
@@ -334,7 +334,7 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path, monkeypatch):
         read_rates.measure(path=tmp_path)
 
 
-def test_a_file_system_without_direct_reads_is_said(tmp_path, monkeypatch):
+def test_a_file_system_without_direct_reads_is_reported(tmp_path, monkeypatch):
     monkeypatch.setattr(direct_reads, "_reads", lambda _: False)
     direct, *_ = read_rates.measure(0.05, path=tmp_path, file_bytes=16 * BLOCK)
     assert "refuses O_DIRECT" in direct.note
@@ -378,14 +378,14 @@ def test_a_home_that_cannot_be_written_has_a_stand_in(tmp_path, monkeypatch):
     assert test_file.default_folder() == writable
 
 
-def test_no_folder_at_all_is_said(tmp_path, monkeypatch):
+def test_no_folder_at_all_is_reported(tmp_path, monkeypatch):
     monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path / "home"))
     monkeypatch.setattr(test_file.os, "access", lambda *_: False)
     with pytest.raises(ProbeError, match="give a folder or a model file to read"):
         read_rates.measure()
 
 
-def test_what_a_killed_probe_left_is_removed_where_files_need_names(tmp_path, monkeypatch):
+def test_remains_of_a_killed_probe_are_removed_where_files_need_names(tmp_path, monkeypatch):
     monkeypatch.setattr(test_file, "operating_system", lambda: "freebsd")
     old, fresh, other = (
         tmp_path / name for name in (f"{test_file.NAMED}old", f"{test_file.NAMED}new", "model")

@@ -270,7 +270,7 @@ def test_intel_has_an_identity_and_a_note_about_memory(driver, tmp_path):
     assert "choose it by hand" in note
 
 
-def test_an_nvidia_card_without_a_driver_is_told_beside_others(driver, tmp_path):
+def test_an_nvidia_card_without_a_driver_is_reported_beside_others(driver, tmp_path):
     sysfs(tmp_path, "card0", vendor="0x8086", device="0x4680")
     sysfs(tmp_path, "card1", vendor="0x10de", device="0x2684")
     _, notes = driver(nvmlInit=NVMLError(NOT_LOADED))

@@ -111,7 +111,7 @@ def test_a_container_limits_cores(tmp_path, affinity, files, cores):
     assert inventory.facts(write(two_sockets(tmp_path), files)).cores == cores
 
 
-def test_the_limit_of_processors_is_told(tmp_path, affinity):
+def test_the_limit_of_processors_is_reported(tmp_path, affinity):
     affinity(*range(8))
     files = {"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "350000 100000\n"}
     assert "3.5 processors" in inventory.facts(write(two_sockets(tmp_path), files)).notes[0]
@@ -159,7 +159,7 @@ def test_arm_names_come_from_lscpu(tmp_path, monkeypatch):
     assert facts.instruction_sets == {"asimd", "asimddp", "i8mm", "sve"}
 
 
-def test_a_mac_is_asked_by_sysctl(tmp_path, monkeypatch):
+def test_a_mac_is_read_by_sysctl(tmp_path, monkeypatch):
     numbers = {"hw.perflevel0.l2cachesize": 16 * 2**20, "hw.optional.arm.FEAT_I8MM": 1}
     monkeypatch.setattr(inventory, "operating_system", lambda: "darwin")
     monkeypatch.setattr(inventory, "command", lambda *_: "Apple M4 Pro")

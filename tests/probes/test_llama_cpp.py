@@ -93,7 +93,7 @@ def open_files() -> int:
     return len(list(folder.iterdir())) if folder.is_dir() else 0
 
 
-def test_the_formula_is_found_again() -> None:
+def test_the_formula_is_reproduced() -> None:
     found = {one.name: one for one in engine.measure(600)}
     for kind in ("Q4_K", "Q8_0", "Q6_K", "Q4_0", "F16"):
         one = found[f"engine_read_{kind.casefold()}"]
@@ -137,7 +137,7 @@ def test_cancelling_gives_nothing_and_leaves_nothing(stubbed, after) -> None:
     assert open_files() == before
 
 
-def test_a_folder_in_memory_with_too_little_room_is_told(monkeypatch, stubbed) -> None:
+def test_a_folder_in_memory_with_too_little_room_is_reported(monkeypatch, stubbed) -> None:
     # Reading a hole of a tmpfs that is full ends llama.cpp with SIGBUS.
     monkeypatch.setattr(engine, "filesystem", lambda _: "tmpfs")
     monkeypatch.setattr(engine.shutil, "disk_usage", lambda _: SimpleNamespace(free=20_000_000))
@@ -163,7 +163,7 @@ def test_on_a_drive_a_sample_takes_no_room(monkeypatch) -> None:
     assert "engine_read_q4_k" in {one.name for one in engine.measure(600)}
 
 
-def test_no_folder_for_temporary_files_is_told(monkeypatch) -> None:
+def test_no_folder_for_temporary_files_is_reported(monkeypatch) -> None:
     def nowhere():
         raise FileNotFoundError(2, "No usable temporary directory found in ['/tmp']")
 
@@ -173,7 +173,7 @@ def test_no_folder_for_temporary_files_is_told(monkeypatch) -> None:
             begin()
 
 
-def test_a_folder_that_cannot_hold_what_an_engine_prints_is_told(monkeypatch) -> None:
+def test_a_folder_that_cannot_hold_what_an_engine_prints_is_reported(monkeypatch) -> None:
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
@@ -182,7 +182,7 @@ def test_a_folder_that_cannot_hold_what_an_engine_prints_is_told(monkeypatch) ->
         output_of((sys.executable, "-c", ""), lambda: False)
 
 
-def test_one_reason_is_told_once(monkeypatch) -> None:
+def test_one_reason_is_reported_once(monkeypatch) -> None:
     def reads_only(job: EngineJob, stop) -> Timings:
         if len(job.depths) > 1 or job.plain:
             raise ProbeError("No room.")
@@ -223,18 +223,18 @@ def test_parts_that_were_not_finished_do_not_count(monkeypatch) -> None:
         engine.measure(600)
 
 
-def test_no_time_is_told() -> None:
+def test_no_time_is_reported() -> None:
     with pytest.raises(ProbeError, match="had not timed a model after 0 s"):
         engine.measure(0)
 
 
-def test_no_engine_is_told(monkeypatch) -> None:
+def test_no_engine_is_reported(monkeypatch) -> None:
     monkeypatch.setattr(engine, "ENGINES", {})
     with pytest.raises(ProbeError, match="put its llama-bench on the PATH, or install"):
         engine.measure()
 
 
-def test_little_memory_is_told(monkeypatch) -> None:
+def test_little_memory_is_reported(monkeypatch) -> None:
     monkeypatch.setattr(inventory, "facts", lambda: replace(FACTS, memory_available=int(GIB)))
     with pytest.raises(ProbeError, match="needs 2560 MiB of free memory and 1024 MiB is free"):
         engine.measure()
@@ -272,7 +272,7 @@ def test_a_model_too_large_for_a_probe_is_refused(tmp_path, monkeypatch) -> None
         engine.measure(path=path)
 
 
-def test_a_full_folder_is_told(monkeypatch) -> None:
+def test_a_full_folder_is_reported(monkeypatch) -> None:
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
@@ -334,7 +334,7 @@ def test_an_engine_whose_probe_is_gone_already_does_not_begin(tmp_path) -> None:
     assert not path.exists()
 
 
-def test_a_program_tells_what_it_printed() -> None:
+def test_a_program_returns_its_output() -> None:
     command = (sys.executable, "-c", "print('out')")
     assert output_of(command, lambda: False) == ("out\n", "")
 
@@ -354,7 +354,7 @@ def test_a_program_that_fails_says_why(code, said) -> None:
     assert said in failure
 
 
-def test_a_program_that_is_missing_is_told() -> None:
+def test_a_program_that_is_missing_is_reported() -> None:
     with pytest.raises(ProbeError, match="cannot be started"):
         output_of(("/nowhere/llama-bench",), lambda: False)
 
@@ -389,7 +389,7 @@ def fake_bench(monkeypatch, folder: Path, backends: str = "CPU") -> Path:
     return log
 
 
-def test_llama_bench_on_the_path_is_asked(monkeypatch, tmp_path) -> None:
+def test_llama_bench_on_the_path_is_used(monkeypatch, tmp_path) -> None:
     log = fake_bench(monkeypatch, tmp_path)
     assert by_llama_bench.available()
     path = tmp_path / "tiny.gguf"
@@ -432,12 +432,12 @@ def test_prompts_of_a_gpu_build_say_nothing_of_the_processor(monkeypatch, tmp_pa
 
 
 @pytest.mark.parametrize(("printed", "said"), [("[1]", "cannot be read"), ("[]", "cannot be read")])
-def test_what_llama_bench_should_not_print_is_told(printed, said) -> None:
+def test_invalid_output_of_llama_bench_is_reported(printed, said) -> None:
     with pytest.raises(ProbeError, match=said):
         by_llama_bench.timings(printed, EngineJob(path=Path(), threads=1, vocab=512))
 
 
-def test_an_answer_that_was_cut_short_keeps_what_was_whole() -> None:
+def test_a_truncated_answer_keeps_its_whole_parts() -> None:
     whole = '{"depth": 16, "token_seconds": [0.1, 0.2]}\n'
     assert by_xllamacpp.timings(whole + '{"prompt": 128, "prom') == Timings(
         token_seconds={16: (0.1, 0.2)}
@@ -450,7 +450,7 @@ def test_an_answer_that_was_cut_short_keeps_what_was_whole() -> None:
 @needs_engine
 @pytest.mark.parametrize("experts", [0, 8])
 @pytest.mark.parametrize("plain", [False, True])
-def test_llama_cpp_loads_and_times_what_is_written(tmp_path, experts, plain) -> None:
+def test_llama_cpp_loads_and_times_the_written_file(tmp_path, experts, plain) -> None:
     facts = replace(
         TINY, experts=experts, experts_per_token=experts and 2, moe_intermediate=experts and 256
     )

@@ -50,13 +50,13 @@ def test_others_and_stolen_time_count(counted) -> None:
     assert watch.note(0.5) == ""
 
 
-def test_clocks_that_disagree_give_a_share_all_the_same(counted) -> None:
+def test_clocks_that_disagree_still_give_a_share(counted) -> None:
     watch = Neighbours()
     counted(user=1.0, idle=1.0, own=5.0)
     assert watch.share() == 0.0
 
 
-def test_where_ended_processes_are_not_counted_nothing_is_said(counted, monkeypatch) -> None:
+def test_without_counts_of_ended_processes_nothing_is_reported(counted, monkeypatch) -> None:
     monkeypatch.setattr(other_load, "operating_system", lambda: "win32")
     watch = Neighbours()
     counted(user=10.0)

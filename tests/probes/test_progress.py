@@ -14,7 +14,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return times
 
 
-def test_a_stretch_of_the_bar_is_told_as_its_share():
+def test_a_stretch_of_the_bar_is_reported_as_its_share():
     told: list[ProbeStep] = []
     watch = Watch(progress=told.append, start=0.5).stretch(1, 2)
     assert not watch.stop(0.0)
@@ -44,11 +44,11 @@ def test_time_left_is_of_the_plan_or_of_the_time_it_takes(clock):
     assert [step.seconds_left for step in told] == [20.0, 15.0, 10.0, 0.0]
 
 
-def test_nobody_watches_and_nobody_stops():
+def test_a_probe_runs_without_progress_and_stop():
     assert Watch().stop(0.5) is False
 
 
-def test_who_may_stop_is_asked_each_time():
+def test_cancellation_is_checked_each_time():
     asked = iter([False, True])
     watch = Watch(cancelled=lambda: next(asked))
     assert [watch.stop(0.1), watch.stop(0.2)] == [False, True]

@@ -115,7 +115,7 @@ def test_processors_that_are_not_there_are_an_error():
         readers.seconds(1)
 
 
-def test_small_buffers_are_told(small, monkeypatch):
+def test_small_buffers_are_reported(small, monkeypatch):
     crowded = replace(FACTS, llc=int(1024 * MIB), memory_available=int(8 * MIB))
     monkeypatch.setattr(inventory, "facts", lambda: crowded)
     (found,) = ram.measure(0.0)
@@ -147,7 +147,7 @@ def test_an_interruption_leaves_no_thread(small):
     assert threading.active_count() == before
 
 
-def test_no_room_for_a_buffer_is_said(small, monkeypatch):
+def test_no_room_for_a_buffer_is_reported(small, monkeypatch):
     def full(*_, **__):
         raise MemoryError
 
@@ -166,7 +166,7 @@ def test_the_best_median_wins_not_the_best_repeat():
     assert found.when.endswith("+00:00")
 
 
-def test_a_curve_by_block_and_depth_is_told_by_both():
+def test_a_curve_by_block_and_depth_names_both():
     curve = [
         Repeats(threads=threads, block=block, rates=(rate * GB,))
         for threads, block, rate in ((4, 2**22, 3.0), (1, 2**18, 1.0), (1, 2**22, 2.0))

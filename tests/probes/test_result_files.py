@@ -82,7 +82,7 @@ def test_a_row_in_each_line_is_read_alike():
     assert read(lines) == read(json.dumps([BENCH, PROMPT]))
 
 
-def test_prompt_and_generation_in_one_time_cannot_be_told_apart():
+def test_prompt_and_generation_in_one_time_cannot_be_separated():
     assert len(read(json.dumps([BOTH, BENCH]))) == 1
     with pytest.raises(InputError, match="no finished run"):
         read(json.dumps([BOTH]))
@@ -96,7 +96,7 @@ def test_ollama_counts_in_nanoseconds():
     assert (run.model, run.when) == ("gemma3", "2026-10-17T23:14:07.414671Z")
 
 
-def test_what_ollama_had_in_its_cache_took_no_time():
+def test_tokens_in_ollamas_cache_take_no_time():
     (run,) = read(json.dumps(OLLAMA | {"prompt_eval_cached_count": 13}))
     assert run.prompt == pytest.approx(13 / 0.13)
     assert run.depth == 13
@@ -122,12 +122,12 @@ def test_lm_studio_in_both_versions(row, decode, first, prompt, output):
     assert (run.prompt_tokens, run.output_tokens) == (prompt, output)
 
 
-def test_lm_studio_says_what_ran():
+def test_lm_studio_names_the_model():
     (run,) = read(json.dumps(STUDIO_0))
     assert (run.model, run.engine) == ("granite-3.0-2b-instruct", "llama.cpp-linux 1.3.0")
 
 
-def test_a_vllm_server_is_told_by_its_medians():
+def test_a_vllm_server_is_reported_by_its_medians():
     (run,) = read(json.dumps(SERVE))
     assert run.decode == pytest.approx(1 / 0.040)
     assert run.first_token == pytest.approx(0.2)
@@ -156,6 +156,6 @@ def test_vllm_throughput_counts_prompts_and_answers_together():
         ('{"a":' * 100_000, "nested too deeply"),
     ],
 )
-def test_what_cannot_be_read_is_told(text, said):
+def test_an_unreadable_file_is_reported(text, said):
     with pytest.raises(InputError, match=said):
         read(text)

@@ -55,7 +55,7 @@ def test_filled_weights_are_finite_and_around_zero(facts, kind, tmp_path):
             assert abs(np.mean(values)) < 0.15 * np.std(values), tensor.name
 
 
-def test_what_is_not_filled_takes_no_room(tmp_path):
+def test_unfilled_files_take_no_room(tmp_path):
     facts = ArchitectureSpec(
         name="wide", layers=2, hidden=2048, intermediate=8192, heads=16, kv_heads=16, head_dim=128,
         vocab=512,

@@ -107,7 +107,7 @@ def test_more_users_are_slower_each_and_faster_together(
 
 
 @pytest.mark.parametrize(("name", "runtime", "strategy"), CASES)
-def test_an_array_gives_what_single_calls_give(
+def test_an_array_equals_single_calls(
     name: str, runtime: Runtime, strategy: PlacementStrategy
 ) -> None:
     def inputs(ram: object, disk: object) -> MachineSpec:

@@ -38,7 +38,7 @@ def test_parts_of_other_versions_differ_in_colour() -> None:
     assert {part.colour for part in many.bars[0].parts} == set(range(len(COLOURS)))
 
 
-def test_words_say_what_a_chart_shows_to_those_who_cannot_see_it() -> None:
+def test_a_chart_has_a_text_for_people_who_cannot_see_it() -> None:
     alt = charts.memory_use(sample().memory).alt
     assert "Offload to RAM, VRAM: 22.6 GiB of 24.0 GiB" in alt
     assert "in_place" not in charts.token_time(times(*TIME_PARTS)).alt
@@ -53,5 +53,5 @@ def test_words_say_what_a_chart_shows_to_those_who_cannot_see_it() -> None:
         ({}, ""),
     ],
 )
-def test_costs_are_said_as_people_say_them(costs: dict[str, float], words: str) -> None:
+def test_costs_are_worded_as_people_word_them(costs: dict[str, float], words: str) -> None:
     assert charts.cost_words(OptionRow(kind="add", name="x", **costs)) == words

@@ -203,7 +203,7 @@ def test_a_wrong_shape_is_refused_by_name(
 
 
 @pytest.mark.parametrize("junk", [None, [], "report", 7])
-def test_what_is_no_object_is_refused(junk: object) -> None:
+def test_json_other_than_an_object_is_refused(junk: object) -> None:
     with pytest.raises(InputError, match="A report is a JSON object"):
         from_json(junk)
 

@@ -175,7 +175,7 @@ def test_runtimes_that_cannot_run_it_are_one_line(report: SavedReport) -> None:
     assert front.count("<article") == 3
 
 
-def test_what_does_not_fit_has_no_colour_of_its_own(report: SavedReport) -> None:
+def test_options_that_do_not_fit_have_no_colour_of_their_own(report: SavedReport) -> None:
     classes = re.findall(r'<article class="([^"]+)"', html(report))
     assert classes == ["card gpu-resident", "card cpu-offload fits", "card nvme-offload fits"]
 

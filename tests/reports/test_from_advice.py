@@ -87,7 +87,7 @@ def test_a_whole_report_is_exported_and_imported_without_loss(
 
 
 @IN_EACH
-def test_it_says_what_the_advice_says(situation: str) -> None:
+def test_it_states_the_same_as_the_advice(situation: str) -> None:
     advice, report = answer(situation)
     assert (report.title, report.verdict) == (advice.title, advice.verdict)
     assert len(report.placements) == len(advice.estimates)
@@ -112,7 +112,7 @@ def test_parts_of_a_token_add_up_to_its_time(situation: str) -> None:
 
 
 @IN_EACH
-def test_memory_adds_up_to_what_is_held(situation: str) -> None:
+def test_memory_adds_up_to_the_parts_held(situation: str) -> None:
     advice, report = answer(situation)
     for strategy in PlacementStrategy:
         shown = card_of(advice, strategy)
@@ -161,7 +161,7 @@ def test_a_hostile_model_name_is_only_text(situation: str) -> None:
 
 
 @pytest.mark.parametrize("runtime", [VLLM, KTRANSFORMERS], ids=lambda one: one.key)
-def test_a_report_is_of_the_runtime_that_was_asked_about(runtime: Runtime) -> None:
+def test_a_report_is_of_the_chosen_runtime(runtime: Runtime) -> None:
     """Its cards, charts and upgrades; a dense model leaves KTransformers with none of them."""
     asked = catalog.model("Llama-3.1-70B", "Q4_K_M")
     here = machine(MachineSpec(gpu="RTX 3090", ram_gb=64))

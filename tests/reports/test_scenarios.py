@@ -68,13 +68,13 @@ def test_the_low_end_is_stricter_than_the_middle() -> None:
     assert len(failures({"min_decode_tps_low": between})) == 1
 
 
-def test_what_nothing_runs_fails() -> None:
+def test_a_model_that_no_runtime_runs_fails() -> None:
     data = {"models": ["Llama-3.1-70B"], "machines": [{"ram_gb": 2, "disk_gbs": 1}]}
     results = list(run(scenarios({**data, "runtime": "vLLM"})))
     assert [result.failures for result in results] == [("nothing that was tried runs it",)]
 
 
-def test_conditions_of_a_machine_stand_over_those_of_the_file() -> None:
+def test_conditions_of_a_machine_take_precedence_over_those_of_the_file() -> None:
     own = {**PLAIN["machines"][0], "conditions": {"min_decode_tps": 1e6}}
     data = {**PLAIN, "machines": [PLAIN["machines"][0], own]}
     data["conditions"] = {"min_decode_tps": 1, "max_ttft_s": 1e6}
@@ -117,7 +117,7 @@ def test_a_wrong_file_is_refused_by_the_name_of_its_key(
 @pytest.mark.parametrize(
     "content", [b"models: [", b"\xff\xfe\x00", b"!!python/object:os.system {}", b"- 1", b""]
 )
-def test_what_is_no_scenario_file_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_a_file_that_is_no_scenario_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "file.yaml"
     path.write_bytes(content)
     with pytest.raises(InputError, match=r"file\.yaml"):

@@ -31,7 +31,7 @@ def document() -> ReportDocument:
     return sample()
 
 
-def test_what_is_saved_comes_back(store: ReportStore, document: ReportDocument) -> None:
+def test_saved_values_are_restored(store: ReportStore, document: ReportDocument) -> None:
     saved = store.save(document, "  3090 against A6000 ", notes="ask Kim\nabout power")
     assert store.load(saved.id) == saved
     assert saved.document == document
@@ -209,7 +209,7 @@ def test_a_delete_can_be_undone(store: ReportStore, document: ReportDocument) ->
         store.restore(saved.id)
 
 
-def test_what_was_deleted_long_ago_is_forgotten(
+def test_old_deletions_are_forgotten(
     file_store: ReportStore, document: ReportDocument, file: Path
 ) -> None:
     old, recent, last = (file_store.save(document, name, tags=["t"]).id for name in "abc")
@@ -292,7 +292,7 @@ def test_json_imports_without_loss(
 # Two people edit one report
 
 
-def test_a_field_that_another_tab_changed_stays_and_is_told(
+def test_a_field_changed_by_another_tab_stays_and_is_reported(
     store: ReportStore, document: ReportDocument
 ) -> None:
     seen = store.save(document, "name", notes="before", tags=["a"])

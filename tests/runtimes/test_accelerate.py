@@ -201,7 +201,7 @@ def lies(model: Model, found: Placement) -> dict[str, int | str]:
 @pytest.mark.parametrize("strategy", PlacementStrategy)
 @pytest.mark.parametrize("shares", LIMITS, ids=str)
 @pytest.mark.parametrize("kind", CONFIGS)
-def test_the_placement_is_what_the_printed_limits_give(
+def test_the_placement_follows_from_the_printed_limits(
     kind: str, shares: tuple[float, float], strategy: PlacementStrategy
 ) -> None:
     model = ours(kind)
@@ -219,7 +219,7 @@ def test_the_placement_is_what_the_printed_limits_give(
 @pytest.mark.parametrize("strategy", PlacementStrategy)
 @pytest.mark.parametrize("shares", [(0.3, 0.4, 0.2), (0.2, 0.2, 2.0), (0.7, 0.6, 1.0)], ids=str)
 @pytest.mark.parametrize("kind", CONFIGS)
-def test_several_gpus_hold_what_transformers_gives_them(
+def test_several_gpus_hold_the_blocks_of_transformers(
     kind: str, shares: tuple[float, float, float], strategy: PlacementStrategy, monkeypatch: Any
 ) -> None:
     """`device_map="auto"` balances GPUs first, so its own function is asked, not Accelerate's."""

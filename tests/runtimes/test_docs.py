@@ -51,13 +51,13 @@ def gpus_used(one: Runtime, count: int, machines: int) -> int:
     return len(used)
 
 
-def test_who_uses_several_gpus_is_said() -> None:
+def test_runtimes_for_several_gpus_are_named() -> None:
     for one in RUNTIMES:
         several = ROWS[one.name][4]
         assert (gpus_used(one, 2, 1) == 2) == (several != "first GPU"), one.name
 
 
-def test_who_joins_machines_is_said() -> None:
+def test_the_software_that_joins_machines_is_named() -> None:
     for one in RUNTIMES:
         try:
             joined = gpus_used(one, 1, 2) == 2
@@ -66,11 +66,11 @@ def test_who_joins_machines_is_said() -> None:
         assert joined == (ROWS[one.name][5] != "no"), one.name
 
 
-def test_what_is_for_training_is_said_in_both_places() -> None:
+def test_training_only_software_is_named_in_both_places() -> None:
     assert any("ZeRO-Infinity" in note and "for training" in note for note in DEEPSPEED.notes)
     assert "ZeRO-Infinity is for training" in TEXT
 
 
-def test_what_is_noted_of_swap_space_is_in_the_docs() -> None:
+def test_the_note_on_swap_space_is_in_the_docs() -> None:
     assert "swap_space never held weights" in VLLM.notes[0]
     assert "`swap_space` never held weights" in TEXT

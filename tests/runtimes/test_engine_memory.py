@@ -110,7 +110,7 @@ def ask(path: Path, work: Workload, **options: Any) -> Allocated:
 
 @needs_engine
 @pytest.mark.parametrize("one", SHAPES, ids=lambda one: one.model)
-def test_the_engine_allocates_what_we_say(one: Shape, tmp_path: Path) -> None:
+def test_the_engine_allocates_the_predicted_sizes(one: Shape, tmp_path: Path) -> None:
     path = write_model(tmp_path / "model.gguf", one.arch, one.facts, one.form)
     model = in_its_format(one)
     for run in RUNS:

@@ -50,7 +50,7 @@ def experts(model: Model) -> tuple[float, float]:
     return held, held * 8 / 128
 
 
-def test_without_a_gpu_the_cores_read_all_and_the_drive_what_ram_misses(model: Model) -> None:
+def test_without_a_gpu_the_cores_read_all_and_the_drive_the_rest(model: Model) -> None:
     held, used = experts(model)
     found = flows(decode(model, rig(), PlacementStrategy.NVME_OFFLOAD, by_cores=True))
     assert set(found) == {Route.IN_PLACE, Route.STAGED}
@@ -63,7 +63,7 @@ def test_without_a_gpu_the_cores_read_all_and_the_drive_what_ram_misses(model: M
     assert load.experts == pytest.approx(used, rel=1e-3)
 
 
-def test_cores_compute_what_a_gpu_does_not_keep(model: Model) -> None:
+def test_cores_compute_experts_outside_the_gpu(model: Model) -> None:
     _, used = experts(model)
     found = flows(decode(model, rig("RTX 5090"), PlacementStrategy.NVME_OFFLOAD, by_cores=True))
     on_gpu, on_cores = found[Route.RESIDENT].load, found[Route.IN_PLACE].load
@@ -75,7 +75,7 @@ def test_cores_compute_what_a_gpu_does_not_keep(model: Model) -> None:
     assert Route.STREAMED not in found
 
 
-def test_other_engines_bring_over_the_link_what_ram_keeps(model: Model) -> None:
+def test_other_engines_copy_experts_in_ram_over_the_link(model: Model) -> None:
     _, used = experts(model)
     found = flows(decode(model, rig("RTX 5090"), PlacementStrategy.NVME_OFFLOAD))
     load = found[Route.RESIDENT].load
@@ -123,7 +123,7 @@ def test_cores_read_at_their_own_rate_or_at_that_of_ram(model: Model) -> None:
     assert 5 * GB < rate < 100 * GB
 
 
-def test_some_experts_are_asked_for_more_often() -> None:
+def test_some_experts_are_used_more_often() -> None:
     # 0.17^0.6 = 0.345, 0.23^0.6 = 0.414: colibri published 45 and 38 %.
     assert hit_share(np.array([0.0, 0.17, 0.23, 1.0])) == pytest.approx(
         [0, 0.345, 0.414, 1], abs=2e-3

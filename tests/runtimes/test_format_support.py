@@ -35,7 +35,7 @@ def becomes(name: str, form: str, gpu: str, cpu: str = "EPYC 9355") -> str:
     return runtime(name).becomes(form, rig(gpu, cpu)).format
 
 
-def test_every_row_is_sourced_and_names_what_exists() -> None:
+def test_every_row_is_sourced_and_names_known_things() -> None:
     families = {one.family for one in gpu_rows().values()}
     sets = {one for row in host_rows().values() for one in row.instruction_sets.split(";")}
     for row in rows():
@@ -113,7 +113,9 @@ def test_a_format_becomes_the_nearest_that_runs(
         ("vLLM", "none", "vLLM needs a GPU, and this machine has none"),
     ],
 )
-def test_what_cannot_run_is_refused_with_the_reason(name: str, gpu: str, words: str) -> None:
+def test_a_combination_that_cannot_run_is_refused_with_the_reason(
+    name: str, gpu: str, words: str
+) -> None:
     with pytest.raises(Refusal, match=re.escape(words)):
         becomes(name, "AWQ", gpu)
 

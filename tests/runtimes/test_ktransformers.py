@@ -121,7 +121,7 @@ def refusal(name: str, form: str = "Q4_K_M", **inputs: Any) -> str:
     return found[0].refusal
 
 
-def test_it_refuses_what_it_is_not_for() -> None:
+def test_models_and_machines_it_cannot_run_are_refused() -> None:
     assert "has none; use llama.cpp" in refusal("Llama-3.1-70B", gpu="RTX 4090", cpu="EPYC 9355")
     assert "AVX2" in refusal("Qwen3-30B-A3B", gpu="RTX 4090", cpu="Apple M4 Max")
     assert "compute capability 8" in refusal("Qwen3-30B-A3B", gpu="T4", cpu="EPYC 9355")
@@ -175,7 +175,7 @@ def test_a_share_of_experts_that_is_stated_is_used(kind: str) -> None:
     assert median(found) < 0.2
 
 
-def test_the_most_asked_experts_answer_more_than_their_share() -> None:
+def test_the_most_used_experts_serve_more_than_their_share() -> None:
     where = machine(MachineSpec(ram_gb=1024, gpu="RTX 4090", cpu="EPYC 9355"))
     speeds = []
     for most_asked in (False, True):

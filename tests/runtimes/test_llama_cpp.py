@@ -73,7 +73,7 @@ def test_where_the_gpu_holds_all_offload_is_shown_from_ram(rig: Machine) -> None
     assert float(found.gpu_layers) == 0.0
 
 
-def test_the_page_cache_is_what_is_free_only_where_ram_is_too_small() -> None:
+def test_the_page_cache_is_the_free_ram_only_where_ram_is_too_small() -> None:
     small = machine(MachineSpec(gpu="RTX 3090", ram_gb=16))
     large = machine(MachineSpec(gpu="RTX 3090", ram_gb=64))
     assert float(place(LLAMA_CPP, large, PlacementStrategy.NVME_OFFLOAD).page_cache) == 0.0
@@ -114,7 +114,7 @@ def test_a_head_that_is_the_token_table_is_scanned_with_the_rest() -> None:
     assert paged_bytes(model, 0.9 * model.file_bytes) == pytest.approx(again, rel=0.005)
 
 
-def test_experts_are_hit_in_proportion_and_bring_in_what_lies_beside_them() -> None:
+def test_experts_are_hit_in_proportion_and_fetch_their_neighbours() -> None:
     # Mixtral in Q8_0: a matrix of an expert has 4096 x 14336 weights of 34 / 32 bytes, 62.4 MB.
     model = catalog.model("Mixtral-8x7B", "Q8_0")
     experts = float(np.sum(model.held[Group.ROUTED_EXPERTS]))
@@ -218,7 +218,7 @@ def test_machines_that_are_joined_hand_on_over_the_network() -> None:
     )
 
 
-def test_llama_cpp_is_told_everything_and_left_no_choice(rig: Machine) -> None:
+def test_llama_cpp_gets_every_option(rig: Machine) -> None:
     work = Workload(context=4096, users=2, kv_type="q8_0", ubatch=1024)
     text = command(LLAMA_CPP, rig, PlacementStrategy.NVME_OFFLOAD, "Q4_K_M", work)
     words = shlex.split(text)
@@ -237,7 +237,7 @@ def test_llama_cpp_resident_takes_all_layers() -> None:
     assert "-ngl all" in command(LLAMA_CPP, big, PlacementStrategy.GPU_RESIDENT, "Q4_K_M", WORK)
 
 
-def test_the_whole_context_of_window_layers_is_kept_when_asked() -> None:
+def test_window_layers_cache_the_whole_context_on_request() -> None:
     # Gemma 3 12B: 40 window layers of 8192 bytes a token; 32,768 tokens in place of 1024 + 512.
     rig = machine(MachineSpec(gpu="H100 SXM", ram_gb=64))
     held = []

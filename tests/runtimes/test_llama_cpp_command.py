@@ -96,7 +96,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 
 @needs_engine
 @pytest.mark.parametrize("case", CASES)
-def test_the_engine_loads_a_model_with_what_is_printed(case: str, tmp_path: Path) -> None:
+def test_the_engine_loads_a_model_with_the_printed_command(case: str, tmp_path: Path) -> None:
     asked, expected = CASES[case]
     name = asked.get("name", "Qwen3-4B")
     path = write_model(tmp_path / "model.gguf", ARCHITECTURES[name], facts(name), "Q4_K_M")

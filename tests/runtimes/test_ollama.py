@@ -125,12 +125,14 @@ def test_one_gpu_is_taken_where_it_holds_all() -> None:
         (LM_STUDIO, "one machine", {"where": machine(MachineSpec(gpu="RTX 3090", machines=2))}),
     ],
 )
-def test_what_cannot_be_is_refused(runtime: Runtime, words: str, changes: dict[str, Any]) -> None:
+def test_an_impossible_combination_is_refused(
+    runtime: Runtime, words: str, changes: dict[str, Any]
+) -> None:
     with pytest.raises(Refusal, match=words):
         place(runtime, **changes)
 
 
-def test_ollama_is_told_by_environment_modelfile_and_request() -> None:
+def test_ollama_is_configured_by_environment_modelfile_and_request() -> None:
     text = run(OLLAMA, users=2, context=16_384, kv_type="q8_0").command
     serve, _, create, call = text.splitlines()
     assert shlex.split(serve) == [
@@ -156,7 +158,7 @@ def test_layers_are_named_and_experts_left_to_the_fit() -> None:
     assert "num_gpu" not in sparse.command
 
 
-def test_every_name_that_ollama_is_told_is_documented() -> None:
+def test_every_name_passed_to_ollama_is_documented() -> None:
     for name in ("Llama-3.1-70B", "Qwen3-235B-A22B", "Llama-3.1-8B"):
         text = run(OLLAMA, name, users=2, kv_type="q4_0", ubatch=256).command
         assert set(re.findall(r"OLLAMA_\w+|num_\w+|PARAMETER|FROM", text)) <= listed("ollama")
@@ -179,7 +181,7 @@ def test_experts_left_in_ram_are_faster_than_whole_layers() -> None:
     assert speeds[0] > speeds[1]
 
 
-def test_lm_studio_is_told_a_share_of_the_layers() -> None:
+def test_lm_studio_gets_a_share_of_the_layers() -> None:
     one = run(LM_STUDIO, users=2, kv_type="q8_0")
     assert one.placement is not None
     *comments, line = one.command.splitlines()

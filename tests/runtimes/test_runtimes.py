@@ -159,7 +159,7 @@ def test_nothing_is_resident_without_a_gpu(one: Runtime) -> None:
         (FLEXGEN, "FP8", "BF16"),
     ],
 )
-def test_a_format_becomes_what_the_runtime_runs(
+def test_a_format_becomes_one_that_the_runtime_loads(
     rig: Machine, one: Runtime, form: str, becomes: str
 ) -> None:
     found = one.becomes(form, rig)
@@ -195,13 +195,13 @@ def test_an_unknown_runtime_is_named_with_close_ones() -> None:
         runtime("llama.cp")
 
 
-def test_vllm_is_told_to_prefetch(rig: Machine) -> None:
+def test_vllm_gets_the_option_to_prefetch(rig: Machine) -> None:
     text = command(VLLM, rig, PlacementStrategy.CPU_OFFLOAD, "AWQ", WORK)
     assert "--offload-backend prefetch" in text
     assert "--swap-space" not in text
 
 
-def test_vllm_is_told_to_share_layers_over_gpus() -> None:
+def test_vllm_gets_the_option_to_share_layers_over_gpus() -> None:
     four = machine(MachineSpec(gpu="RTX 3090", gpu_count=4, ram_gb=64))
     assert "--tensor-parallel-size 4" in command(
         VLLM, four, PlacementStrategy.GPU_RESIDENT, "AWQ", WORK
@@ -224,7 +224,7 @@ def test_the_zero_inference_command_writes_its_json_and_a_script_that_is_python(
     assert text.endswith("deepspeed --num_gpus 1 zero.py")
 
 
-def test_zero_inference_packs_weights_when_asked(rig: Machine) -> None:
+def test_zero_inference_compresses_weights_on_request(rig: Machine) -> None:
     text = command(DEEPSPEED, rig, PlacementStrategy.CPU_OFFLOAD, "AWQ", WORK)
     assert '"num_bits": 4' in text
     assert '"device": "cpu"' in text
@@ -241,7 +241,7 @@ def test_a_cache_in_ram_needs_deepspeeds_own_script(rig: Machine) -> None:
 
 @pytest.mark.parametrize("form", ["BF16", "bnb-nf4"])
 @pytest.mark.parametrize(("users", "gpus"), [(1, 1), (3, 2), (1, 4)])
-def test_the_printed_deepspeed_json_is_what_its_own_classes_take(
+def test_the_printed_deepspeed_json_is_accepted_by_its_own_classes(
     form: str, users: int, gpus: int
 ) -> None:
     config = pytest.importorskip(
@@ -268,7 +268,7 @@ def test_the_printed_deepspeed_json_is_what_its_own_classes_take(
 
 
 @pytest.mark.parametrize("users", [1, 64])
-def test_the_deepspeed_launcher_takes_what_is_printed(rig: Machine, users: int) -> None:
+def test_the_deepspeed_launcher_accepts_the_printed_command(rig: Machine, users: int) -> None:
     runner = pytest.importorskip(
         "deepspeed.launcher.runner", reason="DeepSpeed is not installed (requirements-oracles.txt)"
     )

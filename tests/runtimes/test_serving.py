@@ -129,7 +129,7 @@ def test_tensor_parallel_adds_speed_and_a_pipeline_only_memory() -> None:
     assert tps(three) == pytest.approx(tps(one), rel=0.02)
 
 
-def test_an_all_reduce_costs_what_its_link_does() -> None:
+def test_an_all_reduce_takes_the_time_of_its_link() -> None:
     """80 layers, twice each; a vector is 16 KiB and adds little."""
     table = fitted_constants().bound(Scope(runtime="vllm"))
     for card, family in (("A100 SXM 80GB", "NVLink"), ("A100 PCIe 80GB", "")):

@@ -54,7 +54,7 @@ def test_cards_alike_hold_half_of_every_layer_of_the_head_and_of_the_cache() -> 
         assert float(np.asarray(found.output[device])) == 0.5
 
 
-def test_cards_of_two_kinds_hold_what_their_memory_allows() -> None:
+def test_cards_of_two_kinds_hold_layers_by_their_memory() -> None:
     """24 and 12 GiB: two thirds and one."""
     found = place(cards("RTX 3090 + RTX 3060 12GB", 1))
     shares = [float(found.weights[vram(device)][Group.ATTENTION][0]) for device in range(2)]
@@ -94,7 +94,7 @@ def test_a_published_pair_of_runs(how: Runtime, measured: float) -> None:
     assert speed(one) == pytest.approx(measured, rel=0.15)
 
 
-def test_its_range_is_wider_than_what_was_fitted() -> None:
+def test_its_range_is_wider_than_fitted_ranges() -> None:
     def width(one: Estimate) -> float:
         assert one.decode is not None
         return float(np.log(one.decode.high / one.decode.value))
@@ -112,7 +112,7 @@ def test_its_range_is_wider_than_what_was_fitted() -> None:
         (cards(), "DeepSeek-V2-Lite", "f16", "latent attention"),
     ],
 )
-def test_what_it_cannot_is_refused(where: Machine, name: str, kv_type: str, why: str) -> None:
+def test_unsupported_cases_are_refused(where: Machine, name: str, kv_type: str, why: str) -> None:
     with pytest.raises(Refusal, match=why):
         place(where, name, Workload(kv_type=kv_type))
 
@@ -170,7 +170,7 @@ def test_a_measured_speed_of_it_is_explained() -> None:
     assert found.estimate is one
 
 
-def test_a_bridge_speeds_up_what_the_cards_add_up() -> None:
+def test_a_bridge_speeds_up_all_reduces() -> None:
     """5 in place of 20 us for each of 160 exchanges: 2.4 ms less of a token."""
     plain, joined = (run(cards(bridge=bridge), LLAMA_CPP_TENSOR) for bridge in (False, True))
     assert 1 / speed(plain) - 1 / speed(joined) == pytest.approx(160 * 15e-6, rel=0.1)

@@ -124,7 +124,7 @@ def test_advice_is_of_the_runtime_named(machine):
         (lambda m: sweep([], m), "no model"),
     ],
 )
-def test_an_input_that_cannot_be_used_says_what_can(machine, call, words):
+def test_an_invalid_input_states_what_is_allowed(machine, call, words):
     with pytest.raises(AdvisorError, match=re.escape(words)):
         call(machine)
 

@@ -32,13 +32,13 @@ def test_first_visit_without_gpu_describes_a_common_machine():
     assert test.selectbox(key="model").value == "Llama-3.1-70B"
 
 
-def test_every_chart_is_there_with_words_for_those_who_cannot_see_it():
+def test_every_chart_has_a_text_for_people_who_cannot_see_it():
     charts = app().get("plotly_chart")
     assert len(charts) == 7
     assert all(len(chart.proto.alt) > 10 for chart in charts)
 
 
-def test_another_gpu_changes_the_answer_and_says_what_it_was():
+def test_another_gpu_changes_the_answer_and_states_the_earlier_one():
     test = app()
     before = page_text(test)
     assert "oa-was" not in before
@@ -54,7 +54,7 @@ def test_a_small_model_needs_no_offloading():
     assert "Nothing needs offloading; this is what RAM would give." in text
 
 
-def test_ram_that_holds_the_model_is_said_on_the_drives_card():
+def test_ram_large_enough_for_the_model_is_stated_on_the_drives_card():
     assert "Your RAM holds this; from the drive it would be" in page_text(app())
 
 
@@ -74,12 +74,12 @@ def test_refused_model_says_why():
     assert "No answer is shown for another model." in text
 
 
-def test_what_was_taken_for_what_is_said_under_the_field():
+def test_the_match_of_each_name_is_reported_under_the_field():
     text = page_text(app(model="unsloth/Qwen3.6-27B-GGUF"))
     assert "Taken as Qwen3.6-27B." in text
 
 
-def test_a_stand_in_says_what_it_rests_on():
+def test_a_stand_in_states_its_basis():
     text = page_text(app(model="Foo-35B-A3B", ram="64"))
     assert "Foo-35B-A3B is not known. Its name says 35 B weights, 3 B of them active" in text
 
@@ -175,7 +175,7 @@ def test_own_rent_is_used():
     assert "$0.11 an hour each, as you typed" in page_text(test)
 
 
-def test_this_machine_shows_what_was_seen_and_offers_to_measure():
+def test_this_machine_shows_detected_parts_and_offers_to_measure():
     test = app(machine="This machine")
     assert "assumed, not measured" in page_text(test)
     # 2.5 s for RAM and 5 s for the drive, as the quick pass plans them.
@@ -189,7 +189,7 @@ def test_probes_switched_off_says_so(monkeypatch):
     assert "measure_sidebar" not in {one.key for one in test.button}
 
 
-def test_stale_calibration_is_told(monkeypatch, tmp_path):
+def test_stale_calibration_is_reported(monkeypatch, tmp_path):
     # A saving that no other test made, so that nothing remembered is used.
     (tmp_path / local_store.FILE_NAME).write_text(json.dumps({}))
     old = Calibration(stale="Measured over 92 days ago: ram_read; probe again.")
@@ -197,7 +197,7 @@ def test_stale_calibration_is_told(monkeypatch, tmp_path):
     assert "Measured over 92 days ago" in page_text(app(machine="This machine"))
 
 
-def test_assumed_ram_speed_is_said_and_a_typed_one_is_not_questioned():
+def test_assumed_ram_speed_is_reported_and_a_typed_one_is_not():
     assert "The RAM speed is assumed" in page_text(app())
     assert "The RAM speed is assumed" not in page_text(app(ramspeed="60"))
 
@@ -209,7 +209,7 @@ def test_a_link_is_not_complained_about_once_something_changed():
     assert "Please note." not in page_text(run(test))
 
 
-def test_a_gpu_may_be_typed_by_any_name_and_the_page_says_what_it_was_taken_as():
+def test_a_gpu_may_be_typed_by_any_name_and_the_page_states_the_match():
     test = app(gpu="4090 laptop")
     assert test.exception == []
     assert any("Taken as RTX 4090 Laptop" in one.value for one in test.caption)
@@ -223,7 +223,7 @@ def test_a_machine_may_be_named():
     assert "owned=Mac+Studio+M3+Ultra+512GB" in "".join(one.value for one in test.code)
 
 
-def test_a_machine_that_no_name_means_is_told():
+def test_a_machine_of_an_unknown_name_is_reported():
     text = page_text(app(machine="By name", owned="Toaster 9"))
     assert "Toaster 9" in text
     assert "Shown instead: " in text

@@ -167,7 +167,7 @@ def test_a_second_visitor_waits_and_cannot_stop_the_first(monkeypatch):
     assert not [one for one in other.button if one.key in ("calibrate_stop", "calibrate_start")]
 
 
-def test_after_a_reload_the_one_who_started_can_still_stop(monkeypatch):
+def test_after_a_reload_the_person_who_started_can_still_stop(monkeypatch):
     waits(monkeypatch)
     test = started(page())
     job = machine_panel.prober().job
@@ -218,7 +218,7 @@ def test_a_folder_that_cannot_be_written_shows_what_was_found(monkeypatch, tmp_p
     assert "reads its RAM at 150 GB/s" in text
 
 
-def test_little_space_is_said_before(monkeypatch):
+def test_little_space_is_reported_in_advance(monkeypatch):
     monkeypatch.setattr(measure, "free_space", lambda _: 2e9)
     assert "Only 1.9 GiB is free" in page_text(page())
 
@@ -261,7 +261,7 @@ def test_changed_hardware_says_that_its_figures_rest(monkeypatch):
     assert "What it changes in the prediction" not in [one.value for one in test.subheader]
 
 
-def test_wide_spread_is_told():
+def test_wide_spread_is_reported():
     local_store.save([replace(RAM, spread=0.4)])
     text = page_text(page())
     assert "Repeats lay far apart (RAM 40 %, each way)" in text
@@ -277,7 +277,7 @@ def test_history_is_drawn_from_the_second_time_on():
     assert "All 2 measurements" in [one.label for one in test.expander]
 
 
-def test_a_damaged_file_is_told(tmp_path):
+def test_a_damaged_file_is_reported(tmp_path):
     (tmp_path / local_store.FILE_NAME).write_text("{")
     # The first page that reads it sets it aside; that is Advise.
     test = app()
@@ -397,7 +397,7 @@ def test_parts_are_asked_where_the_file_does_not_name_them():
         (json.dumps(to_json(SERVER)), "", "cannot be the name of a machine"),
     ],
 )
-def test_what_cannot_be_imported_is_said(content, name, words):
+def test_a_file_that_cannot_be_imported_is_reported(content, name, words):
     assert words in page_text(upload(page(), content, name))
     assert imported_store.names() == ()
 
@@ -413,7 +413,7 @@ def test_importing_without_a_file_or_too_large_or_too_many(monkeypatch):
     assert "delete one first" in page_text(upload(page(), "[7, 8]"))
 
 
-def test_what_others_wrote_into_a_file_is_never_html():
+def test_text_of_a_file_is_never_html():
     image = "<img src=x onerror=alert(1)>"
     parts = replace(PARTS, cpu=image, gpus=(image,))
     row: Measurement = replace(RAM, note=image, name=image)

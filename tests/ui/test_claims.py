@@ -42,7 +42,7 @@ def test_every_claim_is_there_with_its_verdict_in_words(page, found):
         assert text.count(f"'>{verdict}</span>") == shown
 
 
-def test_a_condition_is_said_before_the_figures(page, found):
+def test_a_condition_is_stated_before_the_figures(page, found):
     text = page_text(page)
     for claim in found:
         if claim.condition:
@@ -105,7 +105,7 @@ def test_a_unified_machine_opens_with_one_pool_of_memory():
         {"model": "Llama-3.1-8B", "format": "Q4_K_M", "context": 8704},  # no such choice there
     ],
 )
-def test_what_advise_cannot_show_has_no_link(said):
+def test_combinations_that_advise_cannot_show_have_no_link(said):
     assert parameters(said) == {}
 
 

@@ -48,7 +48,7 @@ def test_a_file_of_a_tool_takes_the_place_of_typing():
     assert "0.60 tokens/s measured" in text
 
 
-def test_a_file_of_something_else_is_told():
+def test_a_file_of_something_else_is_reported():
     test = app()
     test.file_uploader(key="measured_file").upload("photo.json", b"\x89PNG")
     assert "photo.json is no text" in page_text(run(test))
@@ -73,7 +73,7 @@ def test_a_slow_run_has_causes_with_test_and_remedy():
     assert {row.command for row in cause_rows() if row.command} & set(commands(test))
 
 
-def test_as_predicted_is_said():
+def test_as_predicted_is_reported():
     text = page_text(asked(1.6))
     assert "As predicted: within the range" in text
     assert "<b>Test</b>" not in text
@@ -91,7 +91,7 @@ def test_another_placement_can_be_meant():
     assert "the sequential read rate of the drive would have to be" in text
 
 
-def test_the_prompt_tells_what_the_generation_cannot():
+def test_the_prompt_separates_causes_that_generation_cannot():
     parameters = {"model": "gpt-oss-120b", "format": "MXFP4", "gpu": "RTX 4090", "ram": "96"}
     usual = asked(25.0, **parameters)
     assert "As predicted" in page_text(usual)
@@ -106,7 +106,7 @@ def test_a_placement_that_does_not_fit_can_still_have_run():
     assert "VRAM is full and Windows keeps a part of it in shared memory" in page_text(test)
 
 
-def test_an_impossible_speed_is_said_in_a_sentence(monkeypatch):
+def test_an_impossible_speed_is_reported_in_a_sentence(monkeypatch):
     def refuse(*_args, **_kwargs):
         return diagnose.Measured(decode=-1.0)
 

@@ -97,7 +97,7 @@ def test_a_row_opens_advise_with_everything_filled_in() -> None:
         assert speeds[0] == pytest.approx(table["tokens/s"][place], rel=1e-12)
 
 
-def test_the_answer_stands_in_words_and_jargon_has_a_tooltip() -> None:
+def test_the_answer_is_in_words_and_jargon_has_a_tooltip() -> None:
     text = page_text(found())
     assert "60 tokens/s with Llama-3.1-8B at 16k" in text
     assert "Cheapest:" in text
@@ -105,7 +105,7 @@ def test_the_answer_stands_in_words_and_jargon_has_a_tooltip() -> None:
     assert all(settings[name].get("help") for name in found().dataframe[0].value)
 
 
-def test_a_target_that_nothing_reaches_and_a_wrong_link_are_said() -> None:
+def test_an_unreachable_target_and_a_wrong_link_are_reported() -> None:
     text = page_text(opened("find", **{**TARGET, "leasttps": "-5", "mostonce": "1", "format": "x"}))
     assert "Least speed (tokens/s) cannot be &#39;-5&#39;" in text
     assert "rented" in text  # nothing is paid at once for these

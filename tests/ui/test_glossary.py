@@ -25,5 +25,5 @@ def test_parts_of_other_words_are_left_alone(text):
     assert explained(text) == text
 
 
-def test_what_people_type_is_escaped():
+def test_typed_text_is_escaped():
     assert explained("<b>AWQ</b>").startswith("&lt;b&gt;<abbr ")

@@ -70,14 +70,14 @@ def options(test):
     return test.selectbox(key="repack").options
 
 
-def test_a_name_of_the_catalogue_shows_what_was_understood():
+def test_a_name_of_the_catalogue_shows_its_match():
     text = page_text(app(model="DeepSeek-R1", ram="512"))
     for words in ("routed experts", "shared experts", "latent attention", "8 of 256 in 58 layers"):
         assert words in text
     assert "href='https://" in text
 
 
-def test_a_name_spelled_otherwise_is_found():
+def test_a_name_in_another_spelling_is_found():
     test = app(model="llama 3.1 8b")
     assert "Llama-3.1-8B, Q4_K_M" in title(test)
     assert "Please note." not in page_text(test)
@@ -162,13 +162,13 @@ def test_the_command_of_a_report_names_a_file():
     assert document.link == ""
 
 
-def test_two_pastes_of_one_name_are_told_apart():
+def test_two_pastes_of_one_name_are_distinguished():
     test = paste(app(), json.dumps(LLAMA))
     paste(test, json.dumps(LLAMA | {"num_hidden_layers": 16}))
     assert "layers</abbr></td><td class='oa-right'>16" in page_text(test)
 
 
-def test_a_paste_where_names_are_typed_is_taken_as_one():
+def test_a_paste_into_the_field_for_names_is_read_as_a_paste():
     test = app()
     test.selectbox(key="model").set_value(json.dumps(LLAMA))
     assert "My-Llama-8B" in title(run(test))
@@ -224,7 +224,7 @@ def test_hostile_text_is_shown_as_text(gguf_file):
 
 
 @pytest.mark.parametrize("path", ["//evil/share/a.gguf", r"\\evil\share\a.gguf", "/\\evil/a.gguf"])
-def test_files_of_other_machines_are_not_even_asked_for(path, monkeypatch):
+def test_files_of_other_machines_are_not_even_offered(path, monkeypatch):
     monkeypatch.setattr(model_choice, "_changed", lambda text: pytest.fail("was looked at"))
     assert "lead to other machines" in page_text(app(model=path))
 
@@ -274,7 +274,7 @@ def test_only_a_server_of_this_machine_reads_its_files(said, address, allowed, m
     assert model_choice.local_files() is allowed
 
 
-def test_installed_models_are_looked_for_when_asked_and_offered_by_name(gguf_file, monkeypatch):
+def test_installed_models_are_searched_on_request_and_offered_by_name(gguf_file, monkeypatch):
     found = InstalledModel(name="small:1m", kind="Ollama", path=gguf_file, size=2**30)
     asked = []
 

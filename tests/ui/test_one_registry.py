@@ -76,7 +76,7 @@ def test_a_copied_command_describes_what_the_page_does(changes: dict[str, object
     assert args.runtime == (None if chosen.runtime == ANY else chosen.runtime)
 
 
-def test_what_is_typed_over_this_machine_is_typed_over_it_in_the_command() -> None:
+def test_values_typed_over_this_machine_are_in_the_command() -> None:
     chosen = choices(machine="This machine", gpu=None, cpu=None, ram=None, drive=None, ramspeed=30)
     args = parsed(chosen.command())
     assert args.machine == "this"
@@ -100,13 +100,13 @@ def test_every_input_is_an_attribute_of_its_noun(inputs, noun) -> None:
     assert {entry.name for entry in inputs} <= {attribute.name for attribute in attributes(noun)}
 
 
-def test_names_and_options_are_told_apart() -> None:
+def test_names_and_options_are_distinguished() -> None:
     every = (*MACHINE, *REQUEST, *DRAFT, *PLACEMENT, *MONEY, CURRENCY, *OWNERSHIP, *TARGET)
     assert len(BY_NAME) == len(every)
     assert len({entry.option for entry in every}) == len(every)
 
 
-def test_the_form_allows_what_the_registry_allows() -> None:
+def test_the_form_has_the_limits_of_the_registry() -> None:
     named = {"ram": "ram_gb", "users": "users", "prompt": "prompt", "kwh": "usd_per_kwh"}
     for key, name in named.items():
         field = fields()[key]

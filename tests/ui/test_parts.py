@@ -147,7 +147,7 @@ def test_one_probe_that_fails_leaves_the_other(monkeypatch, saved):
     assert saved == [(FOUND,)]
 
 
-def test_a_folder_that_cannot_be_written_is_told(monkeypatch):
+def test_a_folder_that_cannot_be_written_is_reported(monkeypatch):
     def refuse(_):
         raise StoreError("Measurements cannot be saved.")
 

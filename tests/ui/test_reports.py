@@ -201,7 +201,7 @@ def test_filters_and_pages():
 
 
 @pytest.mark.parametrize("url", ["advisor.example", "ftp://x/", "http://"])
-def test_a_public_address_that_is_none_is_told(monkeypatch, url):
+def test_a_public_address_that_is_none_is_reported(monkeypatch, url):
     monkeypatch.setenv("ADVISOR_PUBLIC_URL", url)
     with pytest.raises(InputError, match="ADVISOR_PUBLIC_URL"):
         base()

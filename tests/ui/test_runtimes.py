@@ -41,7 +41,7 @@ def alt_of(test, key: str) -> str:
     return found
 
 
-def test_what_fits_is_listed_fastest_first_with_what_it_takes_to_set_up() -> None:
+def test_fitting_runtimes_are_listed_fastest_first_with_their_set_up_effort() -> None:
     rows = table_of(page_text(app()), "Runtimes, fastest first").split("<tr>")[2:]
     speeds = [float(re.search(r">([\d.]+) tokens/s", row)[1]) for row in rows]
     assert speeds == sorted(speeds, reverse=True)
@@ -49,7 +49,7 @@ def test_what_fits_is_listed_fastest_first_with_what_it_takes_to_set_up() -> Non
     assert all("<abbr title='" in row for row in rows)
 
 
-def test_what_does_not_work_is_below_with_its_reason() -> None:
+def test_impossible_options_are_below_with_their_reason() -> None:
     text = page_text(app())
     refused = table_of(text, "Runtimes that do not work")
     for one in shown().estimates:
@@ -151,7 +151,7 @@ def test_a_card_of_another_kind_beside_the_first() -> None:
 @pytest.mark.parametrize(
     ("gpus", "said"), [(1, "--gpu 'RTX 3090 + RTX 4090'"), (2, "--gpu '2x RTX 3090 + RTX 4090'")]
 )
-def test_cards_of_two_kinds_are_said_on_the_command_line_too(gpus: int, said: str) -> None:
+def test_cards_of_two_kinds_are_stated_on_the_command_line_too(gpus: int, said: str) -> None:
     chosen = Choices(
         model="Llama-3.1-70B", context="8k", users=1, replies=40, machine=ANOTHER, gpu="RTX 3090",
         gpus=gpus, gpu2="RTX 4090", kv="f16", prompt=512, output=256, ubatch=512, hour=30,
@@ -174,7 +174,7 @@ def test_the_runtime_chosen_is_the_one_of_the_cards_and_the_verdict(name: str) -
     assert f"runtime={name}" in link
 
 
-def test_a_card_says_what_the_runtime_chosen_has_no_way_to() -> None:
+def test_a_card_states_what_the_chosen_runtime_cannot_do() -> None:
     text = page_text(app(runtime="vLLM"))
     assert "vLLM does not run a model from the drive." in text
     assert "DeepSpeed ZeRO-Inference always leaves a part outside the GPU." in page_text(
@@ -214,7 +214,7 @@ def test_two_cards_at_once_are_named_beside_the_command() -> None:
     assert "With -sm tensor -fa on in place of -sm layer" in text
 
 
-def test_a_bridge_and_a_runtime_are_said_on_the_command_line_too() -> None:
+def test_a_bridge_and_a_runtime_are_stated_on_the_command_line_too() -> None:
     chosen = Choices(
         model="Llama-3.1-70B", context="8k", users=1, replies=40, machine=ANOTHER, gpu="RTX 3090",
         gpus=2, bridge="NVLink bridge", runtime="vLLM", kv="f16", prompt=512, output=256,
