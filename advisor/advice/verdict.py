@@ -147,8 +147,8 @@ def _when(option: Option | None, kept: Option, money: MoneyInputs) -> str:
     saved, worth = option.hours_saved, option.worth_from
     if saved is None or worth is None:
         return ""
-    if saved <= 0:
-        less = (kept.monthly or 0.0) - (option.monthly or 0.0)
+    less = (kept.monthly or 0.0) - (option.monthly or 0.0)
+    if saved <= 0 or (saved < SHORT and less > 0):
         longer = f", for {hours(-saved)} more of waiting" if saved < -SHORT else ""
         return f"{asked} that costs {money_words(less)} a month less{longer}."
     above = money_per_hour(worth).removesuffix(" an hour")

@@ -37,12 +37,19 @@ def kind_of(machine: Machine, *, kernels: bool) -> Hashable:
             )
             for gpu in machine.gpus
         ),
+        kernels and several and _slowest_first(machine),
         (_maker(host), host.instruction_sets, id(host.engine), host.bandwidth.kind, machine.nodes),
         None
         if disk is None
         else (disk.sequential.kind, disk.mapped is None, disk.read_ahead.value),
         None if machine.network is None else machine.network.kind,
     )
+
+
+def _slowest_first(machine: Machine) -> tuple[int, ...]:
+    """GPUs in the order of their memory's rate: those that share layers wait for the slowest."""
+    rates = [float(gpu.bandwidth.value) for gpu in machine.gpus]
+    return tuple(map(int, np.argsort(rates, kind="stable")))
 
 
 def stacked(machines: Sequence[Machine]) -> Machine:

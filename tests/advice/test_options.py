@@ -7,6 +7,7 @@ from functools import cache
 import pytest
 
 from advisor.advice.compare import compare, usable
+from advisor.advice.fleet import speeds
 from advisor.advice.host_parts import parts_for, smallest
 from advisor.advice.offers import MoneyInputs
 from advisor.advice.options.kept import keep
@@ -25,7 +26,7 @@ from advisor.machine import from_catalog, from_spec
 from advisor.machine.catalog import find_gpu
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.runtimes import LLAMA_CPP
+from advisor.runtimes import LLAMA_CPP, VLLM
 
 TODAY = date(2026, 11, 22)
 WORK = Workload(output=200)
@@ -262,6 +263,19 @@ def test_a_rented_machine_leaves_the_owned_one_and_its_value() -> None:
     assert by_use.hours_lost is not None
     assert monthly.hours_lost is not None
     assert by_use.hours_lost > monthly.hours_lost
+
+
+def test_cards_of_two_kinds_are_as_fast_as_alone() -> None:
+    # vLLM divides layers evenly: two cards wait for the slower, 360 GB/s of 936
+    pairs = [f"RTX 3090 + {other}" for other in ("RTX 3060 12GB", "RTX 5080", "RTX 4070")]
+    machines = [from_spec.machine(MachineSpec(gpu=pair, ram_gb=64)) for pair in pairs]
+    asked, strategy = catalog.model("Qwen3-32B", "Q4_K_M"), PlacementStrategy.GPU_RESIDENT
+    together = speeds(asked, machines, Workload(), (VLLM,), strategy)
+    for machine, speed in zip(machines, together, strict=True):
+        (alone,) = speeds(asked, [machine], Workload(), (VLLM,), strategy)
+        assert alone is not None
+        assert speed is not None
+        assert speed.decode == pytest.approx(alone.decode, rel=1e-12)
 
 
 def test_a_new_desktop_is_its_parts() -> None:

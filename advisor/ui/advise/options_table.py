@@ -37,7 +37,13 @@ def options(answer: AdviseAnswer) -> None:
     found = answer.advice.options
     shown, rest = split(found)
     with st.container(key="options"):
-        show(options_table(shown))
+        table_place = st.empty()
+    also = st.multiselect(
+        "Show also", [option.name for option in rest], key="also_options",
+        placeholder="RTX 5090, 4 in all, Mac Studio ...",
+    )  # fmt: skip
+    with table_place:
+        show(options_table([*shown, *(option for option in rest if option.name in also)]))
     if rest:
         label = f"{len(rest)} more: dearer, beaten in speed and cost, or without a price"
         with st.expander(label):
