@@ -1,15 +1,18 @@
 """How long the list of 10,000 reports takes: `python -m benchmarks.report_list`.
 
 Rows are copies of one real report, with names, tags and models that differ. Times are of the
-processor, so that a busy machine does not count.
+processor, so that a busy machine does not count. The page is the Reports page of the dashboard, run
+by Streamlit without a browser.
 """
 
+import os
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 from sqlalchemy import create_engine, text
+from streamlit.testing.v1 import AppTest
 
 from advisor.advice.advise import advise
 from advisor.advice.offers import MoneyInputs
@@ -23,6 +26,8 @@ from advisor.reports.store import ReportStore, open_store
 
 REPORTS = 10_000
 ROUNDS = 20
+APP = Path(__file__).parents[1] / "app.py"
+PAGE = "advisor/ui/pages/reports.py"
 COPY = """
     INSERT INTO reports (id, name, created_at, notes, app_version, summary, author, model, gpu,
                          document_text, annotation_text, digest, owner, share)
@@ -34,6 +39,7 @@ COPY = """
 def main() -> None:
     """Fill a store and time it."""
     with tempfile.TemporaryDirectory() as folder:
+        os.environ["ADVISOR_DATA_DIR"] = folder  # for the page, which opens the person's store
         url = f"sqlite:///{Path(folder) / 'reports.sqlite'}"
         store = open_store(url)
         _fill(store, url)
@@ -45,8 +51,26 @@ def main() -> None:
             ("tag and model", lambda: store.page(ReportQuery(tag="tag 3", model="model 13"))),
             ("filters offered", lambda: store.choices()),
             ("open one", lambda: store.load(REPORTS // 2)),
+            ("page, the list", _page().run),
+            ("page, a search", _page(search="report 77").run),
+            ("page, a report", _page(report="5000").run),
         ):
             print(f"{name:<16} {1000 * _median(act):6.1f} ms")
+
+
+def _page(report: str = "", search: str = "") -> AppTest:
+    """The Reports page, run once; each further run is a click of a visitor."""
+    page = AppTest.from_file(str(APP), default_timeout=120)
+    page.run()
+    page.switch_page(PAGE)
+    if report:
+        page.query_params["report"] = report
+    page.run()
+    if search:
+        page.text_input(key="report_search").set_value(search).run()
+    if page.exception:
+        raise SystemExit(page.exception[0].message)
+    return page
 
 
 def _fill(store: ReportStore, url: str) -> None:

@@ -1,28 +1,117 @@
-"""What the store does with single rows: text to search, digests, edits, and forgetting them."""
+"""Rows of the store: made, listed, searched, edited, and forgotten."""
 
 import hashlib
 import json
-from collections.abc import Iterable
-from datetime import datetime
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, delete, select
 from sqlalchemy.orm import Session, selectinload
 
 from advisor.reports.annotations import Value
-from advisor.reports.document import ReportDocument, to_json
-from advisor.reports.saved import ReportHead
+from advisor.reports.document import ReportDocument, from_json, to_json
+from advisor.reports.measured import MeasuredResult
+from advisor.reports.queries import FilterChoices, ReportPage
+from advisor.reports.saved import ReportHead, SavedReport
+from advisor.reports.schema import checked
 from advisor.reports.tables import ContentRow, ReportRow, TagRow
 
 _COLUMNS = [name for name in ReportHead.__dataclass_fields__ if name != "tags"]
+NEWEST = ReportRow.id.desc()
+"""Order of lists: numbers follow the time of saving, and need no sorting."""
 _OF_ITS_MAKING = ("created_at", "link")
 """Fields of a document that differ each time the same comparison is made."""
+
+
+def new(
+    document: ReportDocument,
+    *,
+    name: str,
+    notes: str,
+    tags: Iterable[str],
+    author: str,
+    results: Sequence[MeasuredResult],
+    owner: str,
+) -> ReportRow:
+    """The row of a report that is saved now; texts are kept as they are given."""
+    row = ReportRow(
+        name=name,
+        created_at=datetime.now(UTC),
+        notes=notes,
+        app_version=document.version,
+        summary=document.verdict,
+        author=author,
+        model=document.model,
+        gpu=document.gpu,
+        document_text=document_text(document),
+        owner=owner,
+        share="",
+        result_count=len(results),
+        tags=[TagRow(tag=tag) for tag in tags],
+        content=ContentRow(
+            document=to_json(document), results=[asdict(result) for result in results]
+        ),
+    )
+    row.digest = digest(row, document)
+    row.annotation_text = annotation_text(row)
+    return row
 
 
 def head(row: ReportRow) -> dict[str, Any]:
     """Fields of a `ReportHead`."""
     tags = tuple(sorted(own.tag for own in row.tags))
     return {name: getattr(row, name) for name in _COLUMNS} | {"tags": tags}
+
+
+def page(
+    session: Session, conditions: Sequence[ColumnElement[bool]], offset: int, limit: int | None
+) -> ReportPage:
+    """A page of heads, newest first.
+
+    Args:
+        session: of the database.
+        conditions: that hold for every report of the list.
+        offset: heads left out before the first.
+        limit: heads of the page; None for all of them, whatever the offset.
+    """
+    # One look through the texts, which is what a search takes long for, gives total and page.
+    # Sorted here: asked for an order, SQLite reads every text even where an index would do.
+    numbers = sorted(session.scalars(select(ReportRow.id).where(*conditions)), reverse=True)
+    if limit is not None:
+        conditions = [ReportRow.id.in_(numbers[offset : offset + limit])]
+    chosen = select(ReportRow).where(*conditions)
+    heads = session.scalars(chosen.order_by(NEWEST))
+    return ReportPage(heads=tuple(ReportHead(**head(row)) for row in heads), total=len(numbers))
+
+
+def choices(session: Session, conditions: Iterable[ColumnElement[bool]]) -> FilterChoices:
+    """Models, GPUs and tags that occur in the reports for which conditions hold."""
+    where = list(conditions)
+    models, gpus = (
+        session.scalars(select(column).distinct().where(*where, column != ""))
+        for column in (ReportRow.model, ReportRow.gpu)
+    )
+    tagged = select(TagRow.tag).distinct().join(ReportRow).where(*where)
+    return FilterChoices(
+        models=tuple(sorted(models)),
+        gpus=tuple(sorted(gpus)),
+        tags=tuple(sorted(session.scalars(tagged))),
+    )
+
+
+def report(row: ReportRow) -> SavedReport:
+    """The report of a row with its contents.
+
+    Raises:
+        InputError: its contents are damaged; the message names the field.
+    """
+    return SavedReport(
+        **head(row),
+        document=from_json(row.content.document),
+        results=checked(tuple[MeasuredResult, ...], row.content.results, "results"),
+    )
 
 
 def whole(chosen: Select[ReportRow]) -> Select[ReportRow]:

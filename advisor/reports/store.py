@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import ColumnElement, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -30,20 +30,18 @@ from advisor.reports.annotations import (
     conflicts_of,
 )
 from advisor.reports.database import database_url, place
-from advisor.reports.document import ReportDocument, from_json, to_json
+from advisor.reports.document import ReportDocument
 from advisor.reports.measured import MeasuredResult
 from advisor.reports.queries import PAGE, FilterChoices, ReportPage, ReportQuery
 from advisor.reports.saved import ReportHead, SavedReport
-from advisor.reports.schema import checked
 from advisor.reports.sessions import Sessions
-from advisor.reports.tables import ContentRow, ReportRow, TagRow
+from advisor.reports.tables import ReportRow
 
 KEPT_DELETED = timedelta(days=30)
 """How long a deleted report can be restored."""
 MOST_RESULTS = 100
 """Measured results of a report."""
 _LARGEST_ID = 2**63 - 1  # of an integer column
-_NEWEST = (ReportRow.created_at.desc(), ReportRow.id.desc())
 
 
 class ReportStore:
@@ -85,27 +83,15 @@ class ReportStore:
             InputError: a name, notes, tags or an author that cannot be used.
             StoreError: the database cannot keep it.
         """
-        own = tuple(results)
-        row = ReportRow(
+        row = rows.new(
+            document,
             name=clean_name(name),
-            created_at=datetime.now(UTC),
             notes=clean_notes(notes),
-            app_version=document.version,
-            summary=document.verdict,
+            tags=clean_tags(tags),
             author=clean_author(author),
-            model=document.model,
-            gpu=document.gpu,
-            document_text=rows.document_text(document),
+            results=tuple(results),
             owner=self._owner or "",
-            share="",
-            result_count=len(own),
-            tags=[TagRow(tag=tag) for tag in clean_tags(tags)],
-            content=ContentRow(
-                document=to_json(document), results=[asdict(result) for result in own]
-            ),
         )
-        row.digest = rows.digest(row, document)
-        row.annotation_text = rows.annotation_text(row)
         try:
             with self._sessions.writing() as session:
                 same = self._same(session, row.digest)
@@ -120,7 +106,7 @@ class ReportStore:
                     if same is not None:
                         return self._saved(same)
             raise
-        return SavedReport(**rows.head(row), document=document, results=own)
+        return self._saved(row)
 
     def list(self, search: str = "") -> tuple[ReportHead, ...]:
         """Heads of all reports with some words, newest first."""
@@ -140,26 +126,13 @@ class ReportStore:
             conditions = self._visible(
                 (query or ReportQuery()).conditions(session.get_bind().dialect.name)
             )
-            total = session.scalar(select(func.count()).select_from(ReportRow).where(*conditions))
-            chosen = select(ReportRow).where(*conditions).order_by(*_NEWEST)
-            chosen = chosen.offset(offset).limit(limit)
-            heads = tuple(ReportHead(**rows.head(row)) for row in session.scalars(chosen))
-            return ReportPage(heads=heads, total=total or 0)
+            return rows.page(session, conditions, offset, limit)
 
     def choices(self) -> FilterChoices:
         """What the filters of a list can offer."""
         with self._sessions.reading() as session:
             kept = self._visible([ReportRow.deleted_at.is_(None)])
-            models, gpus = (
-                session.scalars(select(column).distinct().where(*kept, column != ""))
-                for column in (ReportRow.model, ReportRow.gpu)
-            )
-            tagged = select(TagRow.tag).distinct().join(ReportRow).where(*kept)
-            return FilterChoices(
-                models=tuple(sorted(models)),
-                gpus=tuple(sorted(gpus)),
-                tags=tuple(sorted(session.scalars(tagged))),
-            )
+            return rows.choices(session, kept)
 
     def load(self, number: int) -> SavedReport:
         """One report with its contents.
@@ -178,7 +151,7 @@ class ReportStore:
         """
         with self._sessions.reading() as session:
             kept = self._visible([ReportRow.result_count > 0, ReportRow.deleted_at.is_(None)])
-            chosen = select(ReportRow).where(*kept).order_by(*_NEWEST).limit(limit)
+            chosen = select(ReportRow).where(*kept).order_by(rows.NEWEST).limit(limit)
             return tuple(map(self._saved, session.scalars(rows.whole(chosen))))
 
     def load_shared(self, secret: str) -> SavedReport:
@@ -286,7 +259,7 @@ class ReportStore:
         """
         with self._sessions.writing() as session:
             row = self._row(session, number, lock=True, deleted=True)
-            if row.digest is not None and self._same(session, row.digest) is not None:
+            if self._same(session, row.digest) is not None:
                 row.digest = None  # the same was saved again meanwhile; both are kept
             row.deleted_at = None
             return ReportHead(**rows.head(row))
@@ -299,7 +272,7 @@ class ReportStore:
         own = () if self._owner is None else (ReportRow.owner == self._owner,)
         return [*conditions, *own]
 
-    def _same(self, session: Session, digest: str) -> ReportRow | None:
+    def _same(self, session: Session, digest: str | None) -> ReportRow | None:
         kept = (ReportRow.digest == digest, ReportRow.deleted_at.is_(None))
         return session.scalars(rows.whole(select(ReportRow).where(*kept))).one_or_none()
 
@@ -321,11 +294,7 @@ class ReportStore:
 
     def _saved(self, row: ReportRow) -> SavedReport:
         try:
-            return SavedReport(
-                **rows.head(row),
-                document=from_json(row.content.document),
-                results=checked(tuple[MeasuredResult, ...], row.content.results, "results"),
-            )
+            return rows.report(row)
         except InputError as error:
             raise StoreError(f"Report {row.id} in {self.place} cannot be read: {error}") from error
 
