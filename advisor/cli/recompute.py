@@ -27,7 +27,7 @@ _NOT_KEPT = {"--save": 2, "--author": 2, "--json": 1}
 class ComputedAdvice:
     """What `advise` was asked, and its answer."""
 
-    asked: Model
+    model: Model
     taken_as: str
     caveats: tuple[str, ...]
     machine: Machine
@@ -45,7 +45,7 @@ class ComputedAdvice:
 
         return document(
             self.advice, self.machine, self.work, self.money,
-            asked=self.asked, inputs={}, command=command(typed), caveats=self.caveats,
+            model=self.model, inputs={}, command=command(typed), caveats=self.caveats,
         )  # fmt: skip
 
 
@@ -81,7 +81,7 @@ def answer(args: argparse.Namespace) -> ComputedAdvice:
         owned=owned,
     )
     return ComputedAdvice(
-        asked=resolved.model,
+        model=resolved.model,
         taken_as=resolved.taken_as,
         caveats=(*resolved.notes, *context_notes(resolved.model, work)),
         machine=machine,

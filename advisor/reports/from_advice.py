@@ -40,7 +40,7 @@ def document(
     work: Workload,
     money: MoneyInputs,
     *,
-    asked: Model,
+    model: Model,
     inputs: Mapping[str, str],
     command: str = "",
     link: str = "",
@@ -51,9 +51,9 @@ def document(
     Args:
         advice: the answer.
         machine: where.
-        work: what was asked.
+        work: what is asked of the model.
         money: time and prices.
-        asked: the model in the format asked for.
+        model: the model in the format asked for.
         inputs: query parameters that reopen it.
         command: the same on the command line.
         link: its address.
@@ -67,20 +67,21 @@ def document(
         version=advisor.__version__,
         inputs=dict(inputs),
         placements=tuple(
-            _card(one, shown=any(one is card for card in shown)) for one in advice.estimates
+            _card(estimate, shown=any(estimate is card for card in shown))
+            for estimate in advice.estimates
         ),
         options=tuple(_options(advice)),
-        memory=tuple(use for one in shown if one for use in _memory(one, machine, work)),
-        token_time=tuple(part for one in shown if one for part in _times(one)),
+        memory=tuple(use for card in shown if card for use in _memory(card, machine, work)),
+        token_time=tuple(part for card in shown if card for part in _times(card)),
         layer_sweep=_layers(advice, machine, work),
         cost_curves=tuple(_curve(line) for line in cost_by_tokens(advice)),
         assumptions=_assumptions(advice.estimates, shown),
         command=command,
         link=link,
         runtime=advice.chosen.name if advice.chosen else "",
-        model=asked.name,
+        model=model.name,
         gpu=gpu_names(machine),
-        request=_request(asked, advice, machine, work, money),
+        request=_request(model, advice, machine, work, money),
         caveats=tuple(caveats),
     )
 
@@ -93,12 +94,12 @@ def gpu_names(machine: Machine) -> str:
 
 
 def _request(
-    asked: Model, advice: Advice, machine: Machine, work: Workload, money: MoneyInputs
+    model: Model, advice: Advice, machine: Machine, work: Workload, money: MoneyInputs
 ) -> dict[str, str]:
     """What was asked for, in words."""
     return {
-        "model": asked.name,
-        "format": asked.format,
+        "model": model.name,
+        "format": model.format,
         "machine": machine.name,
         "GPU": gpu_names(machine),
         "processor": machine.host.name,
@@ -122,24 +123,24 @@ def _drive(drive: Disk | None) -> str:
     return ", ".join(filter(None, (drive.name, rate(float(drive.sequential.value)))))
 
 
-def _card(one: Estimate, *, shown: bool) -> PlacementCard:
-    fits = bool(one.fits)
-    speed, first = (one.decode, one.first_token) if fits else (None, None)
+def _card(estimate: Estimate, *, shown: bool) -> PlacementCard:
+    fits = bool(estimate.fits)
+    speed, first = (estimate.decode, estimate.first_token) if fits else (None, None)
     return PlacementCard(
-        runtime=one.runtime,
-        placement=one.strategy.value,
-        title=f"{TITLES[one.strategy]}: {one.runtime}, {one.model.format}",
+        runtime=estimate.runtime,
+        placement=estimate.strategy.value,
+        title=f"{TITLES[estimate.strategy]}: {estimate.runtime}, {estimate.model.format}",
         fits=fits,
-        missing_bytes=None if fits or one.refusal else float(one.missing),
+        missing_bytes=None if fits or estimate.refusal else float(estimate.missing),
         decode_tps=_end(speed, "value"),
         decode_tps_low=_end(speed, "low"),
         decode_tps_high=_end(speed, "high"),
         ttft_s=_end(first, "value"),
         ttft_s_low=_end(first, "low"),
         ttft_s_high=_end(first, "high"),
-        bottleneck=one.bottleneck if fits else "",
-        explanation=one.refusal or one.becomes,
-        command=one.command,
+        bottleneck=estimate.bottleneck if fits else "",
+        explanation=estimate.refusal or estimate.becomes,
+        command=estimate.command,
         shown=shown,
     )
 
@@ -171,18 +172,18 @@ def _option(option: Option) -> OptionRow:
     )
 
 
-def _memory(one: Estimate, machine: Machine, work: Workload) -> Iterable[TierUse]:
-    if one.placement is None:
+def _memory(estimate: Estimate, machine: Machine, work: Workload) -> Iterable[TierUse]:
+    if estimate.placement is None:
         return
     capacities = {
         Tier.VRAM: sum(float(gpu.memory.value) for gpu in machine.gpus) or None,
         Tier.RAM: float(machine.host.memory.value),
         Tier.DISK: None,
     }
-    for tier, parts in parts_held(one.model, one.placement, work).items():
+    for tier, parts in parts_held(estimate.model, estimate.placement, work).items():
         for part, size in parts.items():
             yield TierUse(
-                placement=one.strategy.value,
+                placement=estimate.strategy.value,
                 tier=tier.value,
                 part=part,
                 bytes=size,
@@ -190,17 +191,19 @@ def _memory(one: Estimate, machine: Machine, work: Workload) -> Iterable[TierUse
             )
 
 
-def _times(one: Estimate) -> Iterable[TimePart]:
-    parts = one.step.parts if one.step and one.fits else {}
+def _times(estimate: Estimate) -> Iterable[TimePart]:
+    parts = estimate.step.parts if estimate.step and estimate.fits else {}
     for name, duration in parts.items():
         if float(duration) > 0:
-            yield TimePart(placement=one.strategy.value, part=str(name), seconds=float(duration))
+            yield TimePart(
+                placement=estimate.strategy.value, part=str(name), seconds=float(duration)
+            )
 
 
 def _layers(advice: Advice, machine: Machine, work: Workload) -> SweepSeries | None:
     runtime = advice.chosen or LLAMA_CPP
-    asked = next(one.model for one in advice.estimates if one.how is runtime)
-    sweep = speed_by_layers(asked, machine, work, runtime)
+    model = next(estimate.model for estimate in advice.estimates if estimate.how is runtime)
+    sweep = speed_by_layers(model, machine, work, runtime)
     if sweep is None:
         return None
     inside = np.flatnonzero(sweep.fits)
@@ -208,8 +211,8 @@ def _layers(advice: Advice, machine: Machine, work: Workload) -> SweepSeries | N
         name=runtime.name,
         x_label="layers on the GPU",
         y_label="tokens/s",
-        x=tuple(float(sweep.layers[one]) for one in inside),
-        y=tuple(float(sweep.decode[one]) for one in inside),
+        x=tuple(float(sweep.layers[layer]) for layer in inside),
+        y=tuple(float(sweep.decode[layer]) for layer in inside),
     )
 
 
@@ -242,13 +245,13 @@ def _figure(row: Assumption) -> AssumptionRow:
     )
 
 
-def figure_text(one: Assumption) -> str:
+def figure_text(assumption: Assumption) -> str:
     """An input's value with its unit, as people say it."""
-    value = float(np.ravel(one.figure.value)[0])
-    if one.unit == "B/s":
+    value = float(np.ravel(assumption.figure.value)[0])
+    if assumption.unit == "B/s":
         return rate(value)
-    if one.unit == "s":
+    if assumption.unit == "s":
         return seconds(value)
-    if one.unit == "FLOP/s":
+    if assumption.unit == "FLOP/s":
         return f"{number(value / 1e9)} GFLOP/s"
-    return f"{value:.2f}" if one.unit == "share" else f"{number(value)} {one.unit}"
+    return f"{value:.2f}" if assumption.unit == "share" else f"{number(value)} {assumption.unit}"

@@ -58,8 +58,8 @@ def _front(paper: FPDF, page: FrontPage) -> None:
         line(paper, page.notes, size=9)
     for fact in page.facts:
         line(paper, fact, size=9, soft=True)
-    held = "Predictions, each with the range that holds 80 % of measurements like it."
-    line(paper, held, size=9, soft=True)
+    promise = "Predictions, each with the range that holds 80 % of measurements like it."
+    line(paper, promise, size=9, soft=True)
 
 
 def _cards(paper: FPDF, cards: Sequence[CardWords]) -> None:

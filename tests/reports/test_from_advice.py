@@ -47,7 +47,7 @@ def answer(situation: str, name: str = "") -> tuple[Advice, ReportDocument]:
     here, work, money = machine(MachineSpec(**said)), Workload(), MoneyInputs()
     advice = advise(asked, here, work, money=money)
     report = document(
-        advice, here, work, money, asked=asked, inputs={"model": model},
+        advice, here, work, money, model=asked, inputs={"model": model},
         command="python -m advisor", link="x",
     )  # fmt: skip
     return advice, report
@@ -166,7 +166,7 @@ def test_a_report_is_of_the_chosen_runtime(runtime: Runtime) -> None:
     asked = catalog.model("Llama-3.1-70B", "Q4_K_M")
     here = machine(MachineSpec(gpu="RTX 3090", ram_gb=64))
     advice = advise(asked, here, Workload(), chosen=runtime)
-    made = document(advice, here, Workload(), MoneyInputs(), asked=asked, inputs={})
+    made = document(advice, here, Workload(), MoneyInputs(), model=asked, inputs={})
     assert made.runtime == runtime.name
     assert made.layer_sweep is None, "it is not told a number of layers"
     assert bool(made.memory) == bool(made.token_time) == (runtime is VLLM)

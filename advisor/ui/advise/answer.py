@@ -90,7 +90,7 @@ def answer(
             here,
             work,
             money,
-            asked=found.model,
+            model=found.model,
             inputs=choices.parameters(),
             caveats=(*found.notes, *context_notes(found.model, work)),
         ),
