@@ -5,11 +5,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from advisor.catalog.csv_tables import DATA, read
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import ACCEPTED, DRAFTED, Workload
-
-DRAFTING_RUNTIMES = ("llama.cpp", "vLLM", "SGLang")
-"""Runtimes that run such layers: llama.cpp since 2026 (hexdocs.pm/llama_cpp_ex, MTP), vLLM
-(features/speculative_decoding) and SGLang (advanced_features/speculative_decoding)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,12 +29,12 @@ def drafting_rows() -> Mapping[str, DraftingRow]:
     return {row.model: row for row in read(DATA / "models/drafting.csv", DraftingRow)}
 
 
-def drafted_work(model: str, work: Workload, runtime: str) -> Workload | None:
+def drafted_work(model: str, work: Workload, runtime: Runtime) -> Workload | None:
     """The same request with tokens drafted by the model's own layers; None where it has none, the
     runtime runs none, or somebody drafts already.
     """
     row = drafting_rows().get(model)
-    if row is None or work.draft or runtime not in DRAFTING_RUNTIMES:
+    if row is None or work.draft or not runtime.drafts:
         return None
     return replace(
         work, draft=row.draft, drafted=DRAFTED[row.draft], acceptance=ACCEPTED[row.draft]

@@ -177,7 +177,7 @@ def _drafted(
     model: Model, machine: Machine, work: Workload, runtime: Runtime, fastest: Fastest
 ) -> TriedChanges:
     """Tokens drafted by layers that the model brings."""
-    drafted = drafted_work(model.name, work, runtime.name)
+    drafted = drafted_work(model.name, work, runtime)
     if drafted is not None:
         change = f"draft {drafted.drafted:g} token a step by its own layers ({drafted.draft})"
         yield TriedChange(change=change, cost=SAME_TEXT, speed=fastest(model, machine, drafted))

@@ -32,14 +32,15 @@ from advisor.catalog.inputs import (
     in_usd,
 )
 from advisor.cost_model.placement import LOAD_MODES, PlacementStrategy, Settings, stated
-from advisor.cost_model.workload import ACCEPTED, DRAFTED, DRAFTS, Workload
-from advisor.errors import InputError
+from advisor.cost_model.workload import ACCEPTED, DRAFT_MODEL, DRAFTED, DRAFTS, DraftModel, Workload
+from advisor.errors import AdvisorError, InputError
 from advisor.formatting import Currency
 from advisor.machine import from_spec
 from advisor.machine.catalog import find_gpu
 from advisor.machine.from_name import machine_by_name
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
+from advisor.model import resolve
 from advisor.model.kv_cache import KV_BYTES_PER_VALUE
 from advisor.units import gibibytes, gigabytes_per_second, tokens
 
@@ -64,8 +65,8 @@ def add_work(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("request")
     _add(group, REQUEST, Workload)
     group.add_argument(
-        "--draft", type=str.lower, default="", metavar="WHO",
-        help=f"who drafts tokens that the model checks: {', '.join(DRAFTS)}",
+        "--draft", default="", metavar="WHO",
+        help=f"who drafts tokens that the model checks: {', '.join(DRAFTS)}, or a smaller model",
     )  # fmt: skip
     _add(group, DRAFT)
     group.add_argument(
@@ -316,20 +317,41 @@ def _drafting(args: argparse.Namespace) -> dict[str, Any]:
     """Numbers of drafting, where somebody drafts.
 
     Raises:
+        UnknownName: neither a drafting method nor a model.
         InputError: no acceptance is given, and none is published for who drafts.
     """
     if not args.draft:
         return {}
-    if args.draft not in DRAFTS:
-        raise InputError(f"{args.draft!r} drafts no tokens here; use one of {', '.join(DRAFTS)}.")
-    acceptance = args.acceptance if args.acceptance is not None else ACCEPTED.get(args.draft)
+    method = args.draft.lower()
+    smaller = None if method in DRAFTS else _draft_model(args.draft)
+    method = method if smaller is None else DRAFT_MODEL
+    acceptance = args.acceptance if args.acceptance is not None else ACCEPTED.get(method)
     if acceptance is None:
         raise InputError(
             f"--draft {args.draft} needs --acceptance, the share of drafted tokens that the model "
             "accepts, 0 to 1; engines print it as they run."
         )
-    drafted = args.drafted if args.drafted is not None else DRAFTED[args.draft]
-    return {"draft": args.draft, "drafted": drafted, "acceptance": acceptance}
+    drafted = args.drafted if args.drafted is not None else DRAFTED[method]
+    return {
+        "draft": method, "draft_model": smaller, "drafted": drafted, "acceptance": acceptance,
+    }  # fmt: skip
+
+
+def _draft_model(name: str) -> DraftModel:
+    """A smaller model that drafts, in the format of its name.
+
+    Raises:
+        InputError: no such model, and no drafting method of that name.
+    """
+    try:
+        model = resolve.find(name, None).model
+    except AdvisorError as error:
+        raise InputError(
+            f"--draft {name!r} is neither one of {', '.join(DRAFTS)} nor a model. {error}"
+        ) from error
+    return DraftModel(
+        name=model.name, form=model.format, read=model.read_bytes_per_token, layers=model.layers
+    )
 
 
 def measured_of(args: argparse.Namespace) -> Measured:

@@ -31,7 +31,7 @@ from advisor.cost_model.uncertainty import (
     circumstances,
     margins,
 )
-from advisor.cost_model.workload import DRAFTS, Workload
+from advisor.cost_model.workload import DRAFTS, Workload, without_drafting
 from advisor.errors import Refusal
 from advisor.machine import backends
 from advisor.machine.machine import Machine
@@ -239,6 +239,9 @@ def estimate(
         backend: GPU interface of the runtime; empty for the machine's.
         build: as `Scope.build`; empty for the runtime's current build.
     """
+    if work.draft and not runtime.drafts:
+        work = without_drafting(work)
+        becomes = f"{becomes} No tokens are drafted in it here.".strip()
     outcome = Estimate(how=runtime, strategy=strategy, model=model, work=work, becomes=becomes)
     if runtime.at_once is not None and strategy is PlacementStrategy.GPU_RESIDENT and machine.gpus:
         outcome = _queued(outcome, runtime.at_once(model, machine, work))
@@ -274,19 +277,30 @@ def _queued(outcome: Estimate, at_once: Array) -> Estimate:
 
 
 def with_drafting(time: StepTime, model: Model, work: Workload) -> StepTime:
-    """Time of a step with drafting: each drafted token reads the drafting layers and the head.
+    """A step with the time of its k drafts, each a part as large as the drafter's share.
 
-    t = t_step (1 + k share), share = (n layer + head) / bytes read per token, with k drafted tokens
-    and n drafting layers
+    t = t_moving (1 + k bytes_d / bytes) + t_layers (1 + k layers_d / layers) + t_token (1 + k runs)
+
+    A head reads one layer and the output head in the same run; a smaller model is run for each
+    token. Where the model lies in RAM, the drafter is taken to lie there too.
     """
     if not work.draft or not np.any(work.drafted):
         return time
+    drafted = np.asarray(work.drafted, dtype=float)
     read = model.read_bytes_per_token
-    layers = DRAFTS[work.draft]
-    share = (layers * (read - model.output) / model.layers + model.output * (layers > 0)) / read
-    factor = 1.0 + np.asarray(work.drafted) * share
-    parts: dict[str, Array] = {name: seconds * factor for name, seconds in time.parts.items()}
-    return replace(time, total=time.total * factor, parts=parts)
+    if work.draft_model is not None:
+        shares = {LAYERS: work.draft_model.layers / model.layers, TOKEN: 1.0, CROSSINGS: 0.0}
+        moving = work.draft_model.read / read
+    else:
+        layers = DRAFTS[work.draft]
+        head = model.output * (layers > 0)
+        moving = (layers * (read - model.output) / model.layers + head) / read
+        shares = {}
+    parts: dict[str, Array] = {
+        name: seconds * (1.0 + drafted * shares.get(name, moving))
+        for name, seconds in time.parts.items()
+    }
+    return replace(time, total=sum(parts.values(), start=np.zeros(())), parts=parts)
 
 
 def _held(model: Model, placement: Placement, work: Workload) -> dict[Tier, tuple[Array, ...]]:

@@ -1,6 +1,6 @@
 """Workload: prompt, output, context, users and cache type of a request."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,9 +16,28 @@ n-grams from the prompt need no layer and no head."""
 ACCEPTED = {"mtp": 0.85}
 """Acceptance where none is given: DeepSeek-V3 reports 85 to 90 % of its second token (arXiv
 2412.19437, section 5.4.3)."""
-DRAFTED = {"mtp": 1, "eagle": 3, "ngram": 5}
+DRAFT_MODEL = "model"
+"""Drafting method of a smaller model, which `Workload.draft_model` describes."""
+DRAFTED = {"mtp": 1, "eagle": 3, "ngram": 5, DRAFT_MODEL: 5}
 """Tokens drafted for a step where the number is not given: DeepSeek-V3's own one token, and those
 of the examples in vLLM's documentation (features/speculative_decoding, 2026-11)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DraftModel:
+    """A smaller model that drafts tokens, each by a run of its own.
+
+    Attributes:
+        name: in the catalogue.
+        form: its format.
+        read: bytes that a token reads [B].
+        layers: repeating layers.
+    """
+
+    name: str
+    form: str
+    read: float
+    layers: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +53,8 @@ class Workload:
         kv_type: format of the cache, a key of `KV_BYTES_PER_VALUE`.
         ubatch: micro-batch: prompt tokens computed together (llama.cpp's `-ub`) [tokens].
         swa_full: layers with a sliding window cache the whole context (llama.cpp's `--swa-full`).
-        draft: drafting method, a key of `DRAFTS`; empty for none.
+        draft: drafting method, a key of `DRAFTS` or `DRAFT_MODEL`; empty for none.
+        draft_model: the smaller model of that method; None for the others.
         drafted: drafted tokens per step [tokens].
         acceptance: probability that the model accepts a drafted token, 0 to 1.
 
@@ -54,15 +74,19 @@ class Workload:
     ubatch: Array = 512
     swa_full: bool = False
     draft: str = ""
+    draft_model: DraftModel | None = None
     drafted: Array = 0
     acceptance: Array = 0.0
 
     def __post_init__(self) -> None:
         check_all((*REQUEST, *DRAFT), vars(self))
-        if self.draft and self.draft not in DRAFTS:
+        if self.draft and self.draft not in (*DRAFTS, DRAFT_MODEL):
             raise InputError(
-                f"Draft {self.draft[:40]!r} is not known; use one of {', '.join(DRAFTS)}."
+                f"Draft {self.draft[:40]!r} is not known; use one of {', '.join(DRAFTS)}, or the "
+                "name of a smaller model."
             )
+        if (self.draft == DRAFT_MODEL) != (self.draft_model is not None):
+            raise InputError("A draft model goes with its method; give both or neither.")
         if self.kv_type not in KV_BYTES_PER_VALUE:
             raise InputError(
                 f"KV type {self.kv_type[:40]!r} is not known; use one of "
@@ -94,3 +118,8 @@ class Workload:
     def fresh(self) -> Array:
         """Prompt tokens that must be computed [tokens]."""
         return np.maximum(self.prompt - self.cached, 0)
+
+
+def without_drafting(work: Workload) -> Workload:
+    """The same request where nobody drafts."""
+    return replace(work, draft="", draft_model=None, drafted=0, acceptance=0.0)

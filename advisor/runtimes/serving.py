@@ -50,6 +50,13 @@ def served(work: Workload) -> Workload:
     return replace(work, kv_type="bf16" if work.kv_type in SIXTEEN_BITS else "fp8")
 
 
+def drafter(work: Workload) -> str:
+    """The repository that drafts: of a smaller model, or a place for that of an EAGLE head."""
+    if work.draft_model is None:
+        return "EAGLE_HEAD"
+    return catalog.repository(work.draft_model.name)
+
+
 def checkpoint(model: Model) -> str:
     """The repository of an unquantized model, else the name and format of the one to be had."""
     if "16-bit" in kinds(model.format):

@@ -17,7 +17,7 @@ from advisor.cost_model.loads import ForwardPass
 from advisor.cost_model.placement import RAM, Placement, PlacementStrategy, Settings, weight_bytes
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Flow, Phases, Route, Stage, Transfer, alone
-from advisor.cost_model.workload import Workload
+from advisor.cost_model.workload import DRAFT_MODEL, Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
@@ -27,6 +27,7 @@ from advisor.runtimes.server_setup import checkpoint_server
 from advisor.runtimes.serving import (
     Room,
     checkpoint,
+    drafter,
     group_kernels,
     group_weights,
     held_load,
@@ -132,6 +133,7 @@ def command(
         f"--mem-fraction-static {static_share(machine):g}",
         *(["--kv-cache-dtype fp8_e4m3"] if served(work).kv_type == "fp8" else []),
         *several(machine, how, ("--tp-size", "--pp-size")),
+        *_drafting(work),
         *_offload(model, placement, how),
     ]
     line = " ".join(parts)
@@ -139,6 +141,23 @@ def command(
         return line
     joined = f"{line} --nnodes {machine.nodes} --dist-init-addr HOST1:5000 --node-rank"
     return "\n".join(f"{joined} {rank}  # on HOST{rank + 1}" for rank in range(machine.nodes))
+
+
+ALGORITHMS = {"mtp": "EAGLE", "eagle": "EAGLE3", "ngram": "NGRAM", DRAFT_MODEL: "STANDALONE"}
+"""`--speculative-algorithm` by drafting method (docs.sglang.io, speculative_decoding, 2026-11)."""
+
+
+def _drafting(work: Workload) -> Iterable[str]:
+    """One chain of drafted tokens, which are checked with the last one of the step before."""
+    if not work.draft:
+        return
+    drafted = int(work.drafted)
+    yield f"--speculative-algorithm {ALGORITHMS[work.draft]}"
+    if work.draft in ("eagle", DRAFT_MODEL):
+        yield f"--speculative-draft-model-path {shlex.quote(drafter(work))}"
+    if work.draft != "ngram":
+        yield f"--speculative-num-steps {drafted} --speculative-eagle-topk 1"
+    yield f"--speculative-num-draft-tokens {drafted + 1}"
 
 
 def _offload(model: Model, placement: Placement, how: Parallel) -> Iterable[str]:
@@ -158,6 +177,7 @@ SGLANG = Runtime(
     schedule=schedule,
     command=command,
     at_once=at_once,
+    drafts=True,
     quantized_kv_type="fp8",
     setup=checkpoint_server(
         command,

@@ -30,7 +30,7 @@ from advisor.cost_model.placement import (
 from advisor.cost_model.placement_choice import either
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Flow, Kernels, Phases, Route, Stage, Transfer
-from advisor.cost_model.workload import Workload
+from advisor.cost_model.workload import DRAFT_MODEL, Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
@@ -42,6 +42,7 @@ from advisor.runtimes.serving import (
     KernelsOf,
     Room,
     checkpoint,
+    drafter,
     group_kernels,
     group_weights,
     held_load,
@@ -280,10 +281,11 @@ def command(
 def _drafting(work: Workload) -> Iterable[str]:
     """`--speculative-config` (features/speculative_decoding of vLLM's documentation, 2026-11)."""
     if work.draft:
-        method = {"eagle": "eagle3"}.get(work.draft, work.draft)
+        methods = {"eagle": "eagle3", DRAFT_MODEL: "draft_model"}
+        method = methods.get(work.draft, work.draft)
         config: dict[str, object] = {"method": method, "num_speculative_tokens": int(work.drafted)}
-        if work.draft == "eagle":
-            config["model"] = "EAGLE_HEAD"
+        if work.draft in methods:
+            config["model"] = drafter(work)
         yield f"--speculative-config {shlex.quote(json.dumps(config))}"
 
 
@@ -335,6 +337,7 @@ VLLM = Runtime(
     command=command,
     reads_over_link=True,
     at_once=at_once,
+    drafts=True,
     quantized_kv_type="fp8",
     setup=checkpoint_server(
         command,

@@ -16,6 +16,7 @@ from advisor.advice.speeds import Speed
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import ACCEPTED, DRAFTED, Workload
 from advisor.model import catalog
+from advisor.runtimes import FLEXGEN, LLAMA_CPP
 
 MONEY = MoneyInputs(usd_per_kwh=0.0)
 USE = Use(work=Workload(output=200), money=MONEY)
@@ -92,9 +93,9 @@ def test_a_model_with_drafting_layers_drafts_where_its_runtime_can() -> None:
         assert catalog.model(name, "Q4_K_M").name == name
         assert row.layers >= 1
     work = Workload()
-    drafted = drafted_work("DeepSeek-V3", work, "llama.cpp")
+    drafted = drafted_work("DeepSeek-V3", work, LLAMA_CPP)
     assert drafted is not None
     assert (drafted.drafted, drafted.acceptance) == (DRAFTED["mtp"], ACCEPTED["mtp"])
-    assert drafted_work("Llama-3.1-8B", work, "llama.cpp") is None
-    assert drafted_work("DeepSeek-V3", work, "FlexGen") is None
-    assert drafted_work("DeepSeek-V3", replace(work, draft="ngram"), "llama.cpp") is None
+    assert drafted_work("Llama-3.1-8B", work, LLAMA_CPP) is None
+    assert drafted_work("DeepSeek-V3", work, FLEXGEN) is None
+    assert drafted_work("DeepSeek-V3", replace(work, draft="ngram"), LLAMA_CPP) is None

@@ -1,18 +1,22 @@
 """Drafted tokens: how many a step yields, and what it costs to draft and to check them."""
 
+import csv
+
+import numpy as np
 import pytest
 
 from advisor.advice.compare import as_run
 from advisor.catalog.constants import fitted_constants
+from advisor.catalog.csv_tables import DATA
 from advisor.cost_model.estimate import Estimate, estimate, with_drafting
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.cost_model.timing import StepTime
-from advisor.cost_model.workload import Workload
+from advisor.cost_model.timing import LAYERS, TOKEN, StepTime
+from advisor.cost_model.workload import DRAFT_MODEL, DraftModel, Workload
 from advisor.errors import InputError
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.runtimes import LLAMA_CPP, VLLM, Runtime
+from advisor.runtimes import LLAMA_CPP, SGLANG, TENSORRT_LLM, VLLM, Runtime
 
 
 def run(name: str, form: str, runtime: Runtime, work: Workload, **spec: object) -> Estimate:
@@ -84,3 +88,64 @@ def test_nothing_accepted_is_never_faster() -> None:
 def test_who_does_not_draft_is_refused() -> None:
     with pytest.raises(InputError, match="use one of mtp, eagle, ngram"):
         Workload(draft="crystal ball")
+
+
+def test_a_smaller_model_by_hand() -> None:
+    """Each of two drafts runs a model of a tenth of the bytes and a quarter of the layers."""
+    model = catalog.model("Qwen3-32B", "BF16-hf")
+    smaller = DraftModel(name="small", form="BF16", read=model.read_bytes_per_token / 10, layers=16)
+    work = Workload(draft=DRAFT_MODEL, draft_model=smaller, drafted=2, acceptance=0.5)
+    time = StepTime(total=0.026, parts={"resident": 0.02, LAYERS: 0.004, TOKEN: 0.002}, hidden=0.0)
+    found = with_drafting(time, model, work)
+    assert float(found.total) == pytest.approx(0.02 * 1.2 + 0.004 * 1.5 + 0.002 * 3)
+
+
+@pytest.mark.parametrize(
+    ("runtime", "draft", "words"),
+    [
+        (VLLM, "eagle", '{"method": "eagle3", "num_speculative_tokens": 3, "model": "EAGLE_HEAD"}'),
+        (VLLM, DRAFT_MODEL, '"method": "draft_model"'),
+        (VLLM, DRAFT_MODEL, '"model": "Qwen/Qwen3-0.6B"'),
+        (SGLANG, "mtp", "--speculative-algorithm EAGLE --speculative-num-steps 3"),
+        (SGLANG, DRAFT_MODEL, "STANDALONE --speculative-draft-model-path Qwen/Qwen3-0.6B"),
+        (SGLANG, "ngram", "--speculative-algorithm NGRAM --speculative-num-draft-tokens 4"),
+        (LLAMA_CPP, "mtp", "--spec-type draft-mtp --spec-draft-n-max 3"),
+        (LLAMA_CPP, DRAFT_MODEL, "draft-simple -md Qwen3-0.6B-Q4_K_M.gguf --spec-draft-n-max 3"),
+        (LLAMA_CPP, "ngram", "--spec-type ngram-simple --spec-ngram-simple-size-m 3"),
+    ],
+)
+def test_commands_say_who_drafts(runtime: Runtime, draft: str, words: str) -> None:
+    smaller = DraftModel(name="Qwen3-0.6B", form="Q4_K_M", read=4e8, layers=28)
+    work = Workload(
+        draft=draft, draft_model=smaller if draft == DRAFT_MODEL else None, drafted=3,
+        acceptance=0.6,
+    )  # fmt: skip
+    assert words in run("Qwen3-32B", "Q4_K_M", runtime, work, gpu="H100 SXM", ram_gb=256).command
+
+
+def test_who_cannot_draft_is_as_fast_as_before_and_says_so() -> None:
+    rig = {"gpu": "H100 SXM", "ram_gb": 256}
+    plain = run("Qwen3-32B", "FP8", TENSORRT_LLM, Workload(), **rig)
+    asked = run(
+        "Qwen3-32B", "FP8", TENSORRT_LLM, Workload(draft="mtp", drafted=2, acceptance=0.9), **rig
+    )
+    assert tps(asked) == tps(plain)
+    assert "No tokens are drafted" in asked.becomes
+
+
+def test_published_gains_are_met() -> None:
+    """A share of all drafts was accepted: a step yields 1 + k share tokens, which gives a."""
+    off = []
+    with (DATA / "measurements/drafting.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            drafted, share = int(row["drafted"]), float(row["accepted_share"])
+            chances = np.linspace(0.0, 0.999, 1000)
+            yields = (1.0 - chances ** (drafted + 1)) / (1.0 - chances)
+            acceptance = float(np.interp(1.0 + drafted * share, yields, chances))
+            work = Workload(draft=row["draft"], drafted=drafted, acceptance=acceptance)
+            rig = {"gpu": row["gpu"], "ram_gb": float(row["ram_gb"])}
+            gain = tps(run(row["model"], "Q4_K_M", LLAMA_CPP, work, **rig)) / tps(
+                run(row["model"], "Q4_K_M", LLAMA_CPP, Workload(), **rig)
+            )
+            off.append(gain / (float(row["drafted_tps"]) / float(row["plain_tps"])))
+    assert float(np.median(np.abs(np.log(off)))) < np.log(1.15), off

@@ -13,7 +13,7 @@ import numpy as np
 
 from advisor.cost_model.placement import RAM, Placement, PlacementStrategy, vram
 from advisor.cost_model.runtime import ServerSetup, WeightFiles
-from advisor.cost_model.workload import Workload
+from advisor.cost_model.workload import DRAFT_MODEL, Workload
 from advisor.machine import backends
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
@@ -86,6 +86,7 @@ def arguments(
     """Options of llama-server after the file, each with its value in one string."""
     return (
         *_request(work),
+        *_drafting(work),
         *_layers(model, placement, machine),
         *devices(model, placement, machine),
         *_cache(model, placement, work),
@@ -103,6 +104,26 @@ def _request(work: Workload) -> Iterable[str]:
         yield f"-b {int(work.ubatch)}"
     if int(work.ubatch) != MICRO_BATCH:
         yield f"-ub {int(work.ubatch)}"
+
+
+SPECULATIVE = {
+    "mtp": "draft-mtp", "eagle": "draft-eagle3", "ngram": "ngram-simple",
+    DRAFT_MODEL: "draft-simple",
+}  # fmt: skip
+"""`--spec-type` by drafting method (server README)."""
+
+
+def _drafting(work: Workload) -> Iterable[str]:
+    """Who drafts, by layers of the file itself, by another file or by n-grams, and how much."""
+    if not work.draft:
+        return
+    yield f"--spec-type {SPECULATIVE[work.draft]}"
+    if work.draft_model is not None:
+        yield f"-md {shlex.quote(f'{work.draft_model.name}-{work.draft_model.form}.gguf')}"
+    elif work.draft == "eagle":
+        yield "-md EAGLE_HEAD.gguf"
+    count = "--spec-ngram-simple-size-m" if work.draft == "ngram" else "--spec-draft-n-max"
+    yield f"{count} {int(work.drafted)}"
 
 
 def _layers(model: Model, placement: Placement, machine: Machine) -> Iterable[str]:

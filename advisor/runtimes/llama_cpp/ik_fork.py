@@ -86,6 +86,7 @@ IK_LLAMA_CPP = replace(
     build="ik",
     version=VERSION,
     mainstream=False,
+    drafts=False,
     schedule=schedule,
     command=command,
     setup=None,

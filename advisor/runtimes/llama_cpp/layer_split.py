@@ -235,5 +235,6 @@ LLAMA_CPP = Runtime(
     computes_in_ram=True,
     quantized_kv_type="q8_0",
     takes_layers=True,
+    drafts=True,
     setup=SETUP,
 )
