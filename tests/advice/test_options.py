@@ -256,8 +256,14 @@ def test_a_rented_machine_leaves_the_owned_one_and_its_value() -> None:
     by_use, monthly = found["2x RTX 3090"], found["2x RTX 3090, by the month"]
     for option in (by_use, monthly):
         assert option.upfront == 0
+        assert option.standing == pytest.approx(20)
         assert option.cost is not None
-        assert option.cost.tied_up == pytest.approx(20)
+        assert option.cost.tied_up == 0
+        assert option.kept is not None
+        # what is owned is worth as much to its owner either way
+        more = option.cost.total + 20 - (option.kept.monthly or 0.0)
+        assert option.hours_saved is not None
+        assert option.gain == pytest.approx(30 * option.hours_saved - more)
     assert monthly.cost is not None
     assert monthly.cost.rent == pytest.approx(0.33 * 730.5)
     assert by_use.hours_lost is not None

@@ -119,10 +119,10 @@ def _rented(
     question: Question, kept: Option, name: str, speed: Speed, price: Price, usd_per_hour: float
 ) -> Sequence[Option]:
     """What is owned stays while another machine is rented, and so does its value."""
-    use, tied_up = question.use, question.ownership.resale
+    use = question.use
     typed = question.money.rented_hours_per_day
     by_use = question.option(
-        OptionKind.RENT, name, speed, use.rented(usd_per_hour, speed, tied_up), price, kept=kept
+        OptionKind.RENT, name, speed, use.rented(usd_per_hour, speed), price, kept=kept
     )
     if typed is not None and typed >= 24:
         return [by_use]
@@ -130,7 +130,7 @@ def _rented(
         OptionKind.RENT,
         f"{name}, by the month",
         speed,
-        use.rented_by_the_month(usd_per_hour, tied_up),
+        use.rented_by_the_month(usd_per_hour),
         replace(price, note=f"{price.note}, day and night"),
         kept=kept,
         always_on=True,
@@ -144,7 +144,7 @@ def apis(question: Question, kept: Option) -> list[Option]:
     options = [_called(question, kept, row) for row in rows]
     if question.money.api_usd_in is not None and question.money.api_usd_out is not None:
         usd = question.money.api_usd_in, question.money.api_usd_out
-        cost = question.use.called(*usd, question.ownership.resale)
+        cost = question.use.called(*usd)
         price = Price(typed=True, note=f"{_by_token(*usd)}, as you typed")
         speed = _at(question.money.api_tps)
         options.append(question.option(OptionKind.API, "Your API", speed, cost, price, kept=kept))
@@ -156,7 +156,7 @@ def _by_token(usd_in: float, usd_out: float) -> str:
 
 
 def _called(question: Question, kept: Option, row: ApiPriceRow) -> Option:
-    cost = question.use.called(row.usd_per_mtok_in, row.usd_per_mtok_out, question.ownership.resale)
+    cost = question.use.called(row.usd_per_mtok_in, row.usd_per_mtok_out)
     note = f"{_by_token(row.usd_per_mtok_in, row.usd_per_mtok_out)}, {row.provider}"
     price = Price(date=row.date, note=note, sources=(row.source,))
     return question.option(

@@ -124,23 +124,15 @@ class Use:
             busy_power=busy,
         )
 
-    def rented(self, usd_per_hour: float, speed: Speed, tied_up: float = 0.0) -> MonthlyCost:
-        """What a month costs with a rented machine, stopped between sessions.
+    def rented(self, usd_per_hour: float, speed: Speed) -> MonthlyCost:
+        """What a month costs with a rented machine, stopped between sessions."""
+        return MonthlyCost(rent=usd_per_hour * self.rented_hours(speed))
 
-        Args:
-            usd_per_hour: rent [USD/h].
-            speed: that it reaches.
-            tied_up: what could be had for what stands unused meanwhile [USD].
-        """
-        return MonthlyCost(
-            rent=usd_per_hour * self.rented_hours(speed), tied_up=self.spread(tied_up)
-        )
-
-    def rented_by_the_month(self, usd_per_hour: float, tied_up: float = 0.0) -> MonthlyCost:
+    def rented_by_the_month(self, usd_per_hour: float) -> MonthlyCost:
         """What a month costs with a machine that is rented day and night."""
-        return MonthlyCost(rent=usd_per_hour * HOURS_PER_MONTH, tied_up=self.spread(tied_up))
+        return MonthlyCost(rent=usd_per_hour * HOURS_PER_MONTH)
 
-    def called(self, usd_in: float, usd_out: float, tied_up: float = 0.0) -> MonthlyCost:
+    def called(self, usd_in: float, usd_out: float) -> MonthlyCost:
         """What a month costs by the token."""
         cost = api_cost(
             self.money.replies_per_day,
@@ -150,4 +142,4 @@ class Use:
             usd_out,
             self.money.days,
         )
-        return MonthlyCost(api=float(cost), tied_up=self.spread(tied_up))
+        return MonthlyCost(api=float(cost))

@@ -98,6 +98,8 @@ class Option:
         stale: its price is older than 90 days, or not dated.
         kept: what is kept, to compare with; None for that itself.
         alike: more of the card there is.
+        standing: what could be had for what is owned and stands unused meanwhile, spread over the
+            months: no cost of the option, but none that it saves [USD/month].
     """
 
     kind: OptionKind
@@ -113,6 +115,7 @@ class Option:
     stale: bool = False
     kept: "Option | None" = None
     alike: bool = False
+    standing: float = 0.0
 
     @property
     def monthly(self) -> float | None:
@@ -121,10 +124,10 @@ class Option:
 
     @property
     def with_waiting(self) -> float | None:
-        """All of a month and the worth of the hours lost [USD/month]."""
+        """All of a month, what stands unused and the worth of the hours lost [USD/month]."""
         if self.cost is None or self.hours_lost is None:
             return None
-        return self.cost.total + self.hours_lost * self.worth
+        return self.cost.total + self.standing + self.hours_lost * self.worth
 
     @property
     def per_million_tokens(self) -> float | None:
@@ -149,7 +152,7 @@ class Option:
         if before is None or self.cost is None:
             return None
         if self.gain is None:
-            return None if self.cost.total < before else False
+            return None if self.cost.total + self.standing < before else False
         return self.keeps_up and self.gain > 0
 
     @property
@@ -167,7 +170,7 @@ class Option:
         before = self.kept.cost if self.kept else None
         if before is None or self.cost is None or self.hours_saved is None:
             return None
-        more = self.cost.total - before.total
+        more = self.cost.total + self.standing - before.total
         if more <= 0:
             return 0.0 if self.pays else None
         return more / self.hours_saved if self.hours_saved > 0 else None
@@ -181,7 +184,8 @@ class Option:
         if self.gain is None or self.upfront is None or self.cost is None or self.kept is None:
             return None
         before = self.kept.cost.tied_up if self.kept.cost else 0.0
-        monthly = self.gain + self.cost.purchase + self.cost.tied_up - before
+        spread = self.cost.purchase + self.cost.tied_up + self.standing
+        monthly = self.gain + spread - before
         if self.upfront <= 0:
             return 0.0 if self.gain > 0 else None
         return self.upfront / monthly if monthly > 0 else None
@@ -197,7 +201,7 @@ class Option:
             return None
         if kept.hours_lost is None or self.hours_lost is None:
             return None
-        fixed = self.cost.fixed - kept.cost.fixed
+        fixed = self.cost.fixed + self.standing - kept.cost.fixed
         before = kept.cost.by_use + kept.hours_lost * self.worth
         each = (before - self.cost.by_use - self.hours_lost * self.worth) / self.tokens
         if each <= 0:

@@ -14,6 +14,9 @@ from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.runtimes import Runtime
 
+ELSEWHERE = (OptionKind.RENT, OptionKind.API)
+"""What is owned stays meanwhile, unused."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
@@ -85,6 +88,7 @@ class Question:
             stale=asked_for and not price.typed and is_stale(price.date, self.today),
             kept=kept,
             alike=alike,
+            standing=self.use.spread(self.ownership.resale) if kind in ELSEWHERE else 0.0,
         )
 
     def _hours_lost(self, kind: OptionKind, speed: Speed, always_on: bool) -> float:

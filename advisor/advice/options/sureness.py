@@ -63,7 +63,7 @@ def gain(at: Mapping[str, Floats], option: Option, kept: Option, money: MoneyInp
     after = _hours(option, money, at.get("speed then"), replies) * worth
     paid = _paid(option)
     price = at.get("price", np.asarray(paid))
-    apart = (option.monthly or 0.0) - paid - (kept.monthly or 0.0)
+    apart = (option.monthly or 0.0) + option.standing - paid - (kept.monthly or 0.0)
     return np.asarray(before - after - price - apart)
 
 

@@ -91,9 +91,10 @@ def _monthly(option: Option) -> Markup | str:
         (cost.purchase, "bought"), (cost.tied_up, "tied up"), (cost.rent, "rent"),
         (cost.idle_power + cost.busy_power, "power"), (cost.api, "tokens"),
     )  # fmt: skip
-    return two_lines(
-        money(cost.total), ", ".join(f"{name} {money(usd)}" for usd, name in parts if usd >= 0.005)
-    )
+    words = [f"{name} {money(usd)}" for usd, name in parts if usd >= 0.005]
+    if option.standing >= 0.005:
+        words.append(f"what stands unused {money(option.standing)} besides")
+    return two_lines(money(cost.total), ", ".join(words))
 
 
 def _pays(option: Option) -> str:
