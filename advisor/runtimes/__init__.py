@@ -4,13 +4,16 @@ from advisor.cost_model.runtime import Becomes, Runtime
 from advisor.errors import UnknownName
 from advisor.runtimes.accelerate import ACCELERATE
 from advisor.runtimes.deepspeed import DEEPSPEED
+from advisor.runtimes.exllamav3 import EXLLAMAV3
 from advisor.runtimes.flexgen import FLEXGEN
 from advisor.runtimes.ktransformers import KTRANSFORMERS
 from advisor.runtimes.llama_cpp.ik_fork import IK_LLAMA_CPP
 from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
+from advisor.runtimes.llama_cpp.llamafile import LLAMAFILE
 from advisor.runtimes.llama_cpp.lm_studio import LM_STUDIO
 from advisor.runtimes.llama_cpp.ollama import OLLAMA
 from advisor.runtimes.llama_cpp.split_mode_tensor import LLAMA_CPP_TENSOR
+from advisor.runtimes.mlx import MLX
 from advisor.runtimes.sglang import SGLANG
 from advisor.runtimes.tensorrt_llm import TENSORRT_LLM
 from advisor.runtimes.vllm import VLLM
@@ -23,8 +26,8 @@ RUNTIMES = (
 VALUED = (LLAMA_CPP, VLLM, SGLANG)
 """Those of which every machine is valued in its fastest. Others in common use are not faster:
 Ollama and LM Studio run llama.cpp with less of a choice, Accelerate streams what does not fit."""
-ASIDE = (LLAMA_CPP_TENSOR,)
-"""Further ways of theirs, which are said beside them and can be asked for by name."""
+ASIDE = (LLAMA_CPP_TENSOR, MLX, EXLLAMAV3, LLAMAFILE)
+"""Further ways and engines, which are said beside them and can be asked for by name."""
 
 
 def runtime(name: str) -> Runtime:
@@ -46,12 +49,15 @@ __all__ = [
     "ACCELERATE",
     "ASIDE",
     "DEEPSPEED",
+    "EXLLAMAV3",
     "FLEXGEN",
     "IK_LLAMA_CPP",
     "KTRANSFORMERS",
+    "LLAMAFILE",
     "LLAMA_CPP",
     "LLAMA_CPP_TENSOR",
     "LM_STUDIO",
+    "MLX",
     "OLLAMA",
     "RUNTIMES",
     "SGLANG",

@@ -14,6 +14,7 @@ from advisor.runtimes import (
     IK_LLAMA_CPP,
     KTRANSFORMERS,
     LLAMA_CPP,
+    MLX,
     SGLANG,
     TENSORRT_LLM,
     VLLM,
@@ -63,6 +64,7 @@ BY_CORES = replace(
 
 ENGINES: tuple[tuple[str, Runtime], ...] = (
     (r"exllama|mlc llm", EXLLAMA),
+    (r"\bo?mlx\b", MLX),
     (r"naive offloading", ALL_EXPERTS),
     (r"offloading w/o lru", ON_DEMAND),
     (r"offloading w/o speculative", NOT_AHEAD),

@@ -1,0 +1,89 @@
+"""ExLlamaV3: models in EXL3, 1 to 8 bits a weight, all on NVIDIA's cards.
+
+TabbyAPI serves them (README of turboderp-org/exllamav3 at 0445820; ROCm is on its list of what is
+missing). One source has published runs, of one model on one kind of card: its constants are those
+of llama.cpp on CUDA, and the range is as wide as those runs are off.
+"""
+
+import shlex
+from dataclasses import replace
+
+from advisor.catalog.constants import STACKED
+from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
+from advisor.cost_model.runtime import Becomes
+from advisor.cost_model.workload import Workload
+from advisor.errors import Refusal
+from advisor.machine.machine import Machine
+from advisor.model.model import Model
+from advisor.runtimes.by_bits import in_groups, whole_bits
+from advisor.runtimes.llama_cpp import layer_split
+from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
+
+VERSION = "exllamav3 1.0.0"
+UNFITTED = 0.8
+"""Further half width of its ranges, as the logarithm of a factor: on an RTX 3090 a model of 27
+billion weights in 6 bits writes 17 tokens/s, where llama.cpp's constants say 38
+(github.com/LottoLottoLotto/4x3090; the README names Ampere as not yet efficient)."""
+
+
+def runs_on(machine: Machine) -> bool:
+    """All GPUs of a machine are NVIDIA's."""
+    vendors = {name for gpu in machine.gpus for name in gpu.vendor.split(STACKED)}
+    return vendors == {"NVIDIA"}
+
+
+def becomes(form: str, machine: Machine) -> Becomes:
+    """So many bits a weight as the format has.
+
+    Raises:
+        Refusal: on another maker's card.
+    """
+    if not runs_on(machine):
+        raise Refusal("ExLlamaV3 needs an NVIDIA GPU, and this machine has none.")
+    return in_groups(form, "EXL3")
+
+
+def place(
+    model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
+) -> Placement:
+    """All weights on the GPUs, divided by layers.
+
+    Raises:
+        Refusal: another placement, another maker's card, several machines.
+    """
+    if strategy is not PlacementStrategy.GPU_RESIDENT:
+        raise Refusal("ExLlamaV3 keeps all weights on the GPUs.")
+    if not runs_on(machine):
+        raise Refusal("ExLlamaV3 needs an NVIDIA GPU, and this machine has none.")
+    if machine.nodes > 1:
+        raise Refusal("ExLlamaV3 computes on one machine.")
+    return layer_split.place(model, machine, work, strategy, settings)
+
+
+def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
+    """Lines that pack the weights, by exllamav3's script, and serve them, by TabbyAPI's."""
+    del placement, machine
+    number = whole_bits(model.format)
+    folder = shlex.quote(f"{model.name}-exl3-{min(number, 8)}.0bpw")
+    return (
+        f"# in exllamav3's folder, from the checkpoint of Hugging Face\n"
+        f"python convert.py -i {shlex.quote(model.name)} -o {folder} -w work -b {min(number, 8)}\n"
+        f"# in TabbyAPI's folder, with {folder} in models/\n"
+        f"python main.py --model-name {folder} --max-seq-len {int(work.context) * int(work.users)}"
+    )
+
+
+EXLLAMAV3 = replace(
+    LLAMA_CPP,
+    name="ExLlamaV3",
+    version=VERSION,
+    strategies=(PlacementStrategy.GPU_RESIDENT,),
+    becomes=becomes,
+    place=place,
+    command=command,
+    takes_layers=False,
+    mainstream=False,
+    extra_uncertainty=UNFITTED,
+    setup=None,
+    notes=("Its speed is hardly measured: one source, one model, one kind of card.",),
+)

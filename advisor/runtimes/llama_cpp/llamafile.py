@@ -1,0 +1,47 @@
+"""llamafile: llama.cpp in one file that starts everywhere, with kernels of its own.
+
+LocalScore's thousands of runs are of it: releases of 2025, on the older llama.cpp beneath them.
+"""
+
+import shlex
+from dataclasses import replace
+
+import numpy as np
+
+from advisor.cost_model.placement import Placement, PlacementStrategy
+from advisor.cost_model.workload import Workload
+from advisor.machine.machine import Machine
+from advisor.model.model import Model
+from advisor.runtimes.llama_cpp.command import gguf_file
+from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
+
+VERSION = "llamafile 0.9 (LocalScore)"
+ALL_LAYERS = 999
+"""More layers than a model has: all of them."""
+
+
+def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
+    """The line that serves a model file."""
+    layers = int(np.ravel(placement.gpu_layers)[0])
+    words = [
+        f"llamafile --server -m {shlex.quote(gguf_file(model))}",
+        f"-c {int(work.context) * int(work.users)}",
+    ]
+    if machine.gpus:
+        words.append(f"-ngl {ALL_LAYERS if layers >= model.layers else layers}")
+    if machine.host.threads is not None:
+        words.append(f"-t {machine.host.threads}")
+    return " ".join(words)
+
+
+LLAMAFILE = replace(
+    LLAMA_CPP,
+    name="llamafile",
+    build="llamafile",
+    version=VERSION,
+    strategies=(PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD),
+    command=command,
+    mainstream=False,
+    setup=None,
+    notes=("Kernels of 2025: llama.cpp of today is faster on most machines.",),
+)

@@ -1,0 +1,95 @@
+"""MLX: Apple's library for its own chips, all weights in the memory that CPU and GPU share.
+
+`mlx_lm` keeps groups of 64 weights with a scale and an offset in 16 bits each, so that 4 bits take
+4.5 (mlx_lm.convert, `--q-bits` and `--q-group-size`). It keeps nothing on a drive and its server
+keeps the cache in 16 bits. LM Studio runs it on Macs unless a GGUF file is chosen. Its constants
+are those of llama.cpp on Metal, with factors fitted to published runs of MLX.
+"""
+
+import shlex
+from dataclasses import replace
+
+from advisor.catalog.constants import STACKED
+from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
+from advisor.cost_model.runtime import Becomes
+from advisor.cost_model.workload import Workload
+from advisor.errors import Refusal
+from advisor.machine.machine import Machine
+from advisor.model import catalog
+from advisor.model.model import Model
+from advisor.runtimes.by_bits import in_groups, whole_bits
+from advisor.runtimes.llama_cpp import layer_split
+from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
+
+VERSION = "mlx-lm 0.32"
+BUILD = "mlx"
+
+
+def runs_on(machine: Machine) -> bool:
+    """All GPUs of a machine are Apple's."""
+    vendors = {name for gpu in machine.gpus for name in gpu.vendor.split(STACKED)}
+    return vendors == {"Apple"}
+
+
+def becomes(form: str, machine: Machine) -> Becomes:
+    """So many bits a weight as the format has.
+
+    Raises:
+        Refusal: on another maker's chip.
+    """
+    if not runs_on(machine):
+        raise Refusal("MLX computes on the GPU of Apple's own chips, and this machine has none.")
+    return in_groups(form, "MLX")
+
+
+def place(
+    model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
+) -> Placement:
+    """All weights and the cache in the memory of the chip.
+
+    Raises:
+        Refusal: another placement, another maker's chip, a packed cache, several machines.
+    """
+    if strategy is not PlacementStrategy.GPU_RESIDENT:
+        raise Refusal("MLX keeps all weights where the GPU reads them.")
+    if not runs_on(machine):
+        raise Refusal("MLX computes on the GPU of Apple's own chips, and this machine has none.")
+    if work.kv_type not in ("f16", "bf16"):
+        raise Refusal("mlx_lm.server keeps the cache in 16 bits; choose f16.")
+    if machine.nodes > 1:
+        raise Refusal("mlx_lm.server computes on one machine.")
+    return layer_split.place(model, machine, work, strategy, settings)
+
+
+def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
+    """Lines that pack the weights and serve them; mlx_lm.generate answers a single prompt."""
+    del placement, machine, work
+    number = whole_bits(model.format)
+    source, packed = shlex.quote(catalog.repository(model.name)), f"{model.name}-{number}bit"
+    if number == 16:
+        return f"mlx_lm.server --model {source}"
+    folder = shlex.quote(packed)
+    return (
+        f"mlx_lm.convert --hf-path {source} -q --q-bits {number} --mlx-path {folder}\n"
+        f"mlx_lm.server --model {folder}"
+    )
+
+
+MLX = replace(
+    LLAMA_CPP,
+    name="MLX",
+    build=BUILD,
+    version=VERSION,
+    strategies=(PlacementStrategy.GPU_RESIDENT,),
+    becomes=becomes,
+    place=place,
+    command=command,
+    quantized_kv_type="",
+    takes_layers=False,
+    mainstream=False,
+    setup=None,
+    notes=(
+        "Most models are there in its own format under mlx-community on Hugging Face: name one of "
+        "them instead of converting.",
+    ),
+)
