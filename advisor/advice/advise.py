@@ -21,7 +21,7 @@ from advisor.cost_model.workload import Workload
 from advisor.formatting import memory as memory_words
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.runtimes import RUNTIMES, VALUED, Runtime
+from advisor.runtimes import RUNTIMES, VALUED, Runtime, beside
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,8 +101,9 @@ def advise(
         today: the day by which the age of prices is judged; None for this one.
     """
     money = money or MoneyInputs()
-    beside = (chosen,) if chosen and chosen not in RUNTIMES else ()
-    estimates = compare(asked, machine, work, settings=settings, runtimes=(*RUNTIMES, *beside))
+    runtimes = (*RUNTIMES, *beside(machine))
+    further = (chosen,) if chosen and chosen not in runtimes else ()
+    estimates = compare(asked, machine, work, settings=settings, runtimes=(*runtimes, *further))
     fitting = usable(one for one in estimates if chosen in (None, one.how))
     best = fitting[0] if fitting else None
     changes = what_ifs(asked, machine, work, best, settings)

@@ -2,6 +2,8 @@
 
 from advisor.cost_model.runtime import Becomes, Runtime
 from advisor.errors import UnknownName
+from advisor.machine.machine import Machine
+from advisor.runtimes import mlx
 from advisor.runtimes.accelerate import ACCELERATE
 from advisor.runtimes.deepspeed import DEEPSPEED
 from advisor.runtimes.exllamav3 import EXLLAMAV3
@@ -28,6 +30,11 @@ VALUED = (LLAMA_CPP, VLLM, SGLANG)
 Ollama and LM Studio run llama.cpp with less of a choice, Accelerate streams what does not fit."""
 ASIDE = (LLAMA_CPP_TENSOR, MLX, EXLLAMAV3, LLAMAFILE)
 """Further ways and engines, which are said beside them and can be asked for by name."""
+
+
+def beside(machine: Machine) -> tuple[Runtime, ...]:
+    """Engines that are compared besides, where a machine is what they are made for."""
+    return (MLX,) if mlx.runs_on(machine) else ()
 
 
 def runtime(name: str) -> Runtime:

@@ -6,7 +6,7 @@ from advisor.cost_model.runtime import Becomes
 from advisor.runtimes.format_support import bits
 
 IN_GROUPS: Mapping[int, str] = {
-    2: "Q2_K", 3: "Q3_K_S", 4: "Q4_0", 5: "Q5_0", 6: "Q6_K", 8: "Q8_0", 16: "BF16",
+    3: "Q3_K_S", 4: "Q4_0", 5: "Q5_0", 6: "Q6_K", 8: "Q8_0", 16: "BF16",
 }  # fmt: skip
 """By bits of a weight, with half a bit more for the scale and offset of each 64 weights."""
 

@@ -23,12 +23,14 @@ class Ledger:
         scores: the same by regime, then all together.
         floor: how far sources differ among themselves.
         simulated: scores on a simulator's answers, by regime; they count nowhere else.
+        doubtful: rows that are not counted, since their source or physics doubts them.
     """
 
     points: tuple[AccuracyPoint, ...]
     scores: tuple[Score, ...]
     floor: Floor
     simulated: tuple[Score, ...] = ()
+    doubtful: tuple[AccuracyPoint, ...] = ()
 
 
 def ledger() -> Ledger:
@@ -46,4 +48,5 @@ def ledger() -> Ledger:
         scores=scores(points),
         floor=noise_floor(rows),
         simulated=scores(tuple(engine_points.simulated()))[:-1],
+        doubtful=tuple(llama_cpp_points.doubtful(rows)),
     )

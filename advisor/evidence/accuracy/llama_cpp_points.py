@@ -23,8 +23,10 @@ from advisor.evidence.fitting.llama_cpp_rows import (
     TableColumns,
     TimedRow,
     case_of,
+    doubted_by_sources,
     published,
     rows_of,
+    side_by_side,
     tokens_per_second,
 )
 from advisor.evidence.fitting.spreads import circumstances_of, other_sources
@@ -83,8 +85,8 @@ def read() -> Published:
 def points(published: Published) -> Iterable[AccuracyPoint]:
     """Every row that the last fit covered, what its source timed of all users together."""
     rows = published.fitted
-    ends = margins_by_row(rows)
-    for timed, seconds, ranges in zip(rows.timed, rows.seconds, ends, strict=True):
+    judged = by_table(rows)
+    for timed, seconds, (_, ranges) in zip(rows.timed, rows.seconds, judged, strict=True):
         if not kept(timed.timed, timed.row.id):
             continue
         (predicted,) = left_out(timed.timed, [timed.row.id])
@@ -100,14 +102,39 @@ def points(published: Published) -> Iterable[AccuracyPoint]:
         )
 
 
-def margins_by_row(rows: Rows) -> tuple[Margins, ...]:
-    """How far each prediction may be off, as an estimate says it where its source is not known."""
+def doubtful(published: Published) -> Iterable[AccuracyPoint]:
+    """Rows that nothing is fitted to: those that their sources doubt, and that no physics explains.
+
+    No fit knows them, so that the shipped constants predict them.
+    """
+    rows = side_by_side([*published.fitted.doubted, *doubted_by_sources(published.rows)])
+    for timed, seconds, (predicted, ranges) in zip(
+        rows.timed, rows.seconds, by_table(rows), strict=True
+    ):
+        measured = tokens_per_second(timed.row, timed.timed)
+        yield point_of(
+            timed.row,
+            regime=regime_of(traits(timed)),
+            group=group_of(timed.row),
+            measured=measured,
+            predicted=measured * float(seconds) / predicted,
+            margins=ranges,
+        )
+
+
+def by_table(rows: Rows) -> tuple[tuple[float, Margins], ...]:
+    """What the shipped constants say of each row [s], and how far that may be off.
+
+    As an estimate says it where the row's own source is not counted.
+    """
+    total = np.empty(len(rows.timed))
     below, above = np.empty(len(rows.timed)), np.empty(len(rows.timed))
     few = (other_sources(rows) < ENOUGH).astype(float)
     for part in rows.alike:
         timed = [rows.timed[place] for place in part.at]
         constants = TableColumns([rows.scopes[place] for place in part.at])
         time, run = part.seconds(constants), circumstances_of(rows, part, few)
+        total[part.at] = time.total
         read = np.array([row.timed == READ for row in timed])
         beside = np.array(
             [np.hypot(row.case.runtime.extra_uncertainty, _shape_uncertainty(row)) for row in timed]
@@ -117,7 +144,10 @@ def margins_by_row(rows: Rows) -> tuple[Margins, ...]:
                 ends = margins(time, run, constants, constant).wider(beside)  # type: ignore[arg-type]
                 below[part.at[chosen]] = np.asarray(ends.below)[chosen]
                 above[part.at[chosen]] = np.asarray(ends.above)[chosen]
-    return tuple(Margins(below=low, above=high) for low, high in zip(below, above, strict=True))
+    return tuple(
+        (float(seconds), Margins(below=low, above=high))
+        for seconds, low, high in zip(total, below, above, strict=True)
+    )
 
 
 def _shape_uncertainty(timed: TimedRow) -> float:

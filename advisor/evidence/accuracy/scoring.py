@@ -84,8 +84,10 @@ def scores(points: Sequence[AccuracyPoint]) -> tuple[Score, ...]:
     known = {regime.name: place for place, regime in enumerate(REGIMES)}
     regimes = dict.fromkeys(point.regime for point in points)
     ordered = sorted(regimes, key=lambda name: known.get(name, len(known)))
-    lines = [_score(name, [point for point in points if point.regime == name]) for name in ordered]
-    return (*lines, _score(ALL, points))
+    lines = [
+        score_of(name, [point for point in points if point.regime == name]) for name in ordered
+    ]
+    return (*lines, score_of(ALL, points))
 
 
 def groups(points: Iterable[AccuracyPoint]) -> Sequence[Sequence[AccuracyPoint]]:
@@ -96,7 +98,8 @@ def groups(points: Iterable[AccuracyPoint]) -> Sequence[Sequence[AccuracyPoint]]
     return tuple(by_name.values())
 
 
-def _score(regime: str, points: Sequence[AccuracyPoint]) -> Score:
+def score_of(regime: str, points: Sequence[AccuracyPoint]) -> Score:
+    """One line of the ledger: some points under a name."""
     error = _errors(point.error for point in points)
     low, high = chance(Counter(point.group for point in points).values())
     by_group = groups(points)
@@ -121,10 +124,6 @@ def _score(regime: str, points: Sequence[AccuracyPoint]) -> Score:
 
 def _median(group: Iterable[AccuracyPoint]) -> float:
     return float(np.median(_errors(point.error for point in group)))
-
-
-def _held(group: Iterable[AccuracyPoint]) -> float:
-    return float(np.mean([point.held for point in group]))
 
 
 def _peer_scores(points: Sequence[AccuracyPoint]) -> Iterable[PeerScore]:

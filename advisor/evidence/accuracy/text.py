@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
+from advisor.evidence.accuracy.groups import GroupScore, by_card, with_doubtful, worst_groups
 from advisor.evidence.accuracy.ledger import Ledger
 from advisor.evidence.accuracy.noise_floor import Floor
 from advisor.evidence.accuracy.point import AccuracyPoint
@@ -65,11 +66,23 @@ def plain(ledger: Ledger) -> str:
     lines = [PLAIN.format("", *heads), *(_plain(score) for score in ledger.scores)]
     lines += ["", "Simulated, not measured", ""]
     lines += [_plain(score) for score in ledger.simulated]
+    parts = [*by_card(ledger.points)]
+    if ledger.doubtful:
+        parts.append(with_doubtful(ledger.points, ledger.doubtful))
+    lines += ["", *(_plain(score) for score in parts)]
+    lines += ["", "Farthest off: one source on one machine, two figures and more", ""]
+    lines += [_worst(group) for group in worst_groups(ledger.points)]
     names = [peer.name for peer in PEERS]
     lines += ["", "Public formulas on the same rows, median error (mean); * not on all of them", ""]
     lines += [" " * 38 + "".join(f"{name[:14]:>16}" for name in names)]
     lines += [_plain_peers(score, names) for score in ledger.scores if score.peers]
     return "\n".join((*lines, "", floor_sentence(ledger.floor)))
+
+
+def _worst(group: GroupScore) -> str:
+    off = f"{100 * group.error:+.0f} %"
+    held = f"{percent(group.covered)} in range"
+    return f"{off:>8} {group.rows:>5} rows {held:>14}  {group.regime}: {group.group}"
 
 
 def _plain(score: Score) -> str:
@@ -117,6 +130,9 @@ def record(ledger: Ledger) -> dict[str, Any]:
     return {
         "regimes": [asdict(score) for score in ledger.scores],
         "simulated": [asdict(score) for score in ledger.simulated],
+        "by_card": [asdict(score) for score in by_card(ledger.points)],
+        "worst_groups": [asdict(group) for group in worst_groups(ledger.points)],
+        "doubtful": len(ledger.doubtful),
         "noise_floor": asdict(ledger.floor),
         "peers": [
             {name: getattr(peer, name) for name in ("name", "version", "date", "source", "formula")}

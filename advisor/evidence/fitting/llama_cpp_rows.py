@@ -164,6 +164,7 @@ class Rows:
         scopes: names that constants may differ by.
         seconds: measured [s].
         alike: the same by shape.
+        doubted: rows beside them whose speed no physics explains.
     """
 
     timed: tuple[TimedRow, ...]
@@ -171,6 +172,7 @@ class Rows:
     scopes: tuple[Mapping[str, str], ...]
     seconds: Floats
     alike: tuple[Alike, ...]
+    doubted: tuple[TimedRow, ...] = ()
 
     @property
     def read(self) -> npt.NDArray[np.bool_]:
@@ -211,19 +213,29 @@ def published() -> tuple[PublishedRow, ...]:
 def rows_of(table: Iterable[PublishedRow]) -> Rows:
     """The rows that teach something, their tokens first and then their prompts."""
     cases = [(row, case) for row in table if (case := _taught(row))]
-    every = (
-        TimedRow(row=row, case=case, timed=what, seconds=seconds)
-        for what in (GENERATED, READ)
-        for row, case in cases
-        if (seconds := _seconds(row, case, what))
-    )
-    rows = _side_by_side(list(every))
+    rows = side_by_side(list(_timed(cases)))
     doubts = doubtful(rows.seconds, rows.bound(FASTEST), rows.bound(SLOWEST))
     kept = [row for row, doubt in zip(rows.timed, doubts, strict=True) if not doubt]
-    return _side_by_side(kept)
+    doubted = tuple(row for row, doubt in zip(rows.timed, doubts, strict=True) if doubt)
+    return replace(side_by_side(kept), doubted=doubted)
 
 
-def _side_by_side(timed: Sequence[TimedRow]) -> Rows:
+def doubted_by_sources(table: Iterable[PublishedRow]) -> tuple[TimedRow, ...]:
+    """The rows that their own sources doubt, as if they did not."""
+    told = (PublishedRow({**row.cells, "doubtful": ""}) for row in table if row.doubtful)
+    return tuple(_timed([(row, case) for row in told if (case := _taught(row))]))
+
+
+def _timed(cases: Sequence[tuple[PublishedRow, Case]]) -> Iterator[TimedRow]:
+    for what in (GENERATED, READ):
+        for row, case in cases:
+            seconds = _seconds(row, case, what)
+            if seconds:
+                yield TimedRow(row=row, case=case, timed=what, seconds=seconds)
+
+
+def side_by_side(timed: Sequence[TimedRow]) -> Rows:
+    """Rows with their cases stacked by shape."""
     return Rows(
         timed=tuple(timed),
         groups=tuple(sources.group_of(one.row) for one in timed),

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from advisor.ui.accuracy import own_results, points, scores
+from advisor.ui.accuracy import groups, own_results, points, scores
 from advisor.ui.accuracy.claims import claims_section
 from advisor.ui.accuracy.ledger import judged
 from advisor.ui.parts.markup import block, show
@@ -19,6 +19,7 @@ with waiting("" if st.session_state.get("ledger_seen") else WAIT):
 st.session_state["ledger_seen"] = True
 scores.verdict(accuracy)
 scores.regimes(accuracy)
+groups.section(accuracy)
 points.figures((*accuracy.points, *own_results.points()))
 scores.formulas(accuracy)
 scores.method()

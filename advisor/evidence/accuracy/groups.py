@@ -1,0 +1,104 @@
+"""The ledger by group: which sources and machines are predicted worst, and cards that were seen.
+
+A group is one source on one machine, whose figures err together.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from advisor.evidence.accuracy.point import AccuracyPoint
+from advisor.evidence.accuracy.scoring import Score, groups, score_of
+from advisor.evidence.published.sources import source_of
+
+LEAST_ROWS = 2
+"""Figures from which a group is named among the worst: a single one may be a slip."""
+NAMED = 15
+FEW_GROUPS = 40
+"""Groups below which a share of them is told with its bootstrap interval."""
+DRAWS = 400
+SEEN, UNSEEN = "cards that another source measured, too", "cards of one source alone"
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupScore:
+    """One source on one machine in one kind of run.
+
+    Attributes:
+        group: source and machine.
+        regime: kind of run.
+        source: page of its first figure.
+        rows: figures.
+        error: median of predicted over measured, less one; signed.
+        covered: share of figures in their range.
+        width: upper end of the range over its lower, at the median.
+    """
+
+    group: str
+    regime: str
+    source: str
+    rows: int
+    error: float
+    covered: float
+    width: float
+
+
+def worst_groups(points: Iterable[AccuracyPoint], count: int = NAMED) -> tuple[GroupScore, ...]:
+    """Groups with the largest median error, worst first; errors twice and half are alike."""
+    by_kind: dict[str, list[AccuracyPoint]] = {}
+    for point in points:
+        by_kind.setdefault(point.regime, []).append(point)
+    every = [
+        _group_score(group)
+        for kind in by_kind.values()
+        for group in groups(kind)
+        if len(group) >= LEAST_ROWS
+    ]
+    return tuple(sorted(every, key=lambda one: -abs(np.log1p(one.error)))[:count])
+
+
+def _group_score(group: Sequence[AccuracyPoint]) -> GroupScore:
+    off = np.median([np.log(point.predicted / point.measured) for point in group])
+    return GroupScore(
+        group=group[0].group,
+        regime=group[0].regime,
+        source=group[0].source,
+        rows=len(group),
+        error=float(np.expm1(off)),
+        covered=float(np.mean([point.held for point in group])),
+        width=float(np.median([point.high / point.low for point in group])),
+    )
+
+
+def bootstrap(points: Iterable[AccuracyPoint]) -> tuple[float, float]:
+    """Shares of the groups' figures in range that chance in drawing groups leaves, 5 % to 95 %.
+
+    Groups are drawn with replacement (Efron 1979), the same draws every time.
+    """
+    shares = np.array([np.mean([point.held for point in group]) for group in groups(points)])
+    drawn = np.random.default_rng(0).integers(0, len(shares), (DRAWS, len(shares)))
+    low, high = np.quantile(shares[drawn].mean(axis=1), (0.05, 0.95))
+    return float(low), float(high)
+
+
+def by_card(points: Iterable[AccuracyPoint]) -> tuple[Score, ...]:
+    """Figures of cards that other sources measured, and of those that none did."""
+    on_cards = [point for point in points if point.gpu]
+    sources: dict[str, set[str]] = {}
+    for point in on_cards:
+        sources.setdefault(point.gpu.casefold(), set()).add(source_of(point.source))
+    several = {card for card, known in sources.items() if len(known) > 1}
+    parts = (
+        (SEEN, [point for point in on_cards if point.gpu.casefold() in several]),
+        (UNSEEN, [point for point in on_cards if point.gpu.casefold() not in several]),
+    )
+    return tuple(score_of(name, part) for name, part in parts if part)
+
+
+DOUBTED = "with doubtful rows"
+
+
+def with_doubtful(points: Sequence[AccuracyPoint], doubtful: Sequence[AccuracyPoint]) -> Score:
+    """All figures scored as if nothing had been doubted."""
+    return score_of(DOUBTED, (*points, *doubtful))

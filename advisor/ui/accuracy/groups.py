@@ -1,0 +1,106 @@
+"""Who is predicted worst, cards that several sources measured and cards of one, rows left aside."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+from markupsafe import Markup
+
+from advisor.evidence.accuracy.groups import (
+    FEW_GROUPS,
+    GroupScore,
+    bootstrap,
+    by_card,
+    with_doubtful,
+    worst_groups,
+)
+from advisor.evidence.accuracy.ledger import Ledger
+from advisor.evidence.accuracy.scoring import Score
+from advisor.evidence.accuracy.text import percent
+from advisor.ui.parts.markup import block, show, table, two_lines
+
+HEADINGS = (
+    "Source and machine",
+    "Kind of run",
+    "Figures",
+    "Off by",
+    "In the range",
+    "High over low",
+)
+PARTS = ("Figures of", "Figures", "Half are within", "Half of the groups", "In the range",
+         "Of each group", "High over low")  # fmt: skip
+SMALL = ("Kind of run", "Groups", "In the range, of each group", "Chance in drawing groups")
+
+
+def section(ledger: Ledger) -> None:
+    """Worst groups first, then seen apart from unseen, then what is not counted."""
+    st.subheader("Farthest off", anchor="farthest")
+    show(
+        block(
+            "oa-why",
+            "One source on one machine with two figures and more, by its median error. Something "
+            "that no column tells is behind most: a driver, a power limit, other load, a build.",
+            "p",
+        )
+    )
+    show(table(HEADINGS, map(_worst, worst_groups(ledger.points)), label="Groups farthest off",
+               numeric=range(2, 6)))  # fmt: skip
+    parts = [*by_card(ledger.points)]
+    if ledger.doubtful:
+        parts.append(with_doubtful(ledger.points, ledger.doubtful))
+    with st.expander("Cards that others measured, and cards of one source; doubtful rows"):
+        show(table(PARTS, map(_part, parts), label="Parts of the figures", numeric=range(1, 7)))
+        show(block("oa-why", _left_aside(ledger), "p"))
+    _few_groups(ledger)
+
+
+def _worst(group: GroupScore) -> Sequence[object]:
+    off = f"{group.error:+.0%}".replace("%", " %")
+    return (
+        _opened(group), group.regime, f"{group.rows}", off, percent(group.covered),
+        f"{group.width:.2f}",
+    )  # fmt: skip
+
+
+def _opened(group: GroupScore) -> Markup | str:
+    if not group.source.startswith("https://"):
+        return group.group
+    link = Markup("<a href='{}' target='_blank' rel='noopener noreferrer'>{}</a>")
+    return link.format(group.source, group.group)
+
+
+def _part(score: Score) -> Sequence[object]:
+    return (
+        score.regime,
+        two_lines(f"{score.rows}", f"{score.groups} groups"),
+        percent(score.median, 1),
+        percent(score.group_median, 1),
+        percent(score.covered),
+        percent(score.group_covered),
+        f"{score.width:.2f}",
+    )
+
+
+def _left_aside(ledger: Ledger) -> str:
+    if not ledger.doubtful:
+        return "No row is left aside."
+    return (
+        f"{len(ledger.doubtful)} figures of llama.cpp are kept and not counted: their own source "
+        "doubts them, or they are faster than the machine can read and compute, or slower than a "
+        "twentieth of that. The rule looks at no prediction."
+    )
+
+
+def _few_groups(ledger: Ledger) -> None:
+    """Kinds of run with few groups, each with the bootstrap interval of its share in range."""
+    few = [score for score in ledger.scores[:-1] if 1 < score.groups < FEW_GROUPS]
+    if not few:
+        return
+    with st.expander("Kinds of run with few groups"):
+        rows = []
+        for score in few:
+            low, high = bootstrap(
+                [point for point in ledger.points if point.regime == score.regime]
+            )
+            rows.append((score.regime, f"{score.groups}", percent(score.group_covered),
+                         f"{100 * low:.0f} to {percent(high)}"))  # fmt: skip
+        show(table(SMALL, rows, label="Kinds of run with few groups", numeric=range(1, 4)))

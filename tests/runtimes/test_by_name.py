@@ -1,0 +1,97 @@
+"""MLX, ExLlamaV3 and llamafile: what they take, where they run, what to type."""
+
+import numpy as np
+import pytest
+
+from advisor.advice.advise import advise
+from advisor.advice.compare import as_run, compare
+from advisor.catalog.constants import fitted_constants
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.workload import Workload
+from advisor.errors import Refusal
+from advisor.evidence.published import mlx_rows
+from advisor.machine.from_spec import machine
+from advisor.machine.machine import Machine
+from advisor.machine.spec import MachineSpec
+from advisor.model import catalog
+from advisor.runtimes import EXLLAMAV3, LLAMA_CPP, LLAMAFILE, MLX, Runtime, runtime
+from advisor.runtimes.by_bits import IN_GROUPS
+
+RESIDENT = PlacementStrategy.GPU_RESIDENT
+MAC = machine(MachineSpec(gpu="Apple M4 Max 40c", ram_gb=128))
+PC = machine(MachineSpec(gpu="RTX 4090"))
+
+
+def answer(one: Runtime, where: Machine, form: str = "Q4_K_M", **asked: object) -> Estimate:
+    model = as_run(catalog.model("Llama-3.1-8B", form), one, where)
+    work = Workload(**asked)  # type: ignore[arg-type]
+    return estimate(model, where, work, one, RESIDENT, fitted_constants())
+
+
+@pytest.mark.parametrize("one", [MLX, EXLLAMAV3, LLAMAFILE], ids=lambda one: one.name)
+def test_each_is_asked_for_by_its_name(one: Runtime) -> None:
+    assert runtime(one.name.upper()) is one
+
+
+@pytest.mark.parametrize("number", [3, 4, 5, 6, 8])
+def test_so_many_bits_take_as_much_as_groups_of_64_with_scale_and_offset(number: int) -> None:
+    # Two numbers of 16 bits for 64 weights are half a bit for each; 4 bits are 4.5.
+    weights = catalog.model("Llama-3.1-8B", IN_GROUPS[number])
+    bits = 8 * weights.file_bytes / weights.architecture.params
+    assert bits == pytest.approx(number + 0.5, rel=0.13)
+
+
+@pytest.mark.parametrize(
+    ("form", "taken"),
+    [("Q4_K_M", "Q4_0"), ("IQ4_XS", "Q4_0"), ("AWQ", "Q4_0"), ("Q8_0", "Q8_0"), ("FP8", "Q8_0"),
+     ("Q6_K", "Q6_K"), ("BF16", "BF16")],
+)  # fmt: skip
+def test_a_format_becomes_as_many_bits(form: str, taken: str) -> None:
+    assert MLX.becomes(form, MAC).format == taken
+    assert EXLLAMAV3.becomes(form, PC).format == taken
+
+
+@pytest.mark.parametrize(("one", "where"), [(MLX, PC), (EXLLAMAV3, MAC)])
+def test_another_makers_chip_is_refused(one: Runtime, where: Machine) -> None:
+    with pytest.raises(Refusal, match="this machine has none"):
+        one.becomes("Q4_K_M", where)
+
+
+def test_a_packed_cache_is_refused_by_mlx_with_a_way_out() -> None:
+    assert "choose f16" in answer(MLX, MAC, kv_type="q8_0").refusal
+
+
+def test_commands_say_bits_context_and_layers() -> None:
+    packed = answer(MLX, MAC).command
+    assert "mlx_lm.convert" in packed
+    assert "--q-bits 4" in packed
+    assert "mlx_lm.server --model" in packed
+    assert "convert" not in answer(MLX, MAC, "BF16").command
+    assert "-b 6" in answer(EXLLAMAV3, PC, "Q6_K").command
+    assert "-ngl 999" in answer(LLAMAFILE, PC).command
+    assert "-c 8192" in answer(LLAMAFILE, PC, context=8192).command
+
+
+def test_old_kernels_are_slower_and_little_evidence_is_a_wide_range() -> None:
+    speeds = {one.name: answer(one, PC).decode for one in (LLAMA_CPP, LLAMAFILE, EXLLAMAV3)}
+    widths = {name: np.log(rate.high / rate.low) for name, rate in speeds.items() if rate}
+    assert speeds["llamafile"].value < speeds["llama.cpp"].value  # type: ignore[union-attr]
+    assert widths["ExLlamaV3"] > 2 * widths["llama.cpp"]
+
+
+def test_mlx_stands_beside_the_others_on_apples_chips_alone() -> None:
+    model = catalog.model("Llama-3.1-8B", "Q4_K_M")
+    for where, there in ((MAC, True), (PC, False)):
+        names = {each.runtime for each in advise(model, where, Workload()).estimates}
+        assert ("MLX" in names) == there
+    assert "MLX" not in {each.runtime for each in compare(model, MAC, Workload())}
+
+
+def test_published_runs_of_mlx_are_read_in_the_columns_of_llama_cpp() -> None:
+    rows = list(mlx_rows.rows())
+    assert len(rows) > 25
+    for row in rows:
+        assert row.tg_tps == row.tg_tps_total
+        assert row.quant in IN_GROUPS.values()
+        assert "mlx-vlm" not in row.runtime
