@@ -18,8 +18,9 @@ from advisor.units import GB, GIB
 
 # As the design has them; other programs read these columns.
 COLUMNS = ("id", "tg_tps", "tg_low", "tg_high", "tg_tps_total", "e2e_tps_total", "pp_tps",
+           "pp_low", "pp_high",
            "ttft_s", "fits", "bottleneck", "note")  # fmt: skip
-NUMBERS = COLUMNS[1:8]
+NUMBERS = COLUMNS[1:10]
 
 ROW = {
     "id": "x1",
@@ -67,6 +68,7 @@ def assert_answered_or_explained(found: dict[str, object]) -> None:
     values = [found[name] for name in NUMBERS]
     assert all(isinstance(value, float) and math.isfinite(value) and value > 0 for value in values)
     assert found["tg_low"] <= found["tg_tps"] <= found["tg_high"]
+    assert found["pp_low"] < found["pp_tps"] < found["pp_high"]
     assert found["fits"] in {"true", "false"}
     assert found["bottleneck"]
 

@@ -30,8 +30,8 @@ from advisor.runtimes import IK_LLAMA_CPP, KTRANSFORMERS, LLAMA_CPP, VLLM, Runti
 from advisor.units import Array
 
 COLUMNS = (
-    "id", "tg_tps", "tg_low", "tg_high", "tg_tps_total", "e2e_tps_total", "pp_tps", "ttft_s",
-    "fits", "bottleneck", "note",
+    "id", "tg_tps", "tg_low", "tg_high", "tg_tps_total", "e2e_tps_total", "pp_tps", "pp_low",
+    "pp_high", "ttft_s", "fits", "bottleneck", "note",
 )  # fmt: skip
 
 STRATEGIES = {
@@ -110,6 +110,7 @@ def answer(row: PublishedRow) -> dict[str, object]:
         raise InputError(written.refusal)
     users, output = float(written.work.users) * case.replicas, case.work.output
     low, high = _range(case, written.decode)
+    slow, fast = _range(case, read.prefill)
     reply = read.first_token.value + case.steps / written.decode.value
     return {
         "id": row.cells.get("id", ""),
@@ -119,6 +120,8 @@ def answer(row: PublishedRow) -> dict[str, object]:
         "tg_tps_total": _number(written.decode.value * users),
         "e2e_tps_total": _number(users * output / reply),
         "pp_tps": _number(read.prefill.value),
+        "pp_low": _number(slow),
+        "pp_high": _number(fast),
         "ttft_s": _number(read.first_token.value),
         "fits": "true" if np.all(written.fits) else "false",
         "bottleneck": written.bottleneck,
