@@ -69,6 +69,7 @@ def _day(text: str) -> datetime:
 
 def _list(args: argparse.Namespace) -> None:
     """`report list`."""
+    from advisor.reports.front_page import parted
     from advisor.reports.queries import ReportQuery
     from advisor.reports.store import open_store
 
@@ -98,7 +99,7 @@ def _list(args: argparse.Namespace) -> None:
         for head in heads
     ]
     lines = [
-        f"{row['id']:>4}  {row['created_at'][:10]}  {row['name']}: {row['summary']}"
+        f"{row['id']:>4}  {row['created_at'][:10]}  {row['name']}: {parted(row['summary'])[0]}"
         for row in records
     ]
     none = "No report is saved yet." if query == ReportQuery() else "No report is like that."

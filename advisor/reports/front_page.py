@@ -72,12 +72,12 @@ class FrontPage:
 def front_page(report: SavedReport) -> FrontPage:
     """The first page of a saved report."""
     document = report.document
-    verdict, *reasons = _SENTENCE_ENDS.split(document.verdict, maxsplit=1)
+    verdict, reasons = parted(document.verdict)
     return FrontPage(
         name=report.name,
         title="" if report.name == document.title else document.title,
         verdict=verdict,
-        reasons="".join(reasons),
+        reasons=reasons,
         cards=tuple(card_words(card) for card in shown_cards(document)),
         options=best_options(document.options),
         unable=unable(document.placements),
@@ -85,6 +85,12 @@ def front_page(report: SavedReport) -> FrontPage:
         notes=report.notes,
         facts=tuple(filter(None, _facts(report))),
     )
+
+
+def parted(verdict: str) -> tuple[str, str]:
+    """The first sentence of a verdict, which is the answer, and the rest."""
+    answer, *rest = _SENTENCE_ENDS.split(verdict, maxsplit=1)
+    return answer, "".join(rest)
 
 
 def _facts(report: SavedReport) -> Iterable[str]:

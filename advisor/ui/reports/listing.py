@@ -8,6 +8,7 @@ from markupsafe import Markup
 from advisor import formatting
 from advisor.errors import AdvisorError
 from advisor.reports.comparison import FEWEST, MOST
+from advisor.reports.front_page import parted
 from advisor.reports.queries import PAGE, ReportQuery
 from advisor.reports.saved import ReportHead
 from advisor.reports.store import ReportStore
@@ -104,7 +105,7 @@ def _row(store: ReportStore, head: ReportHead, *, deleted: bool) -> None:
             show(block("oa-name", head.name))
             by = f"{head.author}, " if head.author else ""
             show(block("oa-soft", by + formatting.moment(head.created_at.isoformat())))
-            show(block("oa-why", head.summary, "p"))
+            show(block("oa-why", parted(head.summary)[0], "p"))
             if head.tags:
                 show(joined(block("oa-badge", tag, "span") for tag in head.tags))
         with actions, st.container(horizontal=True, horizontal_alignment="right"):

@@ -5,10 +5,10 @@ from markupsafe import Markup
 
 from advisor.errors import InputError
 from advisor.reports import charts
+from advisor.reports.chart_parts import COLOURS, Bar
 from advisor.reports.document import ReportDocument
 from advisor.reports.export import FORMS
-from advisor.reports.front_page import OPTION_HEADINGS as HEADINGS
-from advisor.reports.front_page import CardWords, FrontPage, front_page, option_cells
+from advisor.reports.front_page import CardWords, FrontPage, front_page, option_note
 from advisor.reports.saved import SavedReport
 from advisor.reports.sections import ReportSection, sections
 from advisor.reports.store import ReportStore
@@ -68,7 +68,7 @@ def _front(page: FrontPage) -> None:
         show(block("oa-sub", page.title))
     show(block("oa-verdict", page.verdict, "p"))
     if page.reasons:
-        show(block("oa-soft", page.reasons, "p"))
+        show(block("oa-why", page.reasons, "p"))
     for column, card in zip(st.columns(3), page.cards, strict=False):
         with column, st.container(border=True, height="stretch"):
             show(_card(card))
@@ -83,10 +83,32 @@ def _front(page: FrontPage) -> None:
 
 
 def _options(page: FrontPage) -> None:
-    if len(page.options) > 1:
-        comparison_charts.headed(charts.options(page.options), key="saved_options")
-    if page.options:
-        show(table(HEADINGS, map(option_cells, page.options), label="Options"))
+    if not page.options:
+        return
+    chart = charts.options(page.options)
+    st.subheader(chart.title)
+    notes = map(option_note, page.options)
+    show(joined(_option(bar, chart.end, note) for bar, note in zip(chart.bars, notes, strict=True)))
+
+
+def _option(bar: Bar, end: float, note: str) -> Markup:
+    """An option in words that wrap on a phone, with its bar between them."""
+    parts = [_track(bar, end)] if bar.parts else []
+    words = Markup("{}: <b>{}</b>").format(bar.head, bar.figure)
+    return block("oa-option", joined([words, *parts, block("oa-soft", note)]))
+
+
+def _track(bar: Bar, end: float) -> Markup:
+    fills = [
+        Markup('<i style="width:{:.2f}%;background:{}"></i>').format(
+            100 * part.size / end, COLOURS[part.colour]
+        )
+        for part in bar.parts
+    ]
+    if bar.low is not None and bar.high is not None:
+        left, width = 100 * bar.low / end, 100 * (bar.high - bar.low) / end
+        fills.append(Markup('<s style="left:{:.2f}%;width:{:.2f}%"></s>').format(left, width))
+    return Markup('<div class="oa-track" aria-hidden="true">{}</div>').format(joined(fills))
 
 
 def _card(card: CardWords) -> Markup:
