@@ -77,7 +77,7 @@ def measurement(name: str, curve: Sequence[Repeats], note: str) -> Measurement:
         spread=best.spread,
         threads=best.threads,
         when=moment(),
-        note=f"{note} {_told(ordered)}; best repeat {max(best.rates) / GB:.3g}.",
+        note=f"{note} {_curve_words(ordered)}; best repeat {max(best.rates) / GB:.3g}.",
         curve=tuple(
             CurvePoint(
                 threads=point.threads, block=point.block, value=point.median, best=max(point.rates)
@@ -97,7 +97,7 @@ def size(block: int) -> str:
     return f"{block / MIB:.0f} MiB" if block >= MIB else f"{block / KIB:.0f} KiB"
 
 
-def _told(ordered: Sequence[Repeats]) -> str:
+def _curve_words(ordered: Sequence[Repeats]) -> str:
     """The curve in words, by what differs along it."""
     if len(ordered) == 1:
         return f"Median {ordered[0].median / GB:.3g} GB/s"

@@ -65,7 +65,7 @@ def place(
         Refusal: a machine without a GPU, or several machines.
     """
     needs_one_machine(machine, "Accelerate")
-    limits = told(model, machine, work, strategy)
+    limits = memory_limits(model, machine, work, strategy)
     parts = mapped(model, limits)
     stated = (settings.gpu_layers, settings.disk_layers) != (None, None)
     if stated and strategy is not PlacementStrategy.GPU_RESIDENT:
@@ -103,7 +103,7 @@ def mapped(model: Model, limits: Mapping[Location, Array]) -> Parts:
     }
 
 
-def told(
+def memory_limits(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy
 ) -> dict[Location, Array]:
     """Weight limits of each GPU and of RAM for `max_memory`, in whole MiB [B].

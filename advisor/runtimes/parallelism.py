@@ -1,9 +1,9 @@
-"""How a model is divided over GPUs and machines that all compute.
+"""Division of a model over GPUs and machines that all compute.
 
 Tensor parallel divides each layer among the GPUs of a machine: weights, cache and the time to read
-them shrink by their number, and twice in each layer they add up what each has computed
-(Megatron-LM, arXiv 1909.08053, section 3). Pipeline parallel gives each machine, or each GPU where
-the heads do not divide, layers of its own: memory adds up and the time of a token does not shrink.
+them shrink by the number of GPUs, with two all-reduces in each layer (Megatron-LM, arXiv
+1909.08053, section 3). Pipeline parallel gives each machine, or each GPU where the heads cannot be
+divided, its own layers: memory adds up and the time of a token does not shrink.
 """
 
 from collections.abc import Iterable
@@ -21,16 +21,16 @@ from advisor.runtimes.llama_cpp.buffers import widths
 from advisor.units import Array
 
 ACTIVATION = 2.0
-"""Bytes of a value that GPUs send each other: 16 bits [B]."""
+"""Size of a value sent between GPUs, 16 bits [B]."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parallel:
-    """How a model is divided over GPUs.
+    """Division of a model over GPUs.
 
     Attributes:
-        tensor: GPUs that share each layer.
-        pipeline: groups of them that hold layers in turn.
+        tensor: number of GPUs that share each layer.
+        pipeline: number of groups of GPUs, each with its own layers.
     """
 
     tensor: int
@@ -38,14 +38,14 @@ class Parallel:
 
     @property
     def gpus(self) -> int:
-        """All of them."""
+        """Number of all GPUs in use."""
         return self.tensor * self.pipeline
 
 
 def parallel(model: Model, machine: Machine) -> Parallel:
-    """Tensor parallel inside a machine as far as the heads divide, pipeline over the rest.
+    """Tensor parallel inside a machine where the heads can be divided, else pipeline parallel.
 
-    vLLM wants the number of attention heads divisible by the tensor parallel size
+    vLLM requires a number of attention heads divisible by the tensor parallel size
     (vllm/config/model.py, 0.33.0), and advises pipelines between machines.
     """
     inside = len(machine.gpus) // machine.nodes
@@ -57,15 +57,15 @@ def parallel(model: Model, machine: Machine) -> Parallel:
 
 
 def query_heads(model: Model) -> int:
-    """Query heads of a layer, the fewest of its kinds of layers; 1 where none attends."""
+    """Query heads of a layer, the smallest number of all its layers; 1 without attention."""
     return max(round(min(widths(model.architecture).heads.values(), default=1)), 1)
 
 
 def cache_share(model: Model, tensor: int) -> Floats:
-    """Share of each layer's cache that one of several GPUs keeps, shape (layers,).
+    """Share of each layer's cache on one of several GPUs, shape (layers,).
 
-    Key heads are divided as far as they go, and repeated beyond; the one latent of MLA, and nothing
-    else of a layer without values, lies on every GPU.
+    Key heads are divided where possible, and repeated where there are more GPUs than heads. The
+    latent of MLA, which has no values, is on every GPU.
     """
     return _cache_share(model.architecture, query_heads(model), tensor)
 
@@ -84,7 +84,7 @@ def _cache_share(architecture: Architecture, heads: int, tensor: int) -> Floats:
 
 
 def chunks(model: Model, count: int) -> tuple[Floats, ...]:
-    """1 for the layers of each group of a pipeline, first layers first, shape (layers,)."""
+    """Layers of each group of a pipeline, 1 or 0, in order, shape (layers,)."""
     return _chunks(model.layers, count)
 
 
@@ -96,16 +96,16 @@ def _chunks(layers: int, count: int) -> tuple[Floats, ...]:
 
 
 def representative(machine: Machine, how: Parallel, at: int) -> int:
-    """The GPU of a group that the others wait for: the one with the slowest memory."""
+    """Index of the slowest GPU of a group by memory bandwidth, which the others wait for."""
     devices = range(at * how.tensor, (at + 1) * how.tensor)
     return min(devices, key=lambda device: float(np.ravel(machine.gpus[device].bandwidth.value)[0]))
 
 
 def exchanges(model: Model, machine: Machine, how: Parallel, tokens: Array) -> Iterable[Exchange]:
-    """What the GPUs send each other in one run over all layers.
+    """Exchanges between GPUs in one run over all layers.
 
-    A ring of t GPUs moves 2 (t - 1) / t of a vector each way to add it up. A pipeline hands on the
-    residual stream and its sum, two vectors.
+    A ring of t GPUs moves 2 (t - 1) / t of a vector each way for an all-reduce. A pipeline sends
+    the residual stream and its sum, two vectors.
     """
     vector = model.architecture.hidden * ACTIVATION * np.asarray(tokens, dtype=float)
     if how.tensor > 1:
@@ -124,12 +124,12 @@ def exchanges(model: Model, machine: Machine, how: Parallel, tokens: Array) -> I
 
 
 def several(machine: Machine, how: Parallel, names: tuple[str, str]) -> Iterable[str]:
-    """Options that say how a model is divided.
+    """Options for the division of a model.
 
     Args:
-        machine: where.
-        how: over which GPUs.
-        names: of the options for tensor and pipeline parallel.
+        machine: machine that runs the model.
+        how: division over its GPUs.
+        names: names of the options for tensor and pipeline parallel.
     """
     for name, count in zip(names, (how.tensor, how.pipeline), strict=True):
         if count > 1:

@@ -1,4 +1,4 @@
-"""A process that answers line by line; one with a model loaded, asked what to time."""
+"""A process that answers line by line; one with a model loaded, as_json what to time."""
 
 import json
 import math
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from advisor.errors import ProbeError
-from advisor.probes.llama_cpp.by_xllamacpp import asked
+from advisor.probes.llama_cpp.by_xllamacpp import as_json
 from advisor.probes.llama_cpp.job import EngineJob
 from benchmarks.engine_parts import kept
 
@@ -107,7 +107,7 @@ def loaded(job: EngineJob, slots: Path, enter: Enter = tuple) -> Iterator[Ask]:
         slots: folder for caches.
         enter: how to begin it, in a control group for one.
     """
-    told = json.dumps(asked(job) | {"slots": f"{slots}/"})
+    told = json.dumps(as_json(job) | {"slots": f"{slots}/"})
     command = enter((sys.executable, "-m", kept.__name__, told))
     try:
         with begun(command, slots / "log") as exchange:

@@ -1,6 +1,7 @@
-"""A pretended CUDA driver whose work takes simulated time, as `cuda.bindings.driver` would answer.
+"""Simulated CUDA driver with the interface of `cuda.bindings.driver`.
 
-It knows a link and a memory of given speeds. Time passes only while the host waits for a stream.
+Work takes simulated time, which passes only while the host waits for a stream. Link and memory have
+given speeds.
 """
 
 # ruff: noqa: N802 - functions are called as the driver's are
@@ -30,7 +31,7 @@ class CUresult(IntEnum):
 
 
 class CudaDriver:
-    """Answers like the bindings: a code, then what was asked for."""
+    """Driver whose functions return an error code, then the results."""
 
     CUresult = CUresult
     CUctx_flags = SimpleNamespace(CU_CTX_SCHED_BLOCKING_SYNC=4)
@@ -51,7 +52,7 @@ class CudaDriver:
         self.largest = {}
 
     def __getattr__(self, name):
-        """A function of the driver, by its own name without the line before it."""
+        """A function of the driver, by its name without the leading underscore."""
         refusal = self.refusals.get(name)
         if isinstance(refusal, Exception):
             return lambda *_: self._raise(refusal)
@@ -140,13 +141,13 @@ class CudaDriver:
         return (address,)
 
     def _work(self, stream, size, name):
-        """The link does one thing after another, whatever stream it stands in."""
+        """The link does one thing after another, in any stream."""
         begin = max(self.time, self.until[stream], self.link_until)
         self.until[stream] = self.link_until = begin + START + size / RATES[name]
         return ()
 
     def _held(self, address, size):
-        """Where a piece lies; it must lie within one allocation."""
+        """Address of a piece, which must be within one allocation."""
         if address < PINNED_AT:
             return "pageable"
         for what, start in (one for one in self.taken if one[0] in ("device", "pinned")):

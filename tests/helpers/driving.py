@@ -27,7 +27,7 @@ def missing():
 
 @contextmanager
 def server(port, folder, **environment):
-    """The app as a user starts it; ends by its own process alone."""
+    """The app as a user starts it; stopped by its process number."""
     process = subprocess.Popen(
         [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"],
         cwd=ROOT,
@@ -57,7 +57,7 @@ def wait_for(address, process):
 
 @contextmanager
 def page(chromium, address, **options):
-    """A page that must not complain, nor ask anybody but this machine."""
+    """A page without errors in the console, and without requests to other machines."""
     context = chromium.new_context(**{"viewport": {"width": 1280, "height": 1600}, **options})
     one = context.new_page()
     one.set_default_timeout(60_000)

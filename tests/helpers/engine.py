@@ -1,4 +1,4 @@
-"""llama.cpp itself, on the CPU: what it says it allocates for a model file."""
+"""llama.cpp itself, on the CPU: the sizes that it logs for a model file."""
 
 import json
 import os
@@ -66,10 +66,10 @@ class Allocated:
 
 
 def load(path: Path, **options: object) -> Allocated:
-    """Starts a server on a model file and reads its log.
+    """Start a server on a model file and read its log.
 
     Args:
-        path: of the GGUF file.
+        path: path of the GGUF file.
         options: `kv_type`, `flash_attention`, and fields of llama.cpp's `common_params`.
     """
     done = _run(LOAD, str(path), json.dumps({"n_parallel": 1, **options}))
@@ -127,7 +127,7 @@ os._exit(0)  # taking the server down while it starts to listen can hang
 
 
 def understood(arguments: Sequence[str]) -> dict[str, Any]:
-    """What llama-server makes of its arguments, once it has loaded the model."""
+    """llama-server's reading of its arguments, after it has loaded the model."""
     done = _run(SERVER, *arguments)
     assert done.returncode == 0, done.stderr[-2000:]
     found = re.search(r"^understood (.*)$", done.stdout, re.MULTILINE)
@@ -137,7 +137,7 @@ def understood(arguments: Sequence[str]) -> dict[str, Any]:
 
 
 def options() -> frozenset[str]:
-    """Every option that llama-server's `--help` lists."""
+    """All options in llama-server's `--help`."""
     done = _run(SERVER, "--help")
     listed = re.findall(r"^-.{,39}", done.stdout, re.MULTILINE)  # explained from column 40 on
     return frozenset(re.findall(r"(?<![\w-])--?[a-z][\w-]*", " ".join(listed)))

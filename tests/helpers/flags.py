@@ -1,6 +1,6 @@
-"""Options of runtimes: those that a command prints, and those that a release is known to have.
+"""Options of runtimes: those in a command, and those of a release.
 
-Each file of tests/samples/flags says in its first lines which release was read, where and when.
+The first lines of each file of tests/samples/flags state release, source and date.
 """
 
 import re
@@ -11,11 +11,11 @@ SAMPLES = Path(__file__).parents[1] / "samples" / "flags"
 
 
 def flags(words: Iterable[str]) -> set[str]:
-    """Words of a command that are options."""
+    """Options among the words of a command."""
     return {word for word in words if re.fullmatch(r"--?[a-z][\w-]*", word)}
 
 
 def listed(name: str) -> set[str]:
-    """Options of a release, and other names it is told by."""
+    """Options of a release, and names of its environment variables and parameters."""
     lines = (SAMPLES / f"{name}.txt").read_text(encoding="utf-8").splitlines()
     return {one for one in lines if not one.startswith("#")}

@@ -16,9 +16,9 @@ Tensors = Mapping[str, tuple[tuple[int, ...], GGMLQuantizationType]]
 def write(
     path: Path, arch: str, keys: Mapping[str, Any], tensors: Tensors, *, full: bool = True
 ) -> Path:
-    """A file with these keys; the architecture's own are given without its name.
+    """A file with the given keys; those of the architecture are given without its name.
 
-    Weights are a hole in the file where `full`, and left away where not.
+    Weights are a hole in the file with `full`, else missing.
     """
     writer = GGUFWriter(path, arch)
     for key, value in keys.items():
@@ -63,7 +63,7 @@ def stored(shape: Sequence[int], kind: GGMLQuantizationType) -> int:
 
 
 def layered(layers: int, roles: Mapping[str, tuple[int, ...]]) -> Tensors:
-    """The same F32 tensors in each layer, by what follows `blk.N.`."""
+    """The same F32 tensors in each layer, by the part of their name after `blk.N.`."""
     return {
         f"blk.{layer}.{role}": (shape, F32)
         for layer in range(layers)

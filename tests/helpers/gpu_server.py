@@ -1,4 +1,4 @@
-"""A pretended machine with an H200, on which the GPU benchmark can be run."""
+"""Simulated machine with an H200, for tests of the GPU benchmark."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -35,7 +35,7 @@ def measurements(_: float) -> list[Measurement]:
 
 
 def pretend(monkeypatch: pytest.MonkeyPatch) -> Machine:
-    """The benchmark finds the machine, whose probes answer at once."""
+    """Let the benchmark find the simulated machine, whose probes answer at once."""
     monkeypatch.setattr(gpu_machine, "missing", lambda: "")
     monkeypatch.setattr(gpu_engine, "fingerprint", lambda: SERVER)
     monkeypatch.setattr(gpu_machine, "PROBES", {"GPU": (measurements, 1.0)})

@@ -18,11 +18,11 @@ METADATA = "/.well-known/openid-configuration"
 
 
 class Issuer(ThreadingHTTPServer):
-    """Listens on a free port of loopback.
+    """Issuer that listens on a free port of loopback.
 
     Attributes:
-        address: of the issuer, as its tokens name it.
-        key: signs the tokens.
+        address: address of the issuer, as in its tokens.
+        key: key that signs the tokens.
         granted: person and nonce by code, until the code is used.
     """
 
@@ -98,7 +98,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(text.encode())
 
     def log_message(self, *_):
-        """Nothing: the tests say what went wrong."""
+        """No log: the tests report failures."""
 
 
 def _metadata(address):

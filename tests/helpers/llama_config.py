@@ -1,4 +1,4 @@
-"""The config.json of a known model, as tests hand it in."""
+"""The config.json of a known model, as input of tests."""
 
 LLAMA: dict[str, object] = {
     "model_type": "llama",

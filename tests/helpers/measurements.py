@@ -1,4 +1,4 @@
-"""The published measurements, where they lie in this checkout or beside it."""
+"""Published measurements, in this checkout or beside it."""
 
 import csv
 from pathlib import Path
@@ -9,7 +9,7 @@ FOLDERS = [Path(__file__).parents[up] / "shared" / "measurements" for up in (2, 
 
 
 def measured(name: str) -> list[dict[str, str]]:
-    """Rows of one of the files; the test is skipped where it is absent."""
+    """Rows of a file; the test is skipped without it."""
     path = next((folder / name for folder in FOLDERS if (folder / name).exists()), None)
     if path is None:
         pytest.skip(f"the published measurements ({name}) are not beside this checkout")

@@ -1,4 +1,4 @@
-"""What every row of our own runs must hold, in the file or as a benchmark has just written it."""
+"""Checks of the rows of our own runs, in the file or fresh from a benchmark."""
 
 import re
 from collections.abc import Iterable
@@ -81,7 +81,7 @@ def check_drive(row: OwnRow) -> None:
 
 
 def check_promises(rows: Iterable[OwnRow]) -> None:
-    """Of rows on GPUs: each engine and place for itself."""
+    """Check the probe's promises on rows of GPUs, for each engine and placement."""
     ratios: dict[tuple[str, str], list[float]] = {}
     for row in rows:
         kind = (row.runtime.split()[0], row.category)

@@ -1,4 +1,4 @@
-"""A real PostgreSQL for tests, from the system's package; it ends with the tests."""
+"""A real PostgreSQL for tests, from the system's package; stopped after the tests."""
 
 import os
 import shutil
@@ -21,14 +21,14 @@ def programs() -> Path | None:
 
 
 class PostgreSQL:
-    """A running server that listens on a socket in a folder of its own."""
+    """A running server that listens on a socket in its own folder."""
 
     def __init__(self, folder: Path, bin_folder: Path) -> None:
         self.folder, self._bin = folder, bin_folder
         self._made = 0
 
     def url(self, database: str) -> str:
-        """Address of a database, as SQLAlchemy writes it."""
+        """Address of a database, in SQLAlchemy's form."""
         return f"postgresql://{USER}@/{database}?host={self.folder}"
 
     def new_database(self) -> str:
@@ -45,7 +45,7 @@ class PostgreSQL:
         self.run("pg_ctl", "-D", str(self.folder / "data"), "-l", log, "-o", options, "-w", "start")
 
     def stop(self) -> None:
-        """Stop the server, whoever is connected."""
+        """Stop the server, connected clients or not."""
         self.run("pg_ctl", "-D", str(self.folder / "data"), "-m", "immediate", "-w", "stop")
 
     def run(self, program: str, *arguments: str) -> None:

@@ -1,9 +1,9 @@
-"""Results of other tools, in samples written after what each documents.
+"""Results of other tools, written after their documentation.
 
 llama-bench: ggml-org/llama.cpp, tools/llama-bench/README.md at 5a32f10. Ollama:
 https://docs.ollama.com/api/usage. LM Studio: lmstudio-ai/docs, 1_developer/2_rest at c6854fb. vLLM:
 vllm-project/vllm, vllm/benchmarks/serve.py at def9ce8 and throughput.py. All read 2026-11-21.
-Those named PUBLISHED have the numbers that a tool's own documentation shows, with the source.
+Samples named PUBLISHED have the numbers of a tool's own documentation, with the source.
 """
 
 BENCH = {

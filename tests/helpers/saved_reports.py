@@ -38,7 +38,7 @@ def sample() -> ReportDocument:
 
 
 def saved(document: ReportDocument | None = None, **fields: Any) -> SavedReport:
-    """A saved report; other arguments as its fields."""
+    """A saved report; other arguments are its fields."""
     kept = document or sample()
     plain: dict[str, Any] = {
         "id": 7,
@@ -60,7 +60,7 @@ def saved(document: ReportDocument | None = None, **fields: Any) -> SavedReport:
 
 
 def hostile(bad: str) -> SavedReport:
-    """A report with `bad` wherever text goes."""
+    """A report with `bad` in place of every text."""
     document = sample()
     series = replace(document.cost_curves[0], name=bad, x_label=bad, y_label=bad)
     return saved(

@@ -35,12 +35,12 @@ BIASED_ROUTERS = frozenset({"deepseek32", "glm4moe", "minimax-m2", "nemotron_h_m
 
 
 def write_model(path: Path, arch: str, facts: ArchitectureSpec, form: str) -> Path:
-    """A file of llama.cpp's architecture `arch`, its weights in a format of the catalogue."""
+    """A file of llama.cpp's architecture `arch`, with weights in a format of the catalogue."""
     return write(path, arch, keys(arch, facts), tensors(arch, facts, form))
 
 
 def tensors(arch: str, facts: ArchitectureSpec, form: str) -> Tensors:
-    """Every tensor by its name in the file, with shape and type."""
+    """All tensors by their name in the file, with shape and type."""
     built = build(facts)
     kinds = tensor_types(built, model_formats()[form], storage_types())
     listed = {
@@ -51,7 +51,7 @@ def tensors(arch: str, facts: ArchitectureSpec, form: str) -> Tensors:
 
 
 def unlisted(arch: str, facts: ArchitectureSpec, built: Architecture) -> Tensors:
-    """Small tensors that llama.cpp wants and the catalogue leaves out."""
+    """Small tensors that llama.cpp needs and the catalogue omits."""
     if arch == "gemma4":
         return {"rope_freqs.weight": ((facts.global_head_dim // 2,), F32)}
     if arch not in BIASED_ROUTERS:
@@ -80,7 +80,7 @@ def shape(facts: ArchitectureSpec, tensor: Tensor) -> tuple[int, ...]:
 
 
 def keys(arch: str, facts: ArchitectureSpec) -> dict[str, Any]:
-    """What the header says; keys that an architecture does not know do no harm."""
+    """Keys of the header; llama.cpp ignores keys of other architectures."""
     return {
         "block_count": facts.layers,
         "context_length": facts.max_context or 4096,
@@ -124,7 +124,7 @@ def attention(facts: ArchitectureSpec) -> dict[str, Any]:
 
 
 def cached_heads(facts: ArchitectureSpec, layer: int) -> int:
-    """Key heads of a layer; Nemotron-H tells its other blocks by their having none."""
+    """Key heads of a layer; in Nemotron-H a block without key heads is of another kind."""
     attends = mixer(facts, layer) not in (Mixer.NONE, Mixer.MAMBA2)
     return key_value_heads(facts, layer)[0] if attends else 0
 

@@ -187,7 +187,7 @@ class TestUnderLoad:
             power_limit=450.0,
             slowed_by=("the power limit", "heat"),
         )
-        assert found.told() == (
+        assert found.sentence() == (
             "Under load: processors at 1980 MHz, memory at 10251 MHz, 449 of 450 W, "
             "slowed by the power limit and heat."
         )
@@ -206,7 +206,7 @@ class TestUnderLoad:
         driver(**refused | {"nvmlDeviceGetHandleByPciBusId": "card"})
         found = nvml.state("0000:01:00.0")
         assert found == GpuState()
-        assert found.told() == ""
+        assert found.sentence() == ""
 
     def test_an_address_that_nvml_does_not_know(self, driver):
         driver(**RUNNING | {"nvmlDeviceGetHandleByPciBusId": NVMLError(6)})

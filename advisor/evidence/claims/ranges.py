@@ -134,8 +134,7 @@ class Claimed:
 
 
 _shown = np.vectorize(lambda value: float(f"{value:.1e}"), otypes=[float])
-"""Figure rounded to the two digits that are shown, so that a displayed 30 never counts as below
-30."""
+"""Figure rounded to the two digits shown, so that a displayed 30 never counts as below 30."""
 
 
 def holds(figure: Range, claimed: Claimed) -> npt.NDArray[np.bool_]:

@@ -12,8 +12,7 @@ from functools import cache
 from advisor.catalog.csv_tables import DATA, assignments, read
 
 Inputs = Mapping[str, object]
-"""Inputs of a scenario by name, from `key=value; ...`; a value is a number where it reads as
-one."""
+"""Inputs of a scenario by name, from `key=value; ...`; numeric text becomes a number."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -111,11 +111,11 @@ def looking_ahead(path: Path | None = None) -> tuple[Measurement, ...]:
     window = read_ahead(path or default_folder())
     if not window:
         return ()
-    told = "As the operating system has it set (read_ahead_kb)."
+    note = "As the operating system has it set (read_ahead_kb)."
     return (
         Measurement(
             name="disk_read_ahead", value=float(window), unit="B", spread=0.0, threads=1,
-            when=moment(), note=told,
+            when=moment(), note=note,
         ),
     )  # fmt: skip
 

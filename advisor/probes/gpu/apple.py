@@ -53,7 +53,7 @@ def _card(card: dict[str, Any]) -> GpuFacts:
 def _cards() -> tuple[dict[str, Any], ...]:
     """Entries of system_profiler, which takes up to a second; empty on failure."""
     try:
-        told = json.loads(command("system_profiler", "-json", "SPDisplaysDataType"))
-        return tuple(entry for entry in told["SPDisplaysDataType"] if isinstance(entry, dict))
+        report = json.loads(command("system_profiler", "-json", "SPDisplaysDataType"))
+        return tuple(entry for entry in report["SPDisplaysDataType"] if isinstance(entry, dict))
     except (ValueError, KeyError, TypeError):
         return ()

@@ -69,7 +69,7 @@ class GpuState:
     power_limit: float | None = None
     slowed_by: tuple[str, ...] = ()
 
-    def told(self) -> str:
+    def sentence(self) -> str:
         """State in a sentence; empty where nothing is known."""
         parts = []
         if self.clock:

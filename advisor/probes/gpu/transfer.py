@@ -261,7 +261,7 @@ def _figures(
     if not work.watched:
         return [measurement(work.name, curve, note)]
     state = _under_load(session, work, curve[0], device)
-    rate = measurement(work.name, curve, f"{note} {state.told()}".rstrip())
+    rate = measurement(work.name, curve, f"{note} {state.sentence()}".rstrip())
     return [rate, *_link(state, device)] if work.name == "h2d_pinned" else [rate]
 
 

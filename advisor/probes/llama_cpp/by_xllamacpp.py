@@ -31,10 +31,10 @@ def run(job: EngineJob, stop: Stop) -> Timings:
 def command(job: EngineJob) -> tuple[str, ...]:
     """Command line of the process."""
     # Without -P the folder of the script would come first, and with it this package's modules.
-    return (sys.executable, "-P", str(Path(child.__file__)), json.dumps(asked(job)))
+    return (sys.executable, "-P", str(Path(child.__file__)), json.dumps(as_json(job)))
 
 
-def asked(job: EngineJob) -> dict[str, Any]:
+def as_json(job: EngineJob) -> dict[str, Any]:
     """A job as JSON for the process."""
     return {
         "path": str(job.path), "threads": job.threads, "vocab": job.vocab, "depths": job.depths,

@@ -63,9 +63,9 @@ def token_seconds(loaded: Any, job: dict[str, Any], depth: int) -> Iterator[floa
     answers(loaded, prompt, 1)
     started = time.monotonic()
     while True:
-        told = [answer["predicted_ms"] for answer in answers(loaded, prompt, job["tokens"])]
-        # The first is written with the prompt; a step of no time is the end repeated.
-        yield from ((later - before) / 1e3 for before, later in pairwise(told) if later > before)
+        times = [answer["predicted_ms"] for answer in answers(loaded, prompt, job["tokens"])]
+        # The first comes with the prompt; a difference of 0 is the repeated last answer.
+        yield from ((later - before) / 1e3 for before, later in pairwise(times) if later > before)
         if time.monotonic() > started + job["seconds"]:
             return
 
@@ -89,19 +89,19 @@ def answers(
         sampling: sampling options other than the server's defaults.
         note: function whose result is recorded with each token's timings.
     """
-    told: list[tuple[Any, dict[str, Any]]] = []
+    received: list[tuple[Any, dict[str, Any]]] = []
     request = {
         "prompt": prompt, "n_predict": count, "cache_prompt": not fresh, "ignore_eos": True,
         "temperature": 1.0, "stream": True, "timings_per_token": True, **(sampling or {}),
     }  # fmt: skip
-    loaded.handle_completions(request, lambda answer: told.append((answer, note())))
+    loaded.handle_completions(request, lambda answer: received.append((answer, note())))
     timings = [
         {**answer["timings"], **more}
-        for answer, more in told
+        for answer, more in received
         if isinstance(answer, dict) and "timings" in answer
     ]
     if not timings:
-        raise SystemExit(f"llama.cpp answered {str(told)[:300]}")
+        raise SystemExit(f"llama.cpp answered {str(received)[:300]}")
     return timings
 
 

@@ -1,1 +1,1 @@
-"""llama.cpp and what is built on it: Ollama, LM Studio, ik_llama.cpp."""
+"""llama.cpp and programs built on it: Ollama, LM Studio, ik_llama.cpp."""

@@ -1,20 +1,20 @@
 """Buffers of llama.cpp beside the weights: compute, KV cache, outputs.
 
 Before it reads a prompt, llama.cpp lays out the graph of one micro-batch and allocates the most
-that is alive at one moment; a tensor's room is used again once nothing needs it. The layers are
+that is alive at one moment; the memory of a tensor is reused after its last use. The layers are
 alike, so the widest one decides and their number does not matter. Values are 32-bit floats.
 
     buffer = masks + 4 B x (5 n hidden + max(feed-forward, attention, recurrence, logits))
 
-`n` are the tokens of the micro-batch. The five vectors of the hidden size are the input, its copy,
-the residual stream, its norm and the layer's sum. All of it is held
-against the engine in `tests/runtimes/test_engine_memory.py`.
+`n` is the number of tokens in the micro-batch. The five vectors of the hidden size are the input,
+its copy, the residual stream, its norm and the layer's sum. All sizes are compared with the
+engine's in `tests/runtimes/test_engine_memory.py`.
 
 References:
     [1] ggml-org/llama.cpp, src/llama-context.cpp, `sched_reserve`: which micro-batch is laid out.
         Since May 2026 llama-server asks for one row of logits per sequence, before for one per
         token (ubatch x vocab).
-    [2] ggml-org/llama.cpp, ggml/src/ggml-alloc.c: best fit, freed room is used again.
+    [2] ggml-org/llama.cpp, ggml/src/ggml-alloc.c: best fit, freed memory is reused.
     [3] ggml-org/llama.cpp, src/llama-kv-cache.cpp and src/llama-kv-cache-iswa.cpp: cells.
     [4] ggml-org/llama.cpp, src/llama-memory-recurrent.cpp: states in 32-bit floats.
     All as of October 2026, the log lines of build 2026.10.11549 of the Python package xllamacpp.
@@ -34,32 +34,33 @@ from advisor.model.model import Floats, Model
 from advisor.units import FLOAT, Array
 
 MASK_VALUE = {True: 2.0, False: 4.0}
-"""Bytes of a value of the attention mask, with flash attention and without [B]."""
+"""Size of a value of the attention mask, with flash attention and without [B]."""
 CELLS = 256
-"""Cells come in multiples of this (`GGML_PAD` in [3])."""
+"""The number of cells is a multiple of this (`GGML_PAD` in [3])."""
 STREAMS = 5
 """Vectors of the hidden size that are alive together with the widest part of a layer."""
 INDEXED = 2048
-"""Tokens that a sparse-attention indexer picks (DeepSeek-V3.2, GLM-5: `index_topk`)."""
+"""Tokens selected by a sparse-attention indexer (DeepSeek-V3.2, GLM-5: `index_topk`)."""
 COMMON_HEAD = 128
-"""Values per head where an architecture does not tell; only scores without flash attention ask."""
+"""Head size where an architecture does not state it, used only for scores without flash
+attention."""
 
 Roles = Mapping[str, Tensor]
-"""The tensors of a layer by role."""
+"""Tensors of a layer by role."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Widths:
-    """Peak values alive in the widest layer of each kind.
+    """Largest number of values alive in any layer, by kind of work.
 
     Attributes:
         feed_forward: values per token in a feed-forward part or among experts.
-        attention: values per token in attention, its scores left out.
+        attention: values per token in attention, without its scores.
         recurrence: values per token in linear attention or a state-space layer.
         state: values of one layer's recurrent state, per sequence.
-        heads: query heads that score the past, by window; None is the whole context.
-        index_room: where an indexer picks the past, values per token whose room its scores can
-            take, heads x rank of MLA's latent; 0 without one.
+        heads: query heads with scores, by window; None is the whole context.
+        index_room: with an indexer, values per token of memory that its scores can reuse, heads x
+            rank of MLA's latent; 0 without an indexer.
     """
 
     feed_forward: float
@@ -107,7 +108,7 @@ def compute_buffer(
 
 
 def input_buffer(architecture: Architecture, work: Workload, flash_attention: bool = True) -> Array:
-    """RAM for the inputs of a micro-batch whose layers are all on GPUs [B].
+    """RAM for the inputs of a micro-batch with all layers on GPUs [B].
 
     Masks and two vectors of the hidden size per token: the embeddings are looked up on the host.
     Logs of GPU builds print it as `CUDA_Host compute buffer size`.
@@ -142,10 +143,10 @@ def kv_cache_bytes(model: Model, work: Workload, full_swa: bool = False) -> Floa
 
 
 def cells(work: Workload, window: int | None) -> Array:
-    """Tokens a layer's cache has room for, per user [tokens].
+    """Tokens that fit in a layer's cache, per user [tokens].
 
-    The context in multiples of 256; with a window min(context, window + micro-batch), rounded up
-    likewise, since a micro-batch is written before the tokens it replaces are let go [3].
+    The context, rounded up to a multiple of 256; with a window min(context, window + micro-batch),
+    rounded up too, since a micro-batch is written before the tokens it replaces are freed [3].
     """
     whole = _padded(np.asarray(work.context, dtype=float))
     if window is None:
@@ -154,15 +155,16 @@ def cells(work: Workload, window: int | None) -> Array:
 
 
 def micro_batch(work: Workload) -> Array:
-    """Tokens computed together, no more than all contexts hold; `-b` is taken to be as large
-    [tokens].
+    """Tokens computed together, at most the total context [tokens].
+
+    `-b` is assumed to be at least as large.
     """
     context = np.asarray(work.context, dtype=float) * work.users
     return np.minimum(work.ubatch, context)
 
 
 def masks(architecture: Architecture, work: Workload, flash_attention: bool = True) -> Array:
-    """Which tokens see which: micro-batch x cells for each window, and for an indexer [B]."""
+    """Masks of visible tokens: micro-batch x cells for each window, and for an indexer [B]."""
     shape = widths(architecture)
     kept = sum(cells(work, window) for window in shape.heads)
     if shape.index_room:
@@ -172,7 +174,7 @@ def masks(architecture: Architecture, work: Workload, flash_attention: bool = Tr
 
 @lru_cache(maxsize=512)
 def widths(architecture: Architecture) -> Widths:
-    """The widest layer of each kind."""
+    """Largest number of values alive in any layer, by kind of work."""
     layers: dict[int | None, dict[str, Tensor]] = defaultdict(dict)
     for tensor in architecture.tensors:
         layers[tensor.layer][tensor.role] = tensor
@@ -202,21 +204,21 @@ def widths(architecture: Architecture) -> Widths:
 def feed_forward_values(architecture: Architecture, roles: Roles) -> float:
     """Values per token alive in the feed-forward part of a layer.
 
-    Gate, up and their product, 3 F; F without a gate. Of `k` experts: 3 k F, and the outputs of all
-    k, k hidden, where those do not fit into the room of gate and up, 2 k F; k F + k hidden without
-    a gate.
+    Gate, up and their product, 3 F; F without a gate. With `k` experts per token: 3 k F, and the
+    outputs of all k, k hidden, where these are larger than the memory of gate and up, 2 k F; k F +
+    k hidden without a gate.
     """
     routed = _expert_values(roles, architecture.experts) if architecture.experts else 0.0
     return max(routed, _dense_values(roles, ""), _dense_values(roles, "_shexp"))
 
 
 def attention_values(hidden: int, roles: Roles, kept: LayerCache) -> float:
-    """Values per token alive in attention, scores left out.
+    """Values per token alive in attention, without scores.
 
     Queries, keys, values and the result, 2 q + k + v; queries no wider than the residual stream
-    find room left there. With an output gate 4 q. MLA holds, per head, the query (nope + rope), its
-    rotated part (rope), the part taken to the latent space (rank) and both joined (rank + rope):
-    heads x (nope + 2 rank + 3 rope).
+    reuse its memory. With an output gate 4 q. MLA holds, per head, the query (nope + rope), its
+    rotated part (rope), the part projected to the latent space (rank) and both joined (rank +
+    rope): heads x (nope + 2 rank + 3 rope).
     """
     if "attn_k_b" in roles:
         up, rank = roles["attn_k_b"], roles["attn_kv_a_norm"].width
@@ -229,14 +231,16 @@ def attention_values(hidden: int, roles: Roles, kept: LayerCache) -> float:
 
 
 def score_values(heads: Mapping[int | None, float], work: Workload) -> Array:
-    """Values per token of scores that are written out: heads x cells of the layer with most."""
+    """Values per token of stored scores: the largest heads x cells of any layer."""
     written = [count * cells(work, window) for window, count in heads.items()]
     return np.asarray(np.max(np.broadcast_arrays(*written), axis=0)) if written else 0.0
 
 
 def indexer_values(room: float, seen: Array) -> Array:
-    """Values per token that an indexer adds to attention: 3 x the tokens it picks, and its scores
-    of all tokens seen where they do not fit into the room of MLA's latent; 0 without one.
+    """Values per token that an indexer adds to attention; 0 without an indexer.
+
+    Three per selected token, and its scores of all seen tokens where these are larger than the
+    memory of MLA's latent.
     """
     if not room:
         return 0.0
@@ -244,10 +248,10 @@ def indexer_values(room: float, seen: Array) -> Array:
 
 
 def recurrence_values(roles: Roles) -> float:
-    """Values per token alive in a layer that keeps a state, 0 for others.
+    """Values per token alive in a layer with a state; 0 for other layers.
 
-    With C channels of the convolution and D values out: max(2 C, 3 D) for gated DeltaNet,
-    max(3 D + 2 C, D + 3 C) for Mamba-2.
+    With C channels of the convolution and D values out: max(2 C, 3 D) for gated DeltaNet, max(3 D +
+    2 C, D + 3 C) for Mamba-2.
     """
     if "ssm_conv1d" not in roles:
         return 0.0
@@ -258,7 +262,7 @@ def recurrence_values(roles: Roles) -> float:
 
 
 def query_heads(roles: Roles, attended: int) -> float:
-    """Query heads of a layer, by what its tensors tell of them.
+    """Query heads of a layer, derived from its tensors.
 
     Args:
         roles: the layer's tensors.

@@ -1,10 +1,10 @@
 """Paging of llama.cpp: bytes read from the drive per token when the file exceeds RAM.
 
-What every token reads is scanned in a cycle and keeps its pages first; experts take what cache is
-left, and are hit in proportion, since each token picks others.
+Weights that every token reads are a cyclic scan, whose pages are kept first. Experts get the rest
+of the cache, with hits in proportion to their cached share, since each token uses others.
 
-The constants are what the rows of data/measurements/own.csv with `read_gb` say, where real
-llama.cpp was watched under memory caps (`python -m benchmarks.engine`); a test fits them again.
+The constants fit the rows of data/measurements/own.csv with `read_gb`, where llama.cpp was observed
+under memory limits (`python -m benchmarks.engine`); a test repeats the fit.
 """
 
 from dataclasses import dataclass
@@ -19,22 +19,22 @@ from advisor.model.model import Model
 from advisor.units import Array
 
 MATRICES = 3
-"""Matrices of an expert, which lie apart in the file: gate, up and down."""
+"""Matrices of an expert, in separate places of the file: gate, up and down."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rereading:
-    """Constants of what is read again; each may be an array, to try several.
+    """Constants of rereading; each may be an array, to try several values.
 
     Attributes:
-        kept: share of a scan that the cache still has, though it cannot hold all of it.
-        renewed: by one core, which takes pages out of the cache to bring in others, where the
-            kernel reads 128 KiB ahead [B/s].
-        growth: power of the read-ahead with which that rate grows: what is read ahead together
-            comes and goes together.
-        windows: of read-ahead that come in beside each piece of an expert.
-        most: of all experts, however much would come in beside; some of it pushes out what will be
-            needed.
+        kept: share of a scan that stays cached although the cache is too small for it.
+        renewed: rate at which one core evicts pages for new ones, with a read-ahead of 128 KiB
+            [B/s].
+        growth: exponent of that rate in the read-ahead: pages read ahead together are evicted
+            together.
+        windows: read-ahead windows read in addition to each piece of an expert.
+        most: upper limit of expert bytes read in a step, relative to all experts; more than 1 where
+            pages are evicted before use.
     """
 
     kept: Array
@@ -46,19 +46,20 @@ class Rereading:
 
 WATCHED = Rereading(kept=0.13, renewed=0.44e9, growth=0.65, windows=1.75, most=1.3)
 CORNER = 64
-"""How sharply a scan stops reading again when the cache holds all of it; assumed. Rows with 0.88 of
-it in the cache read as much as those with half of it, those with all of it nothing, and what lies
-between differs from run to run."""
+"""Exponent of the transition to no rereading, when the cache holds the whole scan; assumed. Rows
+with
+0.88 of the scan cached reread as much as those with half of it, rows with all of it nothing, and
+results in between differ from run to run."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reread:
-    """Bytes that a step brings in again [B].
+    """Bytes of a mapped file that a step reads again.
 
     Attributes:
-        scanned: one after the other, read ahead while it is computed.
-        pieces: experts, wherever they lie.
-        renewal: time for which cores take old pages out of the cache [s].
+        scanned: sequential bytes, read ahead while earlier ones are computed [B].
+        pieces: experts, scattered over the file [B].
+        renewal: time of the cores for evicting old pages [s].
     """
 
     scanned: Array
@@ -67,7 +68,7 @@ class Reread:
 
     @property
     def total(self) -> Array:
-        """Both together [B]."""
+        """Sequential and scattered bytes [B]."""
         return self.scanned + self.pieces
 
 
@@ -78,14 +79,14 @@ def reread(
     machine: Machine,
     constants: Rereading = WATCHED,
 ) -> Reread:
-    """Bytes of a mapped file that a step must read again.
+    """Bytes of a mapped file that a step reads again.
 
     Args:
-        model: in its file's format.
-        placement: with the page cache that is left for the file.
-        load: what a step reads of the mapped file.
-        machine: whose drive is read.
-        constants: as they were watched.
+        model: model in the file's format.
+        placement: placement, with the page cache for the file.
+        load: load of the step from the mapped file.
+        machine: machine, for its cores and its drive.
+        constants: constants of rereading; the fitted ones by default.
     """
     experts_held = placement.weights[DISK][Group.ROUTED_EXPERTS] @ model.held[Group.ROUTED_EXPERTS]
     dense = load.weights - load.experts  # a head that is the token table among it
@@ -103,14 +104,14 @@ def reread(
 
 
 def renewal_rate(machine: Machine, constants: Rereading = WATCHED) -> Array:
-    """Pages of a full cache that all cores exchange for others [B/s].
+    """Rate at which all cores exchange pages of a full cache [B/s].
 
-    C R (A / 128 KiB)^g for C cores that read A ahead. A cold map shows what reading costs the
-    kernel, but nothing has to go for its pages, which with little read ahead costs more than the
-    drive does.
+    C R (A / 128 KiB)^g for C cores and a read-ahead of A. A cold map shows the kernel's cost of
+    reading, but evicts no page for it; with a small read-ahead, evicting takes longer than the
+    drive.
 
     Args:
-        machine: its cores, each with pages of its own to wait for, and its drive.
+        machine: machine, for its cores, which each wait for pages of their own, and its drive.
         constants: R and g.
     """
     usual = USUAL_READ_AHEAD.value
@@ -120,29 +121,29 @@ def renewal_rate(machine: Machine, constants: Rereading = WATCHED) -> Array:
 
 
 def missed_share(cached: Array, kept: Array = WATCHED.kept) -> Array:
-    """Share of a scan that is read again in each pass, when a part of it is in the page cache.
+    """Share of a scan that each pass reads again, with a part of it in the page cache.
 
-    m = (1 - kept) (1 - r^64). The kernel drops first what was not used for longest, and in a scan
-    that is what comes next: a cache that is a little smaller keeps next to nothing, but for pages
-    that came back soon after they were dropped, which Linux then keeps longer (mm/workingset.c).
+    m = (1 - kept) (1 - r^64). The kernel first evicts the pages that were unused for longest, which
+    a scan needs next. A slightly too small cache thus keeps almost nothing, except pages that were
+    read again soon after eviction, which Linux then keeps longer (mm/workingset.c).
 
     Args:
-        cached: r, the part of the scan that the cache could hold.
-        kept: what is kept so; nothing where no cache is.
+        cached: r, size of the cache over that of the scan.
+        kept: share that stays cached, at most r.
     """
     held = np.clip(np.asarray(cached, dtype=float), 0.0, 1.0)
     return np.asarray((1.0 - np.minimum(kept, held)) * (1.0 - held**CORNER))
 
 
 def read_beside(model: Model, machine: Machine, windows: Array = WATCHED.windows) -> Array:
-    """What the kernel reads beside the experts that are needed, over what is needed of them.
+    """Bytes that the kernel reads in addition to the needed experts, relative to these.
 
-    Around the ends of each piece that lies in one place, the kernel reads ahead.
+    The kernel reads ahead around the ends of each contiguous piece.
 
     Args:
-        model: whose experts lie in pieces.
-        machine: whose drive has a read-ahead.
-        windows: of that read-ahead for each piece.
+        model: model with experts; 0 for others.
+        machine: machine, for the read-ahead of its drive.
+        windows: read-ahead windows for each piece.
     """
     experts = model.architecture.experts
     if experts is None or machine.disk is None:

@@ -1,4 +1,4 @@
-"""Passes of llama.cpp over a placed model: in place for tokens, copied for long prompts."""
+"""Passes of llama.cpp over a placed model: weights read in place, or copied for long prompts."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -25,10 +25,10 @@ from advisor.runtimes.llama_cpp.paging import reread
 from advisor.units import FLOAT, Array
 
 READ_IN = ("none", "mlock", "dio")
-"""Load modes that read the file into buffers of their own; with a GPU these are page-locked."""
+"""Load modes that read the file into separate buffers; with a GPU these are page-locked."""
 COPY_TOKENS = 32
-"""Tokens in a micro-batch from which weights in RAM are copied to the GPU and computed there
-(`--op-offload`, ggml-cuda's minimum batch size)."""
+"""Smallest micro-batch for which weights in RAM are copied to the GPU and computed there
+(`--op-offload`, ggml-cuda's minimum batch size) [tokens]."""
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
@@ -44,14 +44,14 @@ def phases(
     *,
     copies_experts: bool,
 ) -> Phases:
-    """The same, by what happens to experts in RAM while a prompt is read.
+    """Schedules of prompt and token, with a choice for experts in RAM.
 
     Args:
-        model: the model.
-        placement: where it lies.
-        machine: where it runs.
-        work: what is asked.
-        copies_experts: they are copied to the GPU; else the processor computes them.
+        model: model that is run.
+        placement: location of its parts.
+        machine: machine that runs the model.
+        work: request.
+        copies_experts: a prompt's experts are copied to the GPU; else the processor computes them.
     """
     prompt, batches = micro_batches(work)
     return Phases(
@@ -96,16 +96,16 @@ def _pass(
 
 
 def _between_machines(model: Model, machine: Machine, step: ForwardPass) -> Iterable[Exchange]:
-    """Activations on their way through the machines and back to the first one (`--rpc`)."""
+    """Activations sent through all machines and back to the first one (`--rpc`)."""
     if machine.nodes > 1:
         moved = FLOAT * model.architecture.hidden * np.asarray(step.tokens, dtype=float)
         yield Exchange(way=ExchangePath.NETWORK, times=float(machine.nodes), moved=moved)
 
 
 def cache_apart(model: Model, placement: Placement) -> tuple[Placement, list[Placement]]:
-    """Layers with their cache beside them, and the cache in RAM of layers on the GPU (`-nkvo`).
+    """Placement with the cache beside its layers, and placements of a cache in RAM for GPU layers.
 
-    The CPU attends to what lies in RAM, in a prompt too: only weights are ever copied.
+    With `-nkvo` the CPU computes attention in RAM, for prompts too: only weights are ever copied.
     """
     off_gpu = 1.0 - last_layers(model, placement.gpu_layers)
     away = placement.kv[RAM] - off_gpu
@@ -116,8 +116,10 @@ def cache_apart(model: Model, placement: Placement) -> tuple[Placement, list[Pla
 
 
 def copies(placement: Placement) -> Transfer:
-    """How a prompt's weights cross the link: pages of a mapped file are not locked, buffers that
-    the file was read into are (src/llama-model-loader.cpp keeps a mapped file out of host buffers).
+    """Transfer of a prompt's weights over the link.
+
+    Pages of a mapped file are pageable; buffers with a copy of the file are page-locked
+    (src/llama-model-loader.cpp keeps a mapped file out of host buffers).
     """
     return Transfer.PINNED if placement.load_mode in READ_IN else Transfer.PAGEABLE
 
@@ -125,7 +127,7 @@ def copies(placement: Placement) -> Transfer:
 def _outside(
     model: Model, placement: Placement, machine: Machine, step: ForwardPass, copies_experts: bool
 ) -> tuple[Stage, ...]:
-    """Layers off the GPU: computed where they lie, or copied and computed on the first GPU."""
+    """Layers outside the GPUs: computed in place, or copied and computed on the first GPU."""
     load = step_load(model, placement, RAM, step)
     on_disk = placement.strategy is PlacementStrategy.NVME_OFFLOAD
     paged: tuple[Stage, ...] = ()
@@ -155,8 +157,10 @@ def _outside(
 
 
 def crossings(model: Model, placement: Placement, machine: Machine) -> Array:
-    """Hand-overs of activations in one pass: between GPUs, to the CPU's layers and back, and there
-    and back for each layer whose experts alone, or whose cache alone, lie in RAM.
+    """Number of hand-overs of activations in a pass.
+
+    Between GPUs; to the CPU's layers and back; and to the CPU and back for each GPU layer with only
+    its experts, or only its cache, in RAM.
     """
     if not machine.gpus:
         return 0.0
