@@ -61,18 +61,35 @@ def for_rent(question: Question) -> list[Gpu]:
     return [from_catalog.gpu(name) for name in names if not find_gpu(name).unified]
 
 
-def fastest(question: Question, machines: Sequence[Machine]) -> list[Speed | None]:
-    """The speed of each machine in its own best runtime and placement."""
-    found = [_fastest_in(question, runtime, machines) for runtime in question.runtimes]
+IN_MEMORY = (PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD)
+"""Placements that read nothing from the drive."""
+
+
+def fastest(
+    question: Question,
+    machines: Sequence[Machine],
+    strategies: Sequence[PlacementStrategy] = tuple(PlacementStrategy),
+) -> list[Speed | None]:
+    """The speed of each machine in its own best runtime and placement.
+
+    Args:
+        question: which model and runtimes.
+        machines: where.
+        strategies: placements that are tried, the fastest first.
+    """
+    found = [_fastest_in(question, runtime, machines, strategies) for runtime in question.runtimes]
     return [fastest_of(speeds) for speeds in zip(*found, strict=True)]
 
 
 def _fastest_in(
-    question: Question, runtime: Runtime, machines: Sequence[Machine]
+    question: Question,
+    runtime: Runtime,
+    machines: Sequence[Machine],
+    strategies: Sequence[PlacementStrategy],
 ) -> list[Speed | None]:
     """The speed of the first placement that fits each machine: the next are slower."""
     found: list[Speed | None] = [None] * len(machines)
-    for strategy in PlacementStrategy:
+    for strategy in strategies:
         rest = [index for index, speed in enumerate(found) if speed is None]
         if not rest or strategy not in runtime.strategies:
             continue

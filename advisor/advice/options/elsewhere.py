@@ -7,7 +7,7 @@ from functools import cache
 from advisor.advice.api_prices import ApiPriceRow, api_price_rows
 from advisor.advice.host_parts import desktop_parts
 from advisor.advice.machine_prices import MachineForSale, machines_for_sale
-from advisor.advice.options.cards import FEW, fastest
+from advisor.advice.options.cards import FEW, IN_MEMORY, fastest
 from advisor.advice.options.option import Option, OptionKind, Price
 from advisor.advice.options.prices import bought, rented
 from advisor.advice.options.question import Question
@@ -23,10 +23,15 @@ from advisor.units import GIB
 
 
 def machines(question: Question, kept: Option) -> list[Option]:
-    """Whole machines around a chip with shared memory, in the size that is priced."""
+    """Whole machines around a chip with shared memory, in the size that is priced.
+
+    Nobody buys one to read from its drive what is held in memory now.
+    """
     own = kept.name if question.ownership.owned else ""
     others = [(name, machine) for name, machine in whole_machines() if own != machine.name]
-    speeds = fastest(question, [machine for _, machine in others])
+    reads_drive = kept.speed is None or kept.speed.strategy is PlacementStrategy.NVME_OFFLOAD
+    strategies = tuple(PlacementStrategy) if reads_drive else IN_MEMORY
+    speeds = fastest(question, [machine for _, machine in others], strategies)
     return [
         _machine(question, kept, name, machine, speed, bought(name, 1, question.money))
         for (name, machine), speed in zip(others, speeds, strict=True)
