@@ -14,6 +14,8 @@ from advisor.advice.diagnosis.diagnose import Diagnosis, Explanation
 from advisor.advice.diagnosis.text import sentence
 from advisor.advice.first_token import first_token_within
 from advisor.advice.options.option import Option
+from advisor.advice.options.sureness import what_matters
+from advisor.advice.options.turning import in_question, what_changes
 from advisor.cost_model.assumptions import Assumption
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Tier
@@ -120,6 +122,7 @@ def advice_answer(advice: Advice, taken_as: str = "") -> Json:
         "verdict": advice.verdict,
         "runtime": advice.chosen.name if advice.chosen else None,
         "estimates": [estimate_answer(estimate, taken_as) for estimate in advice.estimates],
+        **_sensitivity(advice),
         "options": [option_answer(option) for option in advice.options],
         "upgrades": [
             {
@@ -148,6 +151,22 @@ def advice_answer(advice: Advice, taken_as: str = "") -> Json:
                 "gain": what_if.gain,
             }
             for what_if in advice.what_ifs
+        ],
+    }
+
+
+def _sensitivity(advice: Advice) -> Json:
+    """What the verdict turns on, and what it leaves more in a month at both ends of each input."""
+    option, money = in_question(advice.options), advice.question.money
+    if option is None:
+        return {"turns_on": None, "what_changes": None, "tornado": []}
+    kept = advice.options[0]
+    return {
+        "turns_on": option.name,
+        "what_changes": what_changes(option, kept, money) or None,
+        "tornado": [
+            {"input": bar.name, "low_usd": bar.low, "high_usd": bar.high}
+            for bar in what_matters(option, kept, money)
         ],
     }
 

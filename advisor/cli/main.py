@@ -18,6 +18,7 @@ from advisor.advice.diagnosis.diagnose import diagnose, measurable
 from advisor.advice.diagnosis.text import diagnosis_text
 from advisor.advice.options.option import Option
 from advisor.advice.options.table import split
+from advisor.advice.options.turning import in_question, what_changes
 from advisor.advice.verdict import aged
 from advisor.cli import (
     calibration,
@@ -209,7 +210,11 @@ def _advice_record(
 
 
 def _advice_text(args: argparse.Namespace, advice: Advice) -> str:
-    lines = [advice.title, "", advice.verdict, "", *map(estimate_line, advice.estimates), ""]
+    option, money = in_question(advice.options), advice.question.money
+    changes = what_changes(option, advice.options[0], money) if option else ""
+    words = f"{option.name}: {changes}" if option and changes else ""
+    lines = [advice.title, "", *filter(None, (advice.verdict, words)), ""]
+    lines += [*map(estimate_line, advice.estimates), ""]
     lines += [_option_line(option) for option in split(advice.options)[0]]
     lines += [
         "",

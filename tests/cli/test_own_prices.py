@@ -87,3 +87,8 @@ def test_a_typed_api_is_an_option_with_its_speed(capsys) -> None:
     assert mine["monthly_usd"] == pytest.approx(1217.5 * (51.2 + 102.4) / 1e6)
     assert mine["decode_tps"] == 80
     assert mine["pays"] in (True, False)
+    # what the verdict turns on is an option, and the widest bar of its tornado comes first
+    assert answer["turns_on"] in {one["name"] for one in answer["options"]}
+    assert answer["what_changes"].startswith(("It pays ", "It stops paying "))
+    swings = [abs(bar["high_usd"] - bar["low_usd"]) for bar in answer["tornado"]]
+    assert swings == sorted(swings, reverse=True)

@@ -9,6 +9,7 @@ import numpy as np
 from advisor.advice.offers import MoneyInputs
 from advisor.advice.options.option import Option, OptionKind
 from advisor.advice.options.sureness import gain, inputs
+from advisor.advice.options.table import choice
 from advisor.formatting import money as money_words
 from advisor.formatting import money_per_hour, number, tokens_per_second
 
@@ -110,6 +111,14 @@ def _price(option: Option, point: TurningPoint) -> str:
     if option.price.usd:
         return f"{money_words(option.price.usd * point.share)} for it"
     return f"{money_words(point.value)} a month for it"
+
+
+def in_question(options: Sequence[Option]) -> Option | None:
+    """The option that the verdict turns on: the one it names, else the one that would pay at the
+    fewest replies; None where nothing can be compared with what is kept.
+    """
+    option = choice(options) or nearest(options)
+    return None if option is None or option.gain is None else option
 
 
 def nearest(options: Sequence[Option]) -> Option | None:

@@ -7,8 +7,7 @@ import streamlit as st
 from advisor.advice.chances import TornadoBar
 from advisor.advice.options.option import Option
 from advisor.advice.options.sureness import inputs, what_matters
-from advisor.advice.options.table import choice
-from advisor.advice.options.turning import nearest, what_changes
+from advisor.advice.options.turning import in_question, what_changes
 from advisor.formatting import money, number, shown_currency
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.parts.markup import block, show
@@ -28,8 +27,8 @@ def what_changes_it(answer: AdviseAnswer) -> None:
     """For the option that the verdict names, else the one that would pay at the fewest replies."""
     advice, spent = answer.advice, answer.advice.question.money
     kept = advice.options[0]
-    option = choice(advice.options) or nearest(advice.options)
-    if option is None or option.gain is None:
+    option = in_question(advice.options)
+    if option is None:
         return
     st.markdown(f"**What the verdict depends on**: {option.name}")
     show(block("oa-soft", what_changes(option, kept, spent), "p"))
