@@ -1,4 +1,4 @@
-"""A process that answers line by line; one with a model loaded, as_json what to time."""
+"""Processes that answer line by line; among them an engine with a model, given jobs to time."""
 
 import json
 import math
