@@ -1,15 +1,15 @@
-"""Seconds of a serving engine's step on a GPU: vLLM, SGLang, TensorRT-LLM with CUDA graphs.
+"""Time of a serving engine's step on a GPU: vLLM, SGLang, TensorRT-LLM with CUDA graphs.
 
     t_step = t_dense + t_experts + t_attention + t_elementwise + fixed costs
 
-A matrix product reads its weights and multiplies, the longer of both with a soft corner:
+A matrix product takes the time of reading its weights or of computing, with a smooth maximum:
 
     t = ( (W / (r S))^3 + (F / (f C))^3 )^(1/3)
 
-W weight bytes read, F FLOPs with rows that fill up tiles, S memory bandwidth, C peak of the number
-type, r and f the shares of both that kernels reach. Fixed costs are kernels that start, whatever
-they read: a layer's matrix products, its experts, its attention, what is between them. Constants
-stand in data/generated/engine_kernels.csv; numbers may be arrays.
+W weight bytes read, F FLOPs with rows that fill whole tiles, S memory bandwidth, C peak of the
+number type, r and f the shares of both that kernels reach. Fixed costs are those of starting
+kernels: a layer's matrix products, its experts, its attention, and the operations between them. The
+constants are in data/generated/engine_kernels.csv; numbers may be arrays.
 """
 
 from dataclasses import dataclass
@@ -24,8 +24,8 @@ from advisor.machine.machine import Gpu
 from advisor.units import Array
 
 CORNER = 3.0
-"""How sharply a product turns from reading to computing; 1 would add both, more is sharper. Dense
-products of 16 bits on A100, H100, B200 and L40S turn at 2.9 to 3.2 (aiconfigurator 0.12.0)."""
+"""Exponent of the smooth maximum of reading and computing; 1 would add both. Dense 16-bit
+products on A100, H100, B200 and L40S have 2.9 to 3.2 (aiconfigurator 0.12.0)."""
 PEAKS = {
     "f16": ("fp16", "fp32"),
     "int4": ("fp16", "fp32"),
@@ -33,27 +33,29 @@ PEAKS = {
     "fp8": ("fp8", "fp16", "fp32"),
     "nvfp4": ("fp4", "fp8", "fp16", "fp32"),
 }
-"""Number types that matrices of a format are multiplied in, the first that a GPU has."""
+"""Number types for the matrix products of a format; the first one that the GPU has is used."""
 FAST_MEMORY = 2.5e12
-"""Bandwidth from which a Blackwell GPU is one with HBM; its GDDR7 cards reach 1.8e12 [B/s]."""
+"""Bandwidth above which a Blackwell GPU has HBM; its GDDR7 cards reach 1.8e12 [B/s]."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class EngineKernels(Kernels):
-    """How a serving engine computes a step, beside what the step's `Load` says.
+    """Properties of a serving engine's step that are not in its `Load`.
 
     Attributes:
-        prompt: prompts are read, else each sequence gets a token.
+        prompt: a step over prompts; else each sequence gets a token.
         dense: format of dense weights, a key of `PEAKS`.
         experts: format of routed experts.
-        head_bytes: of `Load.weights`, those of the output head [B].
-        head_flops: of `Load.flops`, those of the output head on every token [FLOP].
-        head_used: the same on the tokens whose successor is wanted [FLOP].
-        activations: the residual stream of all tokens, written once in each layer [B].
-        expert_activations: the same for each expert that a token uses [B].
-        expert_rows: work of one token in each expert that the step uses, by which tiles that are
-            partly empty are counted [FLOP].
-        attention_layers: layers with a cache.
+        head_bytes: part of `Load.weights` for the output head [B].
+        head_flops: part of `Load.flops` for the output head, on every token [FLOP].
+        head_used: work of the output head on the tokens that need it, the last of each sequence
+            [FLOP].
+        activations: residual stream of all tokens, written once in each layer [B].
+        expert_activations: residual stream of all tokens, once for each expert that a token uses
+            [B].
+        expert_rows: work of one token in each expert that the step uses, for counting partly empty
+            tiles [FLOP].
+        attention_layers: number of layers with a cache.
     """
 
     prompt: bool = False
@@ -69,9 +71,9 @@ class EngineKernels(Kernels):
 
 
 def generation(gpu: Gpu) -> str:
-    """Family whose kernels behave alike: Blackwell with HBM is another one than with GDDR7.
+    """Family of GPUs with the same constants: Blackwell with HBM differs from Blackwell with GDDR7.
 
-    Of GPUs that are asked for at once, each its own.
+    For several GPUs in one lookup, the families are joined by `STACKED`.
     """
     families = gpu.family.split(STACKED)
     rates = np.ravel(np.asarray(gpu.bandwidth.value, dtype=float))
@@ -88,7 +90,7 @@ def generation(gpu: Gpu) -> str:
 
 
 def engine_seconds(load: Load, gpu: Gpu, kernels: EngineKernels, constants: Constants) -> FlowTime:
-    """One step on one GPU [s]."""
+    """Time of one step on one GPU [s]."""
     release = constants.value("engine_release")
     moving = (
         dense_seconds(load, gpu, kernels, constants)
@@ -102,7 +104,7 @@ def engine_seconds(load: Load, gpu: Gpu, kernels: EngineKernels, constants: Cons
 
 
 def dense_seconds(load: Load, gpu: Gpu, kernels: EngineKernels, constants: Constants) -> Array:
-    """Products with dense weights, and with the output head in 16 bits [s]."""
+    """Time of products with dense weights, and with the output head in 16 bits [s]."""
     layers = product_seconds(
         load.weights - load.experts - kernels.head_bytes,
         load.flops - kernels.head_flops,
@@ -113,11 +115,11 @@ def dense_seconds(load: Load, gpu: Gpu, kernels: EngineKernels, constants: Const
 
 
 def expert_seconds(load: Load, gpu: Gpu, kernels: EngineKernels, constants: Constants) -> Array:
-    """Products with routed experts [s].
+    """Time of products with routed experts [s].
 
-    Each expert's tokens fill tiles of rows, of which on average a number stays empty:
-    F = F_tokens + empty F_row. Tokens are sorted by expert and added up again, which moves the
-    residual stream of each.
+    Each expert's tokens fill tiles of rows, of which an average number stays empty: F = F_tokens +
+    empty F_row. Tokens are sorted by expert and added up again, which moves the residual stream of
+    each.
     """
     name = f"experts_{kernels.experts}"
     empty = constants.value(f"{name}_empty_rows") * kernels.expert_rows
@@ -129,14 +131,14 @@ def expert_seconds(load: Load, gpu: Gpu, kernels: EngineKernels, constants: Cons
 def product_seconds(
     weights: Array, flops: Array, gpu: Gpu, kernel: str, constants: Constants
 ) -> Array:
-    """A matrix product: weights read or work done, whichever is longer, with a soft corner [s].
+    """Time of a matrix product: smooth maximum of reading its weights and computing [s].
 
     Args:
         weights: bytes read [B].
         flops: work [FLOP].
-        gpu: where.
+        gpu: GPU that computes.
         kernel: "dense_" or "experts_" and a format.
-        constants: shares of bandwidth and peak.
+        constants: constants of the cost model.
     """
     family, form = generation(gpu), kernel.partition("_")[2]
     reading = weights / (constants.value(f"{kernel}_read_share", family) * gpu.bandwidth.value)
@@ -146,12 +148,12 @@ def product_seconds(
 
 
 def peak_flops(gpu: Gpu, form: str) -> Array:
-    """Dense peak in the number type that a format is multiplied in on a GPU [FLOP/s]."""
+    """Dense peak of a GPU in the number type used for a format [FLOP/s]."""
     return first_peak(gpu, PEAKS[form])
 
 
 def attention_seconds(load: Load, gpu: Gpu, constants: Constants) -> Array:
-    """Attention: the cache is read and multiplied in 16 bits [s].
+    """Time of attention, with the cache read and multiplied in 16 bits [s].
 
     t = K / (r S) + F / (f C)
     """
@@ -162,16 +164,15 @@ def attention_seconds(load: Load, gpu: Gpu, constants: Constants) -> Array:
 
 
 def between_seconds(gpu: Gpu, kernels: EngineKernels, constants: Constants) -> Array:
-    """Norms, activation functions and conversions between products: memory they move [s]."""
+    """Time of norms, activation functions and conversions, by the bytes they move [s]."""
     moves = constants.value(f"moves_{kernels.dense}")
     return moves * kernels.activations / gpu.bandwidth.value
 
 
 def launch_seconds(load: Load, kernels: EngineKernels, constants: Constants) -> Array:
-    """Kernels that start, whatever they move [s].
+    """Time to start kernels, independent of their work [s].
 
-    layers tau + attention layers tau_a + expert layers tau_e + state layers tau_s
-        + sequences tau_q
+    layers tau + attention layers tau_a + expert layers tau_e + state layers tau_s + sequences tau_q
     """
     attention = "attention_prompt_layer" if kernels.prompt else "attention_layer"
     return (

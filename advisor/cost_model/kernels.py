@@ -1,8 +1,8 @@
-"""Seconds of frameworks that compute batches kernel by kernel: PyTorch and what is built on it.
+"""Time of frameworks that compute batches kernel by kernel: PyTorch and programs built on it.
 
-Kernels follow each other, so that reading and computing add where llama.cpp's single stream shows
-the longer of both: HF Transformers, DeepSpeed and TensorRT-LLM all grow linearly from batch 1 on
-(BLOOM-176B on 8 A100: 230, 254, 285, 348 ms a step at batch 1, 8, 16, 32;
+Kernels run one after another, so that the times of reading and computing add, where the single
+stream of llama.cpp takes the longer of both: HF Transformers, DeepSpeed and TensorRT-LLM all grow
+linearly from batch 1 on (BLOOM-176B on 8 A100: 230, 254, 285, 348 ms a step at batch 1, 8, 16, 32;
 https://github.com/huggingface/transformers-bloom-inference, 2022-09).
 """
 
@@ -17,13 +17,13 @@ from advisor.units import Array
 
 
 def kernel_seconds(load: Load, gpu: Gpu, kernels: Kernels, constants: Constants) -> FlowTime:
-    """One step on a GPU: moving and computing, and what its layers cost [s].
+    """Time of a step on a GPU: reading, computing, unpacking, and fixed costs of the layers [s].
 
     t = W / (share S) + K / (share_kv S) + F / (share C) + F_a / (share_a C) + F_e / (share_e C)
         + U (ops / P + bytes / S),   layers tau + expert layers tau_e + sequences tau_s
 
-    U values are unpacked by ordinary arithmetic, at P operations in 32 bits a second, or by one
-    elementwise kernel after another, each of which reads and writes all of them.
+    U values are unpacked by ordinary arithmetic, at P 32-bit operations per second, or by a series
+    of elementwise kernels, each of which reads and writes all of them.
     """
     family = gpu.family
     memory = gpu.bandwidth.value
@@ -47,7 +47,7 @@ def kernel_seconds(load: Load, gpu: Gpu, kernels: Kernels, constants: Constants)
 
 
 def peak_flops(gpu: Gpu, number: str) -> Array:
-    """Dense peak in a number type, or in the widest one below that the GPU computes in [FLOP/s].
+    """Dense peak in a number type, or in the widest one below it that the GPU has [FLOP/s].
 
     GPUs without 4-bit or 8-bit floats unpack weights of these types and multiply in 16 bits.
     """
@@ -56,18 +56,19 @@ def peak_flops(gpu: Gpu, number: str) -> Array:
 
 
 def host_kernel_seconds(load: Load, host: Host, constants: Constants) -> Array:
-    """The processor's cores compute experts in an engine of their own [s].
+    """Time of the processor's cores for experts, in an engine with its own kernels [s].
 
-    t = max( W / S , W / (cores r) ) + K / (share_a S): simple loops unpack so many bytes a core.
+    t = max( W / S , W / (cores r) ) + K / (share_a S), with r bytes per second and core of its
+    simple unpacking loops
     """
     slower = np.minimum(host.bandwidth.value, host.cores * constants.value("engine_core_rate"))
     return load.weights / slower + host_attention_seconds(load.kv, host, constants)
 
 
 def host_attention_seconds(cache: Array, host: Host, constants: Constants) -> Array:
-    """The processor attends to a cache of 16-bit floats in RAM, in a framework [s].
+    """Time of the processor for attention over a 16-bit cache in RAM, in a framework [s].
 
-    PyTorch turns each value into 32 bits before it multiplies, and so moves every byte of the
+    PyTorch converts each value to 32 bits before it multiplies, and so moves every byte of the
     cache about five times: read, written at twice the size, read again.
     """
     return cache / (host.bandwidth.value * constants.value("host_attention_share"))

@@ -1,7 +1,7 @@
-"""Times on many machines of what is placed for few: a runtime places by size alone.
+"""Estimates of many machines from the placements of a few: a runtime places by memory size alone.
 
-Some 40 sizes of memory stand for all GPUs. Where every byte lies, and what a step reads of it, is
-worked out for these; the times then for each GPU, by the same functions.
+Some 40 memory sizes represent all GPUs. Placement and schedule are computed once per size, the
+times then for each GPU by the same functions.
 """
 
 from copy import copy
@@ -20,18 +20,18 @@ from advisor.machine.machine import Machine
 
 Part = TypeVar("Part")
 PLAIN = frozenset({float, int, bool, str, type(None), frozenset})
-"""Types that hold nothing for each machine."""
+"""Types without a value per machine."""
 Index = npt.NDArray[np.int_]
 
 
 def on_machines(plan: Estimate, machine: Machine, index: Index, constants: Constants) -> Estimate:
-    """The estimate of more machines, placed as those of a plan.
+    """Estimate of many machines, with the placements and schedules of a plan.
 
     Args:
-        plan: of one machine for each size; not a refused one.
-        machine: all machines as one, each figure of shape (machines,).
-        index: for each machine its place in the plan, shape (..., machines).
-        constants: bound to the plan's case; the backends become those of the machines.
+        plan: estimate with one machine per memory size; not an impossible combination.
+        machine: all machines as one, with numbers of shape (machines,).
+        index: index into the plan for each machine, shape (..., machines).
+        constants: constants in the scope of the plan; the backends become those of the machines.
     """
     scope = replace(constants.scope, backend=of_machine(machine))
     size = np.size(plan.fits)
@@ -49,12 +49,12 @@ def on_machines(plan: Estimate, machine: Machine, index: Index, constants: Const
 
 
 def taken(part: Part, index: Index, size: int) -> Part:
-    """The same record with every array along a plan picked by an index.
+    """Copy of a record with every array along the plan indexed.
 
     Args:
         part: dataclasses, tuples and mappings of numbers.
-        index: shape (..., machines).
-        size: machines of the plan.
+        index: index into the plan, shape (..., machines).
+        size: number of machines in the plan.
     """
     if np.array_equal(index, np.arange(size)):
         return part

@@ -37,12 +37,12 @@ LAYERS, CROSSINGS, TOKEN, HIDDEN = "layers", "crossings", "token", "hidden"
 
 @dataclass(frozen=True, kw_only=True)
 class StepTime:
-    """Time of one run of a schedule and where it goes [s].
+    """Time of one run of a schedule, and its parts [s].
 
     Attributes:
-        total: what a clock would show.
-        parts: the same by route and fixed cost; they add up to `total`.
-        hidden: what ran beside a longer flow and cost nothing.
+        total: elapsed time.
+        parts: time by route and fixed cost; the sum is `total`.
+        hidden: time of flows that overlap with a longer one and add nothing to `total`.
     """
 
     total: Array
@@ -60,10 +60,10 @@ def rates(link: Link) -> Mapping[Transfer, Quantity]:
 
 
 def link_seconds(moved: Array, link: Link, transfer: Transfer, constants: Constants) -> Array:
-    """Host memory to a GPU [s].
+    """Time of a transfer from host memory to a GPU [s].
 
-    t = bytes / (share S) + bytes / host copy: a runtime that stages each tensor through its own
-    copy pays that besides.
+    t = bytes / (share S) + bytes / host copy; the second term is for runtimes that first copy each
+    tensor within RAM.
     """
     rate = rates(link)[transfer].value * constants.value("link_share")
     return moved / rate + moved / constants.value("host_copy")
@@ -72,19 +72,18 @@ def link_seconds(moved: Array, link: Link, transfer: Transfer, constants: Consta
 def page_fault_seconds(
     moved: Array, disk: Disk, constants: Constants, pieces: Array = 0.0, renewal: Array = 0.0
 ) -> Array:
-    """Pages of a mapped file, brought in as they are touched [s].
+    """Time to read pages of a mapped file at page faults [s].
 
-    t = bytes / S_map + renewal where a map was read cold; else bytes / S + bytes / fault rate, all
-    of the kernel's work for each page added to the drive's time. A map that is read faster than the
-    drive answers large requests owes that to reading ahead, which pieces apart from each other do
-    not share.
+    t = bytes / S_map + renewal where the rate of a cold map was measured; else bytes / S + bytes /
+    fault rate, the kernel's work for each page added to the drive's time. A map faster than large
+    reads of the drive owes this to read-ahead, which does not help scattered pieces.
 
     Args:
-        moved: all that is brought in [B].
-        disk: where it lies.
-        constants: of the kernel.
-        pieces: what of it does not follow what was read before [B].
-        renewal: time for which old pages make room [s].
+        moved: bytes read [B].
+        disk: drive with the file.
+        constants: constants of the cost model.
+        pieces: part of these bytes that is scattered over the file [B].
+        renewal: time to evict old pages [s].
     """
     if disk.mapped is not None:
         apart = np.minimum(disk.mapped.value, disk.sequential.value)
@@ -93,7 +92,7 @@ def page_fault_seconds(
 
 
 def disk_seconds(moved: Array, disk: Disk, constants: Constants) -> Array:
-    """Large reads of a runtime's own offload files [s]."""
+    """Time of large reads from a runtime's own offload files [s]."""
     return moved / (disk.sequential.value * constants.value("disk_share"))
 
 
@@ -101,7 +100,7 @@ def flow_seconds(flow: Flow, machine: Machine, constants: Constants) -> FlowTime
     """Time of one flow on a machine [s].
 
     Raises:
-        InputError: a route over the drive on a machine whose drive is not known.
+        InputError: a route over the drive, on a machine with an unknown drive.
     """
     if flow.load is not None or flow.route is Route.IN_PLACE:
         return _computed(flow, machine, constants)
@@ -132,7 +131,7 @@ def _computed(flow: Flow, machine: Machine, constants: Constants) -> FlowTime:
 
 
 def _onward(flow: Flow, machine: Machine, constants: Constants) -> Array:
-    """From RAM to the GPU [s]; nothing for what goes no further, and for a CPU's own pages."""
+    """Time from RAM to the GPU; 0 for bytes that stay in RAM and for pages of the CPU [s]."""
     if flow.transfer is None or flow.route is Route.PAGED:
         return 0.0
     link = machine.gpus[flow.device].link
@@ -140,7 +139,7 @@ def _onward(flow: Flow, machine: Machine, constants: Constants) -> Array:
 
 
 def stage_seconds(stage: Stage, machine: Machine, constants: Constants) -> StepTime:
-    """Time of flows side by side: the longest, or what shared RAM needs for all of them [s]."""
+    """Time of parallel flows: the longest, or that of the RAM they share [s]."""
     times = [flow_seconds(flow, machine, constants) for flow in stage.flows]
     if len(times) == 1:
         alone = {stage.flows[0].route: times[0].moving, LAYERS: times[0].layers}
@@ -159,7 +158,7 @@ def stage_seconds(stage: Stage, machine: Machine, constants: Constants) -> StepT
 
 
 def ram_bytes(stage: Stage) -> Array:
-    """What the flows of a stage together take from RAM, where several do; else 0 [B]."""
+    """Bytes that the flows of a stage read from RAM, where several do; else 0 [B]."""
     takes: list[Array] = []
     for flow in stage.flows:
         if flow.route is Route.IN_PLACE and flow.load is not None:
@@ -171,11 +170,11 @@ def ram_bytes(stage: Stage) -> Array:
 
 
 def exchange_seconds(exchange: Exchange, machine: Machine, constants: Constants) -> Array:
-    """GPUs send activations to each other [s].
+    """Time of exchanges between GPUs [s].
 
-    t = times (latency + bytes / (share S)). An all-reduce of one vector costs its latency alone,
-    whatever the link can move, and more the more GPUs take part; long prompts fill it. Cards
-    without a link of their own go through the host's memory, whose link all but one share.
+    t = times (latency + bytes / (share S)). A small all-reduce takes its latency only, at any link
+    rate, and longer with more GPUs; long prompts use the link fully. Cards without a direct link
+    exchange through the host's memory, which is slower with each GPU beyond the second.
     """
     if exchange.way is ExchangePath.NETWORK:
         rate = machine.network.value if machine.network else np.inf
@@ -193,7 +192,7 @@ def exchange_seconds(exchange: Exchange, machine: Machine, constants: Constants)
 
 
 def schedule_seconds(schedule: Schedule, machine: Machine, constants: Constants) -> StepTime:
-    """Time of a whole phase: stages, crossings and the cost of a step, times its repeats [s]."""
+    """Time of a phase: stages, crossings and the fixed cost of a step, times its repeats [s]."""
     between: Array = sum(
         (exchange_seconds(exchange, machine, constants) for exchange in schedule.exchanges),
         start=np.zeros(()),
@@ -215,10 +214,10 @@ def schedule_seconds(schedule: Schedule, machine: Machine, constants: Constants)
 
 
 def passes(repeats: Array, workers: Array, share: Array) -> Array:
-    """Runs of all stages that repeats take when workers holding them in turn overlap.
+    """Number of sequential runs of all stages, with repeats overlapping on several workers.
 
-    (repeats + g - 1) / g with g = 1 + share (workers - 1): the first repeat goes through all, then
-    one follows after another; a share of 1 would be a perfect pipeline, 0 none.
+    (repeats + g - 1) / g with g = 1 + share (workers - 1): the first repeat goes through all
+    workers, later ones follow; a share of 1 is a perfect pipeline, 0 none.
     """
     together = 1.0 + share * (np.asarray(workers) - 1.0)
     return (repeats + together - 1.0) / together
