@@ -38,6 +38,7 @@ class Speeds:
         high: its upper end [tokens/s].
         first_token: until the first token comes [s].
         load: to read the file from the drive; not a number where its speed is not known [s].
+        waiting: users who do not fit beside those who are answered; not a number as `decode`.
     """
 
     strategy: PlacementStrategy
@@ -49,6 +50,7 @@ class Speeds:
     high: Floats
     first_token: Floats
     load: Floats
+    waiting: Floats
 
     def at(self, machine: int, context: int | None = None) -> Speed | None:
         """One of them; None where the model does not run or does not fit.
@@ -191,7 +193,7 @@ class Fleet:
         )
 
 
-_COLUMNS = ("decode", "low", "high", "first_token", "load")
+_COLUMNS = ("decode", "low", "high", "first_token", "load", "waiting")
 
 
 def _numbered(keys: Iterable[Hashable]) -> Index:
@@ -276,6 +278,7 @@ def _fill(found: Speeds, members: Index, mask: Mask, part: Estimate) -> None:
         "high": part.decode.high,
         "first_token": part.first_token.value,
         "load": np.nan if part.load is None else part.load,
+        "waiting": part.waiting,
     }
     for name, values in columns.items():
         column = getattr(found, name)

@@ -92,6 +92,7 @@ def hit_answer(hit: Hit, taken_as: str = "") -> Json:
         "placement": hit.speed.strategy.value,
         "machine": hit.machine,
         "count": hit.count,
+        "machines": hit.machines,
         "context": hit.context,
         "users": hit.users,
         "kv_type": hit.kv_type,
@@ -151,7 +152,7 @@ def runnable_answer(one: Runnable, machine: str, count: int, args: argparse.Name
 
 
 def _machine_text(found: Findings) -> str:
-    best = best_of_each(found.hits)
+    best = sorted(best_of_each(found.hits), key=lambda hit: (not hit.may_win, hit.monthly or 0.0))
     if not best:
         return "Nothing reaches this target; lower the speed or raise the budget."
     lines = [_machine_line(hit) for hit in best[:TEXT_LINES]]
@@ -160,13 +161,12 @@ def _machine_text(found: Findings) -> str:
 
 
 def _machine_line(hit: Hit) -> str:
-    name = f"{hit.count}x {hit.machine}" if hit.count > 1 else hit.machine
     cost = "no price on record"
     if hit.monthly is not None:
         old = f", price of {hit.price_date}" if hit.stale else ""
         cost = f"{money(hit.monthly)} a month, {money(hit.upfront or 0.0)} at once{old}"
     return (
-        f"{name:<30} {hit.offer:<7} {hit.runtime:<10} {hit.speed.format:<7} "
+        f"{hit.title:<30} {hit.offer:<7} {hit.runtime:<10} {hit.speed.format:<7} "
         f"{hit.speed.strategy.value:<13} {tokens_per_second(hit.speed.decode):>16} "
         f"({range_of(hit.speed.low, hit.speed.high)})  {cost}"
     )

@@ -54,6 +54,7 @@ class Combinations:
         high: upper end of its range [tokens/s].
         first_token: until the first token comes [s].
         load: to read the file from the drive; not a number where not known [s].
+        machines: alike, that answer all users at the same time.
         tried: combinations that were answered for these.
     """
 
@@ -68,6 +69,7 @@ class Combinations:
     high: Floats
     first_token: Floats
     load: Floats
+    machines: Floats
     tried: int
 
     def at(self, rows: Places | npt.NDArray[np.bool_]) -> "Combinations":
@@ -130,7 +132,7 @@ def joined(parts: Sequence[Combinations], tried: int) -> Combinations:
 def _of_case(fleet: Fleet, case: Case) -> Iterator[Combinations]:
     how = runtime(case.runtime)
     contexts = np.atleast_1d(np.asarray(case.work.context, dtype=float))
-    work = replace(case.work, context=contexts)
+    work, users = replace(case.work, context=contexts), float(case.work.users)
     placed = np.zeros((len(contexts), len(fleet.machines)), dtype=bool)
     for at, strategy in enumerate(STRATEGIES):
         if strategy not in how.strategies or placed.all():
@@ -153,5 +155,6 @@ def _of_case(fleet: Fleet, case: Case) -> Iterator[Combinations]:
             high=speeds.high[fast],
             first_token=speeds.first_token[fast],
             load=speeds.load[fast],
+            machines=np.ceil(users / (users - speeds.waiting[fast])),
             tried=0,
         )

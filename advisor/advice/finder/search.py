@@ -87,8 +87,9 @@ def _priced(
     for rented in (False, True):
         ways = {offer.candidate: offer for offer in every if offer.rented is rented}
         chosen = rows.at(np.isin(rows.candidate, list(ways)))
-        upfront = np.array([ways[at].upfront for at in chosen.candidate.tolist()])
-        monthly = _monthly(costs, chosen, ways, upfront, rented=rented)
+        each = np.array([ways[at].upfront for at in chosen.candidate.tolist()])
+        upfront = each * chosen.machines
+        monthly = _monthly(costs, chosen, ways, each, rented=rented) * chosen.machines
         kept = _within(upfront, target.max_usd) & _within(monthly, target.max_usd_per_month)
         for row in _largest_cache(chosen, np.flatnonzero(kept)).tolist():
             offer = ways[int(chosen.candidate[row])]
@@ -143,6 +144,7 @@ def _hit(
         ram_gib=float(candidate.machine.host.memory.value) / GIB,
         context=float(rows.context[row]),
         users=float(question.work.users),
+        machines=int(rows.machines[row]),
         kv_type=CACHES[rows.cache[row]],
         speed=Speed(
             strategy=STRATEGIES[rows.strategy[row]],
@@ -155,7 +157,7 @@ def _hit(
             load=None if np.isnan(load) else load,
         ),
         offer=offer.kind,
-        upfront=None if np.isnan(offer.upfront) else offer.upfront,
+        upfront=None if np.isnan(offer.upfront) else offer.upfront * int(rows.machines[row]),
         monthly=None if np.isnan(monthly) else monthly,
         price_date=price.date,
         dated=bool(price.date) or price.typed,

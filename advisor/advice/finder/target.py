@@ -40,7 +40,8 @@ class Hit:
         gpu: name of its GPUs.
         ram_gib: main memory, which the GPU of a whole machine shares [GiB].
         context: cache for each user [tokens].
-        users: served together.
+        users: served together, by all machines.
+        machines: alike, of which each answers its part of the users.
         kv_type: format of the cache.
         speed: placement, format, tokens/s and first token.
         offer: bought or rented.
@@ -68,6 +69,7 @@ class Hit:
     price_date: str = ""
     dated: bool = False
     stale: bool = False
+    machines: int = 1
 
     @property
     def may_win(self) -> bool:
@@ -75,6 +77,11 @@ class Hit:
         return self.monthly is not None and self.dated
 
     @property
-    def title(self) -> str:
+    def cards(self) -> str:
         """The machine with the number of its GPUs."""
         return f"{self.count}x {self.machine}" if self.count > 1 else self.machine
+
+    @property
+    def title(self) -> str:
+        """The same with the number of machines, where it takes several."""
+        return f"{self.machines} machines, {self.cards}" if self.machines > 1 else self.cards

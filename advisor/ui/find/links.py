@@ -42,7 +42,7 @@ def _on_machine(choices: Choices, hit: Hit, host: Machine) -> Choices:
     if hit.whole:
         return replace(choices, machine=ANOTHER, gpu=hit.gpu, gpus=1, pool=hit.ram_gib)
     if choices.machine == THIS:
-        return replace(choices, mygpu=hit.title)
+        return replace(choices, mygpu=hit.cards)
     if choices.machine == ANOTHER:
         return replace(choices, gpu=hit.machine, gpus=hit.count, gpu2=None, bridge=None)
     return replace(choices, **_parts(host), gpu=hit.machine, gpus=hit.count)
