@@ -1,9 +1,9 @@
 """Uncertainty of a predicted time: its 80 % interval.
 
-Two machines of one name differ by driver, build, power limit, cooling and other load, which no
-datasheet tells; what that comes to is fitted to sources that no prediction knew (`python -m
-advisor.evidence.fitting`). A range is wider the less is known of runs like it, and leans to the
-side on which errors lie.
+Machines of the same name differ by driver, build, power limit, cooling and other load, which no
+datasheet states. The width of the range is fitted to sources that were left out of the prediction
+(`python -m advisor.evidence.fitting`). A range is wider for runs with less evidence, and skewed to
+the side on which most errors are.
 """
 
 from collections.abc import Mapping
@@ -22,22 +22,29 @@ from advisor.units import Array
 IN_DECODE, IN_PROMPT = "spread", "spread_prompt"
 """Constants with the half widths of a token's time and of a prompt's, by part of the time."""
 BY_TRAIT = {IN_DECODE: "spread_by", IN_PROMPT: "spread_prompt_by"}
-"""Factors on the half width, by what a run is like."""
+"""Constants with the factors on the half width, by trait of a run."""
 LEAN = {IN_DECODE: "lean", IN_PROMPT: "lean_prompt"}
-"""How far each leans to the slow side, as a part of the half width: 0 is even, 1 all of it; below 0
-it leans to the fast side."""
+"""Constants with the skew of each range to the slow side, as a share of the half width: 0 is
+symmetric, 1 entirely slow; negative values are skewed to the fast side."""
 EXPERTS, DEEP, SPLIT, THIN, SEVERAL, TOGETHER, UNKNOWN = (
     "experts", "deep", "split", "thin", "several", "together", "unknown backend",
 )  # fmt: skip
-"""What a run may be like: a model with routed experts, deep context, divided between processors, a
-GPU of a family that few measured, several GPUs, several users, a backend that nobody states."""
+"""Traits of a run: a model with routed experts, a deep context, layers divided between processors,
+a
+GPU family with few sources, several GPUs, several users, an unknown backend."""
 TRAITS = (EXPERTS, DEEP, SPLIT, THIN, SEVERAL, TOGETHER, UNKNOWN)
 OF_GPUS = (EXPERTS, DEEP, THIN, SEVERAL, UNKNOWN)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Range:
-    """Value with its 80 % interval."""
+    """Value with its 80 % interval.
+
+    Attributes:
+        value: predicted value.
+        low: lower end.
+        high: upper end.
+    """
 
     value: Array
     low: Array
@@ -46,33 +53,34 @@ class Range:
 
 @dataclass(frozen=True, kw_only=True)
 class Margins:
-    """How far a speed may lie from what is predicted, as logarithms of factors.
+    """Distances from a predicted speed to the ends of its range, as logarithms of factors.
 
     Attributes:
-        below: on the slow side.
-        above: on the fast side.
+        below: distance on the slow side.
+        above: distance on the fast side.
     """
 
     below: Array
     above: Array
 
     def around(self, rate: Array) -> Range:
-        """The range of a speed."""
+        """Range around a predicted speed."""
         return Range(value=rate, low=rate * np.exp(-self.below), high=rate * np.exp(self.above))
 
     def wider(self, by: Array) -> "Margins":
-        """Both with something else that may be off, which adds in squares."""
+        """Margins with an additional, independent uncertainty; squares add."""
         return Margins(below=np.hypot(self.below, by), above=np.hypot(self.above, by))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Circumstances:
-    """What a range is wider by.
+    """Properties of a run that widen its range.
 
     Attributes:
         on_gpu: GPUs take part, so that the fixed costs are theirs.
-        traits: how far each of `TRAITS` holds, 0 to 1; absent is 0. `SPLIT` follows from the time.
-        unmeasured: parts of the time, 1 where nobody measured the figure behind it, else 0.
+        traits: degree of each of `TRAITS`, 0 to 1; 0 for a missing one. `SPLIT` follows from the
+            time.
+        unmeasured: 1 for each part of the time whose rate was not measured on the machine, else 0.
     """
 
     on_gpu: bool
@@ -83,14 +91,14 @@ class Circumstances:
 def circumstances(
     machine: Machine, constants: Constants, *, experts: bool, depth: Array, users: Array
 ) -> Circumstances:
-    """What the range of a run is wider by.
+    """Properties of a run that widen its range.
 
     Args:
-        machine: where.
-        constants: bound to the case.
+        machine: machine that runs the model.
+        constants: constants in the scope of the estimate.
         experts: the model has routed experts.
-        depth: of the cache [tokens].
-        users: served together.
+        depth: length of the cache [tokens].
+        users: users decoded together.
     """
     gpu = bool(machine.gpus)
     unknown = gpu and constants.scope.backend == backends.UNKNOWN
@@ -109,19 +117,19 @@ def circumstances(
 
 
 SHALLOW, DEEPER = 1000.0, 3000.0
-"""Tokens up to which a context counts as none, and how many more make it deep."""
+"""Longest context with a depth of 0, and the further tokens up to a depth of 1 [tokens]."""
 ENOUGH = 2
-"""Sources with a GPU of a family from which its constants are known as well as those of others."""
+"""Number of sources from which a GPU family's constants are as certain as other families'."""
 BEHIND = (Route.IN_PLACE, Route.STREAMED, Route.PAGED, Route.STAGED)
-"""Parts of the time that rest on a rate which machines differ by."""
+"""Parts of the time that depend on a rate of the individual machine."""
 FIXED = (LAYERS, TOKEN, CROSSINGS)
-"""Fixed costs: of the GPU where one takes part, else of the processor."""
+"""Fixed costs: of the GPU where there is one, else of the processor."""
 ON_GPU = (Route.RESIDENT, Route.STREAMED, *FIXED)
-"""Parts of the time that a GPU, its link and its runtime decide."""
+"""Parts of the time that depend on a GPU, its link and its runtime."""
 
 
 def depth_reached(depth: Array) -> Array:
-    """How far a context counts as deep, 0 to 1."""
+    """Degree to which a context is deep, 0 to 1."""
     return np.clip((np.asarray(depth, dtype=float) - SHALLOW) / DEEPER, 0.0, 1.0)
 
 
@@ -133,15 +141,15 @@ def _few_sources(machine: Machine, constants: Constants) -> Array:
 def margins(
     time: StepTime, circumstances: Circumstances, constants: Constants, constant: str
 ) -> Margins:
-    """How far the speed of a time may be off.
+    """Distances from the speed of a predicted time to the ends of its range.
 
     below = w (1 + lean), above = w (1 - lean), with w = `half_width` and the lean of each part of
-    the time by its share
+    the time, weighted by its share
 
     Args:
-        time: of a step or a prompt, by part.
-        circumstances: of the run.
-        constants: bound to the case.
+        time: time of a step or a prompt, by part.
+        circumstances: properties of the run.
+        constants: constants in the scope of the estimate.
         constant: `IN_DECODE` or `IN_PROMPT`.
     """
     half = half_width(time, circumstances, constants, constant)
@@ -158,9 +166,9 @@ def half_width(
 
     w = sum over parts of share hypot(w_part, u_part) times f_trait^trait
 
-    Parts are taken to err together, so their spreads add by share of time; u counts in a token's
-    time where nobody measured the figure behind the part. Traits of `OF_GPUS` count by the GPUs'
-    share of the time.
+    The errors of all parts are assumed to be correlated, so their spreads add by share of time; u
+    is added in a token's time for parts whose rate was not measured. Traits of `OF_GPUS` count by
+    the GPUs' share of the time.
     """
     total: Array = 0.0
     for name, share in _shares(time, circumstances):
@@ -177,7 +185,7 @@ def half_width(
 
 
 def on_gpu(time: StepTime, circumstances: Circumstances) -> Array:
-    """Share of a time that GPUs and their link take."""
+    """Share of a time for GPUs and their link."""
     return sum(
         (share for name, share in _shares(time, circumstances) if name in ON_GPU),
         start=np.zeros(()),
@@ -185,12 +193,12 @@ def on_gpu(time: StepTime, circumstances: Circumstances) -> Array:
 
 
 def divided(share: Array) -> Array:
-    """How far a run is divided between processors: 1 where each takes half of the time."""
+    """Degree to which a run is divided between processors: 1 where each takes half of the time."""
     return np.asarray(4.0 * np.asarray(share) * (1.0 - np.asarray(share)))
 
 
 def _shares(time: StepTime, circumstances: Circumstances) -> list[tuple[str, Array]]:
-    """Parts of a time with their shares; fixed costs without a GPU are the processor's."""
+    """Parts of a time with their shares; without a GPU, fixed costs count for the processor."""
     processors = () if circumstances.on_gpu else FIXED
     return [
         (str(Route.IN_PLACE if name in processors else name), seconds / time.total)
@@ -199,7 +207,7 @@ def _shares(time: StepTime, circumstances: Circumstances) -> list[tuple[str, Arr
 
 
 def _known(part: str, machine: Machine) -> bool:
-    """The figure behind a part of the time was measured or given on this machine."""
+    """Whether the rate behind a part of the time was measured or given on this machine."""
     figure: Quantity | None = None
     if part == Route.IN_PLACE:
         figure = machine.host.bandwidth
