@@ -24,24 +24,24 @@ RUNTIMES = (
     LLAMA_CPP, OLLAMA, LM_STUDIO, IK_LLAMA_CPP, KTRANSFORMERS, VLLM, SGLANG, TENSORRT_LLM,
     ACCELERATE, DEEPSPEED, FLEXGEN,
 )  # fmt: skip
-"""In the order pages and tables show them."""
+"""Runtimes of a comparison, in the order of pages and tables."""
 VALUED = (LLAMA_CPP, VLLM, SGLANG)
-"""Those of which every machine is valued in its fastest. Others in common use are not faster:
-Ollama and LM Studio run llama.cpp with less of a choice, Accelerate streams what does not fit."""
+"""Runtimes for the value of a machine, which is that of the fastest. Others in common use are not
+faster: Ollama and LM Studio run llama.cpp with fewer options, Accelerate streams the rest."""
 ASIDE = (LLAMA_CPP_TENSOR, MLX, EXLLAMAV3, LLAMAFILE)
-"""Further ways and engines, which are said beside them and can be asked for by name."""
+"""Further modes and engines, mentioned beside the others and available by name."""
 
 
 def beside(machine: Machine) -> tuple[Runtime, ...]:
-    """Engines that are compared besides, where a machine is what they are made for."""
+    """Further engines for a comparison on a machine that they are made for."""
     return (MLX,) if mlx.runs_on(machine) else ()
 
 
 def runtime(name: str) -> Runtime:
-    """The runtime of a name, compared without case.
+    """Runtime by name or key, ignoring case.
 
     Raises:
-        UnknownName: with close names.
+        UnknownName: an unknown name; the message has similar names.
     """
     folded = name.strip().casefold()
     for known in (*RUNTIMES, *ASIDE):
