@@ -1,4 +1,4 @@
-"""The files for containers name what exists: settings, paths, health checks, one cookie."""
+"""The files for containers name existing settings, paths and health checks, and one cookie."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Documents that describe the code name what there is, and the floors that are held."""
+"""Documents that describe the code name existing things, and the floors of the imports."""
 
 import re
 import tomllib

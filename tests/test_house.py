@@ -1,4 +1,4 @@
-"""The house stands: who may draw, and what a command line need not load."""
+"""The architecture: libraries allowed in each room, and imports of a command line."""
 
 import ast
 import json

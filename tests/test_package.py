@@ -1,4 +1,4 @@
-"""The package that is built: what it needs, what it holds, and that it answers on its own."""
+"""The built package: its requirements, its files, and that it works on its own."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Where the program keeps what it must remember."""
+"""Folders of the program's files and of the user's data."""
 
 import os
 import subprocess

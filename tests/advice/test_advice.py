@@ -1,4 +1,4 @@
-"""The answer: what it claims is so, for every kind of situation a person may be in."""
+"""The advice: its statements hold, in every kind of situation."""
 
 from dataclasses import replace
 from functools import cache

@@ -1,4 +1,4 @@
-"""What each option costs, worked by hand, and what holds for all of them over the catalogue."""
+"""Cost of each option, worked by hand, and properties of all options over the catalogue."""
 
 from dataclasses import replace
 from datetime import date

@@ -1,4 +1,4 @@
-"""Prices fetched again, by recorded answers: what is taken of them, and what happens without."""
+"""Prices fetched again, from recorded answers, and failures to fetch them."""
 
 import time
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What is said beside a command."""
+"""Remarks beside a command."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Lines behind the charts: every point is what a single estimate would say there."""
+"""Lines of the charts: every point equals a single estimate."""
 
 from functools import cache
 

@@ -1,4 +1,4 @@
-"""What changes a verdict: at each turning point the option costs as much as what is kept."""
+"""Turning points of a verdict: there the option costs as much as the present machine."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""An error that nobody foresaw, in a real browser: named, inputs kept, over once its cause is."""
+"""An unforeseen error in a real browser: named, with inputs kept, gone with its cause."""
 
 import os
 import re

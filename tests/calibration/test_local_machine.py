@@ -1,4 +1,4 @@
-"""What the system, its drivers and its probes show of this machine, and what is typed over."""
+"""This machine from its system, drivers and probes, with typed values on top."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What is kept about this machine, and when it is no longer believed."""
+"""The store of this machine's measurements, and when they are stale."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""A GPU with what was measured on it: what replaces what, and what only lowers it."""
+"""A GPU with measured rates: replaced values, and values that are only lowered."""
 
 from dataclasses import fields, replace
 

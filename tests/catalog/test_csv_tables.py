@@ -1,4 +1,4 @@
-"""Rows of a CSV file as typed records, and what is said where one cannot be."""
+"""Rows of a CSV file as typed records, and errors for invalid rows."""
 
 from dataclasses import dataclass
 from pathlib import Path

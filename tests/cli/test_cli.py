@@ -1,4 +1,4 @@
-"""Every command: what it prints, the JSON that others rely on, and how it refuses."""
+"""Every command: its output, its JSON for other programs, its refusals."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""`machine NAME`, and `--machine NAME` of what people own."""
+"""`machine NAME`, and `--machine NAME` for whole machines."""
 
 import json
 

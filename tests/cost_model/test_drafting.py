@@ -1,4 +1,4 @@
-"""Drafted tokens: how many a step yields, and what it costs to draft and to check them."""
+"""Drafting: tokens per step, and the cost of drafting and verifying them."""
 
 import csv
 

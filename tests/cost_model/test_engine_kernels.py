@@ -1,4 +1,4 @@
-"""Serving engines' kernels: arithmetic by hand, and what more bytes or a better card may do."""
+"""Kernels of serving engines: arithmetic by hand, effects of more bytes and better cards."""
 
 from itertools import pairwise
 

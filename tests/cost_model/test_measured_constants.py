@@ -1,4 +1,4 @@
-"""What llama.cpp was timed at, in place of what was fitted: samples come out as they were timed."""
+"""Measured constants of llama.cpp in place of fitted ones: samples take their timed seconds."""
 
 from dataclasses import fields, replace
 

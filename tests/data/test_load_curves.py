@@ -1,4 +1,4 @@
-"""Load curves that others published, beside what the simulation says; nothing is fitted to them."""
+"""Published load curves beside the simulation; nothing is fitted to them."""
 
 import csv
 from collections.abc import Mapping

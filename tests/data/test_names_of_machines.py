@@ -1,4 +1,4 @@
-"""Machines, generations and models of processors: each with the page that says so."""
+"""Machines, generations and models of processors: each with its source."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""data/prices/prices.csv: whose price, of which day, for which GPU; nothing a market never saw."""
+"""data/prices/prices.csv: source, date and GPU of each price, and plausible amounts."""
 
 import pytest
 from provenance import is_past, is_public

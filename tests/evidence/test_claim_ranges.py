@@ -1,4 +1,4 @@
-"""A figure beside the range claimed: when it holds, what a ratio's range is, the words."""
+"""A figure beside the claimed range: the comparison, ranges of ratios, the words."""
 
 import numpy as np
 import pytest

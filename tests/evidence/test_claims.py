@@ -1,4 +1,4 @@
-"""Verdicts on claims follow from the figures, and so does what it would take."""
+"""Verdicts on claims, and the changes that would make them hold, follow from the figures."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The shipped constants are what the command writes, and the solver finds what it should."""
+"""The shipped constants equal the command's output, and the solver finds known solutions."""
 
 import os
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Rows of a measurement file: each gets an answer or a reason, and what it states is used."""
+"""Rows of a measurement file: each gets an answer or a reason, and its stated values are used."""
 
 import csv
 import math

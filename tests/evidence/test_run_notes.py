@@ -1,4 +1,4 @@
-"""What rows of llama.cpp say in their notes: lengths, cache, backend, build."""
+"""Facts from the notes of llama.cpp rows: lengths, cache, backend, build."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Rows of papers: what they leave open is what memory, words and tables say."""
+"""Rows of papers: missing settings follow from memory, wording and tables."""
 
 from statistics import median
 

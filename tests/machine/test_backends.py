@@ -1,4 +1,4 @@
-"""Backends and threads, from what a person states to the range, the command and the what-ifs."""
+"""Stated backends and threads, in the range, the command and the what-ifs."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Processors by the strings of their systems and by what people call them."""
+"""Processors by the names that systems and people use."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""From what a person said to figures that all have their origin."""
+"""Machines from typed parts: every figure has its origin."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Machines by the names of what people own and rent."""
+"""Machines by the names of owned and rented products."""
 
 from hardware_names import sample
 

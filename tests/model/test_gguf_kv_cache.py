@@ -1,4 +1,4 @@
-"""What the layers of GGUF models keep, worked by hand from the models' published sizes."""
+"""Cache of the layers of GGUF models, worked by hand from the models' published sizes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

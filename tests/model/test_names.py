@@ -1,4 +1,4 @@
-"""What names say: the tokens of the ways in which people write the same model."""
+"""Names of models: tokens of the spellings that people use."""
 
 import pytest
 

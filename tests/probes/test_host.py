@@ -1,4 +1,4 @@
-"""What the host probe reads from /proc and /sys, on trees written by hand."""
+"""The host probe's reading of /proc and /sys, on trees written by hand."""
 
 from pathlib import Path
 

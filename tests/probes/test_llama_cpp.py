@@ -1,4 +1,4 @@
-"""The engine probe: what it concludes from times, what it leaves behind, and how it fails.
+"""The engine probe: costs from times, files it leaves, failures.
 
 The engine of most tests is a stub that takes exactly as long as a formula says, so that the probe
 must find the formula's numbers again. No clock is judged.

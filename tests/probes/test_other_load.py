@@ -1,4 +1,4 @@
-"""How much other programs took: arithmetic on what the system counts."""
+"""Processor time of other programs: arithmetic on the system's counters."""
 
 import os
 from types import SimpleNamespace

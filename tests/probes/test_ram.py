@@ -1,4 +1,4 @@
-"""The memory probe: what it reads, when it stops, what it reports. No clock is judged."""
+"""The memory probe: bytes read, when it stops, its report. No clock is judged."""
 
 import itertools
 import threading

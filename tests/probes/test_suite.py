@@ -1,4 +1,4 @@
-"""The parts that can be measured, and that their times hold what was promised."""
+"""The parts that can be measured, and their times within the stated limits."""
 
 from pathlib import Path
 

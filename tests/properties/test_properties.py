@@ -1,4 +1,4 @@
-"""What must hold of any estimate, whatever the numbers."""
+"""Properties of all estimates, for any numbers."""
 
 import numpy as np
 import pytest

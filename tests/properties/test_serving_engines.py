@@ -1,4 +1,4 @@
-"""What must hold of serving engines on any card: bytes, better cards, where a person starts."""
+"""Properties of serving engines on any card: bytes, better cards, defaults."""
 
 from functools import cache
 from itertools import permutations

@@ -1,4 +1,4 @@
-"""What only a server of databases can do wrong: starts side by side, restarts, passwords."""
+"""Failures that only a database server has: concurrent starts, restarts, passwords."""
 
 import json
 import subprocess

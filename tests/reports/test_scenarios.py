@@ -1,4 +1,4 @@
-"""Scenario files: what holds, what does not, and what is no scenario file."""
+"""Scenario files: valid, invalid, and other files."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Saves that are killed at random moments: what was confirmed is there, and nothing is half.
+"""Saves killed at random moments: confirmed ones are kept, none is incomplete.
 
 `make soak` kills 200 times; every run of the tests kills a few.
 """

@@ -1,4 +1,4 @@
-"""The store: what is saved comes back, and what goes wrong is said and loses nothing."""
+"""The store: saved reports are restored, and errors are reported without loss."""
 
 import json
 import shutil

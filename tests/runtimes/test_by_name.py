@@ -1,4 +1,4 @@
-"""MLX, ExLlamaV3 and llamafile: what they take, where they run, what to type."""
+"""MLX, ExLlamaV3 and llamafile: formats, machines, commands."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""docs/runtimes.md says of every system what the code does."""
+"""docs/runtimes.md agrees with the code on every system."""
 
 from pathlib import Path
 

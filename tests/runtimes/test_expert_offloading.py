@@ -1,4 +1,4 @@
-"""Engines that bring experts as tokens ask for them: what is read where, by hand."""
+"""Engines that fetch experts on demand: bytes on each route, by hand."""
 
 from functools import partial
 

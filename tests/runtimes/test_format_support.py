@@ -1,4 +1,4 @@
-"""data/runtimes/runtime_formats.csv: which files run where, and what a format becomes elsewhere."""
+"""data/runtimes/runtime_formats.csv: files each runtime loads, and the loaded format."""
 
 import re
 

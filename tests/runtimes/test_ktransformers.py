@@ -1,4 +1,4 @@
-"""KTransformers: experts in RAM, what it refuses, and published speeds."""
+"""KTransformers: experts in RAM, refusals, and published speeds."""
 
 import shlex
 from collections.abc import Iterable

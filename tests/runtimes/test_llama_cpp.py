@@ -1,4 +1,4 @@
-"""Where llama.cpp puts the bytes, how it reads them, and the command it is told."""
+"""llama.cpp: placement, schedule and command."""
 
 import shlex
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What llama.cpp allocates, against numbers worked by hand and logs of full-size models."""
+"""Buffers of llama.cpp, against numbers worked by hand and logs of full-size models."""
 
 import numpy as np
 import pytest

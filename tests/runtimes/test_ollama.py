@@ -1,4 +1,4 @@
-"""Ollama and LM Studio: llama.cpp's placement by their rules, and what they are told.
+"""Ollama and LM Studio: llama.cpp's placement by their rules, and their commands.
 
 Options against lists that were read from their documentation: tests/samples/flags.
 """

@@ -1,4 +1,4 @@
-"""Where runtimes put the bytes, what they refuse, and the commands they are told."""
+"""Runtimes: placements, refusals and commands."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""vLLM and SGLang: what stays on the GPUs, how the rest comes, and what several GPUs give."""
+"""vLLM and SGLang: weights on the GPUs, offloaded weights, several GPUs."""
 
 import shlex
 

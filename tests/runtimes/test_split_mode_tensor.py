@@ -1,4 +1,4 @@
-"""Layers divided over GPUs that work at once: bytes, exchanges, what is refused, published runs."""
+"""Layers divided over GPUs: bytes, exchanges, refusals, published runs."""
 
 import shlex
 

@@ -1,4 +1,4 @@
-"""Published runs of frameworks: the fit, and what it says of groups that it did not see."""
+"""Published runs of frameworks: the fit, and its predictions for groups left out."""
 
 from collections.abc import Iterable
 from statistics import median

@@ -1,4 +1,4 @@
-"""The section on what articles say, and its links to the Advise page."""
+"""The section on claims of articles, and its links to the Advise page."""
 
 from urllib.parse import parse_qsl, urlsplit
 

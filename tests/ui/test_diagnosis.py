@@ -1,4 +1,4 @@
-"""The panel that asks what was measured instead."""
+"""The panel for a measured speed."""
 
 import json
 

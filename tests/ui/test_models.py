@@ -1,4 +1,4 @@
-"""Any model on the Advise page: a name, file, paste, upload, repository; and what goes wrong."""
+"""Any model on the Advise page: name, file, paste, upload, repository; and errors."""
 
 import json
 from pathlib import Path

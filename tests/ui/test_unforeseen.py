@@ -1,4 +1,4 @@
-"""An error that nobody foresaw is named, loses no input, and ends with its cause."""
+"""An unforeseen error is named, loses no input, and ends with its cause."""
 
 import re
 
