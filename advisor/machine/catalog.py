@@ -12,6 +12,7 @@ from advisor.machine.rows import (
     CpuGenerationRow,
     CpuModelRow,
     DiskRow,
+    DriverMemoryRow,
     GpuLinkRow,
     GpuRow,
     HostRow,
@@ -24,6 +25,13 @@ from advisor.units import GIB
 def gpu_rows() -> Mapping[str, GpuRow]:
     """GPUs by name."""
     return by_name(read(DATA / "hardware/gpus.csv", GpuRow))
+
+
+@cache
+def driver_memory() -> Mapping[str, DriverMemoryRow]:
+    """What drivers leave of a card's memory, by GPU, or by family where no GPU is named."""
+    rows = read(DATA / "hardware/driver_memory.csv", DriverMemoryRow)
+    return {row.gpu or row.family: row for row in rows}
 
 
 @cache

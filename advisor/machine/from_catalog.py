@@ -5,7 +5,14 @@ from functools import cache
 
 from advisor.catalog.constants import fitted_constants
 from advisor.errors import InputError, UnknownName
-from advisor.machine.catalog import find_disk, find_gpu, find_host, gpu_bridges, gpu_links
+from advisor.machine.catalog import (
+    driver_memory,
+    find_disk,
+    find_gpu,
+    find_host,
+    gpu_bridges,
+    gpu_links,
+)
 from advisor.machine.machine import Disk, Gpu, Host, Link
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.rows import GpuLinkRow, GpuRow, HostRow
@@ -45,7 +52,7 @@ def gpu_of(row: GpuRow) -> Gpu:
         name=row.name,
         vendor=row.vendor,
         family=row.family,
-        memory=sheet(shown(row)),
+        memory=usable_memory(row),
         bandwidth=sheet(row.bandwidth_gbs * GB),
         tensor_flops={kind: peak * TERA for kind, peak in peaks.items() if peak},
         link=_link(row),
@@ -55,10 +62,36 @@ def gpu_of(row: GpuRow) -> Gpu:
     )
 
 
-def shown(row: GpuRow) -> float:
-    """What programs can fill: of a card what its driver shows, of shared memory its part [B]."""
-    sold = row.memory_gib * GIB if row.driver_mib is None else row.driver_mib * MIB
-    return sold * row.usable_share
+def usable_memory(row: GpuRow) -> Quantity:
+    """What programs can fill: of a card what its driver leaves, of shared memory its part [B].
+
+    A typed size counts as it stands; a screen's share is not taken off.
+    """
+    sold = row.memory_gib * GIB
+    left = driver_memory().get(row.name)
+    if left is None and row.vendor == "NVIDIA" and not row.unified:
+        left = driver_memory().get(row.family)
+    if left is None:
+        return Quantity(
+            value=sold * row.usable_share,
+            kind=Provenance.DATASHEET,
+            source=row.source,
+            date=row.source_date,
+        )
+    if left.mib is not None:
+        return Quantity(
+            value=left.mib * MIB,
+            kind=Provenance.DATASHEET,
+            source=f"memory that its driver shows: {left.source}",
+            date=left.retrieved,
+        )
+    kept = left.kept_mib or 0.0
+    return Quantity(
+        value=sold - kept * MIB,
+        kind=Provenance.DERIVED,
+        source=f"{row.memory_gib:g} GiB as sold less {kept:g} MiB that the driver keeps",
+        date=left.retrieved,
+    )
 
 
 def bridged(gpu: Gpu) -> Gpu:

@@ -8,8 +8,7 @@ class GpuRow:
     """One row of data/hardware/gpus.csv; columns name their units.
 
     `memory_options_gib` are the sizes that a chip with unified memory is sold with; `of_ram` marks
-    graphics whose memory and bandwidth are those of the PC's RAM; `driver_mib` is the memory that
-    the driver shows, where that is less than was sold.
+    graphics whose memory and bandwidth are those of the PC's RAM.
     """
 
     name: str
@@ -34,10 +33,24 @@ class GpuRow:
     usable_share: float
     memory_options_gib: str
     of_ram: bool
-    driver_mib: float | None
     released: str
     source: str
     source_date: str
+    note: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DriverMemoryRow:
+    """One row of data/hardware/driver_memory.csv: memory of a card that programs see on Linux, or
+    what the driver keeps of a card's or of a family's memory as sold.
+    """
+
+    gpu: str
+    family: str
+    mib: float | None
+    kept_mib: float | None
+    source: str
+    retrieved: str
     note: str
 
 

@@ -1,10 +1,13 @@
 """data/hardware/gpus.csv: every row sourced, within physics, and as its maker's page has it."""
 
+from statistics import median
+
 import pytest
 from provenance import is_past, is_public
 
-from advisor.machine import from_catalog
-from advisor.machine.catalog import gpu_bridges, gpu_links, gpu_rows
+from advisor.machine import from_catalog, from_spec
+from advisor.machine.catalog import driver_memory, gpu_bridges, gpu_links, gpu_rows
+from advisor.machine.spec import MachineSpec
 
 ROWS = gpu_rows()
 VENDORS = {"NVIDIA", "AMD", "Intel", "Apple"}
@@ -176,3 +179,29 @@ def test_a_link_between_gpus_reaches_its_share() -> None:
     assert peer is not None
     assert peer.value == pytest.approx(0.84 * 450e9)
     assert from_catalog.gpu("RTX 4090").peer is None
+
+
+def test_what_a_driver_keeps_is_a_small_part_and_the_rules_follow_from_the_cards() -> None:
+    rows = driver_memory()
+    cards = {name: row for name, row in rows.items() if row.gpu}
+    kept = {
+        name: ROWS[name].memory_gib * 1024 - row.mib
+        for name, row in cards.items()
+        if row.mib is not None
+    }
+    corrected = {"L40S", "L20", "T4"}  # error correction takes a sixteenth of these
+    for name, mib in kept.items():
+        assert is_public(rows[name].source), name
+        assert 0 < mib < 0.1 * ROWS[name].memory_gib * 1024, name
+    for family in {row.family for row in rows.values()} - {""}:
+        own = [kept[name] for name in kept.keys() - corrected if ROWS[name].family == family]
+        assert rows[family].kept_mib == pytest.approx(median(own), abs=1), family
+
+
+def test_a_named_card_has_what_its_driver_leaves_and_a_typed_size_stands() -> None:
+    card = from_catalog.gpu("RTX 4090").memory
+    assert float(card.value) == 24_210 * 2**20  # llama.cpp's "VRAM: 24210 MiB"
+    l4 = from_catalog.gpu("L4").memory
+    assert float(l4.value) == (24 * 1024 * 15 / 16 - 448) * 2**20
+    typed = from_spec.machine(MachineSpec(gpu="RTX 4090", vram_gb=24)).gpus[0]
+    assert float(typed.memory.value) == 24 * 2**30

@@ -6,12 +6,12 @@ from advisor.errors import InputError
 from advisor.machine import from_catalog
 from advisor.machine.catalog import disk_rows, gpu_rows, host_rows
 from advisor.machine.quantity import Provenance, given
-from advisor.units import GB, GIB
+from advisor.units import GB, GIB, MIB
 
 
 def test_a_gpu_in_si_units_with_its_origin() -> None:
     gpu = from_catalog.gpu("RTX 4090")
-    assert (gpu.memory.value, gpu.bandwidth.value) == (24 * GIB, 1008 * GB)
+    assert (gpu.memory.value, gpu.bandwidth.value) == (24_210 * MIB, 1008 * GB)  # llama.cpp's log
     assert gpu.tensor_flops["fp16"] == pytest.approx(165.2e12)
     assert {gpu.memory.kind, gpu.bandwidth.kind} == {Provenance.DATASHEET}
     assert gpu.bandwidth.source.startswith("https://")

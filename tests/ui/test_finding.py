@@ -16,7 +16,8 @@ from advisor.model import catalog, resolve
 from advisor.runtimes import LLAMA_CPP
 from advisor.ui.sidebar.choices import Choices
 from advisor.ui.sidebar.chosen_machine import machine_of
-from advisor.ui.sidebar.fields import Amount, fields
+from advisor.ui.sidebar.field_kinds import Amount
+from advisor.ui.sidebar.fields import fields
 
 TARGET = {
     "model": "Llama-3.1-8B", "machine": "Another machine", "leasttps": "60", "mostmonth": "60",

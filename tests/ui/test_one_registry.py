@@ -23,7 +23,8 @@ from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.ui.sidebar.choices import Choices
-from advisor.ui.sidebar.fields import ANOTHER, ANY, NVLINK, Amount, Pick, fields
+from advisor.ui.sidebar.field_kinds import Amount, Pick
+from advisor.ui.sidebar.fields import ANOTHER, ANY, NVLINK, fields
 from advisor.units import GIB
 
 CHANGES = [

@@ -18,7 +18,8 @@ from advisor.ui.advise import typing_preview
 from advisor.ui.advise.tables import price_note
 from advisor.ui.parts import probe_job
 from advisor.ui.sidebar import permalink
-from advisor.ui.sidebar.fields import Pick, fields
+from advisor.ui.sidebar.field_kinds import Pick
+from advisor.ui.sidebar.fields import fields
 
 FOUND = Measurement(
     name="ram_read",

@@ -8,7 +8,8 @@ from advisor.machine.catalog import host_rows, machine_rows
 from advisor.machine.machine import Machine
 from advisor.ui.parts.session import base
 from advisor.ui.sidebar.choices import Choices
-from advisor.ui.sidebar.fields import ANOTHER, ANY, NAMED, THIS, Pick, fields
+from advisor.ui.sidebar.field_kinds import Pick
+from advisor.ui.sidebar.fields import ANOTHER, ANY, NAMED, THIS, fields
 from advisor.units import GB, GIB
 
 

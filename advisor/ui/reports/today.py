@@ -21,7 +21,7 @@ from advisor.reports.saved import SavedReport
 from advisor.ui.advise.answer import answer
 from advisor.ui.parts.markup import notice, show, table
 from advisor.ui.sidebar.choices import Choices
-from advisor.ui.sidebar.fields import Amount
+from advisor.ui.sidebar.field_kinds import Amount
 from advisor.ui.sidebar.fields import fields as form_fields
 from advisor.ui.sidebar.machine_panel import calibrated_at
 from advisor.ui.sidebar.model_choice import local_files, pick

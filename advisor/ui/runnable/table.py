@@ -10,7 +10,8 @@ from advisor.advice.cards import TITLES
 from advisor.advice.finder.runnable import Runnable
 from advisor.ui.parts.session import base
 from advisor.ui.runnable.answer import RunnableAnswer
-from advisor.ui.sidebar.fields import Pick, fields
+from advisor.ui.sidebar.field_kinds import Pick
+from advisor.ui.sidebar.fields import fields
 
 
 def models_table(answer: RunnableAnswer, rows: Sequence[Runnable], *, key: str, alt: str) -> None:

@@ -1,6 +1,5 @@
 """Every input of the Advise page: its name in a link, its words, what it allows."""
 
-from dataclasses import dataclass
 from functools import cache
 
 from advisor.advice.host_parts import part_kinds
@@ -9,13 +8,13 @@ from advisor.advice.offers import MoneyInputs
 from advisor.advice.ownership import Form, Ownership
 from advisor.catalog.inputs import BY_NAME
 from advisor.cost_model.workload import Workload
-from advisor.errors import UnknownName
 from advisor.formatting import US_DOLLAR
 from advisor.machine import backends, from_spec
 from advisor.machine.catalog import disk_rows, gpu_rows, host_rows, machine_rows
 from advisor.model import catalog
 from advisor.model.kv_cache import KV_BYTES_PER_VALUE
 from advisor.runtimes import ASIDE, RUNTIMES
+from advisor.ui.sidebar.field_kinds import Amount, Field, Pick
 
 THIS, ANOTHER, NAMED = "This machine", "Another machine", "By name"
 NO_GPU, AS_SEEN, AUTO, NONE, ANY = "No GPU", "As seen", "Auto", "None", "Any"
@@ -37,100 +36,6 @@ CONTEXTS = {f"{2**power // 1024}k": 2**power for power in range(11, 21)}
 """Sizes of the context, as people write them [tokens]."""
 OTHER_FORMATS = ("AWQ", "GPTQ", "FP8")
 """Formats that llama.cpp does not read, which a person may have."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Pick:
-    """One of several names.
-
-    Attributes:
-        key: in links and in the session.
-        label: above the widget.
-        options: as shown and as written in links.
-        default: one of them.
-        kind: what a name is ("GPU"), for messages.
-        help: behind the question mark.
-        free: other text is allowed too, and judged where it is used.
-    """
-
-    key: str
-    label: str
-    options: tuple[str, ...]
-    default: str
-    kind: str
-    help: str = ""
-    free: bool = False
-
-    @property
-    def default_text(self) -> str:
-        """The default as a link writes it."""
-        return self.default
-
-    def meant(self, text: str) -> str | None:
-        """The option that a value from a link names, whatever its case; None where none is."""
-        folded = text.strip().casefold()
-        return next((one for one in self.options if one.casefold() == folded), None)
-
-    def problem(self, text: str) -> str:
-        """What is wrong with a value from a link; empty where nothing is."""
-        if self.free or self.meant(text) is not None:
-            return ""
-        return f"{UnknownName(self.kind, text, self.options)} Shown instead: {self.default}."
-
-
-@dataclass(frozen=True, kw_only=True)
-class Amount:
-    """A number.
-
-    Attributes:
-        key: in links and in the session.
-        label: above the widget, with the unit.
-        low: smallest.
-        high: largest.
-        default: None for empty.
-        step: of the buttons; whole numbers where it is whole.
-        placeholder: shown while empty.
-        help: behind the question mark.
-    """
-
-    key: str
-    label: str
-    low: float
-    high: float
-    default: float | None
-    step: float
-    placeholder: str = ""
-    help: str = ""
-
-    def problem(self, text: str) -> str:
-        """What is wrong with a value from a link; empty where nothing is."""
-        try:
-            value = float(text)
-        except ValueError:
-            value = float("nan")
-        if self.low <= value <= self.high and self.whole_enough(value):
-            return ""
-        return (
-            f"{self.label} cannot be {text[:40]!r}; allowed is {self.low:,g} to {self.high:,.0f}. "
-            f"Shown instead: {self.default_text or 'nothing'}."
-        )
-
-    @property
-    def default_text(self) -> str:
-        """The default as a link writes it; empty for none."""
-        return "" if self.default is None else f"{self.default:g}"
-
-    @property
-    def whole(self) -> bool:
-        """Takes whole numbers only."""
-        return isinstance(self.step, int)
-
-    def whole_enough(self, value: float) -> bool:
-        """A whole number, where it has to be."""
-        return not self.whole or value == int(value)
-
-
-Field = Pick | Amount
 
 
 def number(

@@ -9,7 +9,8 @@ import streamlit as st
 from advisor.errors import AdvisorError, NetworkError, UnknownName
 from advisor.ui.parts import markup
 from advisor.ui.sidebar import model_choice, other_model_sources, uploads
-from advisor.ui.sidebar.fields import AS_STORED, Pick, fields
+from advisor.ui.sidebar.field_kinds import Pick
+from advisor.ui.sidebar.fields import AS_STORED, fields
 from advisor.ui.sidebar.model_choice import Picked
 from advisor.ui.sidebar.widgets import ask
 

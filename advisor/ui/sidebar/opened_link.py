@@ -5,7 +5,7 @@ from collections.abc import Hashable, Mapping
 import streamlit as st
 
 from advisor.ui.sidebar import permalink
-from advisor.ui.sidebar.fields import Field
+from advisor.ui.sidebar.field_kinds import Field
 
 
 def read(page: str, known: Mapping[str, Field]) -> None:

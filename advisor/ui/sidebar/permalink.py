@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from advisor.ui.sidebar.fields import Field, Pick, fields
+from advisor.ui.sidebar.field_kinds import Field, Pick
+from advisor.ui.sidebar.fields import fields
 
 
 def respelled(parameters: Mapping[str, str]) -> dict[str, str]:

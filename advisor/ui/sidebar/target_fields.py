@@ -5,7 +5,8 @@ from functools import cache
 from advisor.advice.finder.formats import CACHES, FORMATS
 from advisor.advice.offers import MoneyInputs
 from advisor.runtimes import ASIDE, LLAMA_CPP, RUNTIMES
-from advisor.ui.sidebar.fields import ANY, Field, Pick, fields, number
+from advisor.ui.sidebar.field_kinds import Field, Pick
+from advisor.ui.sidebar.fields import ANY, fields, number
 
 YES, NO = "true", "false"
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import streamlit as st
 
-from advisor.ui.sidebar.fields import Amount, Field, Pick, fields
+from advisor.ui.sidebar.field_kinds import Amount, Field, Pick
+from advisor.ui.sidebar.fields import fields
 from advisor.ui.sidebar.target_fields import every_field
 
 

@@ -1,0 +1,99 @@
+"""Kinds of inputs of the Advise page: one of several names, a number, a size as people type it."""
+
+from dataclasses import dataclass
+
+from advisor.errors import UnknownName
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pick:
+    """One of several names.
+
+    Attributes:
+        key: in links and in the session.
+        label: above the widget.
+        options: as shown and as written in links.
+        default: one of them.
+        kind: what a name is ("GPU"), for messages.
+        help: behind the question mark.
+        free: other text is allowed too, and judged where it is used.
+    """
+
+    key: str
+    label: str
+    options: tuple[str, ...]
+    default: str
+    kind: str
+    help: str = ""
+    free: bool = False
+
+    @property
+    def default_text(self) -> str:
+        """The default as a link writes it."""
+        return self.default
+
+    def meant(self, text: str) -> str | None:
+        """The option that a value from a link names, whatever its case; None where none is."""
+        folded = text.strip().casefold()
+        return next((one for one in self.options if one.casefold() == folded), None)
+
+    def problem(self, text: str) -> str:
+        """What is wrong with a value from a link; empty where nothing is."""
+        if self.free or self.meant(text) is not None:
+            return ""
+        return f"{UnknownName(self.kind, text, self.options)} Shown instead: {self.default}."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Amount:
+    """A number.
+
+    Attributes:
+        key: in links and in the session.
+        label: above the widget, with the unit.
+        low: smallest.
+        high: largest.
+        default: None for empty.
+        step: of the buttons; whole numbers where it is whole.
+        placeholder: shown while empty.
+        help: behind the question mark.
+    """
+
+    key: str
+    label: str
+    low: float
+    high: float
+    default: float | None
+    step: float
+    placeholder: str = ""
+    help: str = ""
+
+    def problem(self, text: str) -> str:
+        """What is wrong with a value from a link; empty where nothing is."""
+        try:
+            value = float(text)
+        except ValueError:
+            value = float("nan")
+        if self.low <= value <= self.high and self.whole_enough(value):
+            return ""
+        return (
+            f"{self.label} cannot be {text[:40]!r}; allowed is {self.low:,g} to {self.high:,.0f}. "
+            f"Shown instead: {self.default_text or 'nothing'}."
+        )
+
+    @property
+    def default_text(self) -> str:
+        """The default as a link writes it; empty for none."""
+        return "" if self.default is None else f"{self.default:g}"
+
+    @property
+    def whole(self) -> bool:
+        """Takes whole numbers only."""
+        return isinstance(self.step, int)
+
+    def whole_enough(self, value: float) -> bool:
+        """A whole number, where it has to be."""
+        return not self.whole or value == int(value)
+
+
+Field = Pick | Amount
