@@ -33,7 +33,7 @@ def test_it_names_itself_and_keeps_the_inputs(chromium, port, folder, tmp_path):
         tab.get_by_text(re.compile(r"ZeroDivisionError in advisor/advice/")).wait_for()
         assert tab.locator("[data-testid=stException]").count() == 0
         cause.unlink()
-        tab.get_by_role("spinbutton", name="RAM (GB/s)").fill("61")
+        tab.get_by_role("textbox", name="RAM (GB/s)").fill("61")
         tab.keyboard.press("Enter")
         tab.wait_for_url(re.compile("ramspeed=61"))
         settle(tab)

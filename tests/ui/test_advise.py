@@ -104,7 +104,7 @@ def test_no_gpu():
 
 def test_unified_memory_has_one_size_and_no_link():
     test = app(gpu="Apple M3 Ultra 80c", model="gpt-oss-120b", format="MXFP4")
-    keys = {one.key for one in test.number_input}
+    keys = {one.key for one in test.text_input}
     assert "pool" in keys
     assert "ram" not in keys
     assert "link" not in {one.key for one in test.selectbox}
@@ -117,7 +117,7 @@ def test_nonsense_link_falls_back_and_says_so():
     assert text.count("Please note.") == 4
     assert "No GPU is called &#39;RTX 9999&#39;" in text
     assert "No answer is shown for another model." in text
-    assert test.number_input(key="ram").value == 64
+    assert "&#39;abc&#39; cannot be read; give memory, as 24, 24GB or 1.5TB." in text
     assert image not in "".join(one.value for one in test.markdown)
 
 
@@ -134,7 +134,7 @@ def test_names_in_a_link_may_be_in_any_case():
         "model": "Llama-3.1-8B", "format": "Q8_0", "gpu": "RTX 4090", "runtime": "llama.cpp",
         "kv": "q8_0", "cpu": "Ryzen 9 7950X",
     }  # fmt: skip
-    assert test.select_slider(key="context").value == "16k"
+    assert test.selectbox(key="context").value == "16k"
     assert test.radio(key="machine").value == "Another machine"
     assert "Shown instead" not in page_text(test)
     link = next(one.value for one in test.code if one.value.startswith("http"))
@@ -154,8 +154,8 @@ def test_a_link_restores_every_input():
     }
     test = app(machine="Another machine", **said)
     assert "Please note" not in page_text(test)
-    assert test.select_slider(key="context").value == "16k"
-    assert test.number_input(key="ramspeed").value == 61.5
+    assert test.selectbox(key="context").value == "16k"
+    assert test.text_input(key="ramspeed").value == "61.5"
     link = next(one.value for one in test.code if one.value.startswith("http"))
     for key, value in said.items():
         assert f"{key}={value.replace(' ', '+')}" in link
@@ -203,7 +203,7 @@ def test_assumed_ram_speed_is_reported_and_a_typed_one_is_not():
 
 
 def test_a_link_is_not_complained_about_once_something_changed():
-    test = app(ram="abc")
+    test = app(replies="abc")
     assert "Please note." in page_text(test)
     test.number_input(key="users").set_value(2)
     assert "Please note." not in page_text(run(test))
@@ -227,3 +227,14 @@ def test_a_machine_of_an_unknown_name_is_reported():
     text = page_text(app(machine="By name", owned="Toaster 9"))
     assert "Toaster 9" in text
     assert "Shown instead: " in text
+
+
+def test_sizes_are_typed_with_their_units_and_what_is_wrong_stands_under_the_field():
+    typed = {"ram": "0.5 TB", "drivespeed": "3500MB/s", "context": "100k", "prompt": "9 parsecs"}
+    test = app(machine="Another machine", gpu="RTX 3090", model="Llama-3.1-8B", **typed)
+    text = page_text(test)
+    link = next(one.value for one in test.code if one.value.startswith("http"))
+    assert "ram=512&" in link
+    assert "drivespeed=3.5" in link
+    assert "context=100k" in link
+    assert "cannot be read; give tokens, as 8192 or 128k. Shown instead: 512." in text

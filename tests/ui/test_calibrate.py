@@ -375,7 +375,7 @@ def test_its_link_fills_in_advise():
     assert (query["ramspeed"], query["drivespeed"]) == ("150.00", "6.40")
     parameters = {key: text.replace("+", " ") for key, text in query.items()}
     opened = app(**parameters)
-    assert opened.number_input(key="ramspeed").value == 150
+    assert opened.text_input(key="ramspeed").value == "150.00"
     assert "Please note" not in page_text(opened).split("RAM speed")[0]
 
 

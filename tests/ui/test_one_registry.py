@@ -23,7 +23,7 @@ from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.ui.sidebar.choices import Choices
-from advisor.ui.sidebar.field_kinds import Amount, Pick
+from advisor.ui.sidebar.field_kinds import Amount, Pick, Size
 from advisor.ui.sidebar.fields import ANOTHER, ANY, NVLINK, fields
 from advisor.units import GIB
 
@@ -111,6 +111,6 @@ def test_the_form_has_the_limits_of_the_registry() -> None:
     named = {"ram": "ram_gb", "users": "users", "prompt": "prompt", "kwh": "usd_per_kwh"}
     for key, name in named.items():
         field = fields()[key]
-        assert isinstance(field, Amount)
+        assert isinstance(field, Amount | Size)
         assert (field.low, field.high) == BY_NAME[name].limits
-    assert all(isinstance(field, Amount | Pick) for field in fields().values())
+    assert all(isinstance(field, Amount | Pick | Size) for field in fields().values())

@@ -21,7 +21,7 @@ from advisor.reports.saved import SavedReport
 from advisor.ui.advise.answer import answer
 from advisor.ui.parts.markup import notice, show, table
 from advisor.ui.sidebar.choices import Choices
-from advisor.ui.sidebar.field_kinds import Amount
+from advisor.ui.sidebar.field_kinds import Amount, Size
 from advisor.ui.sidebar.fields import fields as form_fields
 from advisor.ui.sidebar.machine_panel import calibrated_at
 from advisor.ui.sidebar.model_choice import local_files, pick
@@ -109,17 +109,17 @@ def _choices(inputs: Mapping[str, str]) -> Choices:
         if own.name in inputs:
             field = known.get(own.name)
             text = inputs[own.name]
-            values[own.name] = _number(field, text) if isinstance(field, Amount) else text
+            values[own.name] = _number(field, text) if isinstance(field, Amount | Size) else text
     try:
         return Choices(**values)
     except TypeError as error:
         raise InputError(f"The report was made with other inputs than today's: {error}.") from error
 
 
-def _number(field: Amount, text: str) -> float | int:
+def _number(field: Amount | Size, text: str) -> float | int:
     try:
-        value = float(text)
-    except ValueError as error:
+        value = field.amount(text)
+    except (ValueError, InputError) as error:
         raise InputError(
             f"{field.label} is {text[:80]!r} in the report; a number is due."
         ) from error

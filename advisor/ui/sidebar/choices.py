@@ -33,7 +33,6 @@ from advisor.ui.sidebar.fields import (
     AS_STORED,
     AUTO,
     BY_PARTS,
-    CONTEXTS,
     NAMED,
     NO_GPU,
     NONE,
@@ -44,6 +43,7 @@ from advisor.ui.sidebar.fields import (
     WORK,
 )
 from advisor.ui.sidebar.fields import fields as form_fields
+from advisor.units import tokens
 
 TypedPrices: TypeAlias = tuple[tuple[str, float], ...]
 """Names and amounts."""
@@ -160,7 +160,7 @@ class Choices:
         return Workload(
             prompt=self.prompt,
             output=self.output,
-            context=CONTEXTS[self.context],
+            context=tokens(self.context),
             users=self.users,
             kv_type=self.kv,
             ubatch=self.ubatch,

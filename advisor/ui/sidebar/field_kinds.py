@@ -1,8 +1,9 @@
 """Kinds of inputs of the Advise page: one of several names, a number, a size as people type it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from advisor.errors import UnknownName
+from advisor.errors import InputError, UnknownName
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,5 +96,61 @@ class Amount:
         """A whole number, where it has to be."""
         return not self.whole or value == int(value)
 
+    def amount(self, text: str) -> float:
+        """The number that a text says.
 
-Field = Pick | Amount
+        Raises:
+            ValueError: none.
+        """
+        return float(text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Size:
+    """A size, rate or number of tokens, typed as people write it: "64GB", "3.5 GB/s", "128k".
+
+    Attributes:
+        key: in links and in the session.
+        label: above the widget, with the unit.
+        low: smallest.
+        high: largest.
+        default: None for empty.
+        read: the number that a text says.
+        whole: takes whole numbers only.
+        placeholder: shown while empty.
+        help: behind the question mark.
+    """
+
+    key: str
+    label: str
+    low: float
+    high: float
+    default: float | None
+    read: Callable[[str], float]
+    whole: bool = False
+    placeholder: str = ""
+    help: str = ""
+
+    @property
+    def default_text(self) -> str:
+        """The default as a link writes it; empty for none."""
+        return "" if self.default is None else f"{self.default:g}"
+
+    def problem(self, text: str) -> str:  # noqa: ARG002 (said under the field, where it is read)
+        """Nothing: what is wrong stands under the field."""
+        return ""
+
+    def amount(self, text: str) -> float:
+        """The number that a text says.
+
+        Raises:
+            InputError: none, or one outside the limits.
+        """
+        value = self.read(text)
+        if not self.low <= value <= self.high:
+            allowed = f"allowed is {self.low:,g} to {self.high:,.0f}"
+            raise InputError(f"{self.label} cannot be {text[:40]!r}; {allowed}.")
+        return float(round(value)) if self.whole else value
+
+
+Field = Pick | Amount | Size

@@ -1,5 +1,6 @@
 """Every input of the Advise page: its name in a link, its words, what it allows."""
 
+from collections.abc import Callable
 from functools import cache
 
 from advisor.advice.host_parts import part_kinds
@@ -14,7 +15,8 @@ from advisor.machine.catalog import disk_rows, gpu_rows, host_rows, machine_rows
 from advisor.model import catalog
 from advisor.model.kv_cache import KV_BYTES_PER_VALUE
 from advisor.runtimes import ASIDE, RUNTIMES
-from advisor.ui.sidebar.field_kinds import Amount, Field, Pick
+from advisor.ui.sidebar.field_kinds import Amount, Field, Pick, Size
+from advisor.units import gibibytes, gigabytes_per_second, tokens
 
 THIS, ANOTHER, NAMED = "This machine", "Another machine", "By name"
 NO_GPU, AS_SEEN, AUTO, NONE, ANY = "No GPU", "As seen", "Auto", "None", "Any"
@@ -60,6 +62,28 @@ def number(
     )  # fmt: skip
 
 
+def _size(
+    key: str, name: str, read: Callable[[str], float], *, default: float | None = None,
+    placeholder: str = "", label: str = "",
+) -> Size:  # fmt: skip
+    """A size of the registry, typed with or without its unit.
+
+    Args:
+        key: in links and in the session.
+        name: of the input.
+        read: the number that a text says.
+        default: None for empty.
+        placeholder: shown while empty.
+        label: where the registry's is too long for a column.
+    """
+    entry = BY_NAME[name]
+    low, high = entry.limits or (0.0, float("inf"))
+    return Size(
+        key=key, label=label or entry.title, low=low, high=high, default=default, read=read,
+        whole=entry.whole or read is tokens, placeholder=placeholder, help=_sentence(entry.help),
+    )  # fmt: skip
+
+
 def _sentence(phrase: str) -> str:
     return f"{phrase[:1].upper()}{phrase[1:]}."
 
@@ -93,7 +117,8 @@ def _model() -> tuple[Field, ...]:
         ),
         Pick(
             key="context", label="Context", kind="context", options=tuple(CONTEXTS), default="8k",
-            help="Tokens that the cache has room for, for each user.",
+            free=True,
+            help="Tokens that the cache has room for, for each user. Or type 100k or 131072.",
         ),
         number("users", "users", 1, default=int(WORK.users)),
         number("replies", "replies_per_day", 10, default=SPENT.replies_per_day),
@@ -143,14 +168,14 @@ def _machine() -> tuple[Field, ...]:
             default=from_spec.TYPICAL_HOST, free=True,
             help=f"{ANY_NAME}: i7-13700K, 2x EPYC 7763, Ryzen 7 5800X3D.",
         ),
-        number("ram", "ram_gb", 8, default=from_spec.TYPICAL_RAM_GIB),
-        number("pool", "ram_gb", 8, placeholder="as in the catalogue", label="Memory (GB)"),
-        number("ramspeed", "ram_gbs", 1.0, placeholder="estimated"),
+        _size("ram", "ram_gb", gibibytes, default=from_spec.TYPICAL_RAM_GIB),
+        _size("pool", "ram_gb", gibibytes, placeholder="as in the catalogue", label="Memory (GB)"),
+        _size("ramspeed", "ram_gbs", gigabytes_per_second, placeholder="estimated"),
         Pick(
             key="drive", label="Drive", kind="drive", options=tuple(disk_rows()),
             default=from_spec.TYPICAL_DISK,
         ),
-        number("drivespeed", "disk_gbs", 0.1, placeholder="estimated"),
+        _size("drivespeed", "disk_gbs", gigabytes_per_second, placeholder="estimated"),
         Pick(
             key="link", label="Link to the GPU", kind="link", options=links, default=AUTO,
             help="Auto: as the GPU's datasheet has it.",
@@ -170,12 +195,12 @@ def _more() -> tuple[Field, ...]:
             key="kv", label="KV cache", kind="KV type", options=tuple(KV_BYTES_PER_VALUE),
             default="f16", help="Format of the cache. q8_0 takes half of f16.",
         ),
-        number("prompt", "prompt", 128, default=float(WORK.prompt)),
-        number("output", "output", 64, default=float(WORK.output)),
+        _size("prompt", "prompt", tokens, default=float(WORK.prompt)),
+        _size("output", "output", tokens, default=float(WORK.output)),
         number("ubatch", "ubatch", 128, default=float(WORK.ubatch)),
         number("layers", "gpu_layers", 1, placeholder="find"),
         number("experts", "cpu_moe", 1, placeholder="find"),
-        number("cache", "cache_gb", 4, placeholder="what is free"),
+        _size("cache", "cache_gb", gibibytes, placeholder="what is free"),
         Pick(
             key="backend", label="Backend", kind="backend", options=(AUTO, *backends.NAMES),
             default=AUTO,

@@ -5,9 +5,13 @@ from typing import Any
 
 import streamlit as st
 
-from advisor.ui.sidebar.field_kinds import Amount, Field, Pick
+from advisor.catalog.inputs import BY_NAME
+from advisor.errors import InputError
+from advisor.ui.parts import markup
+from advisor.ui.sidebar.field_kinds import Amount, Field, Pick, Size
 from advisor.ui.sidebar.fields import fields
 from advisor.ui.sidebar.target_fields import every_field
+from advisor.units import tokens
 
 
 def ask(key: str, **options: Any) -> Any:
@@ -16,20 +20,17 @@ def ask(key: str, **options: Any) -> Any:
     shared = {"key": key, "help": field.help or None, "bind": "query-params",
               "persist_state": "session", **options}  # fmt: skip
     if isinstance(field, Pick):
-        return _pick(field, shared)
-    return _amount(field, shared)
+        return _context(field, shared) if key == "context" else _pick(field, shared)
+    return _size(field, shared) if isinstance(field, Size) else _amount(field, shared)
 
 
 def _pick(field: Pick, shared: dict[str, Any]) -> str:
     default = shared.pop("default", field.default)
     options = shared.pop("options", field.options)
     start = options.index(default)
-    if field.key == "context":
-        chosen = st.select_slider(field.label, field.options, value=default, **shared)
-    else:
-        chosen = st.selectbox(
-            field.label, options, index=start, accept_new_options=field.free, **shared
-        )
+    chosen = st.selectbox(
+        field.label, options, index=start, accept_new_options=field.free, **shared
+    )
     # The widget's options are checked in the browser alone.
     allowed = bool(chosen) if field.free else chosen in options
     return str(chosen) if allowed else str(default)
@@ -76,6 +77,29 @@ def _amount(field: Amount, shared: dict[str, Any]) -> float | None:
         **shared,
     )
     return field.default if value is None else kind(value)
+
+
+def _size(field: Size, shared: dict[str, Any]) -> float | int | None:
+    """A text field for a number with its unit; what is wrong with it stands under it."""
+    shared.setdefault("placeholder", field.placeholder or None)
+    text = st.text_input(field.label, value=field.default_text, **shared).strip()
+    value = field.default
+    try:
+        value = field.amount(text) if text else field.default
+    except InputError as error:
+        markup.notice(f"{error} Shown instead: {field.default_text or 'nothing'}.", "warning")
+    return int(value) if field.whole and value is not None else value
+
+
+def _context(field: Pick, shared: dict[str, Any]) -> str:
+    """Tokens that the cache has room for, as chosen or typed: "8k", "100k", "131072"."""
+    text = _pick(field, shared)
+    try:
+        BY_NAME["context"].check(tokens(text))
+    except InputError as error:
+        markup.notice(f"{error} Shown instead: {field.default_text}.", "warning")
+        return field.default_text
+    return text
 
 
 def pair(first: str, second: str, **options: Any) -> dict[str, Any]:
