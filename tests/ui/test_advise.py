@@ -237,4 +237,4 @@ def test_sizes_are_typed_with_their_units_and_what_is_wrong_stands_under_the_fie
     assert "ram=512&" in link
     assert "drivespeed=3.5" in link
     assert "context=100k" in link
-    assert "cannot be read; give tokens, as 8192 or 128k. Shown instead: 512." in text
+    assert "is no number of tokens; give it as 8192 or 128k. Shown instead: 512." in text
