@@ -7,6 +7,7 @@ from advisor.evidence.published.noted import Noted
 from advisor.evidence.published.row import PublishedRow
 from advisor.machine.catalog import gpu_named
 from advisor.machine.spec import MIXED, NO_GPU
+from advisor.machine.spelling import plain, size_gib
 
 BETWEEN = re.compile(r"\s*(?:\+|,|&|;|\band\b)\s*")
 """What stands between cards of different kinds."""
@@ -49,6 +50,19 @@ def stated_gpus(row: PublishedRow) -> Noted[tuple[str, int]]:
         return Noted((words, 1), cards.notes)
     note = f"{stated!r} names {total} GPUs where gpu_count is {stated_count}: {words}"
     return Noted((words, 1), (*cards.notes, note))
+
+
+def stated_memory(stated: str, gpu: str) -> float | None:
+    """Memory of each card where its name states it, which counts as sold; None elsewhere [GiB].
+
+    Args:
+        stated: the cell.
+        gpu: the card of the catalogue, or several kinds.
+    """
+    row = None if MIXED in gpu else gpu_named(gpu).row
+    if row is None or row.unified or not size_gib(plain(stated)):
+        return None
+    return row.memory_gib
 
 
 def _cards(stated: str) -> Noted[list[tuple[int, str]]]:

@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from advisor.errors import UnknownName
-from advisor.evidence.published.gpus import stated_gpus
+from advisor.evidence.published.gpus import stated_gpus, stated_memory
 from advisor.evidence.published.noted import Noted
 from advisor.evidence.published.row import PublishedRow
 from advisor.machine import from_catalog
@@ -28,6 +28,7 @@ def stated_machine(row: PublishedRow) -> Noted[MachineSpec]:
     machine = MachineSpec(
         gpu=gpu,
         gpu_count=count,
+        vram_gb=None if gpu == NO_GPU else stated_memory(row.gpu, gpu),
         cpu=cpu.value,
         ram_gbs=_ram_gbs(row, cpu.value),
         ram_channels=row.ram_channels,
