@@ -9,7 +9,7 @@ model's identity.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from advisor.catalog.csv_tables import DATA, read
 
@@ -117,6 +117,7 @@ def is_size(token: str) -> bool:
     return token[-1] in "bmt" and any(character.isdigit() for character in token)
 
 
+@lru_cache(maxsize=16_384)
 def take_apart(text: str) -> ModelName:
     """The parts of a name."""
     publisher, name = _without_publisher(_without_label(text.strip().casefold()))

@@ -98,8 +98,7 @@ def _with_experts(row: HubRow) -> tuple[HubRow, tuple[str, ...]]:
     """Experts that a converted repository leaves out, from one of the same sizes that has them."""
     if row.experts:
         return row, ()
-    alike = (other for other in hub_list().of_architecture(row.architecture) if other.experts)
-    twin = next((other for other in alike if other.shape == row.shape), None)
+    twin = next((other for other in hub_list().of_shape(row) if other.experts), None)
     if twin is None:
         return row, ()
     return replace(row, experts=twin.experts, experts_used=twin.experts_used), ("experts",)
@@ -111,9 +110,7 @@ def _nearest(
     """The choice that counts nearest to the stated total, of this row or one of its sizes."""
     if len(built) == 1 or rule is None:
         return built[0]
-    for other in (row, *(one for one in hub_list().of_architecture(row.architecture))):
-        if other.shape != row.shape:
-            continue
+    for other in (row, *hub_list().of_shape(row)):
         best = min(built, key=lambda pair: _distance(pair[0], other))
         if _distance(best[0], other) < NEAR:
             return best

@@ -9,7 +9,7 @@ import lzma
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
-from functools import cache
+from functools import cache, lru_cache
 
 from advisor.catalog.csv_tables import DATA
 from advisor.errors import DataError
@@ -91,9 +91,10 @@ class HubList:
         """Repositories whose name says the same, the most downloaded first."""
         return self._with(f",{key},", lambda row: row.key == key)
 
-    def of_architecture(self, name: str) -> Iterator[HubRow]:
-        """Repositories of an architecture, the most downloaded first."""
-        return self._with(f",{name},", lambda row: row.architecture == name)
+    def of_shape(self, row: HubRow) -> Iterator[HubRow]:
+        """Repositories of a row's architecture and sizes, the most downloaded first."""
+        sizes = f",{row.layers},{row.hidden},{row.heads},{row.kv_heads},"
+        return self._with(sizes, lambda other: other.shape == row.shape)
 
     def published_by(self, publishers: Iterable[str]) -> dict[str, int]:
         """Places of the first repository of some publishers, by key."""
@@ -124,6 +125,7 @@ class HubList:
         return _row(self._text[start : self._text.index("\n", start)])
 
 
+@lru_cache(maxsize=4096)
 def _row(line: str) -> HubRow:
     name, key, architecture, *numbers, released = line.split(",")
     sizes = dict(zip(COLUMNS[len(TEXTS) : -1], (int(text or 0) for text in numbers), strict=True))
