@@ -89,8 +89,9 @@ def _constants(fit: EngineFit) -> Iterator[ConstantRow]:
                 known = [(name, ENGINE, engine), (name, FAMILY, family)]
                 terms = [term for term in known if term[2] and term in fit.values]
                 rows[name, engine, family] = _row(fit, name, terms, engine, family)
-    for row in ordered_formats(ordered_generations(rows)).values():
-        yield from _shared(row)
+    ordered = ordered_formats(ordered_generations(rows))
+    for row in ordered.values():
+        yield from _shared(row, ordered)
     yield ConstantRow(
         constant="peer_sharing", family="NVLink", value=0.0, unit="ratio", kind="derived",
         source="each GPU has links of its own", date=DATE,
@@ -194,11 +195,14 @@ def _row(
     )
 
 
-def _shared(row: ConstantRow) -> Iterable[ConstantRow]:
-    """A row for each serving engine, where other runtimes have a constant of the same name."""
+def _shared(row: ConstantRow, rows: Rows) -> Iterable[ConstantRow]:
+    """A row for each serving engine that has none of its own, where other runtimes have a constant
+    of the same name.
+    """
     if row.constant not in SHARED or row.runtime:
         return (row,)
-    return tuple(replace(row, runtime=key) for key in SERVING)
+    own = {engine for name, engine, _ in rows if name == row.constant}
+    return tuple(replace(row, runtime=key) for key in SERVING if key not in own)
 
 
 def _releases(fit: EngineFit, name: str) -> Iterator[ConstantRow]:
