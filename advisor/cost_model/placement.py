@@ -196,7 +196,9 @@ class Placement:
 def weight_bytes(model: Model, placement: Placement, location: Location) -> Array:
     """Weights at a location; an output head tied to a token table there needs no copy [B]."""
     shares = placement.weights.get(location, {})
-    total: Array = np.asarray(sum(share @ model.held[group] for group, share in shares.items()))
+    total: Array = np.asarray(
+        sum(share @ model.bytes_per_layer[group] for group, share in shares.items())
+    )
     head = placement.output.get(location, 0.0)
     total = total + head * model.output
     table = embedding_share(placement, location)

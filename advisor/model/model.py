@@ -38,7 +38,7 @@ class Model:
         name: as people call it.
         format: name of the format its weights have ("Q4_K_M", "AWQ", "BF16").
         architecture: what it was made from.
-        held: bytes of each repeating group, shape (layers,) [B].
+        bytes_per_layer: size of each repeating group, shape (layers,) [B].
         embedding: the token table, and tables by layer or position where there are any; a token
             reads one row of each [B].
         output: the output head and what else stands outside the layers, read whole; a tied head
@@ -53,7 +53,7 @@ class Model:
     name: str
     format: str
     architecture: Architecture
-    held: Mapping[Group, Floats]
+    bytes_per_layer: Mapping[Group, Floats]
     embedding: float
     output: float
     decode_class: str
@@ -69,13 +69,13 @@ class Model:
     @property
     def file_bytes(self) -> float:
         """Weights as stored, a tied table once [B]."""
-        layered = float(sum(part.sum() for part in self.held.values()))
+        layered = float(sum(part.sum() for part in self.bytes_per_layer.values()))
         return layered + self.embedding + self.output - self.tied_copy
 
     @cached_property
     def layer_bytes(self) -> Floats:
         """All weights of each layer, shape (layers,) [B]."""
-        return np.asarray(np.sum([self.held[group] for group in LAYERED], axis=0))
+        return np.asarray(np.sum([self.bytes_per_layer[group] for group in LAYERED], axis=0))
 
     @cached_property
     def state_layers(self) -> Floats:
@@ -90,7 +90,7 @@ class Model:
     @cached_property
     def expert_layers(self) -> Floats:
         """1 where a layer has routed experts, else 0, shape (layers,)."""
-        return (self.held[Group.ROUTED_EXPERTS] > 0).astype(float)
+        return (self.bytes_per_layer[Group.ROUTED_EXPERTS] > 0).astype(float)
 
     def expert_share(self, tokens: Array) -> Array:
         """Share of a layer's routed experts that `tokens` tokens together use.
@@ -111,7 +111,9 @@ class Model:
     @property
     def read_bytes_per_token(self) -> float:
         """Weight bytes that decoding one token reads: the embedding counts one row [B]."""
-        layered = sum(float(np.sum(self.held[g]) * self.read_share(g, 1)) for g in LAYERED)
+        layered = sum(
+            float(np.sum(self.bytes_per_layer[g]) * self.read_share(g, 1)) for g in LAYERED
+        )
         return layered + self.output + self.embedding / self.architecture.vocab
 
     @property
@@ -196,13 +198,13 @@ def from_tensors(architecture: Architecture, kinds: Sequence[StorageType], form:
         kinds: a type for each of its tensors, in their order.
         form: the format's name, to show.
     """
-    held = {group: np.zeros(architecture.layers) for group in LAYERED}
+    bytes_per_layer = {group: np.zeros(architecture.layers) for group in LAYERED}
     embedding = output = table = 0.0
     by_class: dict[str, float] = {}
     for tensor, kind in zip(architecture.tensors, kinds, strict=True):
         size = tensor_bytes(tensor, kind)
         if tensor.layer is not None:
-            held[tensor.group][tensor.layer] += size
+            bytes_per_layer[tensor.group][tensor.layer] += size
         elif tensor.group is Group.EMBEDDING:
             embedding += size
             table += size if tensor.role == "token_embd" else 0.0
@@ -214,7 +216,7 @@ def from_tensors(architecture: Architecture, kinds: Sequence[StorageType], form:
         name=architecture.name,
         format=form,
         architecture=architecture,
-        held=held,
+        bytes_per_layer=bytes_per_layer,
         embedding=embedding,
         output=output + tied_copy,
         decode_class=max(by_class, key=lambda one: by_class[one]),
@@ -250,7 +252,7 @@ def scaled(model: Model, file_bytes: float) -> Model:
     factor = file_bytes / model.file_bytes
     return replace(
         model,
-        held={group: part * factor for group, part in model.held.items()},
+        bytes_per_layer={group: part * factor for group, part in model.bytes_per_layer.items()},
         embedding=model.embedding * factor,
         output=model.output * factor,
         tied_copy=model.tied_copy * factor,

@@ -75,7 +75,7 @@ def place(
 
 def _experts(model: Model) -> float:
     """Size of all routed experts [B]."""
-    return float(np.sum(model.held[Group.ROUTED_EXPERTS]))
+    return float(np.sum(model.bytes_per_layer[Group.ROUTED_EXPERTS]))
 
 
 def _in_ram(model: Model, machine: Machine) -> Array:

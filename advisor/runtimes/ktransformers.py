@@ -140,14 +140,18 @@ def shared_by(model: Model, machine: Machine) -> Parallel:
 
 def _copied_layer(model: Model) -> float:
     """Room for the experts of one layer, copied to the GPUs for a long prompt [B]."""
-    return float(np.max(model.held[Group.ROUTED_EXPERTS])) if model.format in NATIVE else 0.0
+    return (
+        float(np.max(model.bytes_per_layer[Group.ROUTED_EXPERTS]))
+        if model.format in NATIVE
+        else 0.0
+    )
 
 
 def experts_on_gpu(model: Model, machine: Machine, work: Workload, cache: Floats) -> Array:
     """Number of experts per layer that fit beside everything else (`--kt-num-gpu-experts`)."""
     how = shared_by(model, machine)
     total = model.architecture.experts.total if model.architecture.experts else 1
-    experts = model.held[Group.ROUTED_EXPERTS]
+    experts = model.bytes_per_layer[Group.ROUTED_EXPERTS]
     dense = np.sum(model.layer_bytes - experts) + model.embedding + model.output
     kept = np.sum(cache * cache_share(model, how.tensor), axis=-1) * np.asarray(work.users)
     taken = ACTIVATIONS + (dense + _copied_layer(model)) / how.tensor + kept
@@ -199,7 +203,9 @@ def _pass(
         for part in (share, cold / how.tensor)
     )
     outside = step_load(model, _experts(placement, RAM, cold), RAM, step)
-    held: Array = placement.weights[RAM][Group.ROUTED_EXPERTS] @ model.held[Group.ROUTED_EXPERTS]
+    held: Array = (
+        placement.weights[RAM][Group.ROUTED_EXPERTS] @ model.bytes_per_layer[Group.ROUTED_EXPERTS]
+    )
     moved = copied * np.ceil(np.asarray(step.tokens) / CHUNK) * held / how.tensor
     first = held_load(model, dense, machine, how, 0, step)
     return Schedule(

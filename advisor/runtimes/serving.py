@@ -251,7 +251,7 @@ def group_weights(model: Model, placement: Placement, how: Parallel, at: int) ->
     """Weights in RAM of a group's layers, for each of its GPUs: unused experts too [B]."""
     group = chunks(model, how.pipeline)[at]
     shares = placement.weights[RAM].items()
-    whole: Array = sum((share * group) @ model.held[part] for part, share in shares)
+    whole: Array = sum((share * group) @ model.bytes_per_layer[part] for part, share in shares)
     return whole / how.tensor
 
 
@@ -318,10 +318,15 @@ def engine_formats(model: Model) -> tuple[str, str]:
     unused = experts.total / experts.used if experts else 1.0
     dense = [group for group in LAYERED if group not in (Group.ROUTED_EXPERTS, Group.NORMS)]
     return (
-        _kernel(model, [(model.held[group], model.flops[group]) for group in dense]),
+        _kernel(model, [(model.bytes_per_layer[group], model.flops[group]) for group in dense]),
         _kernel(
             model,
-            [(model.held[Group.ROUTED_EXPERTS], model.flops[Group.ROUTED_EXPERTS] * unused)],
+            [
+                (
+                    model.bytes_per_layer[Group.ROUTED_EXPERTS],
+                    model.flops[Group.ROUTED_EXPERTS] * unused,
+                )
+            ],
         ),
     )
 

@@ -109,7 +109,7 @@ def _sooner(
     link = machine.gpus[0].link
     users = np.asarray(work.users, dtype=float)
     used = sum(
-        (share @ model.held[group]) * model.read_share(group, users)
+        (share @ model.bytes_per_layer[group]) * model.read_share(group, users)
         for group, share in read.weights[RAM].items()
     )
     whole = weight_bytes(model, copied, RAM)
@@ -133,7 +133,7 @@ def read_in_place(
         return _with(model, base, how, last, only_experts=False)
     groups = chunks(model, how.pipeline)
     rooms = [weight_room(model, machine, work, room, how, at) for at in range(how.pipeline)]
-    experts = model.held[Group.ROUTED_EXPERTS]
+    experts = model.bytes_per_layer[Group.ROUTED_EXPERTS]
     dense = model.layer_bytes - experts
 
     def moving(moved: Floats, stays: Floats, *, only_experts: bool) -> Placement:

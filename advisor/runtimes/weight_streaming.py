@@ -261,7 +261,9 @@ def unpacked_weights(model: Model) -> float:
 def layer_weights(model: Model, placement: Placement, location: Location) -> Array:
     """Weights of the layers at a location; whole layers are moved, unused experts included [B]."""
     shares = placement.weights.get(location, {})
-    return np.asarray(sum(shares[group] @ model.held[group] for group in LAYERED if shares))
+    return np.asarray(
+        sum(shares[group] @ model.bytes_per_layer[group] for group in LAYERED if shares)
+    )
 
 
 def moved_weights(model: Model, placement: Placement, location: Location) -> Array:

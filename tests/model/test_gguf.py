@@ -70,9 +70,9 @@ def test_bytes_lie_in_their_groups(tmp_path: Path) -> None:
     model = described(llama(tmp_path, Q4_K)).model
     assert model is not None
     # Q4_K packs 256 weights in 144 bytes: Q and output 2 x 256 x 256, K and V 2 x 256 x 128.
-    assert list(model.held[Group.ATTENTION]) == [(2 * 256 + 2 * 128) * 144] * 2
-    assert list(model.held[Group.DENSE_FFN]) == [3 * 512 * 144] * 2
-    assert list(model.held[Group.NORMS]) == [2 * 256 * 4] * 2
+    assert list(model.bytes_per_layer[Group.ATTENTION]) == [(2 * 256 + 2 * 128) * 144] * 2
+    assert list(model.bytes_per_layer[Group.DENSE_FFN]) == [3 * 512 * 144] * 2
+    assert list(model.bytes_per_layer[Group.NORMS]) == [2 * 256 * 4] * 2
     assert model.embedding == 96 * 144
     assert model.output == 96 * 144 + 256 * 4
     assert model.decode_class == STORAGE["Q4_K"].decode_class
@@ -215,9 +215,9 @@ def test_experts_are_grouped_and_shared_among_tokens(tmp_path: Path) -> None:
     model = found.model
     assert model is not None
     routed = 64 * 32 * 8 // 32 * 17 + 32 * 8 * 4
-    assert model.held[Group.ROUTED_EXPERTS][0] == routed
-    assert model.held[Group.SHARED_EXPERTS][0] == 64 * 32 // 32 * 34
-    assert model.held[Group.ROUTER][0] == (64 * 8 + 8 + 64) * 4
+    assert model.bytes_per_layer[Group.ROUTED_EXPERTS][0] == routed
+    assert model.bytes_per_layer[Group.SHARED_EXPERTS][0] == 64 * 32 // 32 * 34
+    assert model.bytes_per_layer[Group.ROUTER][0] == (64 * 8 + 8 + 64) * 4
     rest = model.file_bytes - routed - model.embedding
     assert model.read_bytes_per_token == rest + routed * 2 / 8 + 64 * 4
 
@@ -259,7 +259,11 @@ def test_unknown_names_are_counted_and_noted(tmp_path: Path) -> None:
     assert "blk.0.mystery.weight, elsewhere.weight" in found.notes[0]
     assert found.model is not None
     assert found.model.file_bytes == sum(int(one.n_bytes) for one in GGUFReader(path).tensors)
-    assert found.model.held[Group.DENSE_FFN][0] - found.model.held[Group.DENSE_FFN][1] == 3072
+    assert (
+        found.model.bytes_per_layer[Group.DENSE_FFN][0]
+        - found.model.bytes_per_layer[Group.DENSE_FFN][1]
+        == 3072
+    )
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ def test_cache_formats_take_the_size_of_their_blocks() -> None:
 def test_a_token_reads_one_row_of_the_embedding() -> None:
     model = catalog.model("Llama-3.1-8B", "F16")
     # 8.030 B less 0.525 B of embedding, 2 bytes each, one row of 4096 values back.
-    layered = sum(float(model.held[group].sum()) for group in LAYERED)
+    layered = sum(float(model.bytes_per_layer[group].sum()) for group in LAYERED)
     assert model.read_bytes_per_token == pytest.approx(layered + model.output + 4096 * 2)
     assert model.read_bytes_per_token == pytest.approx((8.030 - 0.525) * 2e9, rel=1e-3)
 

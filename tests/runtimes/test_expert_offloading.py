@@ -46,7 +46,7 @@ def flows(schedule: Schedule) -> dict[Route, Flow]:
 
 def experts(model: Model) -> tuple[float, float]:
     """Routed experts held, and used for a token: 8 of 128 [B]."""
-    held = float(np.sum(model.held[Group.ROUTED_EXPERTS]))
+    held = float(np.sum(model.bytes_per_layer[Group.ROUTED_EXPERTS]))
     return held, held * 8 / 128
 
 

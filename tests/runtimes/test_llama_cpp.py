@@ -117,7 +117,7 @@ def test_a_head_that_is_the_token_table_is_scanned_with_the_rest() -> None:
 def test_experts_are_hit_in_proportion_and_fetch_their_neighbours() -> None:
     # Mixtral in Q8_0: a matrix of an expert has 4096 x 14336 weights of 34 / 32 bytes, 62.4 MB.
     model = catalog.model("Mixtral-8x7B", "Q8_0")
-    experts = float(np.sum(model.held[Group.ROUTED_EXPERTS]))
+    experts = float(np.sum(model.bytes_per_layer[Group.ROUTED_EXPERTS]))
     dense = model.read_bytes_per_token - experts / 4
     piece = 4096 * 14336 * 34 / 32
     half = dense + 0.5 * experts

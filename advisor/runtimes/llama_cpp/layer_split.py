@@ -100,7 +100,7 @@ def _placed(
     outside = np.where((gpu_layers < model.layers) | (cpu_moe > 0), 1.0, 0.0)
     buffers: dict[Location, Array] = {RAM: host_buffer(model, work, outside)}
     if machine.gpus:
-        experts = model.held[Group.ROUTED_EXPERTS]
+        experts = model.bytes_per_layer[Group.ROUTED_EXPERTS]
         held = model.layer_bytes - (1.0 - experts_on_gpu) * experts
         held = held + cached_on_gpu * cache * np.asarray(work.users, float)[..., None]
         parts = over_gpus(machine, on_gpu, held, head * model.output)
@@ -166,7 +166,7 @@ def split(
     cache = kv_cache_bytes(model, work, work.swa_full) * np.asarray(work.users, float)[..., None]
     if settings.kv_in_ram:
         cache = np.zeros_like(cache)
-    experts = model.held[Group.ROUTED_EXPERTS]
+    experts = model.bytes_per_layer[Group.ROUTED_EXPERTS]
     budget = gpu_budget(model, machine, work) - model.output
     layers = np.asarray(layers_that_fit(model.layer_bytes - experts + cache, budget))
     left = budget - np.sum(last_layers(model, layers) * (model.layer_bytes - experts + cache), -1)
@@ -211,7 +211,7 @@ def gpu_buffer(model: Model, work: Workload, outside: Array) -> Array:
     micro-batch of 16 tokens and 7 GB from 32 on, about two expert matrices of that model.
     """
     largest = max(
-        float(np.max(model.held[group])) / matrices
+        float(np.max(model.bytes_per_layer[group])) / matrices
         for group, matrices in (
             (Group.ROUTED_EXPERTS, 3),
             (Group.DENSE_FFN, 3),

@@ -88,7 +88,9 @@ def reread(
         machine: machine, for its cores and its drive.
         constants: constants of rereading; the fitted ones by default.
     """
-    experts_held = placement.weights[DISK][Group.ROUTED_EXPERTS] @ model.held[Group.ROUTED_EXPERTS]
+    experts_held = (
+        placement.weights[DISK][Group.ROUTED_EXPERTS] @ model.bytes_per_layer[Group.ROUTED_EXPERTS]
+    )
     dense = load.weights - load.experts  # a head that is the token table among it
     cache = np.asarray(placement.page_cache, dtype=float)
     left = np.maximum(cache - dense, 0.0)
@@ -149,5 +151,5 @@ def read_beside(model: Model, machine: Machine, windows: Array = WATCHED.windows
     if experts is None or machine.disk is None:
         return 0.0
     pieces = float(np.sum(model.expert_layers)) * experts.total * MATRICES
-    piece = float(np.sum(model.held[Group.ROUTED_EXPERTS])) / max(pieces, 1.0)
+    piece = float(np.sum(model.bytes_per_layer[Group.ROUTED_EXPERTS])) / max(pieces, 1.0)
     return windows * machine.disk.read_ahead.value / max(piece, 1.0)

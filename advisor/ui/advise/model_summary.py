@@ -105,7 +105,7 @@ def _stored(model: Model, group: Group) -> float:
         return model.embedding
     if group is Group.OUTPUT:
         return model.output - model.tied_copy
-    return float(model.held[group].sum())
+    return float(model.bytes_per_layer[group].sum())
 
 
 def _read(model: Model, group: Group) -> float:
@@ -114,7 +114,11 @@ def _read(model: Model, group: Group) -> float:
         return model.embedding / model.architecture.vocab
     if group is Group.OUTPUT:
         return model.output
-    return float(np.sum(model.held[group] * model.read_share(group, 1))) if group in LAYERED else 0
+    return (
+        float(np.sum(model.bytes_per_layer[group] * model.read_share(group, 1)))
+        if group in LAYERED
+        else 0
+    )
 
 
 def _numbers(model: Model) -> Iterable[Markup]:
