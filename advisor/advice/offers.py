@@ -41,7 +41,7 @@ class MoneyInputs:
             host by its kind ("psu", "dock") [USD each].
 
     Raises:
-        InputError: a number out of its limits, or half of an API's price.
+        InputError: a number out of its limits.
     """
 
     replies_per_day: float = 40.0
@@ -64,10 +64,6 @@ class MoneyInputs:
 
     def __post_init__(self) -> None:
         check_all(MONEY, vars(self))
-        if (self.api_usd_in is None) != (self.api_usd_out is None):
-            raise InputError(
-                "Half of an API's price is typed; give both --api-usd-in and --api-usd-out."
-            )
 
     @property
     def days(self) -> float:
@@ -90,8 +86,12 @@ def money_in_usd(
         usd: what one unit of the currency is worth [USD].
 
     Raises:
-        InputError: a number out of its limits.
+        InputError: a number out of its limits, or half of an API's price.
     """
+    if (values.get("api_usd_in") is None) != (values.get("api_usd_out") is None):
+        raise InputError(
+            "Half of an API's price is typed; give both --api-usd-in and --api-usd-out."
+        )
     plain = MoneyInputs()
     stated = {entry.name: values.get(entry.name, getattr(plain, entry.name)) for entry in MONEY}
     return MoneyInputs(

@@ -98,10 +98,10 @@ def _monthly(option: Option) -> Markup | str:
 
 
 def _pays(option: Option) -> str:
-    if option.kind is OptionKind.KEEP:
-        return ""
     if not option.keeps_up:
         return "cannot keep up"
+    if option.kind is OptionKind.KEEP:
+        return ""
     return {True: "yes", False: "no", None: "not known"}[option.pays]
 
 
