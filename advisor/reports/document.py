@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from advisor.errors import InputError
+from advisor.formatting import Currency
 from advisor.reports.parts import (
     AssumptionRow,
     OptionRow,
@@ -51,6 +52,8 @@ class ReportDocument(Record):
         gpu: its name, or "no GPU"; empty likewise.
         request: what was asked for, in words: model, machine, prompt, users, money.
         caveats: what a reader should know: what a name was taken as, where sizes are from.
+        currency: code of the one that amounts are shown in; they are kept in US dollars.
+        usd_per_unit: value of one unit of it [USD].
 
     Raises:
         InputError: a field of the wrong shape; the message names it.
@@ -75,10 +78,22 @@ class ReportDocument(Record):
     gpu: str = ""
     request: dict[str, str] = field(default_factory=dict)
     caveats: tuple[str, ...] = ()
+    currency: str = "USD"
+    usd_per_unit: float = 1.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_time(self.created_at, "created_at")
+        if not 1e-6 < self.usd_per_unit < 1e6:
+            raise InputError(
+                f"usd_per_unit is {self.usd_per_unit:g}; a unit of {self.currency[:20]!r} is worth "
+                "more than 0 and less than 1,000,000 US dollars."
+            )
+
+    @property
+    def shown_in(self) -> Currency:
+        """The currency that amounts are shown in."""
+        return Currency(code=self.currency, usd=self.usd_per_unit)
 
 
 def to_json(document: ReportDocument) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from advisor.cost_model.estimate import Estimate, parts_held
 from advisor.cost_model.placement import PlacementStrategy, Tier
 from advisor.cost_model.uncertainty import Range
 from advisor.cost_model.workload import Workload
-from advisor.formatting import memory, number, rate, seconds
+from advisor.formatting import memory, number, rate, seconds, shown_currency
 from advisor.machine.machine import Disk, Machine
 from advisor.model.model import Model
 from advisor.reports.document import ReportDocument
@@ -83,6 +83,8 @@ def document(
         gpu=gpu_names(machine),
         request=_request(model, advice, machine, work, money),
         caveats=tuple(caveats),
+        currency=shown_currency().code,
+        usd_per_unit=shown_currency().usd,
     )
 
 

@@ -9,11 +9,12 @@ from advisor.reports import charts
 from advisor.reports.chart_parts import COLOURS, DARK, LETTERED
 from advisor.reports.front_page import front_page, option_note
 from advisor.reports.links import is_public, is_web_address
-from advisor.reports.saved import SavedReport
+from advisor.reports.saved import SavedReport, in_its_currency
 from advisor.reports.sections import sections
 from advisor.reports.svg import svg
 
 
+@in_its_currency
 def html(report: SavedReport) -> str:
     """The first page, then the sections behind it, folded; everything escaped."""
     document = report.document

@@ -5,11 +5,12 @@ from collections.abc import Iterator, Sequence
 
 from advisor.reports.front_page import OPTION_HEADINGS, FrontPage, front_page, option_cells
 from advisor.reports.links import is_public
-from advisor.reports.saved import SavedReport
+from advisor.reports.saved import SavedReport, in_its_currency
 from advisor.reports.sections import ReportSection, sections
 from advisor.reports.tables_behind import NONE
 
 
+@in_its_currency
 def markdown(report: SavedReport) -> str:
     """The first page, then everything behind it."""
     return "\n".join(_lines(report)).rstrip() + "\n"

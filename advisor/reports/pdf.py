@@ -11,7 +11,7 @@ from advisor.reports.chart_parts import BarChart, LineChart
 from advisor.reports.front_page import CardWords, FrontPage, front_page, option_note
 from advisor.reports.links import is_public
 from advisor.reports.paper import FONT, RULE, bars, blank, code, heading, line, printable, table
-from advisor.reports.saved import SavedReport
+from advisor.reports.saved import SavedReport, in_its_currency
 from advisor.reports.sections import ReportSection, sections
 from advisor.reports.svg import png
 
@@ -21,6 +21,7 @@ CHART_HEIGHT = 75.0
 """That it takes at most [mm]."""
 
 
+@in_its_currency
 def pdf(report: SavedReport) -> bytes:
     """The first page, then the sections behind it, on A4."""
     paper = blank(report)

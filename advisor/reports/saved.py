@@ -1,14 +1,18 @@
 """Saved reports as they are handed out, and their JSON file, which imports again without loss."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
+from functools import wraps
+from typing import Any, TypeVar
 
 from advisor.errors import InputError
+from advisor.formatting import show_money_in, shown_currency
 from advisor.reports.document import ReportDocument, from_json, to_json
 from advisor.reports.measured import JudgedResult, MeasuredResult, judged
 from advisor.reports.schema import checked
+
+Form = TypeVar("Form", str, bytes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +64,21 @@ class SavedReport(ReportHead):
     def judged(self) -> tuple[JudgedResult, ...]:
         """The results beside their predictions."""
         return tuple(judged(result, self.document) for result in self.results)
+
+
+def in_its_currency(make: Callable[[SavedReport], Form]) -> Callable[[SavedReport], Form]:
+    """Makes a form of a report with amounts in the currency that they were asked for in."""
+
+    @wraps(make)
+    def made(report: SavedReport) -> Form:
+        before = shown_currency()
+        show_money_in(report.document.shown_in)
+        try:
+            return make(report)
+        finally:
+            show_money_in(before)
+
+    return made
 
 
 @dataclass(frozen=True, kw_only=True)

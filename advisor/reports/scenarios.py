@@ -244,7 +244,8 @@ def _mapping(data: object, where: str, known: Sequence[str]) -> Mapping[str, Any
 
 
 def _names(kind: type) -> tuple[str, ...]:
-    return tuple(own.name for own in fields(kind))
+    """Keys of a record; a draft model is none, since a file names no second model."""
+    return tuple(own.name for own in fields(kind) if own.name != "draft_model")
 
 
 def _record(kind: type[RecordKind], data: object, where: str) -> RecordKind:

@@ -11,6 +11,7 @@ import pytest
 from pypdf import PdfReader
 from saved_reports import HOSTILE, hostile, sample, saved
 
+from advisor.errors import InputError
 from advisor.reports.csv_table import csv, inert
 from advisor.reports.document import ReportDocument
 from advisor.reports.export import FORMS
@@ -149,6 +150,16 @@ def test_each_kind_of_option_stands_on_the_first_page(report: SavedReport) -> No
     page = front_page(changed(report, options=(*rows[:-1], unknown)))
     assert [row.name for row in page.options] == ["keep 0", "change 1", "add 3", "rent 4", "api 6"]
     assert "speed not published" in html(changed(report, options=(*rows[:-1], unknown)))
+
+
+def test_amounts_are_in_the_currency_of_whoever_made_it(report: SavedReport) -> None:
+    euros = changed(report, currency="EUR", usd_per_unit=2.0)
+    for make in (html, markdown):
+        assert "$290 a month" in make(report)
+        assert "\u20ac145 a month" in make(euros)
+        assert "$290 a month" in make(report)  # the next report is in its own again
+    with pytest.raises(InputError, match="usd_per_unit is 0"):
+        changed(report, usd_per_unit=0.0)
 
 
 def test_the_verdict_begins_with_the_answer_alone(report: SavedReport) -> None:

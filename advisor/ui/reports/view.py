@@ -4,6 +4,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor.errors import InputError
+from advisor.formatting import show_money_in
 from advisor.reports import charts
 from advisor.reports.chart_parts import COLOURS, Bar
 from advisor.reports.document import ReportDocument
@@ -33,6 +34,7 @@ def view(store: ReportStore, number: str) -> None:
     if not number.isascii() or not number.isdigit():
         raise InputError(f"{number[:40]!r} is not the number of a report; choose one of the list.")
     report = store.load(int(number))
+    show_money_in(report.document.shown_in)
     _front(front_page(report))
     _actions(report)
     with st.container(horizontal=True):
@@ -51,6 +53,7 @@ def shared(store: ReportStore, secret: str) -> None:
         StoreError: the link shows none.
     """
     report = store.load_shared(secret)
+    show_money_in(report.document.shown_in)
     _front(front_page(report))
     _actions(report)
     _behind(report.document)
