@@ -1,4 +1,4 @@
-"""What vLLM and SGLang share: weights and cache over all GPUs, what does not fit in pinned RAM."""
+"""Common parts of vLLM and SGLang: weights and cache over all GPUs, the rest in pinned RAM."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -46,7 +46,7 @@ SIXTEEN_BITS = ("f16", "bf16", "f32")
 
 
 def served(work: Workload) -> Workload:
-    """What is asked, with the cache in a type that vLLM and SGLang keep."""
+    """Request with the cache in a type that vLLM and SGLang support."""
     return replace(work, kv_type="bf16" if work.kv_type in SIXTEEN_BITS else "fp8")
 
 
@@ -66,13 +66,13 @@ def checkpoint(model: Model) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Room:
-    """What a runtime leaves of a GPU.
+    """Memory that a runtime uses on a GPU.
 
     Attributes:
-        usable: share of VRAM that it fills.
-        buffered: layers' worth of VRAM that streamed layers pass through.
-        cache: of one user, per layer, shape (..., layers) [B].
-        working: what the runtime takes of that share to compute [B].
+        usable: share of VRAM in use.
+        buffered: number of layers in VRAM for streaming.
+        cache: KV cache of one user per layer, shape (..., layers) [B].
+        working: part of that share for computing [B].
     """
 
     usable: Array
@@ -89,12 +89,12 @@ def placed(
     settings: Settings,
     room: Room,
 ) -> Placement:
-    """Whole layers stay, first ones first in each group of GPUs; the rest lies in pinned RAM.
+    """Whole layers on the GPUs, the first ones of each group; the rest in pinned RAM.
 
-    Where all would fit, none does with `cpu-offload`: the comparison is then with all in RAM.
+    Where all would fit, `cpu-offload` keeps none on the GPUs, to show offloading of everything.
 
     Raises:
-        Refusal: on a machine without a GPU.
+        Refusal: a machine without a GPU.
     """
     if not machine.gpus:
         raise Refusal("It computes on a GPU, and this machine has none.")
@@ -117,7 +117,7 @@ def kept_layers(
     how: Parallel,
     at: int,
 ) -> Floats:
-    """1 for layers of a group of GPUs whose weights stay there, shape (..., layers)."""
+    """1 for layers of a group with weights on its GPUs, else 0, shape (..., layers)."""
     group = chunks(model, how.pipeline)[at]
     rank = np.cumsum(group) * group
     if settings.gpu_layers is not None:
@@ -134,7 +134,7 @@ def kept_layers(
 def weight_room(
     model: Model, machine: Machine, work: Workload, room: Room, how: Parallel, at: int
 ) -> Array:
-    """VRAM of each GPU in a group for layers, the smallest deciding [B]."""
+    """VRAM of each GPU in a group for layers, by the smallest GPU [B]."""
     group = chunks(model, how.pipeline)[at]
     cache = np.sum(group * room.cache * cache_share(model, how.tensor), axis=-1) * work.users
     ends = model.embedding * (at == 0) + model.output * (at == how.pipeline - 1)
@@ -157,7 +157,7 @@ def spread(
     room: Room,
     kept: list[Floats],
 ) -> Placement:
-    """Layers kept, cache, token table and head over all GPUs; the other layers in RAM."""
+    """Placement of resident layers, cache, token table and head over all GPUs, the rest in RAM."""
     groups = chunks(model, how.pipeline)
     shares = cache_share(model, how.tensor)
     whole = np.sum(kept, axis=0)
@@ -193,7 +193,7 @@ def spread(
 def held_load(
     model: Model, placement: Placement, machine: Machine, how: Parallel, at: int, step: ForwardPass
 ) -> Load:
-    """What one GPU of a group reads and computes of what lies on it."""
+    """Load of one GPU of a group from its own memory."""
     load = step_load(model, placement, vram(representative(machine, how, at)), step)
     return _all_start(load, how.tensor)
 
@@ -201,7 +201,7 @@ def held_load(
 def outside_load(
     model: Model, placement: Placement, how: Parallel, at: int, step: ForwardPass
 ) -> Load:
-    """What one GPU of a group reads and computes of its layers in RAM, once they are there."""
+    """Load of one GPU of a group from its layers in RAM, after they were copied."""
     group = chunks(model, how.pipeline)[at]
     own = {part: share * group for part, share in placement.weights[RAM].items()}
     alone = replace(placement, weights={RAM: own}, kv={}, output={})
@@ -210,7 +210,7 @@ def outside_load(
 
 
 def _all_start(load: Load, tensor: int) -> Load:
-    """All GPUs that share layers start the kernels of every layer."""
+    """Load in which all GPUs that share layers start the kernels of every layer."""
     return replace(
         load,
         layers=load.layers * tensor,
@@ -229,11 +229,11 @@ def phases(
     """One pass for the prompt and one for each token, through the groups of GPUs in turn.
 
     Args:
-        model: the model.
-        placement: where it lies.
-        machine: where it runs.
-        work: what is asked.
-        group: stages of the group at a place in the pipeline, for a step.
+        model: model that is run.
+        placement: location of its parts.
+        machine: machine that runs the model.
+        work: request.
+        group: function that gives the stages of a group in the pipeline, for a step.
     """
     how, running = parallel(model, machine), served(work)
 
@@ -248,7 +248,7 @@ def phases(
 
 
 def group_weights(model: Model, placement: Placement, how: Parallel, at: int) -> Array:
-    """Weights in RAM of a group's layers, for each of its GPUs: unused experts too [B]."""
+    """Weights in RAM of a group's layers, for each of its GPUs, unused experts included [B]."""
     group = chunks(model, how.pipeline)[at]
     shares = placement.weights[RAM].items()
     whole: Array = sum((share * group) @ model.bytes_per_layer[part] for part, share in shares)
@@ -285,13 +285,13 @@ def group_kernels(
 
 
 MOST_CHECKED = 16.0
-"""Tokens of a sequence that a step checks together at most; more are a prompt."""
+"""Most tokens of a sequence that a step verifies together; more are a prompt."""
 KernelsOf = Callable[[Model, Placement, Machine, Parallel, int, ForwardPass], Kernels]
-"""How one GPU of a group computes its layers in a step."""
+"""Function that gives the kernels of one GPU of a group, for its layers in a step."""
 
 
 def layers_only(own: Kernels) -> Kernels:
-    """The same for further layers of a step whose tokens and cache are counted already."""
+    """Kernels of further layers in a step whose tokens and cache are counted already."""
     if not isinstance(own, EngineKernels):
         return replace(own, sequences=0.0, unpacked=0.0)
     return replace(
@@ -308,12 +308,12 @@ def layers_only(own: Kernels) -> Kernels:
 
 
 FORMATS = ((12.0, "f16"), (6.0, "fp8"))
-"""Formats of kernels by the bits of a weight from which they are used; below, those of 4 bits."""
+"""Format of kernels by the smallest number of bits per weight; below, a 4-bit format."""
 
 
 @lru_cache(maxsize=512)
 def engine_formats(model: Model) -> tuple[str, str]:
-    """Formats in which dense weights and routed experts are multiplied."""
+    """Formats of dense weights and of routed experts, for the choice of kernels."""
     experts = model.architecture.experts
     unused = experts.total / experts.used if experts else 1.0
     dense = [group for group in LAYERED if group not in (Group.ROUTED_EXPERTS, Group.NORMS)]
@@ -341,13 +341,13 @@ def _kernel(model: Model, parts: Iterable[tuple[Floats, Floats]]) -> str:
 
 
 FOUR_BITS = {"NVFP4": "nvfp4", "MXFP4-hf": "mxfp4"}
-"""Kernels of formats of 4-bit floats; those of integers unpack them as they multiply."""
+"""Kernels for formats of 4-bit floats; others unpack 4-bit integers as they multiply."""
 
 
 def framework_kernels(
     model: Model, placement: Placement, machine: Machine, how: Parallel, at: int, step: ForwardPass
 ) -> Kernels:
-    """The same for engines without graphs of their own, which compute as PyTorch does."""
+    """Kernels of engines without CUDA graphs, which compute as PyTorch does."""
     del placement, machine
     share = float(np.mean(chunks(model, how.pipeline)[at])) / how.tensor
     sequences = step.sequences if at == 0 else 0.0
@@ -355,7 +355,7 @@ def framework_kernels(
 
 
 def users_at_once(model: Model, machine: Machine, work: Workload, room: Room) -> Array:
-    """Users of the context allocated whose cache fits beside all weights; the others wait [users].
+    """Users whose whole context fits in the cache beside all weights; the others wait [users].
 
     0 where the weights themselves do not fit.
     """
@@ -371,9 +371,9 @@ def users_at_once(model: Model, machine: Machine, work: Workload, room: Room) ->
 
 
 def sequences_that_fit(model: Model, placement: Placement, machine: Machine, work: Workload) -> int:
-    """Conversations of the context allocated whose cache fits beside what lies in VRAM.
+    """Conversations whose whole context fits in the cache beside the weights in VRAM.
 
-    More of them are not refused: the scheduler lets them wait, or takes the cache of one away and
+    Further ones are not refused: the scheduler lets them wait, or drops the cache of one and
     computes it again.
     """
     counts = []

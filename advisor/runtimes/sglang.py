@@ -1,10 +1,10 @@
 """SGLang: all on the GPUs, or weights in pinned RAM, copied just before each layer computes.
 
-`--cpu-offload-gb` moves weights out in the order of the layers until so many GiB are gone. Each
-layer's are copied back on the stream that computes, every expert of it too, so that copy and
-compute add up (OffloaderV1 in sglang/srt/utils/offloader.py of 0.5.23). Its prefetching offloader
-(`--offload-group-size`) is wired for DeepSeek's architecture alone, and there for experts; it is
-not modelled. The hierarchical cache keeps prefixes in RAM and makes no room for weights.
+`--cpu-offload-gb` moves weights to RAM in the order of the layers, up to that size. Each layer's
+weights are copied back on the computing stream, unused experts included, so that the times of
+copying and computing add (OffloaderV1 in sglang/srt/utils/offloader.py of 0.5.23). Its prefetching
+offloader (`--offload-group-size`) supports only the experts of DeepSeek's architecture and is not
+modelled. The hierarchical cache keeps prefixes in RAM and makes no room for weights.
 """
 
 import math
@@ -41,7 +41,7 @@ from advisor.units import GIB, MIB, Array
 
 VERSION = "SGLang 0.5.23"
 BUFFERED = 1
-"""Layers that pass through VRAM at a time."""
+"""Layers in VRAM at a time for streaming."""
 CHUNKS = ((20, 2048), (60, 4096), (160, 8192), (math.inf, 16384))
 """Tokens of a prompt computed together (`--chunked-prefill-size`) by VRAM below so many GiB, where
 it is not given (sglang/srt/arg_groups/memory_hook.py of 0.5.23) [GiB, tokens]."""
@@ -55,9 +55,9 @@ NOTES = (
 
 
 def static_share(machine: Machine) -> Array:
-    """`--mem-fraction-static`: the share of VRAM for weights and cache.
+    """`--mem-fraction-static`: share of VRAM for weights and cache.
 
-    What is left is for a chunk of the prompt: 512 MiB and 1.5 MiB for each of its tokens.
+    The rest is for a chunk of the prompt: 512 MiB and 1.5 MiB per token of the chunk.
     """
     share = 1.0 - (META + PER_TOKEN * chunk_size(machine)) / _smallest(machine)
     return np.asarray(np.maximum(np.floor(1000 * share) / 1000, 0.1))
@@ -78,10 +78,10 @@ def _smallest(machine: Machine) -> Array:
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
-    """As many layers as fit beside the cache stay; the rest in pinned RAM.
+    """As many layers on the GPUs as fit beside the cache; the rest in pinned RAM.
 
     Raises:
-        Refusal: on a drive, or on a machine without a GPU.
+        Refusal: a placement on the drive, or a machine without a GPU.
     """
     if strategy is PlacementStrategy.NVME_OFFLOAD:
         raise Refusal("SGLang keeps no weights on a drive.")
@@ -96,12 +96,12 @@ def _room(model: Model, machine: Machine, work: Workload) -> Room:
 
 
 def at_once(model: Model, machine: Machine, work: Workload) -> Array:
-    """Users that are served together; the scheduler lets the others wait."""
+    """Users decoded together; further users wait in the queue."""
     return users_at_once(model, machine, work, _room(model, machine, work))
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
-    """One pass for the prompt and one for each token; copy, then compute."""
+    """One pass for the prompt and one for each token: copy, then compute."""
     return phases(model, placement, machine, work, _group)
 
 
@@ -120,7 +120,7 @@ def _group(
 def command(
     model: Model, placement: Placement, machine: Machine, work: Workload, source: str = ""
 ) -> str:
-    """The launch line of a placement, and the line of each further machine.
+    """Launch line of a placement, and that of each further machine.
 
     `source` is shell text for the repository, empty for the checkpoint's own.
     """
@@ -148,7 +148,7 @@ ALGORITHMS = {"mtp": "EAGLE", "eagle": "EAGLE3", "ngram": "NGRAM", DRAFT_MODEL: 
 
 
 def _drafting(work: Workload) -> Iterable[str]:
-    """One chain of drafted tokens, which are checked with the last one of the step before."""
+    """Options of a chain of drafted tokens, verified with the last token of the step before."""
     if not work.draft:
         return
     drafted = int(work.drafted)

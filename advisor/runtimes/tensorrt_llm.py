@@ -1,7 +1,7 @@
-"""TensorRT-LLM: all on the GPUs, by NVIDIA's own kernels.
+"""TensorRT-LLM: all on the GPUs, with NVIDIA's kernels.
 
-`trtllm-serve` loads a checkpoint of Hugging Face with its PyTorch backend and keeps pages of the
-cache in what weights and buffers leave. It keeps no weights in RAM.
+`trtllm-serve` loads a checkpoint of Hugging Face with its PyTorch backend and uses the VRAM beside
+weights and buffers for pages of the cache. It keeps no weights in RAM.
 """
 
 import shlex
@@ -31,7 +31,7 @@ def place(
     """All weights, divided over the GPUs.
 
     Raises:
-        Refusal: in RAM or on a drive, or on a machine without a GPU.
+        Refusal: a placement in RAM or on the drive, or a machine without a GPU.
     """
     if strategy is not PlacementStrategy.GPU_RESIDENT:
         raise Refusal("TensorRT-LLM keeps all weights on the GPUs.")
@@ -47,12 +47,12 @@ def _room(model: Model, work: Workload) -> Room:
 
 
 def at_once(model: Model, machine: Machine, work: Workload) -> Array:
-    """Users that are served together; the scheduler lets the others wait."""
+    """Users decoded together; further users wait in the queue."""
     return users_at_once(model, machine, work, _room(model, work))
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
-    """The serve line that does this."""
+    """Command line of trtllm-serve."""
     del placement
     how = parallel(model, machine)
     parts = [

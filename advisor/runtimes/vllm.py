@@ -1,11 +1,11 @@
-"""vLLM: all on the GPUs, or weights in pinned RAM, brought over the link in one of two ways.
+"""vLLM: all on the GPUs, or weights in pinned RAM, read over the link in one of two ways.
 
-`--offload-backend prefetch` copies whole layers ahead on a stream of their own while the GPUs
-compute, so that a step takes the longer of copy and compute; every expert of a layer is copied,
-used or not. `--cpu-offload-gb` leaves weights where they are: kernels read them over the link at
-each use (unified virtual addressing), nothing overlaps, but of experts only those that are used
-cross. So a dense model is faster with the first, one with many experts with the second. There is no
-tier on a drive (vllm/config/offload.py and vllm/model_executor/offloader of 0.33.0).
+`--offload-backend prefetch` copies whole layers ahead on a separate stream while the GPUs compute,
+so that a step takes the longer of copying and computing; all experts of a layer are copied, used or
+not. `--cpu-offload-gb` leaves weights in RAM: kernels read them over the link at each use (unified
+virtual addressing), without overlap, but only the experts in use. So the first way is faster for a
+dense model, the second for one with many experts. There is no tier on a drive
+(vllm/config/offload.py and vllm/model_executor/offloader of 0.33.0).
 """
 
 import json
@@ -60,7 +60,8 @@ VERSION = "vLLM 0.33.0"
 MEMORY_USED = 0.92
 """`--gpu-memory-utilization`, default of vLLM 0.33 (vllm/config/cache.py)."""
 BUFFERED = 2
-"""Layers that pass through VRAM at a time (`--offload-prefetch-step 1`: one used, one coming)."""
+"""Layers in VRAM at a time for streaming: one in use, one being copied (`--offload-prefetch-step
+1`)."""
 PAGE = 16
 """Tokens of a page of the cache (`--block-size`, default of vLLM 0.33 on CUDA)."""
 NOTES = (
@@ -74,10 +75,10 @@ NOTES = (
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
-    """As many layers as fit beside cache and buffers stay; the rest in pinned RAM.
+    """As many layers on the GPUs as fit beside cache and buffers; the rest in pinned RAM.
 
     Raises:
-        Refusal: on a drive, or on a machine without a GPU.
+        Refusal: a placement on the drive, or a machine without a GPU.
     """
     if strategy is PlacementStrategy.NVME_OFFLOAD:
         raise Refusal("vLLM keeps no weights on a drive.")
@@ -98,14 +99,14 @@ def _room(model: Model, work: Workload) -> Room:
 
 
 def at_once(model: Model, machine: Machine, work: Workload) -> Array:
-    """Users that are served together; the scheduler lets the others wait."""
+    """Users decoded together; further users wait in the queue."""
     return users_at_once(model, machine, work, _room(model, work))
 
 
 def _sooner(
     model: Model, machine: Machine, work: Workload, read: Placement, copied: Placement
 ) -> npt.NDArray[np.bool_]:
-    """Reading over the link takes less time for a token than copying, compute aside."""
+    """Whether a token's reads over the link are faster than copies, without computing."""
     link = machine.gpus[0].link
     users = np.asarray(work.users, dtype=float)
     used = sum(
@@ -121,7 +122,7 @@ def read_in_place(
 ) -> Placement:
     """Weights that do not fit stay in RAM: experts of the first layers, else whole first layers.
 
-    A number of layers that is given keeps so many, the last ones, whole.
+    A given number of layers, the last ones, stays whole on the GPUs.
     """
     base = placed(
         model, machine, work, PlacementStrategy.CPU_OFFLOAD, replace(settings, gpu_layers=0), room
@@ -152,13 +153,13 @@ def read_in_place(
 
 
 def _fitting(group: Floats, held: Floats, budget: Array) -> Floats:
-    """1 for the last layers of a group that fit; none where all would, as everywhere."""
+    """1 for the last layers of a group that fit, else 0; 0 for all where all would fit."""
     count = layers_that_fit(held[group > 0], np.asarray(budget, dtype=float))
     return _last(group, np.where(count >= group.sum(), 0.0, count))
 
 
 def _last(group: Floats, count: Array) -> Floats:
-    """1 for so many last layers of a group, shape (..., layers)."""
+    """1 for the last `count` layers of a group, else 0, shape (..., layers)."""
     rank = np.cumsum(group[::-1])[::-1] * group
     return np.asarray(group * (rank <= np.asarray(count)[..., None]))
 
@@ -210,7 +211,7 @@ def schedule(
     work: Workload,
     computed: KernelsOf = group_kernels,
 ) -> Phases:
-    """One pass for the prompt and one for each token; copies beside the compute."""
+    """One pass for the prompt and one for each token; copies overlap with computing."""
     return phases(model, placement, machine, work, partial(_group, computed))
 
 
@@ -223,9 +224,9 @@ def _group(
     at: int,
     step: ForwardPass,
 ) -> Iterable[Stage]:
-    """One group of GPUs: what lies there and what is copied together, then what is read in place.
+    """Stages of one group of GPUs: resident and copied layers in parallel, then reads in RAM.
 
-    A prompt reads each weight in RAM once, as if every kernel kept what it has fetched.
+    A prompt reads each weight in RAM once, as if every kernel kept the weights it has read.
     """
     device = representative(machine, how, at)
     here = held_load(model, placement, machine, how, at, step)
@@ -253,7 +254,7 @@ def _group(
 def command(
     model: Model, placement: Placement, machine: Machine, work: Workload, source: str = ""
 ) -> str:
-    """The serve line of a placement, and the line of each further machine.
+    """Command line of a placement, and that of each further machine.
 
     `source` is shell text for the repository, empty for the checkpoint's own.
     """
@@ -310,9 +311,9 @@ def _offload(model: Model, placement: Placement, how: Parallel) -> Iterable[str]
 
 @cache
 def grouping(layers: int, offloaded: int) -> tuple[int, int]:
-    """Size of a group and how many of its last layers are offloaded, so that at least so many are.
+    """Size of a group and number of its last layers to offload, for at least the required layers.
 
-    Of all pairs the one with fewest layers too many, and of these the smallest group, which spreads
+    Of all pairs the one with fewest excess layers, and of these the smallest group, which spreads
     the copies most evenly.
     """
     pairs = ((size, last) for size in range(1, layers + 1) for last in range(1, size + 1))
@@ -321,7 +322,7 @@ def grouping(layers: int, offloaded: int) -> tuple[int, int]:
 
 
 def grouped(layers: int, size: int, last: int) -> int:
-    """Layers that the last ones of each group come to (offloader/prefetch.py of 0.33.0)."""
+    """Number of offloaded layers over all groups (offloader/prefetch.py of 0.33.0)."""
     return layers // size * last + max(layers % size - (size - last), 0)
 
 

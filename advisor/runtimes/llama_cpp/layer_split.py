@@ -1,9 +1,9 @@
-"""llama.cpp: each processor reads the layers that lie in its own memory.
+"""llama.cpp: each processor reads the layers in its own memory.
 
-Layers left off the GPU are computed by the CPU where they lie, token by token; a prompt's
-micro-batches of 32 tokens and more are instead copied over the link and computed on the GPU. With
-`--n-cpu-moe N` only the routed experts of the first N layers stay in RAM. From a drive, the file
-is mapped and its pages are read as they are touched.
+The CPU computes the layers outside the GPU in place, token by token; for a prompt's micro-batches
+of 32 tokens and more they are copied over the link and computed on the GPU. With `--n-cpu-moe N`
+only the routed experts of the first N layers stay in RAM. From a drive, the file is mapped and its
+pages are read at page faults.
 """
 
 from dataclasses import replace
@@ -46,19 +46,19 @@ from advisor.units import GIB, MIB, Array
 FIT_MARGIN = 1024 * MIB
 """VRAM that `--fit` leaves free on each GPU by default (`-fitt 1024`, server README) [B]."""
 CONTEXT = 400 * MIB
-"""What a CUDA context and its libraries take on each GPU before the first tensor; assumed [B]."""
+"""VRAM of a CUDA context and its libraries on each GPU; assumed [B]."""
 SYSTEM_RAM = 2 * GIB
-"""RAM left to the system; assumed [B]."""
+"""RAM reserved for the system; assumed [B]."""
 
 
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
-    """Last layers to the GPU, routed experts of the first layers to RAM, the rest by strategy.
+    """Last layers on the GPU, routed experts of the first layers in RAM, the rest by strategy.
 
     Raises:
-        Refusal: in the GPU, on a machine that has none; on the drive, when all is to be read in; a
-            cache type that it does not have.
+        Refusal: GPU-resident on a machine without a GPU; on the drive with a load mode that reads
+            the whole file; an unsupported cache type.
     """
     if strategy is PlacementStrategy.GPU_RESIDENT:
         if not machine.gpus:
@@ -125,7 +125,7 @@ def _placed(
 
 
 def head_on_gpu(model: Model, machine: Machine, gpu_layers: Array, settings: Settings) -> Array:
-    """1 where the output head lies on the last GPU, else 0."""
+    """1 where the output head is on the last GPU, else 0."""
     least = 1.0 if settings.head_first else float(model.layers)
     return np.where((np.asarray(gpu_layers) >= least) & bool(machine.gpus), 1.0, 0.0)
 
@@ -133,8 +133,10 @@ def head_on_gpu(model: Model, machine: Machine, gpu_layers: Array, settings: Set
 def page_cache(
     model: Model, placement: Placement, machine: Machine, work: Workload, settings: Settings
 ) -> Array:
-    """RAM that keeps pages of the file: as given; else what is free where RAM cannot hold the rest,
-    and none where it could, so that the comparison says what the drive alone would give [B].
+    """RAM for cached pages of the file [B].
+
+    By the settings; else all free RAM where it is too small for the part on the drive, and 0 where
+    it is large enough, to show the speed of the drive alone.
     """
     if settings.page_cache is not None:
         return settings.page_cache
@@ -146,10 +148,10 @@ def page_cache(
 def split(
     model: Model, machine: Machine, work: Workload, settings: Settings
 ) -> tuple[Array, Array]:
-    """Layers on the GPU and expert layers in RAM: as given, or as many as fit.
+    """Layers on the GPU and expert layers in RAM: by the settings, or as many as fit.
 
-    Dense parts and the cache come first, since each token reads them; experts fill what is left.
-    Where all of the model would fit, nothing is: the comparison is then with all of it in RAM.
+    Dense parts and the cache are placed first, since each token reads them; experts fill the rest.
+    A model that would fit whole gets no GPU layers, to show offloading of everything.
 
     Returns:
         Layers on the GPU; layers whose routed experts stay in RAM.
@@ -181,9 +183,9 @@ def split(
 
 
 def gpu_budget(model: Model, machine: Machine, work: Workload) -> Array:
-    """VRAM of all GPUs for weights and cache, once buffers and the margin are taken [B].
+    """VRAM of all GPUs for weights and cache, after buffers and margin [B].
 
-    Layers are not cut, so each further GPU leaves half a layer unused at its edge on average.
+    Layers are not divided, so each further GPU leaves half a layer unused on average.
     """
     taken = FIT_MARGIN + gpu_buffer(model, work, 1.0)
     total = sum((gpu.memory.value - taken for gpu in machine.gpus), start=np.zeros(()))
@@ -195,9 +197,9 @@ def host_buffer(model: Model, work: Workload, outside: Array) -> Array:
     """RAM for computing: a micro-batch where layers are computed there, else its inputs [B].
 
     Args:
-        model: the model.
-        work: sets the micro-batch.
-        outside: 1 where some weights lie off the GPUs, else 0.
+        model: model that is run.
+        work: request, for the micro-batch.
+        outside: 1 where some weights are outside the GPUs, else 0.
     """
     computing = compute_buffer(model.architecture, work)
     feeding = input_buffer(model.architecture, work)
@@ -205,9 +207,9 @@ def host_buffer(model: Model, work: Workload, outside: Array) -> Array:
 
 
 def gpu_buffer(model: Model, work: Workload, outside: Array) -> Array:
-    """VRAM for computing, and for the weights that prompts copy in where some lie in RAM [B].
+    """VRAM for computing, and for the weights in RAM that prompts copy [B].
 
-    Two of the largest matrices pass at a time: a published log has 42 MB of buffer for a
+    Two of the largest matrices are copied at a time: a published log has 42 MB of buffer for a
     micro-batch of 16 tokens and 7 GB from 32 on, about two expert matrices of that model.
     """
     largest = max(
