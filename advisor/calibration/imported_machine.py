@@ -1,5 +1,7 @@
 """Machine built from imported measurements, with typed values on top."""
 
+from contextlib import suppress
+
 from advisor.calibration import imported_store, local_machine
 from advisor.calibration.fingerprint import Fingerprint
 from advisor.calibration.local_store import Calibration
@@ -7,6 +9,7 @@ from advisor.calibration.measurement_file import MeasurementHistory
 from advisor.errors import InputError, UnknownName
 from advisor.machine import from_spec
 from advisor.machine.catalog import find_host
+from advisor.machine.from_name import machine_by_name
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.probes.gpu.facts import GpuFacts
@@ -20,10 +23,10 @@ UNKNOWN = Fingerprint(cpu="", cores=0, memory=0, gpus=())
 def named_machine(
     name: str, overrides: MachineSpec | None = None, measured: Calibration | None = None
 ) -> Machine:
-    """Imported machine by name, or this machine.
+    """Imported machine by name, this machine, or one that its name describes.
 
     Args:
-        name: "this", or the name of an imported machine.
+        name: "this", the name of an imported machine, or any usual name of a machine.
         overrides: typed values that replace measured ones; None for none.
         measured: measurements to use; None for the saved ones.
 
@@ -35,6 +38,9 @@ def named_machine(
     inputs = overrides or MachineSpec()
     if name.casefold() == imported_store.THIS:
         return local_machine.this_machine(inputs, measured)
+    if name.casefold() not in map(str.casefold, imported_store.names()):
+        with suppress(UnknownName):
+            return machine_by_name(name, inputs)
     history = imported_store.probed(name)
     parts = history.fingerprint or UNKNOWN
     if not parts.memory and inputs.ram_gb is None:

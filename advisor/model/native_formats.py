@@ -46,8 +46,12 @@ def native_format(model: str) -> str:
     Args:
         model: as the catalogue or the list has it.
     """
-    tokens = take_apart(model).shape
-    return _rows().get(" ".join(token for token in tokens if not is_size(token)), "")
+    name = take_apart(model)
+    for tokens in (name.identity, name.shape):
+        key = " ".join(token for token in tokens if not is_size(token))
+        if key in _rows():
+            return _rows()[key]
+    return ""
 
 
 def usual_format(native: str) -> str:

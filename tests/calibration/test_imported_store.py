@@ -247,3 +247,10 @@ def test_a_machine_that_cannot_be_renamed_is_reported(monkeypatch):
     monkeypatch.setattr(imported_store.Path, "rename", refused)
     with pytest.raises(StoreError, match=r"server cannot be renamed in .* \(Read-only"):
         imported_store.rename("server", "x")
+
+
+def test_a_name_that_nobody_imported_is_a_usual_machine():
+    machine = named_machine("Mac Studio M3 Ultra 512GB")
+    assert machine.host.memory.value == 512 * 2**30
+    with pytest.raises(UnknownName):
+        named_machine("potato")
