@@ -57,14 +57,14 @@ def speed(name: str, form: str, card: str, engine: Runtime, users: int) -> float
 @pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.key)
 def test_more_bytes_are_never_faster(engine: Runtime) -> None:
     compared = 0
-    for card in CARDS:
+    for card in list(CARDS)[:: 2 if engine is VLLM else 5]:
         for name in MODELS:
             for users in USERS:
                 found = [speed(name, form, card, engine, users) for form in FORMATS]
                 known = [tps for tps in found if tps is not None]
                 assert known == sorted(known), (card, name, users, known)
                 compared += len(known) > 1
-    assert compared > 50
+    assert compared > 20
 
 
 def test_a_card_that_is_no_worse_is_never_slower() -> None:
