@@ -55,8 +55,8 @@ ASSUMED = {
 """Parts without rows of llama.cpp: published link and drive rates beside theory."""
 GPU, CPU, GUESSED, LEAN_GPU, LEAN_CPU = "gpu", "cpu", "guessed", "lean gpu", "lean cpu"
 """Numbers sought: logarithms of half widths, the half width that a guessed RAM rate adds, leans."""
-BACKEND, BUILD, TRAIT = "backend ", "build ", "by "
-"""Beginnings of the names of factors' logarithms."""
+BACKEND, BUILD, BUILD_IN_RAM, TRAIT = "backend ", "build ", "build in RAM ", "by "
+"""Beginnings of the names of factors' logarithms; a build has one for GPUs and one for RAM."""
 
 Mask = npt.NDArray[np.bool_]
 
@@ -218,18 +218,26 @@ def ends(off: Errors, numbers: Numbers) -> tuple[Floats, Floats]:
         off: rows.
         numbers: as `fitted` seeks them.
     """
-    own = np.ones(len(off.off))
-    for beginning, names in ((BACKEND, off.backends), (BUILD, off.builds)):
-        for name, value in numbers.items():
-            if name.startswith(beginning):
-                own = own * np.where(names == name.removeprefix(beginning), np.exp(value), 1.0)
-    in_ram = np.hypot(own * np.exp(numbers[CPU]), off.guessed * numbers.get(GUESSED, 0.0))
-    half = off.on_gpu * own * np.exp(numbers[GPU]) + (1.0 - off.on_gpu) * in_ram
+    backend = _factor(off.backends, numbers, BACKEND)
+    own = backend * _factor(off.builds, numbers, BUILD) * np.exp(numbers[GPU])
+    read = backend * _factor(off.builds, numbers, BUILD_IN_RAM) * np.exp(numbers[CPU])
+    in_ram = np.hypot(read, off.guessed * numbers.get(GUESSED, 0.0))
+    half = off.on_gpu * own + (1.0 - off.on_gpu) * in_ram
     for trait, reached in {**off.traits, SPLIT: uncertainty.divided(off.on_gpu)}.items():
         counts = reached * (off.on_gpu if trait in uncertainty.OF_GPUS else 1.0)
         half = half * np.exp(numbers.get(f"{TRAIT}{trait}", 0.0) * counts)
     lean = off.on_gpu * numbers[LEAN_GPU] + (1.0 - off.on_gpu) * numbers[LEAN_CPU]
     return half * (1.0 + lean), half * (1.0 - lean)
+
+
+def _factor(names: npt.NDArray[np.str_], numbers: Numbers, beginning: str) -> Floats:
+    """The factor of each row by its backend or build, shape (rows,)."""
+    factor = np.ones(len(names))
+    for name, value in numbers.items():
+        if name.startswith(beginning):
+            own = names == name.removeprefix(beginning)
+            factor = factor * np.where(own, np.exp(value), 1.0)
+    return factor
 
 
 def held(off: Errors, below: Floats, above: Floats) -> float:
@@ -246,14 +254,14 @@ USUAL = 0.3
 def widths(off: Errors, constant: str) -> dict[str, float]:
     """The numbers with the best interval score, scaled until `AIMED` of the rows are held.
 
-    What widens a range by distance from evidence (few sources, several GPUs, several users, RAM
-    guessed) never narrows it.
+    What widens a range by distance from evidence (few sources, several GPUs, several users, deep
+    context, RAM guessed) never narrows it.
     """
     start = {GPU: np.log(USUAL), CPU: np.log(USUAL), LEAN_GPU: 0.0, LEAN_CPU: 0.0}
     start |= {f"{TRAIT}{trait}": 0.0 for trait in (*off.traits, SPLIT)}
     start |= {f"{BACKEND}{name}": 0.0 for name in _named(off, off.backends) if name != "cpu"}
     limits = {LEAN_GPU: (-MOST_LEAN, MOST_LEAN), LEAN_CPU: (-MOST_LEAN, MOST_LEAN)}
-    wider = (uncertainty.THIN, uncertainty.SEVERAL, uncertainty.TOGETHER)
+    wider = (uncertainty.THIN, uncertainty.SEVERAL, uncertainty.TOGETHER, uncertainty.DEEP)
     limits |= {f"{TRAIT}{trait}": (0.0, np.inf) for trait in wider}
     if constant == IN_DECODE:
         start[GUESSED], limits[GUESSED] = USUAL, (0.0, np.inf)
@@ -320,19 +328,22 @@ def fitted(off: Errors, constant: str) -> Iterable[Spread]:
 
 
 def _apart(off: Errors, numbers: Numbers, constant: str, build: str) -> Iterable[Spread]:
-    """The factor and the lean of a build that stands apart, everything else as for the others."""
+    """Factors and leans of a build that stands apart, everything else as for the others."""
     if not len(off.off):
         return
-    name = f"{BUILD}{build}"
+    names = (f"{BUILD}{build}", f"{BUILD_IN_RAM}{build}")
     limits = {LEAN_GPU: (-MOST_LEAN, MOST_LEAN), LEAN_CPU: (-MOST_LEAN, MOST_LEAN)}
-    start = {name: 0.0, LEAN_GPU: 0.0, LEAN_CPU: 0.0}
+    start = {**dict.fromkeys(names, 0.0), LEAN_GPU: 0.0, LEAN_CPU: 0.0}
     own = least(lambda tried: _score(off, {**numbers, **tried}), start, limits)
-    scale = _scale(off, *ends(off, {**numbers, **own}), aimed=COVERED)
-    yield Spread(
-        constant=constant, scope={"build": build}, value=float(np.exp(own[name]) * scale),
-        rows=len(off.off), factor=True,
-    )  # fmt: skip
-    for part in (*uncertainty.ON_GPU, Route.IN_PLACE):
-        lean = own[LEAN_CPU if part is Route.IN_PLACE else LEAN_GPU]
-        scope = {"family": str(part), "build": build}
-        yield Spread(constant=LEAN[constant], scope=scope, value=lean, rows=len(off.off))
+    below, above = ends(off, {**numbers, **own})
+    gpu = off.on_gpu > 0.5
+    for rows, name, lean, parts in (
+        (gpu, names[0], own[LEAN_GPU], uncertainty.ON_GPU),
+        (~gpu, names[1], own[LEAN_CPU], (Route.IN_PLACE,)),
+    ):
+        scale = _scale(off.of(rows), below[rows], above[rows], aimed=COVERED) if rows.any() else 1.0
+        for part in parts:
+            scope, count = {"family": str(part), "build": build}, int(rows.sum())
+            value = float(np.exp(own[name]) * scale)
+            yield Spread(constant=constant, scope=scope, value=value, rows=count, factor=True)
+            yield Spread(constant=LEAN[constant], scope=scope, value=lean, rows=count)

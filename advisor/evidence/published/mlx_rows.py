@@ -34,6 +34,9 @@ def rows() -> Iterator[PublishedRow]:
 
 
 def _ordinary(row: PublishedRow) -> bool:
+    """An ordinary cache, one sequence, on a chip that is known: M4 Max is two, by GPU cores."""
+    if "core count" in row.source_note and "not stated" in row.source_note:
+        return False
     packed = "kv_cache=" in row.other_metric and "kv_cache=default" not in row.other_metric
     return row.batch == 1.0 and not packed
 
