@@ -49,7 +49,7 @@ from advisor.formatting import (
 )
 from advisor.model import resolve
 from advisor.model.model import Model
-from advisor.runtimes import RUNTIMES, runtime
+from advisor.runtimes import RUNTIMES, beside, runtime
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -160,12 +160,13 @@ def estimate(args: argparse.Namespace) -> None:
 
 
 def _compared(args: argparse.Namespace, model: Model, work: Workload) -> tuple[Estimate, ...]:
+    machine = options.machine_of(args)
     return compare(
         model,
-        options.machine_of(args),
+        machine,
         work,
         settings=options.settings_of(args),
-        runtimes=[runtime(args.runtime)] if args.runtime else RUNTIMES,
+        runtimes=[runtime(args.runtime)] if args.runtime else (*RUNTIMES, *beside(machine)),
     )
 
 
