@@ -10,7 +10,6 @@ from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
-from advisor.evidence.published import mlx_rows
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
@@ -86,12 +85,3 @@ def test_mlx_stands_beside_the_others_on_apples_chips_alone() -> None:
         names = {each.runtime for each in advise(model, where, Workload()).estimates}
         assert ("MLX" in names) == there
     assert "MLX" not in {each.runtime for each in compare(model, MAC, Workload())}
-
-
-def test_published_runs_of_mlx_are_read_in_the_columns_of_llama_cpp() -> None:
-    rows = list(mlx_rows.rows())
-    assert len(rows) > 20
-    for row in rows:
-        assert row.tg_tps == row.tg_tps_total
-        assert row.quant in IN_GROUPS.values()
-        assert "mlx-vlm" not in row.runtime

@@ -15,7 +15,7 @@ from advisor.cost_model.timing import StepTime, schedule_seconds
 from advisor.errors import AdvisorError
 from advisor.evidence.fitting.llama_cpp_parameters import PARAMETERS
 from advisor.evidence.fitting.vectorize import linked, stacked, steps, values_of
-from advisor.evidence.published import mlx_rows, sources
+from advisor.evidence.published import sources
 from advisor.evidence.published.doubts import FASTEST, SLOWEST, Bound, doubtful
 from advisor.evidence.published.machine import ram_in_theory
 from advisor.evidence.published.predict import Case, understood
@@ -206,8 +206,8 @@ class Rows:
 
 @cache
 def published() -> tuple[PublishedRow, ...]:
-    """Every row of `FILES`, and those of MLX among the frameworks'."""
-    return (*(row for path in FILES for row in published_rows(path)), *mlx_rows.rows())
+    """Every row of `FILES`."""
+    return tuple(row for path in FILES for row in published_rows(path))
 
 
 def rows_of(table: Iterable[PublishedRow]) -> Rows:
