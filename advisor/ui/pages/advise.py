@@ -9,6 +9,7 @@ from advisor.ui.advise.answer import answer
 from advisor.ui.parts.waiting import waiting
 from advisor.ui.sidebar import form, machine_panel, opened_link
 from advisor.ui.sidebar.fields import fields
+from advisor.ui.sidebar.target_fields import every_field
 
 WAIT = "Reading the model and working out the answer."
 
@@ -18,6 +19,7 @@ opened_link.read("link", fields())
 with waiting(WAIT if opened_link.first("link") else ""):
     wanted, chosen = form.choices()
     show_money_in(chosen.paying())
+    opened_link.keep(every_field())
     problems = opened_link.problems("link", chosen)
     failure = None
     if not wanted.problem:

@@ -15,6 +15,7 @@ page.head()
 wanted, chosen = form.target_choices()
 show_money_in(chosen.paying())
 target = page.target()
+opened_link.keep(every_field())
 problems = opened_link.problems("find", (chosen, target))
 failure: AdvisorError | str = wanted.problem
 if not failure:

@@ -16,6 +16,7 @@ page.head()
 chosen = form.machine_choices()
 reading, runtime = page.balance()
 chosen = replace(chosen, reading=reading)
+opened_link.keep(every_field())
 problems = opened_link.problems("run", (chosen, runtime))
 failure: AdvisorError | None = None
 with waiting(WAIT):

@@ -1,4 +1,4 @@
-"""The address that a page was opened with: its names respelled, and what is wrong with it."""
+"""The address that a page was opened with: what other pages asked already, and what is wrong."""
 
 from collections.abc import Hashable, Mapping
 
@@ -7,24 +7,55 @@ import streamlit as st
 from advisor.ui.sidebar import permalink
 from advisor.ui.sidebar.field_kinds import Field
 
+ALWAYS = "machine"
+"""The input that the address always states."""
+_PAGE, _CARRIED = "page_shown", "carried_inputs"
+"""Where a session keeps its page, and inputs as their pages' addresses had them."""
+
 
 def read(page: str, known: Mapping[str, Field]) -> None:
-    """Remember what is wrong with the address, once for each page of a session.
+    """Take over what was asked on another page, and remember what is wrong with the address.
+
+    Widgets take their values from the address before a page runs, so where the address is changed
+    the page runs again: once.
 
     Args:
         page: its name in the session.
         known: its inputs.
     """
-    if f"{page}_problems" in st.session_state:
-        return
     stated = st.query_params.to_dict()
-    names = permalink.respelled(stated)
-    if names and f"{page}_respelled" not in st.session_state:
-        # Widgets take their values from the address before this page runs, so it runs again: once.
-        st.session_state[f"{page}_respelled"] = True
-        st.query_params.update(names)
+    added = _carried(page, known, stated) | permalink.respelled(stated)
+    if added:
+        st.query_params.update(added)
         st.rerun()
-    st.session_state[f"{page}_problems"] = permalink.problems(stated, known)
+    if f"{page}_problems" not in st.session_state:
+        st.session_state[f"{page}_problems"] = permalink.problems(stated, known)
+
+
+def _carried(page: str, known: Mapping[str, Field], stated: Mapping[str, str]) -> dict[str, str]:
+    """Inputs of the pages before that the address does not state; none on the page itself."""
+    before = st.session_state.get(_PAGE)
+    st.session_state[_PAGE] = page
+    if before in (None, page):
+        return {}
+    inputs: dict[str, str] = st.session_state.get(_CARRIED, {})
+    added = {key: text for key, text in inputs.items() if key in known and key not in stated}
+    if ALWAYS in added:
+        # It is kept in the address by hand, and the other page's widget has it in the session.
+        st.session_state[ALWAYS] = added[ALWAYS]
+    return added
+
+
+def keep(known: Mapping[str, Field]) -> None:
+    """Remember the inputs of a page, once all of them were asked, for the other pages.
+
+    Args:
+        known: inputs of all pages.
+    """
+    before: dict[str, str] = st.session_state.get(_CARRIED, {})
+    here = {key: text for key, text in st.query_params.to_dict().items() if key in known}
+    elsewhere = {key: text for key, text in before.items() if key not in st.session_state}
+    st.session_state[_CARRIED] = elsewhere | here
 
 
 def problems(page: str, chosen: Hashable) -> tuple[str, ...]:
