@@ -9,7 +9,7 @@ def test_a_target_is_typed_kept_in_the_address_and_opens_advise(chromium, addres
     with page(chromium, f"{address}/?machine=Another+machine&model=Llama-3.1-8B") as one:
         one.get_by_role("link", name="Find").click()
         one.get_by_text("machines reach 10 tokens/s with Llama-3.1-8B").wait_for(timeout=FIRST)
-        speed = one.get_by_label("Least speed (tokens/s)")
+        speed = one.get_by_role("spinbutton", name="Least speed (tokens/s)")
         speed.fill("60")
         speed.press("Enter")
         one.get_by_text("machines reach 60 tokens/s").wait_for(timeout=FIRST)
