@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from advisor.advice.finder.candidates import fleet_of
-from advisor.advice.finder.combinations import Case, Combinations, cases, combinations, joined
+from advisor.advice.finder.combinations import Combinations, RunSetup, cases, combinations, joined
 from advisor.advice.finder.formats import in_formats
 from advisor.cost_model.workload import Workload
 from advisor.machine import from_spec
@@ -60,7 +60,7 @@ def _warm(host: Machine) -> int:
 
 
 def _spread(
-    pool: ProcessPoolExecutor, host: Machine, wanted: Sequence[Case], cores: int
+    pool: ProcessPoolExecutor, host: Machine, wanted: Sequence[RunSetup], cores: int
 ) -> Combinations:
     """Every so many-th case to each process."""
     parts = list(

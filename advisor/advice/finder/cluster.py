@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from advisor.advice.finder.combinations import Case, Combinations, combinations, joined
+from advisor.advice.finder.combinations import Combinations, RunSetup, combinations, joined
 from advisor.advice.finder.search import Compute
 from advisor.errors import InputError, NetworkError
 from advisor.machine.machine import Machine
@@ -34,7 +34,7 @@ def on_cluster(address: str) -> Compute:
             "leave the option out."
         )
 
-    def compute(host: Machine, wanted: Sequence[Case]) -> Combinations:
+    def compute(host: Machine, wanted: Sequence[RunSetup]) -> Combinations:
         with _client(address) as client:
             tasks = [list(cases) for _, cases in groupby(wanted, key=_task)]
             futures = client.map(combinations, [host] * len(tasks), tasks, pure=False)
@@ -44,7 +44,7 @@ def on_cluster(address: str) -> Compute:
     return compute
 
 
-def _task(case: Case) -> tuple[str, str]:
+def _task(case: RunSetup) -> tuple[str, str]:
     """Cases that one worker answers together."""
     return case.runtime, case.model.format
 

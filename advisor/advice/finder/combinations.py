@@ -20,7 +20,7 @@ Places = npt.NDArray[np.int_]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Case:
+class RunSetup:
     """What is run, apart from the machine: all of it plain, so that it can travel.
 
     Attributes:
@@ -87,7 +87,7 @@ def cases(
     runtimes: Iterable[Runtime],
     caches: Sequence[str],
     min_tps: float,
-) -> list[Case]:
+) -> list[RunSetup]:
     """Every runtime with every format of weights and cache that it takes.
 
     Args:
@@ -98,7 +98,7 @@ def cases(
         min_tps: least speed [tokens/s].
     """
     return [
-        Case(
+        RunSetup(
             runtime=how.name,
             model=model,
             form=form,
@@ -111,7 +111,7 @@ def cases(
     ]
 
 
-def combinations(host: Machine, wanted: Sequence[Case]) -> Combinations:
+def combinations(host: Machine, wanted: Sequence[RunSetup]) -> Combinations:
     """All that is fast enough, each machine in its first placement that fits: others are slower."""
     tried, fleet = fleet_of(host)
     parts = [part for case in wanted for part in _of_case(fleet, case)]
@@ -129,7 +129,7 @@ def joined(parts: Sequence[Combinations], tried: int) -> Combinations:
     return Combinations(**columns, tried=tried)
 
 
-def _of_case(fleet: Fleet, case: Case) -> Iterator[Combinations]:
+def _of_case(fleet: Fleet, case: RunSetup) -> Iterator[Combinations]:
     how = runtime(case.runtime)
     contexts = np.atleast_1d(np.asarray(case.work.context, dtype=float))
     work, users = replace(case.work, context=contexts), float(case.work.users)

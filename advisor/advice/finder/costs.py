@@ -24,7 +24,7 @@ from advisor.units import HOURS_PER_MONTH
 
 
 @dataclass(frozen=True, kw_only=True)
-class Offer:
+class MachineOffer:
     """One way to have a candidate.
 
     Attributes:
@@ -47,7 +47,7 @@ class Offer:
         return self.kind == "rented"
 
 
-def offers(question: Question, tried: Sequence[Candidate]) -> list[Offer]:
+def offers(question: Question, tried: Sequence[Candidate]) -> list[MachineOffer]:
     """Every candidate to buy, with or without a price, and those that somebody lets."""
     cards = {card.name for card in kinds(question)}
     return [
@@ -57,7 +57,7 @@ def offers(question: Question, tried: Sequence[Candidate]) -> list[Offer]:
     ]
 
 
-def _offers(question: Question, candidate: Candidate, at: int, *, sold: bool) -> list[Offer]:
+def _offers(question: Question, candidate: Candidate, at: int, *, sold: bool) -> list[MachineOffer]:
     """Ways to have a candidate.
 
     Args:
@@ -69,11 +69,13 @@ def _offers(question: Question, candidate: Candidate, at: int, *, sold: bool) ->
     money, name = question.money, candidate.name
     price = _price(question, candidate) if sold or candidate.whole else Price(usd=None)
     upfront = np.nan if price.usd is None else price.usd
-    ways = [Offer(kind="bought", candidate=at, price=price, upfront=upfront)]
+    ways = [MachineOffer(kind="bought", candidate=at, price=price, upfront=upfront)]
     rent = None if candidate.whole else rented(name, candidate.count, money)
     if rent is not None:
         price, usd = rent
-        ways.append(Offer(kind="rented", candidate=at, price=price, upfront=0.0, usd_per_hour=usd))
+        ways.append(
+            MachineOffer(kind="rented", candidate=at, price=price, upfront=0.0, usd_per_hour=usd)
+        )
     return ways
 
 

@@ -10,13 +10,13 @@ from advisor.advice.finder.candidates import Candidate, fleet_of
 from advisor.advice.finder.combinations import (
     NAMES,
     STRATEGIES,
-    Case,
     Combinations,
     Places,
+    RunSetup,
     cases,
     combinations,
 )
-from advisor.advice.finder.costs import Bills, Offer, bills, offers
+from advisor.advice.finder.costs import Bills, MachineOffer, bills, offers
 from advisor.advice.finder.formats import CACHES, FORMATS, in_formats
 from advisor.advice.finder.target import Hit, Target
 from advisor.advice.options.question import Question
@@ -27,7 +27,7 @@ from advisor.model.model import Floats, Model
 from advisor.runtimes import RUNTIMES, Runtime
 from advisor.units import GIB
 
-Compute = Callable[[Machine, Sequence[Case]], Combinations]
+Compute = Callable[[Machine, Sequence[RunSetup]], Combinations]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +97,12 @@ def _priced(
 
 
 def _monthly(
-    costs: Bills, rows: Combinations, ways: dict[int, Offer], upfront: Floats, *, rented: bool
+    costs: Bills,
+    rows: Combinations,
+    ways: dict[int, MachineOffer],
+    upfront: Floats,
+    *,
+    rented: bool,
 ) -> Floats:
     if not rented:
         return costs.owned(rows.candidate, upfront, rows.decode, rows.first_token)
@@ -129,7 +134,7 @@ def _hit(
     tried: Sequence[Candidate],
     rows: Combinations,
     row: int,
-    offer: Offer,
+    offer: MachineOffer,
     monthly: float,
 ) -> Hit:
     candidate, price = tried[int(rows.candidate[row])], offer.price
