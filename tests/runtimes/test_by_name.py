@@ -10,6 +10,8 @@ from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
+from advisor.evidence.published.predict import understood
+from advisor.evidence.published.row import PublishedRow
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
@@ -85,3 +87,15 @@ def test_mlx_stands_beside_the_others_on_apples_chips_alone() -> None:
         names = {each.runtime for each in advise(model, where, Workload()).estimates}
         assert ("MLX" in names) == there
     assert "MLX" not in {each.runtime for each in compare(model, MAC, Workload())}
+
+
+@pytest.mark.parametrize(
+    ("quant", "form"),
+    [("MLX 4bit", "Q4_0"), ("4bit (MLX)", "Q4_0"), ("q6", "Q6_K"), ("q8", "Q8_0")],
+)
+def test_published_runs_are_read_in_groups_of_64(quant: str, form: str) -> None:
+    cells = {"category": "resident", "runtime": "mlx-lm 0.28", "gpu": "Apple M4 Pro 20c",
+             "model": "Llama-3.1-8B", "quant": quant, "prompt_len": "512", "gen_len": "128"}  # fmt: skip
+    case = understood(PublishedRow(cells))
+    assert case.runtime is MLX
+    assert case.model.format == form

@@ -13,7 +13,8 @@ from advisor.model.format_names import format_meant
 from advisor.model.model import Model, scaled
 from advisor.model.named import NamedModel, named
 from advisor.model.stand_in import StatedSize, of_size
-from advisor.runtimes import Runtime
+from advisor.runtimes import MLX, Runtime
+from advisor.runtimes.by_bits import IN_GROUPS
 from advisor.runtimes.expert_offloading import EXPERT_STREAMING
 from advisor.units import GB, GIB
 
@@ -41,6 +42,10 @@ USUAL_ACTIVE = 0.05
 billion, GLM-5.2 40 of 744, Qwen3.5 17 of 397, Kimi K2 32 of 1000."""
 
 
+MLX_BITS = re.compile(r"(?:mlx )?q?([34568])(?:[ -]?bit)?(?: \(mlx\))?", re.IGNORECASE)
+"""MLX's formats as sources write them: "q4", "MLX 4bit", "4bit (MLX)"; of groups of 64."""
+
+
 def stated_model(row: PublishedRow, runtime: Runtime) -> Noted[Model]:
     """Model in the stated format and size.
 
@@ -57,6 +62,7 @@ def stated_model(row: PublishedRow, runtime: Runtime) -> Noted[Model]:
     if not runtime.computes_in_ram:
         form = _frameworks_format(row, runtime)
         size = size or _file_gib(row)
+    form = form or _mlx_format(row, runtime)
     stored = Noted(form) if form else _nearest(row.quant, size, arch.value.params)
     model = catalog.in_format(arch.value, stored.value)
     return Noted(scaled(model, size * GIB) if size else model, (*arch.notes, *stored.notes))
@@ -116,6 +122,12 @@ def _file_gib(row: PublishedRow) -> float | None:
     """Size of the file where it stands beside the format [GiB]; None where it does not."""
     found = re.search(r"\(~?(\d+(?:\.\d+)?) GB\)", row.quant)
     return float(found.group(1)) * GB / GIB if found else None
+
+
+def _mlx_format(row: PublishedRow, runtime: Runtime) -> str | None:
+    """The format of GGUF that has as many bits; None for other runtimes and spellings."""
+    stated = MLX_BITS.fullmatch(row.quant) if runtime is MLX else None
+    return IN_GROUPS[int(stated[1])] if stated else None
 
 
 def _nearest(said: str, size: float | None, params: float) -> Noted[str]:
