@@ -94,8 +94,10 @@ def test_mlx_stands_beside_the_others_on_apples_chips_alone() -> None:
     [("MLX 4bit", "Q4_0"), ("4bit (MLX)", "Q4_0"), ("q6", "Q6_K"), ("q8", "Q8_0")],
 )
 def test_published_runs_are_read_in_groups_of_64(quant: str, form: str) -> None:
-    cells = {"category": "resident", "runtime": "mlx-lm 0.28", "gpu": "Apple M4 Pro 20c",
-             "model": "Llama-3.1-8B", "quant": quant, "prompt_len": "512", "gen_len": "128"}  # fmt: skip
+    cells = {
+        "category": "resident", "runtime": "mlx-lm 0.28", "gpu": "Apple M4 Pro 20c",
+        "model": "Llama-3.1-8B", "quant": quant, "prompt_len": "512", "gen_len": "128",
+    }  # fmt: skip
     case = understood(PublishedRow(cells))
     assert case.runtime is MLX
     assert case.model.format == form
