@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Compiled files are kept: tests start hundreds of commands, which would each compile the program.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: soak run test check bench fuzz format package clean
 
