@@ -22,7 +22,7 @@ from advisor.model.gguf.read import describe_prefix
 
 STORAGE = storage_types()
 KINDS = ("llama", "gemma4", "deepseek2", "mamba2", "qwen3moe")
-EXAMPLES = max(int(os.environ.get("ADVISOR_FUZZ", "10000")) // len(KINDS), 1)
+EXAMPLES = max(int(os.environ.get("ADVISOR_FUZZ", "2000")) // len(KINDS), 1)
 NUMBERS = (0, 1, 3, 7, 255, 2**16, 2**31 - 1, 2**32 - 1, 2**40, 2**53, 2**63 - 1, 2**64 - 1)
 
 KEYS = {
