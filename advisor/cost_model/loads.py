@@ -21,15 +21,17 @@ class ForwardPass:
         sequences: sequences, each with a cache of its own.
         depth: length of each cache [tokens].
         kv_type: format of the cache.
+        shared_with: other sequences in the same cache, which attention goes through masked.
     """
 
     tokens: Array
     sequences: Array
     depth: Array
     kv_type: str
+    shared_with: Array = 0.0
 
 
-OF_THE_STEP = ("tokens", "each", "per_expert")
+OF_THE_STEP = ("tokens", "each", "per_expert", "shared_with")
 """Fields of a load that describe the step as a whole: they are not added or scaled."""
 
 
@@ -41,6 +43,7 @@ class Load:
         tokens: tokens computed in the step, all sequences together [tokens].
         each: tokens of one sequence in the step [tokens].
         per_expert: tokens per routed expert that is read [tokens].
+        shared_with: other sequences in the same cache, which attention goes through masked.
         weights: weights read, routed experts included [B].
         experts: routed experts read [B].
         kv: cache read [B].
@@ -64,6 +67,7 @@ class Load:
     expert_layers: Array
     state_layers: Array
     per_expert: Array = 0.0
+    shared_with: Array = 0.0
 
     def __add__(self, other: "Load") -> "Load":
         """Sum of two loads of the same step on the same processor."""
@@ -93,6 +97,7 @@ def prompt_step(work: Workload) -> ForwardPass:
         sequences=users,
         depth=(np.asarray(work.prompt) + work.cached) / 2,
         kv_type=work.kv_type,
+        shared_with=_shared_with(work),
     )
 
 
@@ -104,7 +109,12 @@ def token_step(work: Workload) -> ForwardPass:
         sequences=users,
         depth=work.decode_depth,
         kv_type=work.kv_type,
+        shared_with=_shared_with(work),
     )
+
+
+def _shared_with(work: Workload) -> Array:
+    return np.asarray(work.users, dtype=float) - 1.0 if work.unified_cache else 0.0
 
 
 def micro_batches(work: Workload) -> tuple[ForwardPass, Array]:
@@ -150,6 +160,7 @@ def step_load(model: Model, placement: Placement, location: Location, step: Forw
         state_layers=norms @ model.state_layers,
         expert_layers=shares.get(Group.ROUTED_EXPERTS, nothing) @ model.expert_layers,
         per_expert=_per_expert(model, step),
+        shared_with=step.shared_with,
     )
 
 

@@ -63,7 +63,7 @@ llama.cpp's ggml-cuda/mmvq.cuh)."""
 def padded_flops(load: Load, gpu: Gpu, constants: Constants) -> Array:
     """Work on weights with what tiles of tokens waste, experts counted at their own speed [FLOP].
 
-    F (1 + min(tile, M - T) / T) + F_e (1 + min(tile_e, M - T_e) / T_e) / share_e
+    F (1 + tile / T) + F_e (1 + min(tile_e, M - T_e) / T_e) / share_e
 
     T tokens of the step, T_e of those for each expert that is read, M = T rounded up to eights: a
     matrix kernel computes whole tiles of tokens, so an expert that few tokens chose costs as much
@@ -73,10 +73,9 @@ def padded_flops(load: Load, gpu: Gpu, constants: Constants) -> Array:
     tokens = np.maximum(np.asarray(load.tokens, dtype=float), 1.0)
     each = np.maximum(np.asarray(load.per_expert, dtype=float), 1.0)
     many, largest = tokens > MATRIX_TOKENS, MATRIX_TOKENS * np.ceil(tokens / MATRIX_TOKENS)
-    empty = np.minimum(constants.value("gpu_tile"), largest - tokens)
-    empty_routed = np.minimum(constants.value("gpu_expert_tile"), largest - each)
-    dense = 1.0 + np.where(many, empty, 0.0) / tokens
-    routed = 1.0 + np.where(many, empty_routed, 0.0) / each
+    empty = np.minimum(constants.value("gpu_expert_tile"), largest - each)
+    dense = 1.0 + np.where(many, constants.value("gpu_tile"), 0.0) / tokens
+    routed = 1.0 + np.where(many, empty, 0.0) / each
     share = constants.value("gpu_expert_flop_share", gpu.family)
     return np.asarray(load.flops * dense + load.expert_flops * routed / share)
 
@@ -119,14 +118,13 @@ def first_peak(gpu: Gpu, kinds: Iterable[str]) -> Array:
 def cpu_seconds(load: Load, host: Host, constants: Constants, *, repacked: bool = True) -> FlowTime:
     """The host's cores read what lies in RAM [s].
 
-    t = ( t_ram^p + t_cores^p )^(1/p) + max( K / S_ram , F_a (1 + o (n - 1)) / C_a )
+    t = ( t_ram^p + t_cores^p )^(1/p) + max( K / S_ram , F_a (1 + o n) / C_a )
         + layers cores tau
     t_ram = W / S_ram,  t_cores = W / (cores r) + F (1 - 1/T) / C
 
     The cores unpack each weight once, at the rate r that holds for a single token, and multiply it
-    with every further token of the step at the rate C of matrices. All n sequences lie in one cache
-    (llama.cpp's unified KV cache), and attention of each goes through a share o of what belongs to
-    the others, masked. A layer's barriers take longer the more cores meet at them.
+    with every further token of the step at the rate C of matrices. Where all sequences lie in one
+    cache, attention of each goes through a share o of the n others, masked. A layer's barriers take longer the more cores meet at them.
     """
     several = np.asarray(host.sockets) > 1
     ram: Array = host.bandwidth.value * constants.value("cpu_read_share")
@@ -140,9 +138,8 @@ def cpu_seconds(load: Load, host: Host, constants: Constants, *, repacked: bool 
         constants.value("core_batch_attention_flops", matrices(host)),
         constants.value("core_attention_flops"),
     )
-    others = np.asarray(load.tokens) / np.maximum(load.each, 1.0) - 1.0
     attended = load.attention_flops * (
-        1.0 + constants.value("others_cache_share") * np.maximum(others, 0.0)
+        1.0 + constants.value("others_cache_share") * np.asarray(load.shared_with)
     )
     return FlowTime(
         moving=slower(weights / ram, unpacking + further_flops(load) / flops)

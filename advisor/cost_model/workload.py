@@ -53,6 +53,7 @@ class Workload:
         kv_type: format of the cache, a key of `KV_BYTES_PER_VALUE`.
         ubatch: micro-batch: prompt tokens computed together (llama.cpp's `-ub`) [tokens].
         swa_full: layers with a sliding window cache the whole context (llama.cpp's `--swa-full`).
+        unified_cache: all sequences share one cache buffer, as in llama.cpp before August 2025.
         draft: drafting method, a key of `DRAFTS` or `DRAFT_MODEL`; empty for none.
         draft_model: the smaller model of that method; None for the others.
         drafted: drafted tokens per step [tokens].
@@ -73,6 +74,7 @@ class Workload:
     kv_type: str = "f16"
     ubatch: Array = 512
     swa_full: bool = False
+    unified_cache: bool = False
     draft: str = ""
     draft_model: DraftModel | None = None
     drafted: Array = 0

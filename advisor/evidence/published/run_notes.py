@@ -32,6 +32,9 @@ BACKENDS = (
     ("metal", "metal"),
 )
 """Words of a runtime or note, and the backend they name; the first that stands there."""
+SPLIT_CACHE = "2025-08"
+"""Month from which each sequence has a cache buffer of its own (pull request 14363 of llama.cpp,
+https://github.com/ggml-org/llama.cpp/pull/14363); rows without a date count as older."""
 OLD_BUILDS = "2024-10"
 """Before this month flash attention and CUDA graphs were not yet usual."""
 
@@ -59,6 +62,7 @@ def requests(row: PublishedRow) -> tuple[Workload, Workload]:
         users=users,
         ubatch=_micro_batch(note, fresh),
         kv_type=cache_type(note),
+        unified_cache=row.date < SPLIT_CACHE,
     )
     if depth is None or sent is not None:
         return prompt, prompt
