@@ -4,13 +4,13 @@ import argparse
 
 from advisor.advice.advise import Advice
 from advisor.advice.arrivals.curves import Waiting
-from advisor.advice.arrivals.load import Load, load_on
+from advisor.advice.arrivals.load import ServerLoad, load_on
 from advisor.catalog.inputs import LOAD
 from advisor.cli import options
 from advisor.cli.json_records import Json
 
 
-def load_of(args: argparse.Namespace, advice: Advice) -> Load | None:
+def load_of(args: argparse.Namespace, advice: Advice) -> ServerLoad | None:
     """The load that the options describe, on the runtime chosen or the fastest.
 
     Raises:
@@ -26,7 +26,7 @@ def is_asked(args: argparse.Namespace) -> bool:
     return any(getattr(args, entry.name) is not None for entry in LOAD)
 
 
-def answer(load: Load | None, *, curve: bool) -> Json:
+def answer(load: ServerLoad | None, *, curve: bool) -> Json:
     """Keys of the answer about many users; nothing of them where nothing keeps a queue here.
 
     Args:

@@ -20,7 +20,7 @@ from advisor.cost_model.placement import PlacementStrategy
 
 
 @dataclass(frozen=True, eq=False)
-class Load:
+class ServerLoad:
     """A server under load; what is simulated is simulated when it is first asked for.
 
     Attributes:
@@ -61,7 +61,7 @@ class Load:
         return with_arrivals(self.server, self.lengths, per_hour)
 
 
-def load_on(estimates: Iterable[Estimate], question: LoadQuestion) -> Load | None:
+def load_on(estimates: Iterable[Estimate], question: LoadQuestion) -> ServerLoad | None:
     """Load on the fastest that keeps a queue and holds the model in its GPUs; None without one.
 
     Args:
@@ -79,5 +79,5 @@ def load_on(estimates: Iterable[Estimate], question: LoadQuestion) -> Load | Non
                 output=float(work.output),
                 spread=question.length_spread,
             )
-            return Load(estimate, found, lengths, question)
+            return ServerLoad(estimate, found, lengths, question)
     return None

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from advisor.advice.arrivals.load import Load
+from advisor.advice.arrivals.load import ServerLoad
 from advisor.formatting import number, seconds, tokens_per_second
 
 NO_QUEUE = (
@@ -10,7 +10,7 @@ NO_QUEUE = (
 )
 
 
-def sentences(load: Load | None) -> Iterable[str]:
+def sentences(load: ServerLoad | None) -> Iterable[str]:
     """How many users are served well, where the server is full, what is met at a rate."""
     if load is None:
         yield NO_QUEUE

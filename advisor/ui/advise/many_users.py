@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 from advisor.advice.arrivals.curves import together
-from advisor.advice.arrivals.load import Load, load_on
+from advisor.advice.arrivals.load import ServerLoad, load_on
 from advisor.advice.arrivals.question import LoadQuestion
 from advisor.advice.arrivals.words import sentences
 from advisor.ui.advise.answer import AdviseAnswer
@@ -68,14 +68,14 @@ def _name(answer: AdviseAnswer) -> str:
     max_entries=32, ttl=3600, show_spinner=False,
     hash_funcs={AdviseAnswer: _name, LoadQuestion: repr},
 )  # fmt: skip
-def _simulated(answer: AdviseAnswer, question: LoadQuestion) -> Load | None:
+def _simulated(answer: AdviseAnswer, question: LoadQuestion) -> ServerLoad | None:
     """The load on the runtime chosen, else on the fastest that queues requests."""
     advice = answer.advice
     wanted = (each for each in advice.estimates if advice.chosen in (None, each.how))
     return load_on(wanted, question)
 
 
-def _chart(load: Load) -> Figure:
+def _chart(load: ServerLoad) -> Figure:
     users = np.array([point.users for point in load.curve])
     lines = (
         Curve(name="one in twenty", x=users, y=np.array([point.first_p95 for point in load.curve])),
