@@ -124,7 +124,8 @@ def cpu_seconds(load: Load, host: Host, constants: Constants, *, repacked: bool 
 
     The cores unpack each weight once, at the rate r that holds for a single token, and multiply it
     with every further token of the step at the rate C of matrices. Where all sequences lie in one
-    cache, attention of each goes through a share o of the n others, masked. A layer's barriers take longer the more cores meet at them.
+    cache, attention of each goes through a share o of the n others, masked. A layer's barriers take
+    longer the more cores meet at them.
     """
     several = np.asarray(host.sockets) > 1
     ram: Array = host.bandwidth.value * constants.value("cpu_read_share")

@@ -49,8 +49,8 @@ def test_in_words_it_states_assumptions_and_result(capsys) -> None:
 
 
 def test_a_price_is_of_the_memory_that_it_was_read_for(capsys) -> None:
-    assert answered(capsys, "machine", "Mac Studio M3 Ultra 96GB")["usd"] == 3999
-    assert answered(capsys, "machine", "Mac Studio M3 Ultra 512GB")["usd"] is None
+    assert answered(capsys, "machine", "Mac mini M4 Pro 24GB")["usd"] == 1599
+    assert answered(capsys, "machine", "Mac mini M4 Pro 64GB")["usd"] is None
 
 
 def test_an_unknown_name_is_refused_with_similar_names(capsys) -> None:

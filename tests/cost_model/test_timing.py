@@ -417,6 +417,32 @@ def test_matrices_compute_whole_tiles_of_tokens(tokens: float, padded: float) ->
     assert float(time.moving) == pytest.approx(padded)
 
 
+@pytest.mark.parametrize(
+    ("tokens", "each", "seconds"), [(8.0, 1.0, 2.0), (9.0, 1.5, 21.333), (512.0, 32.0, 4.0)]
+)
+def test_an_experts_tile_is_no_larger_than_the_tokens_of_the_step(
+    tokens: float, each: float, seconds: float
+) -> None:
+    # 50 TFLOP at half of half of 100 TFLOP/s: 2 s. Nine tokens fill a tile of 16, of which an
+    # expert uses 1.5: 2 s x 16 / 1.5; a long prompt wastes 32 tokens for each 32.
+    table = Constants(
+        ConstantRow(constant=name, value=value, unit="", kind="assumed", source="made up")
+        for name, value in {**CONSTANTS, "gpu_expert_tile": 32.0}.items()
+    )
+    step = replace(load(tokens=tokens), expert_flops=50e12, per_expert=each)
+    assert float(gpu_seconds(step, GPU, table).moving) == pytest.approx(seconds, rel=1e-3)
+
+
+def test_masked_caches_of_other_users_cost_time_where_all_lie_in_one(constants: Constants) -> None:
+    # 80 GFLOP at 8 x 1 GFLOP/s: 10 s alone, and half as much again for each of three others.
+    constants = constants.with_measured(
+        [replace(constants.row("core_attention_flops"), constant="others_cache_share", value=0.5)]
+    )
+    alone, shared = load(attention=80e9), replace(load(attention=80e9), shared_with=3.0)
+    assert float(cpu_seconds(alone, HOST, constants).moving) == pytest.approx(10.0)
+    assert float(cpu_seconds(shared, HOST, constants).moving) == pytest.approx(25.0)
+
+
 def test_cores_unpack_once_and_multiply_for_every_further_token(constants: Constants) -> None:
     # 0.8 GB / (8 x 10 GB/s) = 10 ms; 3 of 4 tokens' 80 GFLOP at 80 GFLOP/s = 750 ms; RAM is far.
     time = cpu_seconds(load(weights=0.8e9, flops=80e9, tokens=4), HOST, constants)

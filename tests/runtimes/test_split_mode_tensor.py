@@ -119,7 +119,7 @@ def test_unsupported_cases_are_refused(where: Machine, name: str, kv_type: str, 
 
 def test_it_leaves_nothing_outside_the_gpus() -> None:
     model = catalog.model("Llama-3.1-70B", "Q4_K_M")
-    with pytest.raises(Refusal, match="with all of the model in the GPUs"):
+    with pytest.raises(Refusal, match="with the whole model in the GPUs"):
         LLAMA_CPP_TENSOR.place(model, cards(), WORK, PlacementStrategy.CPU_OFFLOAD, Settings())
 
 
