@@ -14,7 +14,7 @@ from advisor.advice.options.question import Question
 from advisor.advice.ownership import Ownership, form_of
 from advisor.advice.quality import quality_rows
 from advisor.catalog.inputs import TARGET, in_usd
-from advisor.cli import options
+from advisor.cli import described, money_options, options
 from advisor.cli.command import added, show
 from advisor.errors import InputError
 from advisor.formatting import money, number, range_of, tokens_per_second
@@ -36,7 +36,7 @@ def add(commands: Any) -> None:
     options.add_work(one)
     one.set_defaults(kv_type="")
     options.add_machine(one)
-    options.add_money(one)
+    money_options.add_money(one)
     target = one.add_argument_group("target")
     for entry in TARGET:
         default = 0.0 if entry.name == "min_tps" else None
@@ -61,15 +61,15 @@ def _find(args: argparse.Namespace) -> None:
     resolved = resolve.find(args.model, args.quant)
     question = Question(
         asked=resolved.model,
-        machine=options.machine_of(args),
-        work=options.work_of(args),
+        machine=described.machine_of(args),
+        work=described.work_of(args),
         runtimes=runtimes,
-        money=options.money_of(args),
-        ownership=Ownership(form=form_of(options.machine_of(args))),
+        money=money_options.money_of(args),
+        ownership=Ownership(form=form_of(described.machine_of(args))),
         today=today(),
     )
     stated = {entry.name: getattr(args, entry.name) for entry in TARGET}
-    target = Target(**in_usd(stated, options.currency_of(args).usd))
+    target = Target(**in_usd(stated, money_options.currency_of(args).usd))
     formats = (args.quant,) if args.quant else ()
     caches = (args.kv_type,) if args.kv_type else ()
     found = find(question, target, runtimes, formats, caches, compute)
@@ -121,9 +121,9 @@ def _models(args: argparse.Namespace) -> None:
         if getattr(args, name):
             option = name.replace("_", "-")
             raise InputError(f"--{option} is for finding machines; say for what with --model NAME.")
-    machine, work = options.machine_of(args), options.work_of(args)
+    machine, work = described.machine_of(args), described.work_of(args)
     own = runtime(args.runtime) if args.runtime else LLAMA_CPP
-    reading = options.money_of(args).reading_tps
+    reading = money_options.money_of(args).reading_tps
     found = runnable(machine, work, reading_tps=reading, runtime=own)
     answer = [runnable_answer(one, machine.name, len(machine.gpus), args) for one in found]
     show(args, answer, lambda: _model_text(found))
@@ -139,7 +139,7 @@ def runnable_answer(one: Runnable, machine: str, count: int, args: argparse.Name
         "machine": machine,
         "count": count,
         "context": one.context,
-        "users": float(options.work_of(args).users),
+        "users": float(described.work_of(args).users),
         "kv_type": args.kv_type or "f16",
         "decode_tps": one.speed.decode,
         "decode_tps_low": one.speed.low,

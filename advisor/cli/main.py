@@ -23,11 +23,13 @@ from advisor.advice.verdict import aged
 from advisor.cli import (
     calibration,
     dashboard,
+    described,
     evidence,
     find,
     json_records,
     machine,
     many_users,
+    money_options,
     options,
     prices,
     probe,
@@ -58,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args.typed = sys.argv[1:] if arguments is None else list(arguments)
     command: Command = args.command
     try:
-        show_money_in(options.currency_of(args) if hasattr(args, "currency") else US_DOLLAR)
+        show_money_in(money_options.currency_of(args) if hasattr(args, "currency") else US_DOLLAR)
         code = command(args)
         if sys.stdout:  # None where it was closed before the start
             sys.stdout.flush()
@@ -123,7 +125,7 @@ def _describe(subparser: argparse.ArgumentParser) -> None:
 
 def model(args: argparse.Namespace) -> None:
     """`model NAME`."""
-    work = options.work_of(args)
+    work = described.work_of(args)
     resolved = resolve.find(args.model, args.quant)
     answer = json_records.model_answer(resolved, work)
     show(args, answer, lambda: "\n".join(_model_lines(answer)))
@@ -147,7 +149,7 @@ def _model_lines(answer: json_records.Json) -> list[str]:
 def estimate(args: argparse.Namespace) -> None:
     """`estimate --model NAME`."""
     resolved = resolve.find(args.model, args.quant)
-    work = options.work_of(args)
+    work = described.work_of(args)
     estimates = _compared(args, resolved.model, work)
     if not args.json:
         for note in (*resolved.notes, *context_notes(resolved.model, work)):
@@ -160,12 +162,12 @@ def estimate(args: argparse.Namespace) -> None:
 
 
 def _compared(args: argparse.Namespace, model: Model, work: Workload) -> tuple[Estimate, ...]:
-    machine = options.machine_of(args)
+    machine = described.machine_of(args)
     return compare(
         model,
         machine,
         work,
-        settings=options.settings_of(args),
+        settings=described.settings_of(args),
         runtimes=[runtime(args.runtime)] if args.runtime else (*RUNTIMES, *beside(machine)),
     )
 
@@ -242,10 +244,10 @@ def _option_line(option: Option) -> str:
 
 def diagnose_(args: argparse.Namespace) -> None:
     """`diagnose --model NAME --measured TPS`."""
-    measured = options.measured_of(args)
+    measured = described.measured_of(args)
     resolved = resolve.find(args.model, args.quant)
-    estimates = _compared(args, resolved.model, options.work_of(args))
-    answer = diagnose(_meant(args, estimates), measured, options.system_of(args))
+    estimates = _compared(args, resolved.model, described.work_of(args))
+    answer = diagnose(_meant(args, estimates), measured, described.system_of(args))
     record = json_records.diagnosis_answer(answer, resolved.taken_as)
     show(args, record, lambda: diagnosis_text(answer))
 

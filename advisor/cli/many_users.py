@@ -6,7 +6,7 @@ from advisor.advice.advise import Advice
 from advisor.advice.arrivals.curves import Waiting
 from advisor.advice.arrivals.load import ServerLoad, load_on
 from advisor.catalog.inputs import LOAD
-from advisor.cli import options
+from advisor.cli import described
 from advisor.cli.json_records import Json
 
 
@@ -16,7 +16,7 @@ def load_of(args: argparse.Namespace, advice: Advice) -> ServerLoad | None:
     Raises:
         InputError: a number out of its limits.
     """
-    question = options.load_of(args)
+    question = described.load_of(args)
     mine = (each for each in advice.estimates if advice.chosen in (None, each.how))
     return load_on(mine, question)
 

@@ -9,7 +9,7 @@ from typing import NoReturn
 from advisor.advice.advise import Advice, advise
 from advisor.advice.context_limits import context_notes
 from advisor.advice.offers import MoneyInputs
-from advisor.cli import options
+from advisor.cli import described, money_options, options
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.machine.machine import Machine
@@ -55,8 +55,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_work(parser)
     options.add_load(parser)
     options.add_machine(parser)
-    options.add_money(parser)
-    options.add_ownership(parser)
+    money_options.add_money(parser)
+    money_options.add_ownership(parser)
 
 
 def answer(args: argparse.Namespace) -> ComputedAdvice:
@@ -65,8 +65,12 @@ def answer(args: argparse.Namespace) -> ComputedAdvice:
     Raises:
         AdvisorError: options that have none.
     """
-    machine, work, money = options.machine_of(args), options.work_of(args), options.money_of(args)
-    owned = options.owned_machine(args, machine)
+    machine, work, money = (
+        described.machine_of(args),
+        described.work_of(args),
+        money_options.money_of(args),
+    )
+    owned = money_options.owned_machine(args, machine)
     if args.gpu is None:
         machine = owned
     resolved = resolve.find(args.model, args.quant)
@@ -75,9 +79,9 @@ def answer(args: argparse.Namespace) -> ComputedAdvice:
         machine,
         work,
         money=money,
-        settings=options.settings_of(args),
+        settings=described.settings_of(args),
         chosen=runtime(args.runtime) if args.runtime else None,
-        ownership=options.ownership_of(args, owned),
+        ownership=money_options.ownership_of(args, owned),
         owned=owned,
     )
     return ComputedAdvice(

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from advisor.cli import options
+from advisor.cli import money_options, options
 from advisor.cli.main import main, parser
 from advisor.errors import InputError
 from advisor.formatting import US_DOLLAR, Currency, money, money_per_hour, show_money_in
@@ -19,7 +19,7 @@ def parsed(*words: str) -> options.argparse.Namespace:
 def test_amounts_are_in_the_currency_that_was_named() -> None:
     # 1 EUR = 1.25 USD: 30 EUR an hour are 37.50 USD, 800 EUR for a card 1000 USD
     args = parsed("--currency", "eur", "--usd-rate", "1.25", "--own-price", "3090=800")
-    spent = options.money_of(args)
+    spent = money_options.money_of(args)
     assert spent.usd_per_hour_of_time == pytest.approx(37.5)
     assert spent.usd_per_kwh == pytest.approx(0.18 * 1.25)
     assert spent.own_price == (("RTX 3090", 1000.0),)
@@ -41,7 +41,7 @@ def test_amounts_are_written_in_it() -> None:
 @pytest.mark.parametrize("words", [("--currency", "EUR"), ("--usd-rate", "1.1")])
 def test_no_rate_is_assumed(words: tuple[str, ...]) -> None:
     with pytest.raises(InputError, match="no rate is assumed"):
-        options.currency_of(parsed(*words))
+        money_options.currency_of(parsed(*words))
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_no_rate_is_assumed(words: tuple[str, ...]) -> None:
      "Framework Desktop 64GB"), ("4090=1500", "RTX 4090")],
 )  # fmt: skip
 def test_anything_that_is_sold_can_be_priced(word: str, name: str) -> None:
-    assert options.money_of(parsed("--own-price", word)).own_price[0][0] == name
+    assert money_options.money_of(parsed("--own-price", word)).own_price[0][0] == name
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from advisor.catalog.inputs import (
     REQUEST,
     TARGET,
 )
-from advisor.cli import options
+from advisor.cli import described, money_options, options
 from advisor.cli.main import parser
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
@@ -65,13 +65,13 @@ def parsed(command: str) -> options.argparse.Namespace:
 def test_a_copied_command_describes_what_the_page_does(changes: dict[str, object]) -> None:
     chosen = choices(**changes)
     args = parsed(chosen.command())
-    assert options.machine_of(args) == machine(chosen.machine_inputs())
-    assert options.work_of(args) == chosen.workload()
-    assert options.settings_of(args) == chosen.settings()
-    assert options.money_of(args) == chosen.money()
-    assert options.currency_of(args) == chosen.paying()
-    here = options.machine_of(args)
-    assert options.ownership_of(args, here) == chosen.ownership(here)
+    assert described.machine_of(args) == machine(chosen.machine_inputs())
+    assert described.work_of(args) == chosen.workload()
+    assert described.settings_of(args) == chosen.settings()
+    assert money_options.money_of(args) == chosen.money()
+    assert money_options.currency_of(args) == chosen.paying()
+    here = described.machine_of(args)
+    assert money_options.ownership_of(args, here) == chosen.ownership(here)
     assert args.model == chosen.model
     assert args.quant == chosen.form
     assert args.runtime == (None if chosen.runtime == ANY else chosen.runtime)
@@ -91,7 +91,7 @@ def test_a_machine_by_name_is_named_in_the_command() -> None:
     )  # fmt: skip
     args = parsed(chosen.command())
     assert args.machine == "Mac Studio M3 Ultra 512GB"
-    assert options.machine_of(args).host.memory.value == 512 * GIB
+    assert described.machine_of(args).host.memory.value == 512 * GIB
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,162 @@
+"""Nouns that the options of a command describe."""
+
+import argparse
+import sys
+from dataclasses import replace
+from typing import Any
+
+from advisor.advice.arrivals.question import LoadQuestion
+from advisor.advice.diagnosis.causes.table import this_system
+from advisor.advice.diagnosis.diagnose import Measured
+from advisor.advice.diagnosis.reported_speeds import reported_in
+from advisor.calibration import local_machine
+from advisor.calibration.imported_machine import named_machine
+from advisor.calibration.imported_store import is_imported
+from advisor.catalog.inputs import (
+    LOAD,
+    MACHINE,
+    PLACEMENT,
+    REQUEST,
+    check_all,
+)
+from advisor.cli import options
+from advisor.cost_model.placement import Settings, stated
+from advisor.cost_model.workload import ACCEPTED, DRAFT_MODEL, DRAFTED, DRAFTS, DraftModel, Workload
+from advisor.errors import AdvisorError, InputError
+from advisor.machine import from_spec
+from advisor.machine.from_name import machine_by_name
+from advisor.machine.machine import Machine
+from advisor.machine.spec import MachineSpec
+from advisor.model import resolve
+
+
+def load_of(args: argparse.Namespace) -> LoadQuestion:
+    """What is asked about many users.
+
+    Raises:
+        InputError: a number out of its limits.
+    """
+    return LoadQuestion(**options.given(args, LOAD))
+
+
+def work_of(args: argparse.Namespace) -> Workload:
+    """The workload that the options describe.
+
+    Raises:
+        InputError: a number out of range, an unknown cache type.
+    """
+    return Workload(
+        kv_type=args.kv_type or "f16",
+        swa_full=args.swa_full,
+        **options.given(args, REQUEST),
+        **_drafting(args),
+    )
+
+
+def _drafting(args: argparse.Namespace) -> dict[str, Any]:
+    """Numbers of drafting, where somebody drafts.
+
+    Raises:
+        UnknownName: neither a drafting method nor a model.
+        InputError: no acceptance is given, and none is published for who drafts.
+    """
+    if not args.draft:
+        return {}
+    method = args.draft.lower()
+    smaller = None if method in DRAFTS else _draft_model(args.draft)
+    method = method if smaller is None else DRAFT_MODEL
+    acceptance = args.acceptance if args.acceptance is not None else ACCEPTED.get(method)
+    if acceptance is None:
+        raise InputError(
+            f"--draft {args.draft} needs --acceptance, the share of drafted tokens that the model "
+            "accepts, 0 to 1; engines print it as they run."
+        )
+    drafted = args.drafted if args.drafted is not None else DRAFTED[method]
+    return {
+        "draft": method, "draft_model": smaller, "drafted": drafted, "acceptance": acceptance,
+    }  # fmt: skip
+
+
+def _draft_model(name: str) -> DraftModel:
+    """A smaller model that drafts, in the format of its name.
+
+    Raises:
+        InputError: no such model, and no drafting method of that name.
+    """
+    try:
+        model = resolve.find(name, None).model
+    except AdvisorError as error:
+        raise InputError(
+            f"--draft {name!r} is neither one of {', '.join(DRAFTS)} nor a model. {error}"
+        ) from error
+    return DraftModel(
+        name=model.name, form=model.format, read=model.read_bytes_per_token, layers=model.layers
+    )
+
+
+def measured_of(args: argparse.Namespace) -> Measured:
+    """What was measured, typed or in another tool's file.
+
+    Raises:
+        InputError: a speed out of range, or a file that tells none.
+    """
+    if args.results is None:
+        return Measured(decode=args.measured, prompt=args.measured_prompt)
+    measured = reported_in(args.results).measured
+    return (
+        measured if args.measured_prompt is None else replace(measured, prompt=args.measured_prompt)
+    )
+
+
+def machine_of(args: argparse.Namespace) -> Machine:
+    """The machine that the options name or describe; this one where none is given.
+
+    Raises:
+        InputError: a number out of range, an unknown name.
+        StoreError: what was measured on the named machine cannot be read.
+    """
+    inputs = MachineSpec(**options.given(args, MACHINE), bridge=args.nvlink)
+    for name in ("gpu_count", "vram_gb", "nvlink"):
+        if getattr(args, name) and args.gpu is None and args.machine is None:
+            option = name.replace("_", "-")
+            raise InputError(f"--{option} describes a GPU; say which with --gpu NAME.")
+    if args.machine is None and inputs.empty:
+        return local_machine.this_machine()
+    if args.machine is not None and is_imported(args.machine):
+        return _imported(args.machine, inputs)
+    machine = (
+        from_spec.machine(inputs) if args.machine is None else machine_by_name(args.machine, inputs)
+    )
+    for note in machine.notes:
+        print(f"advisor: {note}", file=sys.stderr)
+    return machine
+
+
+def _imported(name: str, inputs: MachineSpec) -> Machine:
+    if inputs.machines > 1:
+        raise InputError(
+            f"--machines joins machines that are described, and {name!r} is a measured one; leave "
+            "one of them out."
+        )
+    return named_machine(name, inputs)
+
+
+def system_of(args: argparse.Namespace) -> str:
+    """The operating system of the machine described, where it is this one; else empty."""
+    return "" if args.machine or options.given(args, MACHINE) else this_system()
+
+
+def settings_of(args: argparse.Namespace) -> Settings:
+    """The split that the options fix.
+
+    Raises:
+        InputError: a number out of its limits.
+    """
+    check_all(PLACEMENT, vars(args))
+    return stated(
+        gpu_layers=args.gpu_layers,
+        cpu_moe=args.cpu_moe,
+        cache_gb=args.cache_gb,
+        kv_in_ram=True if args.no_kv_offload else None,
+        load_mode=args.load_mode,
+    )

@@ -1,0 +1,152 @@
+"""Options of money and of what is owned, and what they describe."""
+
+import argparse
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+from advisor.advice.offers import MoneyInputs, money_in_usd
+from advisor.advice.options.prices import priced_name
+from advisor.advice.ownership import Form, Ownership, form_of
+from advisor.catalog.inputs import (
+    CURRENCY,
+    MONEY,
+    OWNERSHIP,
+    in_usd,
+)
+from advisor.cli import options
+from advisor.errors import InputError
+from advisor.formatting import Currency
+from advisor.machine import from_spec
+from advisor.machine.catalog import find_gpu
+from advisor.machine.machine import Machine
+from advisor.machine.spec import MachineSpec
+
+MOST_TYPED = 1e9
+"""No amount that is typed reaches this, in any currency."""
+
+
+def add_money(parser: argparse.ArgumentParser) -> None:
+    """Options on time and money."""
+    group = parser.add_argument_group("time and money")
+    options.add_inputs(group, MONEY, MoneyInputs)
+    group.add_argument(
+        "--own-rent", type=own_rent, action="append", default=[], metavar="GPU=USD",
+        help="rent of a GPU by the hour that replaces the price on record",
+    )  # fmt: skip
+    group.add_argument(
+        "--own-price", type=own_price, action="append", default=[], metavar="NAME=USD",
+        help="price of a GPU, a whole machine or a part (psu, dock, ram ...) that replaces the one "
+        "on record",
+    )  # fmt: skip
+    group.add_argument(
+        "--currency", type=currency_code, default="USD", metavar="CODE",
+        help="of all amounts that you type and read; needs --usd-rate (USD)",
+    )  # fmt: skip
+    options.add_inputs(group, (CURRENCY,))
+
+
+def add_ownership(parser: argparse.ArgumentParser) -> None:
+    """Options on what a person has."""
+    group = parser.add_argument_group("what you have")
+    group.add_argument("--own", metavar="GPU", help="GPUs that you own (those of the machine)")
+    options.add_inputs(group, OWNERSHIP, Ownership)
+    group.add_argument(
+        "--form", type=str.lower, choices=list(Form), help="of the machine (by its parts)"
+    )
+
+
+def ownership_of(args: argparse.Namespace, machine: Machine) -> Ownership:
+    """How the machine is had.
+
+    Raises:
+        InputError: an amount out of range, resale of what is rented.
+    """
+    form = Form(args.form) if args.form else form_of(machine)
+    return Ownership(form=form, **in_usd(options.given(args, OWNERSHIP), currency_of(args).usd))
+
+
+def owned_machine(args: argparse.Namespace, machine: Machine) -> Machine:
+    """The machine with the GPUs that `--own` names; as it is where it is left out.
+
+    Raises:
+        UnknownName: a GPU that the catalogue does not hold.
+    """
+    if args.own is None:
+        return machine
+    own = from_spec.machine(MachineSpec(gpu=args.own))
+    if own.unified:
+        return own
+    name = from_spec.name_of(own.gpus, machine.host)
+    return replace(machine, name=name, gpus=own.gpus)
+
+
+def own_rent(text: str) -> tuple[str, float]:
+    """A GPU and its rent by the hour, from "RTX 4090=0.4".
+
+    Raises:
+        ArgumentTypeError: no such form, or no rent of zero or more.
+    """
+    return _name_and_usd(text, "rent", "RTX 4090=0.4", lambda name: find_gpu(name).name)
+
+
+def own_price(text: str) -> tuple[str, float]:
+    """What is bought and its price, from "RTX 4090=1800" or "dock=110".
+
+    Raises:
+        ArgumentTypeError: no such form, or no price of zero or more.
+    """
+    return _name_and_usd(text, "price", "RTX 4090=1800", priced_name)
+
+
+def _name_and_usd(
+    text: str, what: str, example: str, read: Callable[[str], str]
+) -> tuple[str, float]:
+    name, _, usd = text.rpartition("=")
+    try:
+        amount = float(usd)
+    except ValueError:
+        amount = math.nan
+    if name and 0 < amount < MOST_TYPED:
+        return options.typed(read)(name), amount
+    raise argparse.ArgumentTypeError(
+        f"{text!r} is no {what}; write NAME=AMOUNT with an amount above 0, as {example!r}."
+    )
+
+
+def currency_code(text: str) -> str:
+    """Three letters, as "EUR".
+
+    Raises:
+        ArgumentTypeError: something else.
+    """
+    code = text.strip().upper()
+    if len(code) == 3 and code.isascii() and code.isalpha():
+        return code
+    raise argparse.ArgumentTypeError(f"{text!r} is no currency; write its three letters, as EUR.")
+
+
+def currency_of(args: argparse.Namespace) -> Currency:
+    """What amounts are typed and shown in.
+
+    Raises:
+        InputError: another currency than the dollar without what it is worth, or the reverse.
+    """
+    code, rate = args.currency, args.usd_rate
+    if (code == "USD") != (rate is None):
+        raise InputError(
+            f"--currency {code} goes with --usd-rate, what one unit is worth in US dollars today; "
+            "no rate is assumed. Give both, or leave both out."
+        )
+    CURRENCY.check(rate)
+    return Currency(code=code, usd=rate or 1.0)
+
+
+def money_of(args: argparse.Namespace) -> MoneyInputs:
+    """What the options say about time and money, in US dollars.
+
+    Raises:
+        InputError: a number out of range.
+    """
+    usd = currency_of(args).usd
+    return money_in_usd(options.given(args, MONEY), args.own_rent, args.own_price, usd)
