@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from advisor.advice.money import monthly_power, monthly_purchase, monthly_rent
-from advisor.advice.price_rows import PriceRow, price_rows
+from advisor.advice.prices.price_rows import PriceRow, price_rows
 from advisor.catalog.inputs import MONEY, check_all, in_usd
 from advisor.errors import InputError
 from advisor.units import DAYS_PER_MONTH

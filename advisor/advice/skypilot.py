@@ -10,7 +10,7 @@ skips what is done.
 import math
 import re
 
-from advisor.advice.price_rows import accelerator_rows
+from advisor.advice.prices.price_rows import accelerator_rows
 from advisor.advice.upgrades import Upgrade
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier

@@ -7,12 +7,18 @@ from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from typing import Any
 
-from advisor.advice.api_prices import ApiPriceRow, api_price_rows
-from advisor.advice.fresh_prices import CALLS, RENTS, keep
-from advisor.advice.machine_prices import rent_rows
-from advisor.advice.price_dates import is_stale
-from advisor.advice.price_refresh import by_genai_prices, by_gpuhunt, calls_of, rents_of, within
-from advisor.advice.price_rows import PriceRow, price_rows
+from advisor.advice.prices.api_prices import ApiPriceRow, api_price_rows
+from advisor.advice.prices.fresh_prices import CALLS, RENTS, keep
+from advisor.advice.prices.machine_prices import rent_rows
+from advisor.advice.prices.price_dates import is_stale
+from advisor.advice.prices.price_refresh import (
+    by_genai_prices,
+    by_gpuhunt,
+    calls_of,
+    rents_of,
+    within,
+)
+from advisor.advice.prices.price_rows import PriceRow, price_rows
 from advisor.cli.command import added, show
 from advisor.errors import InputError, NetworkError
 

@@ -21,7 +21,7 @@ from advisor.advice.offers import MoneyInputs
 from advisor.advice.options.prices import rented
 from advisor.advice.options.question import Question
 from advisor.advice.ownership import Ownership
-from advisor.advice.power import draw_of
+from advisor.advice.prices.power import draw_of
 from advisor.advice.quality import format_loss_rows, quality_rows
 from advisor.advice.speeds import Speed, speed_of
 from advisor.catalog.constants import fitted_constants

@@ -2,12 +2,12 @@
 
 from datetime import date
 
-from advisor.advice.machine_prices import machines_for_sale, rent_rows
 from advisor.advice.offers import MoneyInputs
 from advisor.advice.options.elsewhere import whole_machines
 from advisor.advice.options.prices import asked, bought, rented
-from advisor.advice.price_dates import is_stale
-from advisor.advice.price_rows import LAUNCH, price_rows
+from advisor.advice.prices.machine_prices import machines_for_sale, rent_rows
+from advisor.advice.prices.price_dates import is_stale
+from advisor.advice.prices.price_rows import LAUNCH, price_rows
 from advisor.machine.catalog import find_gpu, machine_rows
 
 

@@ -8,7 +8,6 @@ import pytest
 
 from advisor.advice.compare import compare, usable
 from advisor.advice.fleet import speeds
-from advisor.advice.host_parts import parts_for, smallest
 from advisor.advice.offers import MoneyInputs
 from advisor.advice.options.kept import keep
 from advisor.advice.options.monthly import Use
@@ -17,7 +16,8 @@ from advisor.advice.options.prices import asked, bought, rented, sold
 from advisor.advice.options.question import Question
 from advisor.advice.options.table import choice, folded, options, rank
 from advisor.advice.ownership import Form, Ownership, form_of
-from advisor.advice.power import PowerDraw, draw_of
+from advisor.advice.prices.host_parts import parts_for, smallest
+from advisor.advice.prices.power import PowerDraw, draw_of
 from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.what_ifs import what_ifs
 from advisor.cost_model.placement import PlacementStrategy

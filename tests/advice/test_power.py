@@ -2,7 +2,7 @@
 
 import pytest
 
-from advisor.advice.power import draw_of, idle_hours, monthly_energy
+from advisor.advice.prices.power import draw_of, idle_hours, monthly_energy
 from advisor.machine import from_spec
 from advisor.machine.spec import MachineSpec
 

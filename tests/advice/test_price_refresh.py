@@ -6,10 +6,10 @@ from datetime import date
 
 import pytest
 
-from advisor.advice import api_prices, machine_prices, price_refresh
-from advisor.advice.fresh_prices import CALLS, RENTS, keep, kept, place, plain, without
-from advisor.advice.price_refresh import calls_of, rents_of, within
-from advisor.advice.price_rows import PriceRow
+from advisor.advice.prices import api_prices, machine_prices, price_refresh
+from advisor.advice.prices.fresh_prices import CALLS, RENTS, keep, kept, place, plain, without
+from advisor.advice.prices.price_refresh import calls_of, rents_of, within
+from advisor.advice.prices.price_rows import PriceRow
 from advisor.cli.main import main
 from advisor.errors import NetworkError
 

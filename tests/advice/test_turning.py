@@ -11,7 +11,7 @@ from advisor.advice.options.monthly import Use
 from advisor.advice.options.option import Option, OptionKind, Price
 from advisor.advice.options.sureness import gain, inputs
 from advisor.advice.options.turning import nearest, turning_points, what_changes
-from advisor.advice.power import PowerDraw
+from advisor.advice.prices.power import PowerDraw
 from advisor.advice.speeds import Speed
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import ACCEPTED, DRAFTED, Workload

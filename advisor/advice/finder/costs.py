@@ -10,14 +10,14 @@ import numpy as np
 
 from advisor.advice.finder.candidates import Candidate
 from advisor.advice.finder.combinations import Places
-from advisor.advice.host_parts import parts_for
 from advisor.advice.money import SECONDS_PER_HOUR, monthly_purchase
 from advisor.advice.options.cards import kinds
 from advisor.advice.options.monthly import Use
 from advisor.advice.options.option import Price
 from advisor.advice.options.prices import asked, bought, rented
 from advisor.advice.options.question import Question
-from advisor.advice.power import PowerDraw, draw_of, idle_hours, monthly_energy
+from advisor.advice.prices.host_parts import parts_for
+from advisor.advice.prices.power import PowerDraw, draw_of, idle_hours, monthly_energy
 from advisor.advice.use import computing_seconds, rented_hours, session_seconds
 from advisor.model.model import Floats
 from advisor.units import HOURS_PER_MONTH

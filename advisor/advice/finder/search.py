@@ -20,7 +20,7 @@ from advisor.advice.finder.costs import Bills, MachineOffer, bills, offers
 from advisor.advice.finder.formats import CACHES, FORMATS, in_formats
 from advisor.advice.finder.target import Hit, Target
 from advisor.advice.options.question import Question
-from advisor.advice.price_dates import is_stale
+from advisor.advice.prices.price_dates import is_stale
 from advisor.advice.speeds import Speed
 from advisor.machine.machine import Machine
 from advisor.model.model import Floats, Model

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from advisor.advice.fleet import speeds
-from advisor.advice.host_parts import parts_for
-from advisor.advice.machine_prices import rent_rows
 from advisor.advice.options.option import Option, OptionKind
 from advisor.advice.options.prices import bought, sold
 from advisor.advice.options.question import Question
 from advisor.advice.ownership import DOCK_LINK, Form, discrete, in_dock, room_for
-from advisor.advice.power import draw_of
+from advisor.advice.prices.host_parts import parts_for
+from advisor.advice.prices.machine_prices import rent_rows
+from advisor.advice.prices.power import draw_of
 from advisor.advice.speeds import Speed, fastest_of
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.machine import from_catalog

@@ -4,14 +4,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 
-from advisor.advice.api_prices import ApiPriceRow, api_price_rows
-from advisor.advice.host_parts import desktop_parts
-from advisor.advice.machine_prices import MachineForSale, machines_for_sale
 from advisor.advice.options.cards import FEW, IN_MEMORY, fastest
 from advisor.advice.options.option import Option, OptionKind, Price
 from advisor.advice.options.prices import bought, rented
 from advisor.advice.options.question import Question
-from advisor.advice.power import draw_of
+from advisor.advice.prices.api_prices import ApiPriceRow, api_price_rows
+from advisor.advice.prices.host_parts import desktop_parts
+from advisor.advice.prices.machine_prices import MachineForSale, machines_for_sale
+from advisor.advice.prices.power import draw_of
 from advisor.advice.speeds import Speed
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.machine import from_spec

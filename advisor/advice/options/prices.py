@@ -4,12 +4,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 
-from advisor.advice.host_parts import HostPartRow, part_kinds
-from advisor.advice.machine_prices import machines_for_sale, rent_rows
 from advisor.advice.offers import MoneyInputs
 from advisor.advice.options.option import Price
-from advisor.advice.price_dates import oldest
-from advisor.advice.price_rows import LAUNCH, PriceRow, price_rows
+from advisor.advice.prices.host_parts import HostPartRow, part_kinds
+from advisor.advice.prices.machine_prices import machines_for_sale, rent_rows
+from advisor.advice.prices.price_dates import oldest
+from advisor.advice.prices.price_rows import LAUNCH, PriceRow, price_rows
 from advisor.machine.catalog import find_gpu
 
 

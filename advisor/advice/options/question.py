@@ -7,7 +7,7 @@ from advisor.advice.offers import MoneyInputs
 from advisor.advice.options.monthly import Use
 from advisor.advice.options.option import MonthlyCost, Option, OptionKind, Price
 from advisor.advice.ownership import Ownership
-from advisor.advice.price_dates import is_stale
+from advisor.advice.prices.price_dates import is_stale
 from advisor.advice.speeds import Speed
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine

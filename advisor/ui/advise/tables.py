@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime
 
 from markupsafe import Markup
 
-from advisor.advice.price_dates import is_stale
+from advisor.advice.prices.price_dates import is_stale
 from advisor.formatting import tokens_per_second
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.parts.markup import block, joined, show, two_lines

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from functools import cache
 
-from advisor.advice.host_parts import part_kinds
-from advisor.advice.machine_prices import machines_for_sale
 from advisor.advice.offers import MoneyInputs
 from advisor.advice.ownership import Form, Ownership
+from advisor.advice.prices.host_parts import part_kinds
+from advisor.advice.prices.machine_prices import machines_for_sale
 from advisor.catalog.inputs import BY_NAME
 from advisor.cost_model.workload import Workload
 from advisor.formatting import US_DOLLAR

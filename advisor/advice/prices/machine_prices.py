@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from advisor.advice.fresh_prices import RENTS, kept, without
-from advisor.advice.price_dates import months_between
-from advisor.advice.price_rows import LAUNCH, PriceRow, price_rows
+from advisor.advice.prices.fresh_prices import RENTS, kept, without
+from advisor.advice.prices.price_dates import months_between
+from advisor.advice.prices.price_rows import LAUNCH, PriceRow, price_rows
 from advisor.machine.catalog import find_gpu, machine_rows
 from advisor.machine.rows import MachineRow
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from advisor.advice.fresh_prices import CALLS, kept
+from advisor.advice.prices.fresh_prices import CALLS, kept
 from advisor.catalog.csv_tables import DATA, read
 
 

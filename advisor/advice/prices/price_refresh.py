@@ -9,8 +9,8 @@ from datetime import date
 from importlib import import_module
 from typing import Any, Protocol, TypeVar
 
-from advisor.advice.api_prices import ApiPriceRow, api_price_rows
-from advisor.advice.price_rows import PriceRow
+from advisor.advice.prices.api_prices import ApiPriceRow, api_price_rows
+from advisor.advice.prices.price_rows import PriceRow
 from advisor.errors import NetworkError, UnknownName
 from advisor.machine.catalog import find_gpu
 from advisor.units import GIB
