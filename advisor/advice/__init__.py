@@ -1,10 +1,12 @@
 """Advice: what to do with the estimates.
 
-advise          the answer: every estimate, bigger GPUs, cheaper changes, the verdict
+advise          the answer: every estimate, options, cheaper changes, the verdict
 compare         one estimate for each runtime and placement
-what_ifs, upgrades, offers, money   changes and what they cost
-options/        what to keep, add, replace, rent or call, with ownership, power, use and prices
-finder/         machines for a model, models for a machine; speeds of many machines at once
-concurrency, crossover, sweeps      users together, routes that cross, lines of charts
+options/        what to keep, add, replace, rent or call; `ownership`, `use`, `money` beside
+prices/         of cards, machines, parts, power and APIs, with their dates
+finder/         machines for a model, models for a machine; `fleet` times many machines at once
+arrivals/       users who come and go: a server simulated request by request
 diagnosis/      why a measured speed is not the predicted one
+what_ifs, upgrades, offers          cheaper changes; bigger GPUs
+concurrency, crossover, sweeps      users together, routes that cross, lines of charts
 """
