@@ -275,7 +275,7 @@ def test_cards_of_two_kinds_are_as_fast_as_alone() -> None:
     # vLLM divides layers evenly: two cards wait for the slower, 360 GB/s of 936
     pairs = [f"RTX 3090 + {other}" for other in ("RTX 3060 12GB", "RTX 5080", "RTX 4070")]
     machines = [from_spec.machine(MachineSpec(gpu=pair, ram_gb=64)) for pair in pairs]
-    asked, strategy = catalog.model("Qwen3-32B", "Q4_K_M"), PlacementStrategy.GPU_RESIDENT
+    asked, strategy = catalog.model("Qwen3-14B", "Q4_K_M"), PlacementStrategy.GPU_RESIDENT
     together = speeds(asked, machines, Workload(), (VLLM,), strategy)
     for machine, speed in zip(machines, together, strict=True):
         (alone,) = speeds(asked, [machine], Workload(), (VLLM,), strategy)

@@ -98,8 +98,8 @@ def test_nothing_is_reported_of_options_that_do_not_fit(one: Runtime) -> None:
 
 def test_accelerates_behaviour_without_limits_is_reported() -> None:
     one = run(ACCELERATE, "Llama-3.1-70B", PlacementStrategy.NVME_OFFLOAD)
-    # 23.2 GB: the table and the head of 2.1 GB each, and 11 layers of 1.7 GB.
-    assert "11 layers" in said(one)
+    # 90 % of 24,123 MiB are 22.8 GB: the table and the head of 2.1 GB each, 10 layers of 1.7 GB.
+    assert "10 layers" in said(one)
     assert "the output head on the drive" in said(one)
 
 

@@ -102,7 +102,6 @@ def test_a_unified_machine_opens_with_one_pool_of_memory():
     [
         {"gpu": "RTX 4090"},  # no model
         {"model": "Llama-3.1-8B", "format": "Q4_K_M", "swa_full": True},  # no such input there
-        {"model": "Llama-3.1-8B", "format": "Q4_K_M", "context": 8704},  # no such choice there
     ],
 )
 def test_combinations_that_advise_cannot_show_have_no_link(said):

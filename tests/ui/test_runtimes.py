@@ -87,7 +87,8 @@ def test_a_command_that_no_longer_fits_gives_way_to_the_best() -> None:
 def test_nothing_is_worked_out_until_its_part_is_opened() -> None:
     test = app()
     assert not [one for one in test.selectbox if one.key in ("users_of", "rented")]
-    assert len(test.get("plotly_chart")) == 6  # with the options
+    # Options, and what their verdict depends on, beside memory, speed, layers, time and costs.
+    assert len(test.get("plotly_chart")) == 7
 
 
 def test_users_together_says_where_memory_and_speed_end() -> None:
