@@ -11,7 +11,7 @@ run: $(VENV)/run.stamp
 	$(BIN)/streamlit run app.py
 
 test: $(VENV)/dev.stamp
-	$(BIN)/pytest -n 2 --dist worksteal $(ARGS)
+	$(BIN)/pytest -n 2 $(ARGS)
 
 check: $(VENV)/dev.stamp
 	$(BIN)/ruff format --check .
