@@ -79,6 +79,11 @@ def replica_of(context):
 
 
 def shows_the_report(tab, site):
+    for _ in range(20):  # a replica may just be starting or ending: reload, as a visitor would
+        answer = tab.request.get(f"{site}/_stcore/health", fail_on_status_code=False)
+        if answer.ok:
+            break
+        tab.wait_for_timeout(500)
     tab.goto(f"{site}/reports")
     settle(tab)
     assert "seen through both" in tab.inner_text("body")
