@@ -4,7 +4,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from advisor.advice.fleet import speeds
+import numpy as np
+
+from advisor.advice.fleet import Fleet, speeds
 from advisor.advice.options.option import Option, OptionKind
 from advisor.advice.options.prices import bought, sold
 from advisor.advice.options.question import Question
@@ -77,27 +79,27 @@ def fastest(
         machines: where.
         strategies: placements that are tried, the fastest first.
     """
-    found = [_fastest_in(question, runtime, machines, strategies) for runtime in question.runtimes]
-    return [fastest_of(speeds) for speeds in zip(*found, strict=True)]
+    fleet = Fleet(machines)
+    each = [_fastest_in(question, runtime, fleet, strategies) for runtime in question.runtimes]
+    return [fastest_of(speeds) for speeds in zip(*each, strict=True)]
 
 
 def _fastest_in(
     question: Question,
     runtime: Runtime,
-    machines: Sequence[Machine],
+    fleet: Fleet,
     strategies: Sequence[PlacementStrategy],
 ) -> list[Speed | None]:
     """The speed of the first placement that fits each machine: the next are slower."""
-    found: list[Speed | None] = [None] * len(machines)
+    first: list[Speed | None] = [None] * len(fleet.machines)
     for strategy in strategies:
-        rest = [index for index, speed in enumerate(found) if speed is None]
-        if not rest or strategy not in runtime.strategies:
+        held = np.array([speed is not None for speed in first])
+        if held.all() or strategy not in runtime.strategies:
             continue
-        tried = [machines[index] for index in rest]
-        got = speeds(question.asked, tried, question.work, (runtime,), strategy)
-        for index, speed in zip(rest, got, strict=True):
-            found[index] = speed
-    return found
+        timed = fleet.speeds(question.asked, question.work, runtime, strategy, skip=held)
+        for index in np.flatnonzero(~held):
+            first[index] = timed.at(int(index))
+    return first
 
 
 def added(question: Question, kept: Option) -> list[Option]:
