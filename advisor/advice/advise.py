@@ -52,9 +52,14 @@ class Advice:
     @cached_property
     def upgrades(self) -> tuple[Upgrade, ...]:
         """GPUs that are faster, cheapest month first: what `options` replaces, for one version."""
-        asked = self.question
+        question = self.question
         return upgrades(
-            asked.asked, asked.machine, asked.work, self.best, asked.money, asked.runtimes
+            question.model,
+            question.machine,
+            question.work,
+            self.best,
+            question.money,
+            question.runtimes,
         )
 
     def placed(self, strategy: PlacementStrategy) -> tuple[Estimate, ...]:
@@ -73,7 +78,7 @@ class Advice:
 
 
 def advise(
-    asked: Model,
+    model: Model,
     machine: Machine,
     work: Workload,
     *,
@@ -90,9 +95,9 @@ def advise(
     changes are of the best placement's.
 
     Args:
-        asked: the model in the format asked for.
+        model: the model in the format asked for.
         machine: where it runs.
-        work: what is asked.
+        work: the request.
         money: use and prices.
         settings: layers and page cache that the person fixed.
         chosen: the runtime that the answer is of; None for any.
@@ -103,12 +108,12 @@ def advise(
     money = money or MoneyInputs()
     runtimes = (*RUNTIMES, *beside(machine))
     further = (chosen,) if chosen and chosen not in runtimes else ()
-    estimates = compare(asked, machine, work, settings=settings, runtimes=(*runtimes, *further))
+    estimates = compare(model, machine, work, settings=settings, runtimes=(*runtimes, *further))
     fitting = usable(one for one in estimates if chosen in (None, one.how))
     best = fitting[0] if fitting else None
-    changes = what_ifs(asked, machine, work, best, settings)
+    changes = what_ifs(model, machine, work, best, settings)
     question = Question(
-        asked=asked,
+        model=model,
         machine=owned or machine,
         work=work,
         runtimes=(chosen,) if chosen else VALUED,
@@ -123,7 +128,7 @@ def advise(
         () if other else changes,
     )
     return Advice(
-        title=f"{asked.name}, {asked.format}, on {machine.name}, "
+        title=f"{model.name}, {model.format}, on {machine.name}, "
         f"{memory_words(float(machine.host.memory.value))} of RAM",
         verdict=verdict(best, estimates, found, money, chosen),
         estimates=estimates,

@@ -6,7 +6,7 @@ from contextlib import suppress
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate, whole_bytes
 from advisor.cost_model.placement import PlacementStrategy, Settings
-from advisor.cost_model.runtime import Becomes
+from advisor.cost_model.runtime import LoadedFormat
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
@@ -28,7 +28,7 @@ def compare(
     Args:
         model: the model in the format asked for; each runtime takes the nearest that it runs.
         machine: where.
-        work: what is asked.
+        work: the request.
         settings: layers and page cache that the person fixed, for runtimes that take layers.
         runtimes: which.
     """
@@ -43,7 +43,7 @@ def _in_runtime(
     stored: Model, machine: Machine, work: Workload, runtime: Runtime, settings: Settings
 ) -> Iterable[Estimate]:
     try:
-        becomes = taken_format(stored, runtime, machine)
+        loaded = taken_format(stored, runtime, machine)
         model = as_run(stored, runtime, machine)
     except Refusal as refusal:
         return [
@@ -59,7 +59,7 @@ def _in_runtime(
         ]
     own = own_settings(runtime, settings)
     return [
-        estimate(model, machine, work, runtime, strategy, fitted_constants(), own, becomes.reason)
+        estimate(model, machine, work, runtime, strategy, fitted_constants(), own, loaded.reason)
         for strategy in runtime.strategies
     ]
 
@@ -79,7 +79,7 @@ def as_run(stored: Model, runtime: Runtime, machine: Machine) -> Model:
     return stored if form == stored.format else catalog.in_format(stored.architecture, form)
 
 
-def taken_format(stored: Model, runtime: Runtime, machine: Machine) -> Becomes:
+def taken_format(stored: Model, runtime: Runtime, machine: Machine) -> LoadedFormat:
     """The format that a runtime takes: the maker's own where nobody chose and it runs it.
 
     Raises:
@@ -87,10 +87,12 @@ def taken_format(stored: Model, runtime: Runtime, machine: Machine) -> Becomes:
     """
     if stored.native and stored.native != stored.format:
         with suppress(Refusal):
-            own = runtime.becomes(stored.native, machine)
+            own = runtime.loaded_format(stored.native, machine)
             if own.format == stored.native:
-                return Becomes(format=own.format, reason=f"The maker's own weights, {own.format}.")
-    return runtime.becomes(stored.format, machine)
+                return LoadedFormat(
+                    format=own.format, reason=f"The maker's own weights, {own.format}."
+                )
+    return runtime.loaded_format(stored.format, machine)
 
 
 def lacks(runtime: Runtime, strategy: PlacementStrategy) -> str:

@@ -63,7 +63,7 @@ def again(before: Estimate, work: Workload, settings: Settings | None = None) ->
 
     Args:
         before: not refused.
-        work: what is asked instead.
+        work: the other request.
         settings: what the person fixed, for runtimes that take layers.
     """
     if before.machine is None:
@@ -77,7 +77,7 @@ def again(before: Estimate, work: Workload, settings: Settings | None = None) ->
         before.strategy,
         fitted_constants(),
         own,
-        before.becomes,
+        before.format_note,
     )
 
 

@@ -14,7 +14,7 @@ def context_notes(model: Model, work: Workload) -> tuple[str, ...]:
 
     Args:
         model: whose context is known where its file or row tells it.
-        work: what is asked of it.
+        work: the request.
     """
     context, own = float(np.max(work.context)), model.architecture.max_context
     needed = float(np.max(work.prompt)) + float(np.max(work.output))

@@ -114,23 +114,23 @@ class Fleet:
 
     def speeds(
         self,
-        asked: Model,
+        requested: Model,
         work: Workload,
         runtime: Runtime,
         strategy: PlacementStrategy,
         *,
         skip: Mask | None = None,
-        as_asked: bool = False,
+        as_requested: bool = False,
     ) -> Speeds:
         """What every machine reaches.
 
         Args:
-            asked: the model in the format asked for; each machine runs the nearest that it can.
-            work: what is asked; its context may be several, shape (contexts,).
+            requested: the model in the format asked for; each machine runs the nearest that it can.
+            work: the request; its context may be several, shape (contexts,).
             runtime: that runs it.
             strategy: where the model lies.
             skip: machines that need no answer, shape as the result's or (machines,).
-            as_asked: leave out machines on which the runtime takes another format.
+            as_requested: leave out machines on which the runtime takes another format.
         """
         contexts = np.atleast_1d(np.asarray(work.context, dtype=float))
         shape = (len(contexts), len(self.machines))
@@ -143,8 +143,8 @@ class Fleet:
         )
         wanted = np.broadcast_to(np.True_ if skip is None else ~skip, shape)
         if self.machines and strategy in runtime.strategies:
-            for members, model in self._groups(asked, runtime):
-                other = as_asked and model.format != asked.format
+            for members, model in self._groups(requested, runtime):
+                other = as_requested and model.format != requested.format
                 if other or not wanted[:, members].any():
                     continue
                 stack = self._stack(members, len(contexts), links=runtime.reads_over_link)
@@ -154,10 +154,10 @@ class Fleet:
                     _fill(found, members, mask, part)
         return found if np.ndim(work.context) else _first(found)
 
-    def _groups(self, asked: Model, runtime: Runtime) -> Iterator[tuple[Index, Model]]:
+    def _groups(self, requested: Model, runtime: Runtime) -> Iterator[tuple[Index, Model]]:
         """Machines that one estimate can stand for, with the model as it runs there."""
         numbers, kinds = self._processors, self._kinds[not runtime.takes_layers]
-        models = [self._as_run(asked, runtime, number) for number in range(numbers.max() + 1)]
+        models = [self._as_run(requested, runtime, number) for number in range(numbers.max() + 1)]
         forms = {model.format: model for model in models if model is not None}
         names = [model.format if model else "" for model in models]
         for form, model in forms.items():
@@ -165,11 +165,11 @@ class Fleet:
             for kind in np.unique(kinds[able]):
                 yield np.flatnonzero(able & (kinds == kind)), model
 
-    def _as_run(self, asked: Model, runtime: Runtime, number: int) -> Model | None:
+    def _as_run(self, requested: Model, runtime: Runtime, number: int) -> Model | None:
         """The model as it runs on one kind of processors; None where it does not."""
         machine = self.machines[int(np.argmax(self._processors == number))]
         try:
-            return as_run(asked, runtime, machine)
+            return as_run(requested, runtime, machine)
         except Refusal:
             return None
 
@@ -237,7 +237,7 @@ def _estimates(
     Args:
         stack: machines of a kind.
         model: in the format that the runtime runs.
-        work: what is asked.
+        work: the request.
         contexts: cache for each user, shape (contexts,) [tokens].
         runtime: that runs it.
         strategy: where the model lies.
@@ -247,8 +247,8 @@ def _estimates(
     sized = replace(work, context=np.tile(contexts, stack.size_count))
     for chosen in _alike(stack, model, sized, runtime):
         places = np.flatnonzero(chosen)
-        sizes, asked = taken((stack.sizes, sized), places, len(chosen))
-        plan = estimate(model, sizes, asked, runtime, strategy, fitted_constants())
+        sizes, requests = taken((stack.sizes, sized), places, len(chosen))
+        plan = estimate(model, sizes, requests, runtime, strategy, fitted_constants())
         index = np.maximum(np.cumsum(chosen)[stack.index] - 1, 0)
         holds = np.broadcast_to(plan.fits, places.shape)[index] & chosen[stack.index]
         if plan.constants is not None and np.any(holds & wanted):
@@ -294,7 +294,7 @@ def _first(found: Speeds) -> Speeds:
 
 
 def speeds(
-    asked: Model,
+    requested: Model,
     machines: Sequence[Machine],
     work: Workload,
     runtimes: Iterable[Runtime],
@@ -303,12 +303,12 @@ def speeds(
     """The speed of each machine in its fastest runtime; None where the model runs in none of them.
 
     Args:
-        asked: the model in the format asked for; each machine runs the nearest that it can.
+        requested: the model in the format asked for; each machine runs the nearest that it can.
         machines: where.
-        work: what is asked.
+        work: the request.
         runtimes: that may run it.
         strategy: where the model lies.
     """
     fleet = Fleet(machines)
-    found = [fleet.speeds(asked, work, runtime, strategy) for runtime in runtimes]
+    found = [fleet.speeds(requested, work, runtime, strategy) for runtime in runtimes]
     return [fastest_of(each.at(index) for each in found) for index in range(len(machines))]

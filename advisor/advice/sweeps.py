@@ -35,7 +35,7 @@ class LayerSweep:
 
 
 def speed_by_layers(
-    asked: Model, machine: Machine, work: Workload, runtime: Runtime = LLAMA_CPP
+    requested: Model, machine: Machine, work: Workload, runtime: Runtime = LLAMA_CPP
 ) -> LayerSweep | None:
     """Speed with each number of layers on the GPU.
 
@@ -44,7 +44,7 @@ def speed_by_layers(
     if not machine.gpus or not runtime.takes_layers:
         return None
     try:
-        model = as_run(asked, runtime, machine)
+        model = as_run(requested, runtime, machine)
     except Refusal:
         return None
     layers = np.arange(model.layers + 1, dtype=float)

@@ -90,7 +90,7 @@ def upgrades(
     Args:
         model: the model in the format asked for.
         machine: whose GPUs are replaced.
-        work: what is asked.
+        work: the request.
         best: the placement now; None where nothing runs.
         money: time and prices.
         runtimes: that may run it there; each GPU is valued in the fastest of them.

@@ -141,19 +141,19 @@ def _when(option: Option | None, kept: Option, money: MoneyInputs) -> str:
     """From which worth of an hour, and from how many replies, it pays."""
     if option is None:
         return ""
-    asked = f"At {money.replies_per_day:,.0f} replies a day"
+    use = f"At {money.replies_per_day:,.0f} replies a day"
     if not kept.keeps_up:
-        return f"{asked} this machine cannot keep up, even if it answered day and night."
+        return f"{use} this machine cannot keep up, even if it answered day and night."
     saved, worth = option.hours_saved, option.worth_from
     if saved is None or worth is None:
         return ""
     less = (kept.monthly or 0.0) - (option.monthly or 0.0)
     if saved <= 0 or (saved < SHORT and less > 0):
         longer = f", for {hours(-saved)} more of waiting" if saved < -SHORT else ""
-        return f"{asked} that costs {money_words(less)} a month less{longer}."
+        return f"{use} that costs {money_words(less)} a month less{longer}."
     above = money_per_hour(worth).removesuffix(" an hour")
     pays = f"it pays if your hour is worth over {above}" if worth > 0 else "it pays"
-    return f"{asked} that saves {hours(saved)} a month: {pays}{_unless(option, kept, money)}."
+    return f"{use} that saves {hours(saved)} a month: {pays}{_unless(option, kept, money)}."
 
 
 def _unless(option: Option, kept: Option, money: MoneyInputs) -> str:

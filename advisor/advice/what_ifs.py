@@ -149,7 +149,7 @@ def _smaller_formats(
 def _in_format(model: Model, runtime: Runtime, machine: Machine, form: str) -> Model | None:
     """The model in a format that the runtime takes as it is; None where it does not."""
     try:
-        taken = runtime.becomes(form, machine).format == form
+        taken = runtime.loaded_format(form, machine).format == form
         return catalog.in_format(model.architecture, form) if taken else None
     except Refusal:
         return None

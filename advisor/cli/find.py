@@ -60,7 +60,7 @@ def _find(args: argparse.Namespace) -> None:
     runtimes = (runtime(args.runtime),) if args.runtime else RUNTIMES
     resolved = resolve.find(args.model, args.quant)
     question = Question(
-        asked=resolved.model,
+        model=resolved.model,
         machine=described.machine_of(args),
         work=described.work_of(args),
         runtimes=runtimes,

@@ -84,7 +84,7 @@ def estimate_answer(estimate: Estimate, taken_as: str = "") -> Json:
         "model": estimate.model.name,
         "taken_as": taken_as or None,
         "format": estimate.model.format,
-        "note": " ".join(filter(None, (estimate.refusal or estimate.becomes, *limits))),
+        "note": " ".join(filter(None, (estimate.refusal or estimate.format_note, *limits))),
         "routes": [route.value for route in estimate.routes],
         "fits": fits,
         "missing_bytes": float(estimate.missing),

@@ -61,7 +61,7 @@ class Estimate:
         model: model in the format that the runtime loads.
         work: request, with the users decoded together.
         waiting: users waiting in the queue.
-        becomes: reason for a format other than the requested one; empty for the requested one.
+        format_note: reason for a format other than the requested one; empty for the requested one.
         refusal: reason why this combination is impossible, with nothing below set; else empty.
         placement: location of every part of the model.
         fits: every memory is large enough.
@@ -78,7 +78,7 @@ class Estimate:
     model: Model
     work: Workload
     waiting: Array = 0.0
-    becomes: str = ""
+    format_note: str = ""
     refusal: str = ""
     placement: Placement | None = None
     fits: bool | npt.NDArray[np.bool_] = False
@@ -220,7 +220,7 @@ def estimate(
     strategy: PlacementStrategy,
     constants: Constants,
     settings: Settings | None = None,
-    becomes: str = "",
+    format_note: str = "",
     *,
     backend: str = "",
     build: str = "",
@@ -235,14 +235,16 @@ def estimate(
         strategy: placement strategy.
         constants: constants of the cost model.
         settings: fixed choices of the placement; None for none.
-        becomes: reason for a format other than the requested one; empty for the requested one.
+        format_note: reason for a format other than the requested one; empty for the requested one.
         backend: GPU interface of the runtime; empty for the machine's.
         build: as `Scope.build`; empty for the runtime's current build.
     """
     if work.draft and not runtime.drafts:
         work = without_drafting(work)
-        becomes = f"{becomes} No tokens are drafted in it here.".strip()
-    outcome = Estimate(how=runtime, strategy=strategy, model=model, work=work, becomes=becomes)
+        format_note = f"{format_note} No tokens are drafted in it here.".strip()
+    outcome = Estimate(
+        how=runtime, strategy=strategy, model=model, work=work, format_note=format_note
+    )
     if runtime.at_once is not None and strategy is PlacementStrategy.GPU_RESIDENT and machine.gpus:
         outcome = _queued(outcome, runtime.at_once(model, machine, work))
         work = outcome.work

@@ -16,7 +16,7 @@ from advisor.units import Array
 
 
 @dataclass(frozen=True, kw_only=True)
-class Becomes:
+class LoadedFormat:
     """Format of a model once a runtime has loaded it.
 
     Attributes:
@@ -63,8 +63,8 @@ class Runtime:
         engine: program whose placement and schedule it uses; for a variant, the original.
         version: release that the command is written for, with the date of the check.
         strategies: supported placement strategies.
-        becomes: loaded format of a model's format on a machine; raises Refusal for a format that
-            the runtime cannot run there.
+        loaded_format: format in which a model of a given format is loaded on a machine, with the
+            reason where it differs; raises Refusal for a format that the runtime cannot run there.
         place: placement of the model's parts; raises Refusal where there is none.
         schedule: schedules of the prompt and of a token.
         command: shell text that starts it.
@@ -93,7 +93,7 @@ class Runtime:
     engine: str
     version: str
     strategies: tuple[PlacementStrategy, ...]
-    becomes: Callable[[str, Machine], Becomes]
+    loaded_format: Callable[[str, Machine], LoadedFormat]
     place: Callable[[Model, Machine, Workload, PlacementStrategy, Settings], Placement]
     schedule: Callable[[Model, Placement, Machine, Workload], Phases]
     command: Callable[[Model, Placement, Machine, Workload], str]

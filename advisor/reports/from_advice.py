@@ -51,7 +51,7 @@ def document(
     Args:
         advice: the answer.
         machine: where.
-        work: what is asked of the model.
+        work: the request.
         money: time and prices.
         model: the model in the format asked for.
         inputs: query parameters that reopen it.
@@ -141,7 +141,7 @@ def _card(estimate: Estimate, *, shown: bool) -> PlacementCard:
         ttft_s_low=_end(first, "low"),
         ttft_s_high=_end(first, "high"),
         bottleneck=estimate.bottleneck if fits else "",
-        explanation=estimate.refusal or estimate.becomes,
+        explanation=estimate.refusal or estimate.format_note,
         command=estimate.command,
         shown=shown,
     )

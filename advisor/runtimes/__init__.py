@@ -1,6 +1,6 @@
 """Runtimes, one file each: placement, schedule and command."""
 
-from advisor.cost_model.runtime import Becomes, Runtime
+from advisor.cost_model.runtime import LoadedFormat, Runtime
 from advisor.errors import UnknownName
 from advisor.machine.machine import Machine
 from advisor.runtimes import mlx
@@ -71,7 +71,7 @@ __all__ = [
     "TENSORRT_LLM",
     "VALUED",
     "VLLM",
-    "Becomes",
+    "LoadedFormat",
     "Runtime",
     "runtime",
 ]

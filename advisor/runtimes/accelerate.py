@@ -32,7 +32,7 @@ from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.model import Floats, Model
 from advisor.runtimes.device_map import blocks, filled, room_needed
-from advisor.runtimes.format_support import becomes_of
+from advisor.runtimes.format_support import loaded_format_of
 from advisor.runtimes.weight_streaming import (
     ACTIVATIONS,
     first_layers,
@@ -284,7 +284,7 @@ ACCELERATE = Runtime(
     engine="accelerate",
     version=VERSION,
     strategies=tuple(PlacementStrategy),
-    becomes=becomes_of("accelerate", why="loading unpacks"),
+    loaded_format=loaded_format_of("accelerate", why="loading unpacks"),
     language="python",
     place=place,
     schedule=schedule,

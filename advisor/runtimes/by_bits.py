@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from advisor.cost_model.runtime import Becomes
+from advisor.cost_model.runtime import LoadedFormat
 from advisor.runtimes.format_support import bits
 
 IN_GROUPS: Mapping[int, str] = {
@@ -16,7 +16,7 @@ def whole_bits(form: str) -> int:
     return min(IN_GROUPS, key=lambda there: (abs(there - bits(form)), there))
 
 
-def in_groups(form: str, runtime: str) -> Becomes:
+def in_groups(form: str, runtime: str) -> LoadedFormat:
     """The format that stands for so many bits in a runtime.
 
     Args:
@@ -25,5 +25,5 @@ def in_groups(form: str, runtime: str) -> Becomes:
     """
     near, number = IN_GROUPS[whole_bits(form)], whole_bits(form)
     if near == form and number == 16:
-        return Becomes(format=form)
-    return Becomes(format=near, reason=f"as {runtime}'s {number} bits, the size of {near}")
+        return LoadedFormat(format=form)
+    return LoadedFormat(format=near, reason=f"as {runtime}'s {number} bits, the size of {near}")

@@ -35,7 +35,7 @@ from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.model.model import Model
-from advisor.runtimes.format_support import becomes_of
+from advisor.runtimes.format_support import loaded_format_of
 from advisor.runtimes.weight_streaming import (
     ACTIVATIONS,
     attended_bytes,
@@ -274,7 +274,7 @@ DEEPSPEED = Runtime(
     engine="deepspeed",
     version=VERSION,
     strategies=(PlacementStrategy.CPU_OFFLOAD, PlacementStrategy.NVME_OFFLOAD),
-    becomes=becomes_of("deepspeed", why="loading converts"),
+    loaded_format=loaded_format_of("deepspeed", why="loading converts"),
     mainstream=False,
     place=place,
     schedule=schedule,

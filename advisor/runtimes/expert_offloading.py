@@ -22,7 +22,7 @@ from advisor.cost_model.placement import (
     all_of,
     vram,
 )
-from advisor.cost_model.runtime import Becomes, Runtime
+from advisor.cost_model.runtime import LoadedFormat, Runtime
 from advisor.cost_model.schedule import Flow, Phases, Route, Schedule, Stage, Transfer, alone
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
@@ -45,9 +45,9 @@ SYSTEM_RAM = 4 * GIB
 """RAM reserved for the system and the engine beside a cache of experts; assumed [B]."""
 
 
-def becomes(form: str, machine: Machine) -> Becomes:
+def loaded_format(form: str, machine: Machine) -> LoadedFormat:
     """The requested format: each engine has formats of its own."""
-    return Becomes(format=form)
+    return LoadedFormat(format=form)
 
 
 def place(
@@ -228,7 +228,7 @@ EXPERT_STREAMING = Runtime(
     engine="expert-streaming",
     version=VERSION,
     strategies=(PlacementStrategy.CPU_OFFLOAD, PlacementStrategy.NVME_OFFLOAD),
-    becomes=becomes,
+    loaded_format=loaded_format,
     place=place,
     schedule=schedule,
     command=command,

@@ -21,7 +21,7 @@ from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.kv_cache import KV_BYTES_PER_VALUE
 from advisor.model.model import Floats, Model
-from advisor.runtimes.format_support import becomes_of
+from advisor.runtimes.format_support import loaded_format_of
 from advisor.runtimes.parallelism import Parallel, exchanges
 from advisor.runtimes.weight_streaming import (
     ACTIVATIONS,
@@ -308,7 +308,7 @@ FLEXGEN = Runtime(
     engine="flexgen",
     version=VERSION,
     strategies=tuple(PlacementStrategy),
-    becomes=becomes_of("flexgen", why="loading converts"),
+    loaded_format=loaded_format_of("flexgen", why="loading converts"),
     mainstream=False,
     place=place,
     schedule=schedule,

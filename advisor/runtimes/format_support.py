@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from advisor.catalog.csv_tables import DATA, read
-from advisor.cost_model.runtime import Becomes
+from advisor.cost_model.runtime import LoadedFormat
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.catalog import model_formats
@@ -133,8 +133,8 @@ def takes(key: str, machine: Machine) -> frozenset[str]:
     return _taken(key, _processors(machine), machine.host.instruction_sets)
 
 
-def becomes_of(key: str, why: str = "") -> Callable[[str, Machine], Becomes]:
-    """Function `becomes` of a runtime: the requested format, or the nearest supported one.
+def loaded_format_of(key: str, why: str = "") -> Callable[[str, Machine], LoadedFormat]:
+    """Function `loaded_format` of a runtime: the requested format, or the nearest supported one.
 
     Args:
         key: key of the runtime.
@@ -144,17 +144,17 @@ def becomes_of(key: str, why: str = "") -> Callable[[str, Machine], Becomes]:
         Function of format and machine; it raises Refusal where no near format is supported.
     """
 
-    def becomes(form: str, machine: Machine) -> Becomes:
+    def loaded_format(form: str, machine: Machine) -> LoadedFormat:
         taken = takes(key, machine)
         near = next((close for close in nearest(form) if kinds(close) & taken), None)
         if near is None:
             raise Refusal(refusal(key, form, machine))
         if near == form:
-            return Becomes(format=form)
+            return LoadedFormat(format=form)
         other = why or "it does not take"
-        return Becomes(format=near, reason=f"as {near}, since {other} {form} here")
+        return LoadedFormat(format=near, reason=f"as {near}, since {other} {form} here")
 
-    return becomes
+    return loaded_format
 
 
 @cache

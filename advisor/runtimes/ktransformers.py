@@ -40,7 +40,7 @@ from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
 from advisor.model.model import Floats, Model
 from advisor.runtimes.expert_offloading import hit_share
-from advisor.runtimes.format_support import becomes_of
+from advisor.runtimes.format_support import loaded_format_of
 from advisor.runtimes.parallelism import (
     Parallel,
     cache_share,
@@ -271,7 +271,7 @@ KTRANSFORMERS = Runtime(
     engine="ktransformers",
     version=VERSION,
     strategies=(PlacementStrategy.CPU_OFFLOAD,),
-    becomes=becomes_of("ktransformers"),
+    loaded_format=loaded_format_of("ktransformers"),
     place=place,
     schedule=schedule,
     command=command,

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from advisor.catalog.constants import STACKED
 from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
-from advisor.cost_model.runtime import Becomes
+from advisor.cost_model.runtime import LoadedFormat
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
@@ -32,7 +32,7 @@ def runs_on(machine: Machine) -> bool:
     return vendors == {"Apple"}
 
 
-def becomes(form: str, machine: Machine) -> Becomes:
+def loaded_format(form: str, machine: Machine) -> LoadedFormat:
     """So many bits a weight as the format has.
 
     Raises:
@@ -82,7 +82,7 @@ MLX = replace(
     build=BUILD,
     version=VERSION,
     strategies=(PlacementStrategy.GPU_RESIDENT,),
-    becomes=becomes,
+    loaded_format=loaded_format,
     place=place,
     command=command,
     quantized_kv_type="",

@@ -21,7 +21,7 @@ from advisor.cost_model.workload import DRAFT_MODEL, Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.runtimes.format_support import becomes_of
+from advisor.runtimes.format_support import loaded_format_of
 from advisor.runtimes.parallelism import Parallel, parallel, representative, several
 from advisor.runtimes.server_setup import checkpoint_server
 from advisor.runtimes.serving import (
@@ -172,7 +172,7 @@ SGLANG = Runtime(
     engine="sglang",
     version=VERSION,
     strategies=(PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD),
-    becomes=becomes_of("sglang"),
+    loaded_format=loaded_format_of("sglang"),
     place=place,
     schedule=schedule,
     command=command,

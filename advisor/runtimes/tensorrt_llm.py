@@ -13,7 +13,7 @@ from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.runtimes import vllm
-from advisor.runtimes.format_support import becomes_of
+from advisor.runtimes.format_support import loaded_format_of
 from advisor.runtimes.parallelism import parallel, several
 from advisor.runtimes.serving import Room, checkpoint, placed, served, users_at_once
 from advisor.runtimes.weight_streaming import needs_one_machine
@@ -72,7 +72,7 @@ TENSORRT_LLM = Runtime(
     engine="tensorrt-llm",
     version=VERSION,
     strategies=(PlacementStrategy.GPU_RESIDENT,),
-    becomes=becomes_of("tensorrt-llm"),
+    loaded_format=loaded_format_of("tensorrt-llm"),
     place=place,
     schedule=vllm.schedule,
     command=command,

@@ -35,7 +35,7 @@ from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
 from advisor.model.model import Floats, Model
-from advisor.runtimes.format_support import becomes_of
+from advisor.runtimes.format_support import loaded_format_of
 from advisor.runtimes.parallelism import Parallel, chunks, parallel, representative, several
 from advisor.runtimes.server_setup import checkpoint_server
 from advisor.runtimes.serving import (
@@ -332,7 +332,7 @@ VLLM = Runtime(
     engine="vllm",
     version=VERSION,
     strategies=(PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD),
-    becomes=becomes_of("vllm"),
+    loaded_format=loaded_format_of("vllm"),
     place=place,
     schedule=schedule,
     command=command,

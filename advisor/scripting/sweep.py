@@ -107,7 +107,7 @@ def _rows(
         **_range("decode_tps", "", estimate.decode, fits),
         **_range("prefill_tps", "", estimate.prefill, fits),
         **_range("ttft", "_s", estimate.first_token, fits),
-        "note": estimate.refusal or estimate.becomes,
+        "note": estimate.refusal or estimate.format_note,
     }
     return pd.DataFrame(columns, index=range(count))
 

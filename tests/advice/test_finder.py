@@ -131,7 +131,7 @@ def month_alone(hit: Hit, asked: Question, machines) -> float:
 @cache
 def question(model: str = "Llama-3.1-70B") -> Question:
     return Question(
-        asked=catalog.model(model, "Q4_K_M"), machine=host(), work=Workload(),
+        model=catalog.model(model, "Q4_K_M"), machine=host(), work=Workload(),
         runtimes=(LLAMA_CPP,), money=MoneyInputs(), ownership=Ownership(), today=TODAY,
     )  # fmt: skip
 
@@ -139,11 +139,11 @@ def question(model: str = "Llama-3.1-70B") -> Question:
 def test_as_many_machines_as_answer_all_users_at_once() -> None:
     # 64 users of 16k tokens each: no card of 48 GB holds all beside 33 GB of weights.
     work = Workload(users=64, context=16_384)
-    asked = replace(question("Qwen3-32B"), asked=catalog.model("Qwen3-32B", "FP8"), work=work)
+    asked = replace(question("Qwen3-32B"), model=catalog.model("Qwen3-32B", "FP8"), work=work)
     hits = find(asked, Target(min_tps=10), (VLLM,), ("FP8",)).hits
     hit = next(hit for hit in hits if (hit.machine, hit.count) == ("L40S", 1))
     where = from_spec.machine(MachineSpec(gpu="L40S"))
-    together = VLLM.at_once(asked.asked, where, replace(work, kv_type=hit.kv_type))
+    together = VLLM.at_once(asked.model, where, replace(work, kv_type=hit.kv_type))
     assert hit.machines == np.ceil(64 / float(together)) > 1
     assert hit.title == f"{hit.machines} machines, L40S"
     costs = [found.monthly for found in hits if found.may_win]

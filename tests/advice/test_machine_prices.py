@@ -4,7 +4,7 @@ from datetime import date
 
 from advisor.advice.offers import MoneyInputs
 from advisor.advice.options.elsewhere import whole_machines
-from advisor.advice.options.prices import asked, bought, rented
+from advisor.advice.options.prices import bought, rented, selling_price
 from advisor.advice.prices.machine_prices import machines_for_sale, rent_rows
 from advisor.advice.prices.price_dates import is_stale
 from advisor.advice.prices.price_rows import LAUNCH, price_rows
@@ -25,7 +25,7 @@ def test_a_machine_in_both_tables_has_the_newer_price() -> None:
     sizes = [(m.price.gpu, m.price.memory_gib) for m in machines_for_sale().values()
              if "Framework" in m.name]  # fmt: skip
     assert len(sizes) == len(set(sizes))
-    row = asked("Framework Desktop 64GB")
+    row = selling_price("Framework Desktop 64GB")
     assert row is not None
     assert (row.usd, row.provider, row.date) == (1987, "retail", "2026-11")
 

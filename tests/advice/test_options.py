@@ -12,7 +12,7 @@ from advisor.advice.offers import MoneyInputs
 from advisor.advice.options.kept import keep
 from advisor.advice.options.monthly import Use
 from advisor.advice.options.option import Option, OptionKind
-from advisor.advice.options.prices import asked, bought, rented, sold
+from advisor.advice.options.prices import bought, rented, selling_price, sold
 from advisor.advice.options.question import Question
 from advisor.advice.options.table import choice, folded, options, rank
 from advisor.advice.ownership import Form, Ownership, form_of
@@ -49,16 +49,16 @@ def ask(gpu: str = "RTX 3090", model: str = "Llama-3.1-70B", **owned: object) ->
     own = {"gpu": gpu} if gpu else {}
     machine = from_spec.machine(MachineSpec(ram_gb=64, **own))
     return Question(
-        asked=catalog.model(model, "Q4_K_M"), machine=machine, work=Workload(),
+        model=catalog.model(model, "Q4_K_M"), machine=machine, work=Workload(),
         runtimes=(LLAMA_CPP,), money=MoneyInputs(), today=TODAY,
         ownership=Ownership(**{"form": form_of(machine), **owned}),
     )  # fmt: skip
 
 
 def all_of(question: Question) -> tuple[Option, ...]:
-    found = compare(question.asked, question.machine, question.work, runtimes=(LLAMA_CPP,))
+    found = compare(question.model, question.machine, question.work, runtimes=(LLAMA_CPP,))
     best = next(iter(usable(found)), None)
-    changes = what_ifs(question.asked, question.machine, question.work, best)
+    changes = what_ifs(question.model, question.machine, question.work, best)
     return options(question, speed_of(best) if best else None, changes)
 
 
@@ -427,7 +427,7 @@ def test_keeping_says_the_machine() -> None:
 
 
 def test_the_newest_street_price_stands_before_the_launch() -> None:
-    row = asked("RTX 3090")
+    row = selling_price("RTX 3090")
     assert row is not None
     assert (row.usd, row.date, row.condition) == (990, "2026-07", "used or new")
     assert smallest("psu", 5000) is None

@@ -49,14 +49,14 @@ def test_so_many_bits_take_as_much_as_groups_of_64_with_scale_and_offset(number:
      ("Q6_K", "Q6_K"), ("BF16", "BF16")],
 )  # fmt: skip
 def test_a_format_becomes_as_many_bits(form: str, taken: str) -> None:
-    assert MLX.becomes(form, MAC).format == taken
-    assert EXLLAMAV3.becomes(form, PC).format == taken
+    assert MLX.loaded_format(form, MAC).format == taken
+    assert EXLLAMAV3.loaded_format(form, PC).format == taken
 
 
 @pytest.mark.parametrize(("one", "where"), [(MLX, PC), (EXLLAMAV3, MAC)])
 def test_another_makers_chip_is_refused(one: Runtime, where: Machine) -> None:
     with pytest.raises(Refusal, match="this machine has none"):
-        one.becomes("Q4_K_M", where)
+        one.loaded_format("Q4_K_M", where)
 
 
 def test_a_packed_cache_is_refused_by_mlx_with_a_way_out() -> None:

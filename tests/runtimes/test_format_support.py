@@ -31,8 +31,8 @@ def rig(gpu: str, cpu: str = "EPYC 9355") -> Machine:
     return machine(MachineSpec(gpu=gpu, cpu=cpu, ram_gb=256))
 
 
-def becomes(name: str, form: str, gpu: str, cpu: str = "EPYC 9355") -> str:
-    return runtime(name).becomes(form, rig(gpu, cpu)).format
+def loaded(name: str, form: str, gpu: str, cpu: str = "EPYC 9355") -> str:
+    return runtime(name).loaded_format(form, rig(gpu, cpu)).format
 
 
 def test_every_row_is_sourced_and_names_known_things() -> None:
@@ -96,7 +96,7 @@ def test_every_nvidia_family_has_its_capability() -> None:
 def test_a_format_becomes_the_nearest_that_runs(
     name: str, form: str, gpu: str, expected: str
 ) -> None:
-    found = runtime(name).becomes(form, rig(gpu))
+    found = runtime(name).loaded_format(form, rig(gpu))
     assert found.format == expected
     assert bool(found.reason) == (form != expected)
 
@@ -117,7 +117,7 @@ def test_a_combination_that_cannot_run_is_refused_with_the_reason(
     name: str, gpu: str, words: str
 ) -> None:
     with pytest.raises(Refusal, match=re.escape(words)):
-        becomes(name, "AWQ", gpu)
+        loaded(name, "AWQ", gpu)
 
 
 def test_all_gpus_of_a_machine_must_take_it() -> None:

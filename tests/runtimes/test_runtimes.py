@@ -136,7 +136,7 @@ def test_nothing_is_resident_without_a_gpu(one: Runtime) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "form", "becomes"),
+    ("one", "form", "loaded"),
     [
         (LLAMA_CPP, "Q4_K_M", "Q4_K_M"),
         (LLAMA_CPP, "AWQ", "Q4_K_M"),
@@ -160,11 +160,11 @@ def test_nothing_is_resident_without_a_gpu(one: Runtime) -> None:
     ],
 )
 def test_a_format_becomes_one_that_the_runtime_loads(
-    rig: Machine, one: Runtime, form: str, becomes: str
+    rig: Machine, one: Runtime, form: str, loaded: str
 ) -> None:
-    found = one.becomes(form, rig)
-    assert found.format == becomes
-    assert bool(found.reason) == (form != becomes)
+    found = one.loaded_format(form, rig)
+    assert found.format == loaded
+    assert bool(found.reason) == (form != loaded)
 
 
 def test_vllm_refuses_gpus_without_its_kernels() -> None:

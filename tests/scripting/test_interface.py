@@ -147,7 +147,7 @@ def test_every_row_of_a_sweep_is_an_estimate_of_its_own(machine):
         for alone in compare(name, machine, Workload(context=context, users=count)):
             row = rows.loc[(alone.model.name, context, count, alone.runtime, str(alone.strategy))]
             assert row["fits"] == bool(alone.fits)
-            assert row["note"] == (alone.refusal or alone.becomes)
+            assert row["note"] == (alone.refusal or alone.format_note)
             if row["fits"]:
                 single = (alone.decode.value, alone.decode.low, alone.first_token.high)
                 swept = (row["decode_tps"], row["decode_tps_low"], row["ttft_s_high"])

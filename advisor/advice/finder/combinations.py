@@ -92,7 +92,7 @@ def cases(
 
     Args:
         models: the model in each format.
-        work: what is asked.
+        work: the request.
         runtimes: which are tried.
         caches: formats of the cache; all that a runtime has where none are given.
         min_tps: least speed [tokens/s].
@@ -137,7 +137,7 @@ def _of_case(fleet: Fleet, case: RunSetup) -> Iterator[Combinations]:
     for at, strategy in enumerate(STRATEGIES):
         if strategy not in how.strategies or placed.all():
             continue
-        speeds = fleet.speeds(case.model, work, how, strategy, skip=placed, as_asked=True)
+        speeds = fleet.speeds(case.model, work, how, strategy, skip=placed, as_requested=True)
         with np.errstate(invalid="ignore"):
             fast = speeds.fits & ~placed & (speeds.decode >= case.min_tps)
         placed |= speeds.fits

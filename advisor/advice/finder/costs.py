@@ -14,7 +14,7 @@ from advisor.advice.money import SECONDS_PER_HOUR, monthly_purchase
 from advisor.advice.options.cards import kinds
 from advisor.advice.options.monthly import Use
 from advisor.advice.options.option import Price
-from advisor.advice.options.prices import asked, bought, rented
+from advisor.advice.options.prices import bought, rented, selling_price
 from advisor.advice.options.question import Question
 from advisor.advice.prices.host_parts import parts_for
 from advisor.advice.prices.power import PowerDraw, draw_of, idle_hours, monthly_energy
@@ -82,7 +82,7 @@ def _offers(question: Question, candidate: Candidate, at: int, *, sold: bool) ->
 def _price(question: Question, candidate: Candidate) -> Price:
     """Of the cards and what a host needs to hold and feed them, or of the whole machine."""
     money, name = question.money, candidate.name
-    if asked(name) is None and name not in dict(money.own_price):
+    if selling_price(name) is None and name not in dict(money.own_price):
         return Price(usd=None)
     gpus = candidate.machine.gpus
     parts = [] if candidate.whole else parts_for(question.ownership.form, (), gpus)

@@ -37,7 +37,7 @@ def speeds_of(
     Args:
         models: each in its format.
         machines: where.
-        work: what is asked.
+        work: the request.
         runtime: that runs them.
 
     Returns:

@@ -61,7 +61,7 @@ def runnable(
 
     Args:
         machine: where.
-        work: what is asked; its context is what must fit.
+        work: the request; its context must fit.
         reading_tps: from which speed on a reader need not wait [tokens/s].
         names: models to try; all curated ones where none are given.
         runtime: that runs them.

@@ -63,7 +63,7 @@ def find(
         caches: formats of the cache; all that a runtime has where none are given.
         compute: what answers the cases: this process, or a cluster.
     """
-    models = list(in_formats(question.asked, formats or FORMATS))
+    models = list(in_formats(question.model, formats or FORMATS))
     wanted = cases(models, question.work, runtimes, caches, target.min_tps)
     rows = compute(question.machine, wanted)
     tried, _ = fleet_of(question.machine)
@@ -140,7 +140,7 @@ def _hit(
     candidate, price = tried[int(rows.candidate[row])], offer.price
     load = float(rows.load[row])
     return Hit(
-        model=question.asked.name,
+        model=question.model.name,
         runtime=NAMES[rows.runtime[row]],
         machine=candidate.name,
         count=candidate.count,

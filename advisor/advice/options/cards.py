@@ -96,7 +96,7 @@ def _fastest_in(
         held = np.array([speed is not None for speed in first])
         if held.all() or strategy not in runtime.strategies:
             continue
-        timed = fleet.speeds(question.asked, question.work, runtime, strategy, skip=held)
+        timed = fleet.speeds(question.model, question.work, runtime, strategy, skip=held)
         for index in np.flatnonzero(~held):
             first[index] = timed.at(int(index))
     return first
@@ -230,7 +230,7 @@ def _alone(
 ) -> list[tuple[Gpu, int, Speed]]:
     single = [replace(machine, gpus=(card,)) for card in cards]
     strategy = PlacementStrategy.CPU_OFFLOAD
-    found = speeds(question.asked, single, question.work, question.runtimes, strategy)
+    found = speeds(question.model, single, question.work, question.runtimes, strategy)
     return [(card, 1, speed) for card, speed in zip(cards, found, strict=True) if speed is not None]
 
 
@@ -238,7 +238,7 @@ def holders(
     question: Question, machine: Machine, cards: Sequence[Gpu]
 ) -> list[tuple[Gpu, int, Speed]]:
     """Of each card as few as hold the whole model, else one that holds a part of it."""
-    least = SMALLEST_FORMAT * (question.asked.file_bytes - question.asked.embedding)
+    least = SMALLEST_FORMAT * (question.model.file_bytes - question.model.embedding)
     waiting, found = list(cards), []
     several = {card.name for card in for_rent(question)}
     for count in COUNTS:
@@ -251,7 +251,7 @@ def holders(
             continue
         machines = [replace(machine, gpus=(card,) * count) for card in tried]
         got = speeds(
-            question.asked,
+            question.model,
             machines,
             question.work,
             question.runtimes,

@@ -145,7 +145,7 @@ def _rented(
 
 def apis(question: Question, kept: Option) -> list[Option]:
     """Providers that serve the model, the cheapest for this use first."""
-    rows = api_price_rows().get(question.asked.name, ())
+    rows = api_price_rows().get(question.model.name, ())
     options = [_called(question, kept, row) for row in rows]
     if question.money.api_usd_in is not None and question.money.api_usd_out is not None:
         usd = question.money.api_usd_in, question.money.api_usd_out

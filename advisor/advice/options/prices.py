@@ -13,16 +13,14 @@ from advisor.advice.prices.price_rows import LAUNCH, PriceRow, price_rows
 from advisor.machine.catalog import find_gpu
 
 
-def said(row: PriceRow) -> str:
-    """The day a row's price was asked: as its source gives it, else the day it was read."""
+def price_date(row: PriceRow) -> str:
+    """The date of a row's price: as its source gives it, else the day it was read."""
     return row.date or row.retrieved
 
 
 @cache
-def asked(gpu: str) -> PriceRow | None:
-    """What a GPU or a whole machine is sold for: the newest street price, else its list price; None
-    without either.
-    """
+def selling_price(gpu: str) -> PriceRow | None:
+    """Price row of a GPU or whole machine: the newest street price, else its list price."""
     machine = machines_for_sale().get(gpu)
     if machine is not None:
         return machine.price
@@ -71,7 +69,7 @@ def rented(gpu: str, count: int, money: MoneyInputs) -> tuple[Price, float] | No
         return None
     size = f" with {row.gpu_count}" if row.gpu_count > count else ""
     note = f"${row.usd:.2f} an hour, {row.provider}, {row.instance or row.gpu}{size}"
-    return Price(date=said(row), note=note, sources=(row.source,)), row.usd
+    return Price(date=price_date(row), note=note, sources=(row.source,)), row.usd
 
 
 def bought(gpu: str, count: int, money: MoneyInputs, parts: Iterable[HostPartRow] = ()) -> Price:
@@ -95,7 +93,7 @@ def _typed(gpu: str, count: int, money: MoneyInputs) -> Price | None:
 
 
 def _on_record(gpu: str, count: int) -> Price:
-    row = asked(gpu)
+    row = selling_price(gpu)
     if row is None:
         return Price(usd=None, note="no price on record; type yours")
     each = f"${row.usd:,.0f} each" if count > 1 else f"${row.usd:,.0f}"

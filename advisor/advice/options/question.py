@@ -23,7 +23,7 @@ class Question:
     """Model, machine, use and what is owned.
 
     Attributes:
-        asked: the model in the format asked for.
+        model: the model in the format asked for.
         machine: what is kept.
         work: what one reply takes.
         runtimes: that may run it; every machine is valued in the fastest of them there.
@@ -32,7 +32,7 @@ class Question:
         today: the day by which the age of prices is judged.
     """
 
-    asked: Model
+    model: Model
     machine: Machine
     work: Workload
     runtimes: tuple[Runtime, ...]

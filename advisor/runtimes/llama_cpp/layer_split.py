@@ -32,7 +32,7 @@ from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
 from advisor.model.model import Floats, Model
-from advisor.runtimes.format_support import becomes_of
+from advisor.runtimes.format_support import loaded_format_of
 from advisor.runtimes.llama_cpp.buffers import (
     compute_buffer,
     input_buffer,
@@ -230,7 +230,7 @@ LLAMA_CPP = Runtime(
     engine="llama.cpp",
     version=VERSION,
     strategies=tuple(PlacementStrategy),
-    becomes=becomes_of("llama.cpp"),
+    loaded_format=loaded_format_of("llama.cpp"),
     place=place,
     schedule=schedule,
     command=command,

@@ -26,7 +26,7 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.runtimes.format_support import becomes_of
+from advisor.runtimes.format_support import loaded_format_of
 from advisor.runtimes.llama_cpp import layer_split, passes
 from advisor.runtimes.llama_cpp.buffers import kv_cache_bytes
 from advisor.runtimes.llama_cpp.command import gguf_file, repository_tag
@@ -227,7 +227,7 @@ OLLAMA = Runtime(
     engine="llama.cpp",
     version=VERSION,
     strategies=(PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD),
-    becomes=becomes_of("ollama"),
+    loaded_format=loaded_format_of("ollama"),
     place=place,
     schedule=schedule,
     command=command,

@@ -191,8 +191,8 @@ def _remarks(answer: AdviseAnswer, one: Estimate) -> Iterable[Markup]:
         elif cache > 0:
             remarks.append(f"{memory(cache)} of RAM keep parts of the file at hand.")
         remarks += _what_half_a_token_takes(one)
-    if one.becomes:
-        remarks.append(f"{one.becomes[0].upper()}{one.becomes[1:]}.")
+    if one.format_note:
+        remarks.append(f"{one.format_note[0].upper()}{one.format_note[1:]}.")
     if remarks:
         yield block("oa-ways", joined(block("", remark, "p") for remark in remarks))
 

@@ -37,7 +37,7 @@ def _row(estimate: Estimate) -> Sequence[object]:
     decode, first = estimate.decode, estimate.first_token
     speeds = range_of(float(decode.low), float(decode.high)) if decode else ""
     return (
-        two_lines(estimate.runtime, explained(estimate.becomes)),
+        two_lines(estimate.runtime, explained(estimate.format_note)),
         TITLES[estimate.strategy],
         two_lines(tokens_per_second(decode_tps(estimate)), speeds),
         seconds(float(first.value)) if first else "",

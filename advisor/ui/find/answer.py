@@ -107,7 +107,7 @@ def answer(
     chosen = machine_of(choices)
     model = picked.resolved.model
     question = Question(
-        asked=model,
+        model=model,
         machine=chosen,
         work=choices.workload(),
         runtimes=target.runtimes(),
