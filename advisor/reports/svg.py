@@ -7,6 +7,7 @@ a time.
 
 import re
 import warnings
+from functools import lru_cache
 from io import BytesIO
 from threading import Lock
 from typing import Any
@@ -31,14 +32,18 @@ _THEME = {
 }
 _NO_METADATA = {"Date": None, "Creator": None, "Format": None, "Type": None}
 _DRAWING = Lock()
+_KEPT = 64
+"""Drawings of each form that are kept: drawing takes most of the time of an export."""
 
 
+@lru_cache(_KEPT)
 def svg(chart: LineChart) -> Markup:
     """The chart as one SVG element."""
     picture = _picture(chart, STAND_INS, format="svg", transparent=True, metadata=_NO_METADATA)
     return Markup(_for_page(picture.decode(), chart.alt))  # noqa: S704  Matplotlib escapes all text
 
 
+@lru_cache(_KEPT)
 def png(chart: LineChart) -> bytes:
     """The chart as a picture on white, fine enough to print."""
     return _picture(chart, ON_PAPER, format="png", dpi=DOTS_PER_INCH)
