@@ -192,6 +192,12 @@ class Placement:
             sorted(used, key=lambda location: (order.index(location.tier), location.device))
         )
 
+    def holds(self, location: Location) -> bool:
+        """Whether some weights, head or cache that a step reads lie at a location."""
+        shares = {id(share): share for share in self.weights.get(location, {}).values()}
+        parts = (*shares.values(), self.kv.get(location, 0.0), self.output.get(location, 0.0))
+        return any(np.any(part) for part in parts)
+
 
 def weight_bytes(model: Model, placement: Placement, location: Location) -> Array:
     """Weights at a location; an output head tied to a token table there needs no copy [B]."""

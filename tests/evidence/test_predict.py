@@ -400,3 +400,11 @@ def test_ragged_lines_and_a_byte_order_mark(tmp_path: Path, capsys) -> None:
 
 def test_the_catalogue_is_asked_once_for_all_rows() -> None:
     assert catalog.model("Llama-3.1-70B", "Q4_K_M") is understood(ROW).model
+
+
+def test_a_row_is_placed_anew_only_where_prompt_and_generation_were_two_requests() -> None:
+    together = understood(row(prompt_len="512"))
+    assert together.prompt_phases is together.phases
+    apart = understood(row(context_depth="4096", source_note="test=tg32,pp512"))
+    assert apart.prompt_placement is not apart.placement
+    assert apart.prompt_phases is apart.prompt_phases

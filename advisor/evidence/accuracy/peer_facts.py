@@ -10,7 +10,6 @@ from advisor.evidence.published.predict import Case
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Architecture, Group
 from advisor.model.model import Model
-from advisor.runtimes import LLAMA_CPP
 
 WHERE = {
     "resident": Where.GPU,
@@ -38,7 +37,7 @@ def facts_of(case: Case, category: str, *, ram_peak: float, prompt: bool = False
         prompt: the prompt was timed, else the generation.
     """
     work, machine = (case.prompt if prompt else case.work), case.machine
-    placement = LLAMA_CPP.place(case.model, machine, work, case.strategy, case.settings)
+    placement = case.prompt_placement if prompt else case.placement
     fresh = float(work.fresh) if prompt else 0.0
     depth = float((work.prompt + work.cached) / 2 if prompt else work.decode_depth)
     step = ForwardPass(tokens=max(fresh, 1.0), sequences=1.0, depth=depth, kv_type="f16")

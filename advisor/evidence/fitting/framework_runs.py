@@ -95,7 +95,7 @@ def _run(row: PublishedRow) -> FrameworkRun | None:
         return None
     try:
         case = understood(row)
-        phases = _phases(case)
+        phases = case.phases
     except AdvisorError:
         return None
     if case.runtime.computes_in_ram:
@@ -113,13 +113,6 @@ def _run(row: PublishedRow) -> FrameworkRun | None:
         seconds=tokens / rate,
         tokens=tokens,
     )
-
-
-def _phases(case: Case) -> Phases:
-    placement = case.runtime.place(
-        case.model, case.machine, case.work, case.strategy, case.settings
-    )
-    return case.runtime.schedule(case.model, placement, case.machine, case.work)
 
 
 def _serves(key: str, category: str) -> bool:

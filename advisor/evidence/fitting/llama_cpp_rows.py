@@ -55,10 +55,9 @@ class TimedRow:
     @cached_property
     def schedule(self) -> Schedule:
         """How the runtime reads the model for what was timed."""
-        case, work = self.case, self.case.prompt if self.timed == READ else self.case.work
-        placement = case.runtime.place(case.model, case.machine, work, case.strategy, case.settings)
-        phases = case.runtime.schedule(case.model, placement, case.machine, work)
-        return phases.prefill if self.timed == READ else phases.decode
+        if self.timed == READ:
+            return self.case.prompt_phases.prefill
+        return self.case.phases.decode
 
     @property
     def scope(self) -> Mapping[str, str]:

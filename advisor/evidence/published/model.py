@@ -3,6 +3,7 @@
 import math
 import re
 from contextlib import suppress
+from functools import lru_cache
 
 from advisor.errors import AdvisorError, InputError, UnknownName
 from advisor.evidence.published.noted import Noted
@@ -86,6 +87,7 @@ def _architecture(row: PublishedRow, runtime: Runtime) -> Noted[Architecture]:
     return Noted(made, (note,))
 
 
+@lru_cache(maxsize=2048)
 def _known(name: str) -> NamedModel | None:
     """The model that a name means; None where it means none for certain."""
     try:

@@ -6,12 +6,14 @@ with a typical part, and a row that cannot be predicted says why.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 
 import numpy as np
 
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.placement import PlacementStrategy, Settings
+from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
+from advisor.cost_model.schedule import Phases
 from advisor.cost_model.uncertainty import Margins, Range
 from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError, InputError
@@ -87,6 +89,38 @@ class Case:
         """Steps that follow the prompt; papers count the token that the prompt itself gives."""
         return self.work.output - (0.0 if self.runtime.computes_in_ram else 1.0)
 
+    @cached_property
+    def placement(self) -> Placement:
+        """Where the parts of the model lay while it generated.
+
+        Raises:
+            Refusal: the runtime cannot place them.
+        """
+        return self._placed(self.work)
+
+    @cached_property
+    def prompt_placement(self) -> Placement:
+        """Where they lay while it read the prompt; raises as `placement`."""
+        return self.placement if self.prompt == self.work else self._placed(self.prompt)
+
+    @cached_property
+    def phases(self) -> Phases:
+        """How the runtime runs the request that the generation was timed in; raises likewise."""
+        return self._scheduled(self.placement, self.work)
+
+    @cached_property
+    def prompt_phases(self) -> Phases:
+        """How it runs the request that the prompt was timed in; raises likewise."""
+        if self.prompt == self.work:
+            return self.phases
+        return self._scheduled(self.prompt_placement, self.prompt)
+
+    def _placed(self, work: Workload) -> Placement:
+        return self.runtime.place(self.model, self.machine, work, self.strategy, self.settings)
+
+    def _scheduled(self, placement: Placement, work: Workload) -> Phases:
+        return self.runtime.schedule(self.model, placement, self.machine, work)
+
 
 def predictions(rows: Iterable[PublishedRow]) -> Iterator[dict[str, object]]:
     """One answer for each row, in order; a row never stops the file."""
@@ -160,7 +194,7 @@ def understood(row: PublishedRow) -> Case:
     parts = _machine(row, named.value)
     engines = _placed(row, named.value, STRATEGIES[category])
     runtime, strategy = engines.value
-    where = machine(parts.value)
+    where = _machine_of(parts.value)
     if runtime.computes_in_ram:
         request = Noted(_split_request(row, category, model))
     else:
@@ -181,6 +215,12 @@ def understood(row: PublishedRow) -> Case:
         guessed=request.value.guessed,
         replicas=float(run_settings.replicas(row)),
     )
+
+
+@lru_cache(maxsize=4096)
+def _machine_of(parts: MachineSpec) -> Machine:
+    """Machine of its parts; many rows are of the same."""
+    return machine(parts)
 
 
 def _runtime(row: PublishedRow, category: str) -> Noted[Runtime]:

@@ -128,8 +128,10 @@ def _outside(
     model: Model, placement: Placement, machine: Machine, step: ForwardPass, copies_experts: bool
 ) -> tuple[Stage, ...]:
     """Layers outside the GPUs: computed in place, or copied and computed on the first GPU."""
-    load = step_load(model, placement, RAM, step)
     on_disk = placement.strategy is PlacementStrategy.NVME_OFFLOAD
+    if not on_disk and not placement.holds(RAM):
+        return ()
+    load = step_load(model, placement, RAM, step)
     paged: tuple[Stage, ...] = ()
     if on_disk:
         mapped = step_load(model, placement, DISK, step)
