@@ -64,17 +64,19 @@ class Advice:
 
     def placed(self, strategy: PlacementStrategy) -> tuple[Estimate, ...]:
         """Estimates of one placement, in the order of the runtimes."""
-        return tuple(one for one in self.estimates if one.strategy is strategy)
+        return tuple(estimate for estimate in self.estimates if estimate.strategy is strategy)
 
     def meant(self, strategy: PlacementStrategy) -> tuple[Estimate, ...]:
         """Those of them that are of the runtime chosen; all where none was."""
-        return tuple(one for one in self.placed(strategy) if self.chosen in (None, one.how))
+        return tuple(
+            estimate for estimate in self.placed(strategy) if self.chosen in (None, estimate.how)
+        )
 
     def why_not(self, strategy: PlacementStrategy) -> str:
         """Why a placement cannot be had at all; empty where it can."""
         if self.chosen is not None and not self.meant(strategy):
             return lacks(self.chosen, strategy)
-        return next((one.refusal for one in self.meant(strategy) if one.refusal), "")
+        return next((estimate.refusal for estimate in self.meant(strategy) if estimate.refusal), "")
 
 
 def advise(
@@ -109,7 +111,7 @@ def advise(
     runtimes = (*RUNTIMES, *beside(machine))
     further = (chosen,) if chosen and chosen not in runtimes else ()
     estimates = compare(model, machine, work, settings=settings, runtimes=(*runtimes, *further))
-    fitting = usable(one for one in estimates if chosen in (None, one.how))
+    fitting = usable(estimate for estimate in estimates if chosen in (None, estimate.how))
     best = fitting[0] if fitting else None
     changes = what_ifs(model, machine, work, best, settings)
     question = Question(
@@ -122,7 +124,7 @@ def advise(
         today=today or datetime.now(UTC).date(),
     )
     other = owned is not None and owned != machine
-    found = options(
+    options_found = options(
         question,
         fastest(question, [question.machine])[0] if other else speed_of(best) if best else None,
         () if other else changes,
@@ -130,10 +132,10 @@ def advise(
     return Advice(
         title=f"{model.name}, {model.format}, on {machine.name}, "
         f"{memory_words(float(machine.host.memory.value))} of RAM",
-        verdict=verdict(best, estimates, found, money, chosen),
+        verdict=verdict(best, estimates, options_found, money, chosen),
         estimates=estimates,
         best=best,
-        options=found,
+        options=options_found,
         what_ifs=changes,
         question=question,
         chosen=chosen,

@@ -134,7 +134,7 @@ class Fleet:
         """
         contexts = np.atleast_1d(np.asarray(work.context, dtype=float))
         shape = (len(contexts), len(self.machines))
-        found = Speeds(
+        speeds = Speeds(
             strategy=strategy,
             runtime=runtime.name,
             formats=np.full(shape[1], "", dtype=object),
@@ -151,8 +151,8 @@ class Fleet:
                 for mask, part in _estimates(
                     stack, model, work, contexts, runtime, strategy, wanted[:, members]
                 ):
-                    _fill(found, members, mask, part)
-        return found if np.ndim(work.context) else _first(found)
+                    _fill(speeds, members, mask, part)
+        return speeds if np.ndim(work.context) else _first(speeds)
 
     def _groups(self, requested: Model, runtime: Runtime) -> Iterator[tuple[Index, Model]]:
         """Machines that one estimate can stand for, with the model as it runs there."""
@@ -267,7 +267,7 @@ def _alike(stack: Stack, model: Model, work: Workload, runtime: Runtime) -> Iter
             yield part
 
 
-def _fill(found: Speeds, members: Index, mask: Mask, part: Estimate) -> None:
+def _fill(speeds: Speeds, members: Index, mask: Mask, part: Estimate) -> None:
     """Write one estimate's figures into their places."""
     if part.decode is None or part.first_token is None:
         return
@@ -281,15 +281,15 @@ def _fill(found: Speeds, members: Index, mask: Mask, part: Estimate) -> None:
         "waiting": part.waiting,
     }
     for name, values in columns.items():
-        column = getattr(found, name)
+        column = getattr(speeds, name)
         column[:, members] = np.where(mask, values, column[:, members])
-    found.formats[members] = part.model.format
+    speeds.formats[members] = part.model.format
 
 
-def _first(found: Speeds) -> Speeds:
+def _first(speeds: Speeds) -> Speeds:
     """Of results of one context those of it, without that axis."""
     return replace(
-        found, fits=found.fits[0], **{name: getattr(found, name)[0] for name in _COLUMNS}
+        speeds, fits=speeds.fits[0], **{name: getattr(speeds, name)[0] for name in _COLUMNS}
     )
 
 
@@ -310,5 +310,5 @@ def speeds(
         strategy: where the model lies.
     """
     fleet = Fleet(machines)
-    found = [fleet.speeds(requested, work, runtime, strategy) for runtime in runtimes]
-    return [fastest_of(each.at(index) for each in found) for index in range(len(machines))]
+    by_runtime = [fleet.speeds(requested, work, runtime, strategy) for runtime in runtimes]
+    return [fastest_of(each.at(index) for each in by_runtime) for index in range(len(machines))]

@@ -37,19 +37,19 @@ class Speed:
         return self.strategy is PlacementStrategy.GPU_RESIDENT
 
 
-def speed_of(one: Estimate) -> Speed | None:
+def speed_of(estimate: Estimate) -> Speed | None:
     """The speed of a single estimate; None where it does not run."""
-    if one.decode is None or one.first_token is None or not bool(one.fits):
+    if estimate.decode is None or estimate.first_token is None or not bool(estimate.fits):
         return None
     return Speed(
-        strategy=one.strategy,
-        runtime=one.runtime,
-        format=one.model.format,
-        decode=float(one.decode.value),
-        low=float(one.decode.low),
-        high=float(one.decode.high),
-        first_token=float(one.first_token.value),
-        load=None if one.load is None else float(one.load),
+        strategy=estimate.strategy,
+        runtime=estimate.runtime,
+        format=estimate.model.format,
+        decode=float(estimate.decode.value),
+        low=float(estimate.decode.low),
+        high=float(estimate.decode.high),
+        first_token=float(estimate.first_token.value),
+        load=None if estimate.load is None else float(estimate.load),
     )
 
 

@@ -180,13 +180,13 @@ def _smallest_holder(
         where = replace(single, gpus=(card,) * count)
         room = count * float(card.memory.value)
         whole = strategy is PlacementStrategy.GPU_RESIDENT
-        found = [
+        estimates = [
             estimate(model, where, work, how, strategy, fitted_constants())
             for how, model in taken
             if strategy in how.strategies
             and not (whole and room < model.file_bytes - model.embedding)
         ]
-        return max((there for there in found if bool(there.fits)), key=decode_tps, default=None)
+        return max((each for each in estimates if bool(each.fits)), key=decode_tps, default=None)
 
     for count in counts:
         if whole := tried(count, PlacementStrategy.GPU_RESIDENT):

@@ -65,7 +65,7 @@ def verdict(
 
 def _nothing_pays(options: Sequence[Option], money: MoneyInputs) -> str:
     """Keep it: nothing that has a price is worth it, and what would have to be otherwise."""
-    if not any(one.pays is False for one in options[1:]):
+    if not any(option.pays is False for option in options[1:]):
         return ""
     option = nearest(options)
     more = ""
@@ -87,13 +87,16 @@ def _for(kept: Option) -> str:
 
 def _nothing(estimates: Iterable[Estimate], chosen: Runtime | None) -> str:
     """Why nothing runs."""
-    own = [one for one in estimates if chosen in (None, one.how)]
-    short = min((float(one.missing) for one in own if not one.refusal), default=math.nan)
+    own = [estimate for estimate in estimates if chosen in (None, estimate.how)]
+    short = min(
+        (float(estimate.missing) for estimate in own if not estimate.refusal), default=math.nan
+    )
     if chosen is None or math.isfinite(short):
         who = chosen.name if chosen else "Nothing"
         does = "does not run it here" if chosen else "here runs it"
         return f"{who} {does}: {memory_words(short)} of memory are short."
-    return f"{chosen.name} does not run it here. {next((one.refusal for one in own), '')}".strip()
+    refusal = next((estimate.refusal for estimate in own), "")
+    return f"{chosen.name} does not run it here. {refusal}".strip()
 
 
 def _how(best: Estimate, chosen: Runtime | None) -> str:
@@ -173,17 +176,17 @@ CERTAIN = 0.95
 
 def _others(options: Sequence[Option], option: Option | None) -> str:
     """The best of other kinds that pay, and an API whose speed nobody publishes."""
-    found = []
+    sentences = []
     for kind in (OptionKind.ADD, OptionKind.REPLACE, OptionKind.MACHINE, OptionKind.RENT):
         if option is None or kind is option.kind:
             continue
-        able = [one for one in options if one.kind is kind and one.may_win and one.pays]
+        able = [other for other in options if other.kind is kind and other.may_win and other.pays]
         if able:
             best = min(able, key=rank)
-            found.append(f"{best.name}, {DONE[kind]}, for {_costs(best)}")
-    calls = [one for one in options if one.kind is OptionKind.API and one.dated]
+            sentences.append(f"{best.name}, {DONE[kind]}, for {_costs(best)}")
+    calls = [other for other in options if other.kind is OptionKind.API and other.dated]
     if calls and (option is None or option.kind is not OptionKind.API):
-        api = min(calls, key=lambda one: one.monthly or 0.0)
+        api = min(calls, key=lambda call: call.monthly or 0.0)
         silent = "" if api.speed else "; its speed is not published"
-        found.append(f"the API of {api.name.split(':')[0]} for {_costs(api)}{silent}")
-    return f"Else: {'; '.join(found)}." if found else ""
+        sentences.append(f"the API of {api.name.split(':')[0]} for {_costs(api)}{silent}")
+    return f"Else: {'; '.join(sentences)}." if sentences else ""

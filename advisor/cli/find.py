@@ -28,16 +28,16 @@ TEXT_LINES = 40
 
 def add(commands: Any) -> None:
     """Put it among the commands."""
-    one = added(
+    parser = added(
         commands, "find", _find,
         "machines that reach a target for --model; without --model what runs well on a machine",
     )  # fmt: skip
-    options.add_model(one, positional=False, required=False)
-    options.add_work(one)
-    one.set_defaults(kv_type="")
-    options.add_machine(one)
-    money_options.add_money(one)
-    target = one.add_argument_group("target")
+    options.add_model(parser, positional=False, required=False)
+    options.add_work(parser)
+    parser.set_defaults(kv_type="")
+    options.add_machine(parser)
+    money_options.add_money(parser)
+    target = parser.add_argument_group("target")
     for entry in TARGET:
         default = 0.0 if entry.name == "min_tps" else None
         target.add_argument(
@@ -72,9 +72,9 @@ def _find(args: argparse.Namespace) -> None:
     target = Target(**in_usd(stated, money_options.currency_of(args).usd))
     formats = (args.quant,) if args.quant else ()
     caches = (args.kv_type,) if args.kv_type else ()
-    found = find(question, target, runtimes, formats, caches, compute)
-    answer = [hit_answer(hit, resolved.taken_as) for hit in found.hits]
-    show(args, answer, lambda: _machine_text(found))
+    findings = find(question, target, runtimes, formats, caches, compute)
+    answer = [hit_answer(hit, resolved.taken_as) for hit in findings.hits]
+    show(args, answer, lambda: _machine_text(findings))
 
 
 def today() -> date:
@@ -124,39 +124,41 @@ def _models(args: argparse.Namespace) -> None:
     machine, work = described.machine_of(args), described.work_of(args)
     own = runtime(args.runtime) if args.runtime else LLAMA_CPP
     reading = money_options.money_of(args).reading_tps
-    found = runnable(machine, work, reading_tps=reading, runtime=own)
-    answer = [runnable_answer(one, machine.name, len(machine.gpus), args) for one in found]
-    show(args, answer, lambda: _model_text(found))
+    models = runnable(machine, work, reading_tps=reading, runtime=own)
+    answer = [runnable_answer(model, machine.name, len(machine.gpus), args) for model in models]
+    show(args, answer, lambda: _model_text(models))
 
 
-def runnable_answer(one: Runnable, machine: str, count: int, args: argparse.Namespace) -> Json:
+def runnable_answer(runnable: Runnable, machine: str, count: int, args: argparse.Namespace) -> Json:
     """One model as JSON."""
     return {
-        "model": one.model.name,
-        "format": one.model.format,
-        "runtime": one.runtime.name,
-        "placement": one.speed.strategy.value,
+        "model": runnable.model.name,
+        "format": runnable.model.format,
+        "runtime": runnable.runtime.name,
+        "placement": runnable.speed.strategy.value,
         "machine": machine,
         "count": count,
-        "context": one.context,
+        "context": runnable.context,
         "users": float(described.work_of(args).users),
         "kv_type": args.kv_type or "f16",
-        "decode_tps": one.speed.decode,
-        "decode_tps_low": one.speed.low,
-        "decode_tps_high": one.speed.high,
-        "ttft_s": one.speed.first_token,
-        **_quality(one.model.name),
+        "decode_tps": runnable.speed.decode,
+        "decode_tps_low": runnable.speed.low,
+        "decode_tps_high": runnable.speed.high,
+        "ttft_s": runnable.speed.first_token,
+        **_quality(runnable.model.name),
         "monthly_usd": None,
         "upfront_usd": None,
     }
 
 
-def _machine_text(found: Findings) -> str:
-    best = sorted(best_of_each(found.hits), key=lambda hit: (not hit.may_win, hit.monthly or 0.0))
+def _machine_text(findings: Findings) -> str:
+    best = sorted(
+        best_of_each(findings.hits), key=lambda hit: (not hit.may_win, hit.monthly or 0.0)
+    )
     if not best:
         return "Nothing reaches this target; lower the speed or raise the budget."
     lines = [_machine_line(hit) for hit in best[:TEXT_LINES]]
-    more = len(found.hits) - len(lines)
+    more = len(findings.hits) - len(lines)
     return "\n".join([*lines, f"{more} more; --json prints all."] if more else lines)
 
 
@@ -172,15 +174,16 @@ def _machine_line(hit: Hit) -> str:
     )
 
 
-def _model_text(found: list[Runnable]) -> str:
-    if not found:
+def _model_text(models: list[Runnable]) -> str:
+    if not models:
         return "None of the models on record runs on this machine."
-    return "\n".join(map(_model_line, found[:TEXT_LINES]))
+    return "\n".join(map(_model_line, models[:TEXT_LINES]))
 
 
-def _model_line(one: Runnable) -> str:
-    score = f"{one.quality.score:.0f}" if one.quality else "no score"
+def _model_line(runnable: Runnable) -> str:
+    model, speed = runnable.model, runnable.speed
+    score = f"{runnable.quality.score:.0f}" if runnable.quality else "no score"
     return (
-        f"{one.model.name:<30} {one.model.format:<8} {one.speed.strategy.value:<13} "
-        f"{tokens_per_second(one.speed.decode):>16}  {number(one.context / 1024, 3)}k  {score}"
+        f"{model.name:<30} {model.format:<8} {speed.strategy.value:<13} "
+        f"{tokens_per_second(speed.decode):>16}  {number(runnable.context / 1024, 3)}k  {score}"
     )

@@ -154,10 +154,10 @@ def _bridged(cards: tuple[Gpu, ...]) -> tuple[Gpu, ...]:
 
 
 def _gpu(inputs: MachineSpec, name: str) -> Gpu:
-    found = from_catalog.gpu(name)
+    gpu = from_catalog.gpu(name)
     if inputs.vram_gb is not None:
-        found = replace(found, memory=given(inputs.vram_gb * GIB))
-    return replace(found, link=link(inputs, found))
+        gpu = replace(gpu, memory=given(inputs.vram_gb * GIB))
+    return replace(gpu, link=link(inputs, gpu))
 
 
 def _sharing(gpu: Gpu, host: Host, inputs: MachineSpec) -> Gpu:
@@ -204,11 +204,11 @@ def link(inputs: MachineSpec, gpu: Gpu) -> Link:
 
 def _host(inputs: MachineSpec, gpu: Gpu | None) -> Host:
     if gpu is not None and gpu.unified and inputs.cpu is None:
-        found = _unified_host(inputs, gpu)
+        host = _unified_host(inputs, gpu)
     else:
         name = inputs.cpu or TYPICAL_HOST
-        found = from_catalog.host(name, _memory(inputs, TYPICAL_RAM_GIB), _bandwidth(inputs, name))
-    known = found if inputs.cores is None else replace(found, cores=inputs.cores)
+        host = from_catalog.host(name, _memory(inputs, TYPICAL_RAM_GIB), _bandwidth(inputs, name))
+    known = host if inputs.cores is None else replace(host, cores=inputs.cores)
     return at_work(known, inputs)
 
 

@@ -96,8 +96,8 @@ def _gpu(gpus: Sequence[Gpu]) -> Gpu:
 
 def _joined(names: Iterable[str]) -> str:
     """Names joined where they differ, else the one they share."""
-    found = list(names)
-    return found[0] if len(set(found)) == 1 else STACKED.join(found)
+    listed = list(names)
+    return listed[0] if len(set(listed)) == 1 else STACKED.join(listed)
 
 
 def _link(links: Sequence[Link]) -> Link:

@@ -64,14 +64,14 @@ def format_meant(text: str, known: Mapping[str, Format], *, remark: bool = False
     """
     plain = _plain(text)
     spelled = _by_spelling(known)
-    found = next((spelled[one] for one in _spellings(plain) if one in spelled), None)
+    name = next((spelled[spelling] for spelling in _spellings(plain) if spelling in spelled), None)
     names_alone = all(word in spelled for word in plain.split("_"))
-    found = found or _of_bits(plain)
-    if found is None and (remark or names_alone):
-        found = _inside(plain, spelled)
-    if found is None:
+    name = name or _of_bits(plain)
+    if name is None and (remark or names_alone):
+        name = _inside(plain, spelled)
+    if name is None:
         raise UnknownName("format", text, known, "See data/models/recipes.csv for all of them.")
-    return known[found]
+    return known[name]
 
 
 def _by_spelling(known: Mapping[str, Format]) -> Mapping[str, str]:

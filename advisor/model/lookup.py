@@ -180,9 +180,9 @@ def _same_shape(known: ArchitectureSpec, row: HubRow) -> bool:
 
 def _drafts(row: HubRow) -> bool:
     """A drafting model: its architecture or name says so, or it has a few very wide layers."""
-    said = take_apart(row.name).kinds | take_apart(row.architecture).kinds
+    kinds = take_apart(row.name).kinds | take_apart(row.architecture).kinds
     few = row.layers < SHORTEST_LAYERS and row.hidden >= 2048
-    return "draft" in said or row.architecture.endswith(("_assistant", "_mtp")) or few
+    return "draft" in kinds or row.architecture.endswith(("_assistant", "_mtp")) or few
 
 
 def _drafting(text: str) -> Refusal:

@@ -80,7 +80,7 @@ class Model:
     @cached_property
     def state_layers(self) -> Floats:
         """1 where a layer keeps a state instead of a cache, else 0, shape (layers,)."""
-        return np.array([one.state_values > 0 for one in self.architecture.cache], dtype=float)
+        return np.array([cache.state_values > 0 for cache in self.architecture.cache], dtype=float)
 
     @property
     def has_experts(self) -> bool:
@@ -146,20 +146,21 @@ class Model:
     def windows(self) -> Floats:
         """Tokens each layer looks back, infinite for full attention, shape (layers,) [tokens]."""
         return np.array(
-            [np.inf if one.window is None else one.window for one in self.architecture.cache]
+            [np.inf if cache.window is None else cache.window for cache in self.architecture.cache]
         )
 
     @cached_property
     def kv_values(self) -> Floats:
         """Values of K and V that each layer caches per token, shape (layers,)."""
         return np.array(
-            [one.key_values + one.value_values for one in self.architecture.cache], dtype=float
+            [cache.key_values + cache.value_values for cache in self.architecture.cache],
+            dtype=float,
         )
 
     @cached_property
     def state_values(self) -> Floats:
         """Values of state that each layer keeps per sequence, shape (layers,)."""
-        return np.array([one.state_values for one in self.architecture.cache], dtype=float)
+        return np.array([cache.state_values for cache in self.architecture.cache], dtype=float)
 
 
 @lru_cache(maxsize=256)
@@ -219,7 +220,7 @@ def from_tensors(architecture: Architecture, kinds: Sequence[StorageType], form:
         bytes_per_layer=bytes_per_layer,
         embedding=embedding,
         output=output + tied_copy,
-        decode_class=max(by_class, key=lambda one: by_class[one]),
+        decode_class=max(by_class, key=lambda name: by_class[name]),
         tied_copy=tied_copy,
         stored=_read_shares(architecture, kinds),
     )

@@ -83,22 +83,22 @@ def _known(text: str, known: Meant) -> NamedModel:
         notes = (*taken, f"{about[:1].upper()}{about[1:]}.") if about else taken
         architecture = catalog.architecture(known.row.name)
         return NamedModel(architecture=architecture, taken_as=known.taken_as, notes=notes)
-    found = listed(known.row)
+    entry = listed(known.row)
     return NamedModel(
-        architecture=found.architecture,
+        architecture=entry.architecture,
         taken_as=known.taken_as,
-        notes=(*taken, *_list_notes(found)),
+        notes=(*taken, *_list_notes(entry)),
     )
 
 
-def _list_notes(found: Listed) -> tuple[str, ...]:
+def _list_notes(entry: Listed) -> tuple[str, ...]:
     """Where its sizes come from, and how sure they are."""
     about = f"Its sizes are from a list of Hugging Face's models of {READ}"
-    if found.generic:
+    if entry.generic:
         return (
             f"{about}; no rule of its family is known here, so its layers are counted as those of "
             "Llama. Its config.json or GGUF file would tell them.",
         )
-    if found.derived:
-        return (f"{about}; {', '.join(found.derived)} derived from its stated total.",)
+    if entry.derived:
+        return (f"{about}; {', '.join(entry.derived)} derived from its stated total.",)
     return (f"{about} and the rule of its family.",)

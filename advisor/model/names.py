@@ -145,10 +145,10 @@ def _without_publisher(text: str) -> tuple[str, str]:
 
 
 def _tokens(text: str) -> list[str]:
-    found: list[str] = []
+    tokens: list[str] = []
     for match in TOKEN.finditer(text):
         part = match.group()
         if part == "v" and text[match.end() : match.end() + 1].isdigit():
             continue
-        found.append(part.removesuffix(".0") if match.lastgroup == "number" else part)
-    return found
+        tokens.append(part.removesuffix(".0") if match.lastgroup == "number" else part)
+    return tokens

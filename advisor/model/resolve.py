@@ -137,10 +137,10 @@ def _from_hub(text: str, form: str | None) -> ResolvedModel:
         return read(text, form)
     except NetworkError as unreachable:
         try:
-            found = from_name(text, form)
+            by_name = from_name(text, form)
         except AdvisorError:
             raise unreachable from None
-        return replace(found, notes=(f"{unreachable} Its name is what is known.", *found.notes))
+        return replace(by_name, notes=(f"{unreachable} Its name is what is known.", *by_name.notes))
 
 
 def way(text: str) -> ReferenceKind:
@@ -250,7 +250,7 @@ def _own_name(values: Mapping[str, object]) -> str:
     last = re.split(r"[/\\]", origin.rstrip("/\\"))[-1] if isinstance(origin, str) else ""
     family = values.get("model_type")
     name = last or (f"{family} model" if isinstance(family, str) else "Pasted model")
-    return "".join(one for one in name[:80] if one.isprintable()).strip() or "Pasted model"
+    return "".join(filter(str.isprintable, name[:80])).strip() or "Pasted model"
 
 
 def from_hub_file(text: str, form: str | None = None) -> ResolvedModel:
@@ -264,12 +264,12 @@ def from_hub_file(text: str, form: str | None = None) -> ResolvedModel:
     """
     from advisor.model.hub.read import RemoteFile
 
-    found = HUB_FILE.fullmatch(text)
-    if found is None:
+    match = HUB_FILE.fullmatch(text)
+    if match is None:
         raise InputError(f"{text[:200]!r} is not owner/name/file.gguf.")
-    identity, file = found.groups()
+    identity, file = match.groups()
     files = (RemoteFile(identity, name) for name in part_names(file))
-    parts = [Part(name=one.name, read_at=one.read_at, size=one.size) for one in files]
+    parts = [Part(name=part.name, read_at=part.read_at, size=part.size) for part in files]
     return _chosen(describe_parts(parts, catalog.storage_types()), form)
 
 

@@ -232,7 +232,7 @@ def resized(relative: Architecture, name: str, size: StatedSize) -> Architecture
 
 
 def _sum(architecture: Architecture, groups: tuple[Group, ...]) -> float:
-    return float(sum(one.params for one in architecture.tensors if one.group in groups))
+    return float(sum(tensor.params for tensor in architecture.tensors if tensor.group in groups))
 
 
 def _stretched(tensor: Tensor, factor: float) -> Tensor:

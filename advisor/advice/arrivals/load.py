@@ -71,13 +71,13 @@ def load_on(estimates: Iterable[Estimate], question: LoadQuestion) -> ServerLoad
     for estimate in usable(estimates):
         if estimate.strategy is not PlacementStrategy.GPU_RESIDENT:
             continue
-        found = server(estimate)
-        if found is not None:
+        engine = server(estimate)
+        if engine is not None:
             work = estimate.work
             lengths = Lengths(
                 prompt=max(float(work.fresh), 1.0),
                 output=float(work.output),
                 spread=question.length_spread,
             )
-            return ServerLoad(estimate, found, lengths, question)
+            return ServerLoad(estimate, engine, lengths, question)
     return None

@@ -124,14 +124,14 @@ class _Run:
         """Prompts that the next step reads, and how much of each."""
         unread = [sequence for sequence in self.queue.inside if sequence.unread > 0]
         budget = self.server.budget - (len(self.queue.inside) - len(unread))
-        found = []
+        parts = []
         for sequence in unread:
             tokens = min(sequence.unread, budget)
             if tokens <= 0:
                 break
-            found.append((sequence, tokens))
+            parts.append((sequence, tokens))
             budget -= tokens
-        return found
+        return parts
 
     def _mixed(self, reading: list[tuple[_Sequence, float]]) -> None:
         """One step that reads prompts while others write."""

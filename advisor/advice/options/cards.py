@@ -111,10 +111,10 @@ def added(question: Question, kept: Option) -> list[Option]:
         return []
     own = discrete(question.machine)
     machines = [_with(question, (*own, *cards)) for cards in _additions(question, own)]
-    found = fastest(question, machines)
+    speed_of_each = fastest(question, machines)
     options = [
         (machine, _added(question, kept, machine, speed))
-        for machine, speed in zip(machines, found, strict=True)
+        for machine, speed in zip(machines, speed_of_each, strict=True)
         if speed is not None and (_one_more(own, machine) or _faster(speed, kept))
     ]
     return [
@@ -230,8 +230,12 @@ def _alone(
 ) -> list[tuple[Gpu, int, Speed]]:
     single = [replace(machine, gpus=(card,)) for card in cards]
     strategy = PlacementStrategy.CPU_OFFLOAD
-    found = speeds(question.model, single, question.work, question.runtimes, strategy)
-    return [(card, 1, speed) for card, speed in zip(cards, found, strict=True) if speed is not None]
+    speed_of_each = speeds(question.model, single, question.work, question.runtimes, strategy)
+    return [
+        (card, 1, speed)
+        for card, speed in zip(cards, speed_of_each, strict=True)
+        if speed is not None
+    ]
 
 
 def holders(
@@ -239,7 +243,7 @@ def holders(
 ) -> list[tuple[Gpu, int, Speed]]:
     """Of each card as few as hold the whole model, else one that holds a part of it."""
     least = SMALLEST_FORMAT * (question.model.file_bytes - question.model.embedding)
-    waiting, found = list(cards), []
+    waiting, holding = list(cards), []
     several = {card.name for card in for_rent(question)}
     for count in COUNTS:
         tried = [
@@ -258,9 +262,9 @@ def holders(
             PlacementStrategy.GPU_RESIDENT,
         )
         held = {card.name for card, speed in zip(tried, got, strict=True) if speed}
-        found += [(c, count, s) for c, s in zip(tried, got, strict=True) if s is not None]
+        holding += [(c, count, s) for c, s in zip(tried, got, strict=True) if s is not None]
         waiting = [card for card in waiting if card.name not in held]
-    return [*found, *_alone(question, machine, waiting)]
+    return [*holding, *_alone(question, machine, waiting)]
 
 
 def _replaced(question: Question, kept: Option, cards: tuple[Gpu, ...], speed: Speed) -> Option:

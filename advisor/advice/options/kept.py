@@ -34,7 +34,7 @@ def keep(question: Question, speed: Speed | None) -> Option:
 
 def changes(question: Question, kept: Option, what_ifs: Iterable[WhatIf]) -> list[Option]:
     """Other formats, caches, memory and drives, each with its price where it has one."""
-    found = []
+    rows = []
     for change in what_ifs:
         cost = cost_of_keeping(question, change.speed)
         price = _price(question, change)
@@ -47,10 +47,10 @@ def changes(question: Question, kept: Option, what_ifs: Iterable[WhatIf]) -> lis
                 idle_power=cost.idle_power,
                 busy_power=cost.busy_power,
             )
-        found.append(
+        rows.append(
             question.option(OptionKind.CHANGE, change.change, change.speed, cost, price, kept=kept)
         )
-    return found
+    return rows
 
 
 def _price(question: Question, change: WhatIf) -> Price:

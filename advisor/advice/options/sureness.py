@@ -30,19 +30,19 @@ def _speed(speed: Speed) -> Uncertain:
 
 def inputs(option: Option, kept: Option, money: MoneyInputs) -> dict[str, Uncertain]:
     """What the gain of an option depends on, by name; only what has a range and is not zero."""
-    found: dict[str, Uncertain] = {}
+    uncertain: dict[str, Uncertain] = {}
     if kept.speed:
-        found["speed now"] = _speed(kept.speed)
+        uncertain["speed now"] = _speed(kept.speed)
     if option.speed and option.speed.high > option.speed.low:
-        found["speed then"] = _speed(option.speed)
+        uncertain["speed then"] = _speed(option.speed)
     paid = _paid(option)
     if paid > 0:
-        found["price"] = _band(paid, STALE_BAND if option.stale else PRICE_BAND)
+        uncertain["price"] = _band(paid, STALE_BAND if option.stale else PRICE_BAND)
     if money.replies_per_day > 0:
-        found["replies a day"] = _band(money.replies_per_day, 2.0)
+        uncertain["replies a day"] = _band(money.replies_per_day, 2.0)
     if money.usd_per_hour_of_time > 0:
-        found["worth of an hour"] = _band(money.usd_per_hour_of_time, 2.0)
-    return found
+        uncertain["worth of an hour"] = _band(money.usd_per_hour_of_time, 2.0)
+    return uncertain
 
 
 def _paid(option: Option) -> float:

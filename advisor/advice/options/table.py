@@ -81,50 +81,52 @@ def rank(option: Option) -> tuple[bool, float, float]:
     )
 
 
-def choice(found: Sequence[Option]) -> Option | None:
+def choice(options: Sequence[Option]) -> Option | None:
     """What a verdict names: the one that leaves most of those that pay and may win.
 
     Where nothing runs now, the cheapest that does. Changes of format and cache are none of them:
     what they lose in quality has no price.
     """
-    kept = found[0]
+    kept = options[0]
     if kept.speed is not None and not kept.tokens:
         return None
-    able = [one for one in found[1:] if one.may_win and one.with_waiting is not None]
+    able = [option for option in options[1:] if option.may_win and option.with_waiting is not None]
     if kept.speed is not None:
-        able = [one for one in able if one.pays and (one.gain or 0.0) >= WORTH_A_WORD]
+        able = [option for option in able if option.pays and (option.gain or 0.0) >= WORTH_A_WORD]
     return min(able, key=rank, default=None)
 
 
-def folded(found: Sequence[Option]) -> list[bool]:
+def folded(options: Sequence[Option]) -> list[bool]:
     """True for those that another one beats in both the month's cost and speed, and for those that
     are slower than what is kept and do not pay; never what is kept nor one without a price or a
     speed.
     """
-    now = found[0].speed.decode if found[0].speed else 0.0
-    cost = [math.nan if one.monthly is None else one.monthly for one in found]
-    speed = [math.nan if one.speed is None else one.speed.decode for one in found]
-    hidden = [bool(one) for one in beaten(np.array(cost), np.array(speed))]
-    slower = [one.pays is False and tps < now for one, tps in zip(found, speed, strict=True)]
+    now = options[0].speed.decode if options[0].speed else 0.0
+    cost = [math.nan if option.monthly is None else option.monthly for option in options]
+    speed = [math.nan if option.speed is None else option.speed.decode for option in options]
+    hidden = [bool(is_beaten) for is_beaten in beaten(np.array(cost), np.array(speed))]
+    slower = [
+        option.pays is False and tps < now for option, tps in zip(options, speed, strict=True)
+    ]
     return [
         (hide or worse) and index > 0
         for index, (hide, worse) in enumerate(zip(hidden, slower, strict=True))
     ]
 
 
-def split(found: Sequence[Option]) -> tuple[list[Option], list[Option]]:
+def split(options: Sequence[Option]) -> tuple[list[Option], list[Option]]:
     """A few of each kind, and the rest: what another beats in both, has no price, or comes later.
 
     Of a kind that is folded whole one is shown nevertheless, so that every kind is answered; more
     of the card there is stands for all that could be added.
     """
-    hidden = folded(found)
+    hidden = folded(options)
     shown: list[Option] = []
     for kind in OptionKind:
-        own = [at for at, option in enumerate(found) if option.kind is kind]
-        best = [at for at in own if not hidden[at] and found[at].cost is not None]
-        alike = [at for at in own if found[at].alike]
+        own = [at for at, option in enumerate(options) if option.kind is kind]
+        best = [at for at in own if not hidden[at] and options[at].cost is not None]
+        alike = [at for at in own if options[at].alike]
         few = sorted({*best[:OF_EACH], *alike[:1]} or own[:1])
-        shown += [found[at] for at in few]
+        shown += [options[at] for at in few]
     kept = set(map(id, shown))
-    return shown, [option for option in found if id(option) not in kept]
+    return shown, [option for option in options if id(option) not in kept]

@@ -40,7 +40,7 @@ def turning_points(option: Option, kept: Option, money: MoneyInputs) -> tuple[Tu
     """Where the gain of an option changes its sign, input by input, the nearest first."""
     if option.gain is None:
         return ()
-    known = {name: one.value for name, one in inputs(option, kept, money).items()}
+    known = {name: uncertain.value for name, uncertain in inputs(option, kept, money).items()}
 
     def pays(name: str, factor: float) -> bool:
         at = {key: np.asarray(value * (factor if key == name else 1.0))

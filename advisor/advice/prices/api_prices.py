@@ -35,4 +35,4 @@ def api_price_rows() -> Mapping[str, tuple[ApiPriceRow, ...]]:
     rows: dict[str, list[ApiPriceRow]] = {}
     for row in read(DATA / "prices/api_prices.csv", ApiPriceRow):
         rows.setdefault(row.model, []).append(fresh.get((row.provider, row.model_id), row))
-    return {model: tuple(found) for model, found in rows.items()}
+    return {model: tuple(of_model) for model, of_model in rows.items()}

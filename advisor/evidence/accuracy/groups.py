@@ -55,7 +55,7 @@ def worst_groups(points: Iterable[AccuracyPoint], count: int = NAMED) -> tuple[G
         for group in groups(kind)
         if len(group) >= LEAST_ROWS
     ]
-    return tuple(sorted(every, key=lambda one: -abs(np.log1p(one.error)))[:count])
+    return tuple(sorted(every, key=lambda group: -abs(np.log1p(group.error)))[:count])
 
 
 def _group_score(group: Sequence[AccuracyPoint]) -> GroupScore:

@@ -58,18 +58,18 @@ def refitted() -> Mapping[Path, str]:
     rows = rows_of(published())
     task = problem(rows)
     fit = solve(task)
-    anew = {(name, one.runtime or None) for name, one in PARAMETERS.items()}
+    anew = {(name, parameter.runtime or None) for name, parameter in PARAMETERS.items()}
     anew |= {(name, None) for name in SPREADS}
     anew |= {(name, key) for name in OWN_TO_LLAMA_CPP for key in ENGINES_OF_LLAMA_CPP}
     streams = {_key(row): row for row in stream_rows()}
     kept = [row for row in read(TABLE, ConstantRow) if (row.constant, row.runtime) not in anew]
-    found = [
+    solved = [
         *_rows(fit),
         *_spread_rows(spreads(task, fit)),
         *_source_rows(sources(rows)),
         _timed_row(),
     ]
-    constants = [row for row in (*found, *kept) if _key(row) not in streams]
+    constants = [row for row in (*solved, *kept) if _key(row) not in streams]
     runs, of_runs = fitted()
     without = (
         *_held_out(rows, fit),
@@ -83,8 +83,8 @@ def refitted() -> Mapping[Path, str]:
 
 
 def _held_out(rows: Rows, fit: Fit) -> Iterable[held_out.LeftOutRow]:
-    for one, seconds in zip(rows.timed, fit.held_out, strict=True):
-        yield from held_out.rows(one.timed, [one.row.id], np.array([seconds]))
+    for row, seconds in zip(rows.timed, fit.held_out, strict=True):
+        yield from held_out.rows(row.timed, [row.row.id], np.array([seconds]))
 
 
 def _key(row: ConstantRow) -> tuple[str | None, ...]:
@@ -95,12 +95,12 @@ def _key(row: ConstantRow) -> tuple[str | None, ...]:
 
 
 def _rows(fit: Fit) -> Iterable[ConstantRow]:
-    found = zip(fit.terms, fit.values, fit.rows, fit.spreads, strict=True)
-    for (constant, scope), value, rows, spread in found:
+    solved = zip(fit.terms, fit.values, fit.rows, fit.spreads, strict=True)
+    for (constant, scope), value, rows, spread in solved:
         parameter = PARAMETERS[constant]
         if scope and (abs(value) < SMALLEST or not rows):
             continue
-        one = _row(
+        row = _row(
             constant,
             {**dict(scope), "runtime": parameter.runtime},
             float(f"{np.exp(value):.4g}"),
@@ -108,14 +108,14 @@ def _rows(fit: Fit) -> Iterable[ConstantRow]:
             int(rows),
             parameter.note,
         )
-        yield replace(one, spread=float(f"{spread:.2g}") if rows else None)
+        yield replace(row, spread=float(f"{spread:.2g}") if rows else None)
 
 
-def _spread_rows(found: Iterable[Spread]) -> Iterable[ConstantRow]:
+def _spread_rows(spreads: Iterable[Spread]) -> Iterable[ConstantRow]:
     for constant, neutral in OWN_TO_LLAMA_CPP.items():
         note = f"{_note(constant)}: the same for all where nothing is fitted"
         yield _row(constant, {}, neutral, "share", 0, note)
-    for spread in found:
+    for spread in spreads:
         own = spread.constant in OWN_TO_LLAMA_CPP and spread.scope.get("family") not in OF_ALL
         for runtime in ENGINES_OF_LLAMA_CPP if own else ("",):
             yield _row(
@@ -146,16 +146,16 @@ def _timed_row() -> ConstantRow:
     off = [math.log(float(row["predicted_tps"]) / float(row["tg_tps"])) for row in runs]
     value = float(f"{np.quantile(np.abs(off), COVERED):.3g}")
     note = "80 % range where llama.cpp was timed, as the logarithm of a factor"
-    found = _row("spread_timed", {}, value, "share", len(runs), note)
+    row = _row("spread_timed", {}, value, "share", len(runs), note)
     return replace(
-        found, source=f"python -m advisor.evidence.fitting on data/measurements/{OWN.name}"
+        row, source=f"python -m advisor.evidence.fitting on data/measurements/{OWN.name}"
     )
 
 
-def _source_rows(found: Mapping[str, frozenset[str]]) -> Iterable[ConstantRow]:
+def _source_rows(urls_by_family: Mapping[str, frozenset[str]]) -> Iterable[ConstantRow]:
     note = "sources that measured a GPU of the family"
     yield _row("sources", {}, 0.0, "count", 0, note)
-    for family, urls in found.items():
+    for family, urls in urls_by_family.items():
         yield _row("sources", {"family": family}, float(len(urls)), "count", len(urls), note)
 
 

@@ -33,9 +33,9 @@ def least(
             low, high = limits.get(name, (-np.inf, np.inf))
             for step in (steps[name], -steps[name]):
                 there = {**here, name: float(np.clip(here[name] + step, low, high))}
-                found = loss(there)
-                if found < best:
-                    here, best = there, found
+                tried = loss(there)
+                if tried < best:
+                    here, best = there, tried
                     steps[name] *= 1.3
                     break
             else:

@@ -158,12 +158,12 @@ class EngineCases:
     def uses(self) -> tuple[set[str], ...]:
         """Names of the constants that each sweep asks for."""
         ones = np.ones(len(self.cases))
-        found = []
+        names = []
         for sweep in self.sweeps:
             constants = CaseConstants(defaultdict(lambda: ones), sweep.index)
             sweep.timed(constants)
-            found.append(constants.used)
-        return tuple(found)
+            names.append(constants.used)
+        return tuple(names)
 
     def changed(self, values: Mapping[str, Floats], name: str, before: Floats) -> Floats:
         """The same where one constant changed and the other times are known, shape (cases,) [s].

@@ -43,11 +43,11 @@ def published() -> Iterator[EngineCase]:
 
 def cases(row: PublishedRow) -> Iterable[EngineCase]:
     """A row's time for its tokens, and for its first where one sequence was alone."""
-    said = f"{row.runtime} {row.source_note} {row.quant}"
+    stated = f"{row.runtime} {row.source_note} {row.quant}"
     named = engine(row.runtime, row.category)
     if named is None or named.key not in SERVING or row.category not in ("resident", "batched"):
         return
-    if any(words in said for words in NOT_THESE) or "GGUF" in said:
+    if any(words in stated for words in NOT_THESE) or "GGUF" in stated:
         return
     try:
         case = understood(row)

@@ -38,15 +38,17 @@ class EngineProblem:
     def constants(self, values: Floats) -> Mapping[str, Floats]:
         """Each constant in each case, shape (cases,)."""
         number = len(self.cases.cases)
-        found: dict[str, Floats] = {name: np.full(number, value) for name, value in FIXED.items()}
+        constants: dict[str, Floats] = {
+            name: np.full(number, value) for name, value in FIXED.items()
+        }
         for name, parameter in ENGINE_PARAMETERS.items():
             mine = [index for index, term in enumerate(self.terms) if term[0] == name]
             value = np.exp(self.applies[:, mine] @ values[mine])
-            found[name] = limited(value, parameter.low, parameter.high)
+            constants[name] = limited(value, parameter.low, parameter.high)
         simulated = self.cases.columns["evidence"] == SIMULATED
         for name in IN_RUNS:
-            found[name] = np.where(simulated, 0.0, found[name])
-        return found
+            constants[name] = np.where(simulated, 0.0, constants[name])
+        return constants
 
     def log_seconds(self, values: Floats) -> Floats:
         """Logarithm of predicted seconds, shape (cases,)."""
@@ -90,10 +92,10 @@ def problem(cases: EngineCases) -> EngineProblem:
         columns.append(np.ones(number, dtype=bool))
         widths.append(parameter.width)
         for column, width in parameter.factors.items():
-            said = cases.columns[column]
-            for value in sorted(set(said.tolist()) - {""}):
+            stated = cases.columns[column]
+            for value in sorted(set(stated.tolist()) - {""}):
                 terms.append((name, column, value))
-                columns.append(said == value)
+                columns.append(stated == value)
                 widths.append(width)
     starts = [np.log(ENGINE_PARAMETERS[name].start) if not by else 0.0 for name, by, _ in terms]
     noise = np.array([NOISE[case.evidence] for case in cases.cases])
@@ -125,26 +127,26 @@ class EngineFit:
     predicted: Floats
 
 
-def solve(asked: EngineProblem) -> EngineFit:
+def solve(problem: EngineProblem) -> EngineFit:
     """The best values, and each group's prediction without it."""
-    values, measured = asked.prior.value.copy(), np.log(asked.cases.seconds)
+    values, measured = problem.prior.value.copy(), np.log(problem.cases.seconds)
     for _ in range(ROUNDS):
-        here, slopes = asked.slopes(values)
-        weights = asked.weights * _trust(measured - here)
-        change = newton(asked.prior, values, slopes, weights, measured - here)
+        here, slopes = problem.slopes(values)
+        weights = problem.weights * _trust(measured - here)
+        change = newton(problem.prior, values, slopes, weights, measured - here)
         values = values + DAMPING * np.clip(change, -0.5, 0.5)
         if np.max(np.abs(change)) < ENOUGH:
             break
-    here, slopes = asked.slopes(values)
-    weights = asked.weights * _trust(measured - here)
-    bearing = np.sum(asked.applies & (np.abs(slopes) > BEARING), axis=0)
-    spreads = np.sqrt(np.diag(covariance(asked.prior, slopes, weights)))
+    here, slopes = problem.slopes(values)
+    weights = problem.weights * _trust(measured - here)
+    bearing = np.sum(problem.applies & (np.abs(slopes) > BEARING), axis=0)
+    spreads = np.sqrt(np.diag(covariance(problem.prior, slopes, weights)))
     return EngineFit(
-        values=dict(zip(asked.terms, values.tolist(), strict=True)),
-        rows=dict(zip(asked.terms, bearing.tolist(), strict=True)),
-        spreads=dict(zip(asked.terms, spreads.tolist(), strict=True)),
+        values=dict(zip(problem.terms, values.tolist(), strict=True)),
+        rows=dict(zip(problem.terms, bearing.tolist(), strict=True)),
+        spreads=dict(zip(problem.terms, spreads.tolist(), strict=True)),
         fitted=np.exp(here),
-        predicted=np.exp(_left_out(asked, values, here, slopes)),
+        predicted=np.exp(_left_out(problem, values, here, slopes)),
     )
 
 
@@ -152,20 +154,20 @@ def _trust(residuals: Floats) -> Floats:
     return cauchy(residuals, 2 * NOISE[SIMULATED], NOISE[SIMULATED])
 
 
-def _left_out(asked: EngineProblem, values: Floats, whole: Floats, slopes: Floats) -> Floats:
+def _left_out(problem: EngineProblem, values: Floats, whole: Floats, slopes: Floats) -> Floats:
     """Log seconds of each case by a fit that does not know its group, shape (cases,).
 
     Steps from the whole fit with its slopes, but with what is left of the residuals each time.
     """
-    measured, groups = np.log(asked.cases.seconds), asked.cases.columns["group"]
-    found = whole.copy()
+    measured, groups = np.log(problem.cases.seconds), problem.cases.columns["group"]
+    predicted = whole.copy()
     for group in dict.fromkeys(groups.tolist()):
         outside = groups != group
         without = values.copy()
         for _ in range(LEFT_OUT_STEPS):
             residuals = measured - (whole + slopes @ (without - values))
-            weights = np.where(outside, asked.weights * _trust(residuals), 0.0)
-            step = newton(asked.prior, without, slopes, weights, residuals)
+            weights = np.where(outside, problem.weights * _trust(residuals), 0.0)
+            step = newton(problem.prior, without, slopes, weights, residuals)
             without = without + np.clip(step, -0.4, 0.4)
-        found[~outside] = (whole + slopes @ (without - values))[~outside]
-    return found
+        predicted[~outside] = (whole + slopes @ (without - values))[~outside]
+    return predicted

@@ -109,15 +109,15 @@ def ordered_generations(rows: Rows) -> Rows:
     Few measured cards of some generations, and a card that is no worse than another in any figure
     of its datasheet is not slower.
     """
-    found = dict(rows)
+    ordered = dict(rows)
     for (name, engine, family), row in rows.items():
         for newer, older in OLDER:
-            if family == newer and (name, engine, older) in found:
-                most = found[name, engine, newer].value
-                least = found[name, engine, older]
-                found[name, engine, older] = replace(least, value=min(least.value, most))
+            if family == newer and (name, engine, older) in ordered:
+                most = ordered[name, engine, newer].value
+                least = ordered[name, engine, older]
+                ordered[name, engine, older] = replace(least, value=min(least.value, most))
         del row
-    return found
+    return ordered
 
 
 OLDER = (
@@ -136,16 +136,16 @@ same share of the same peak as with more bits."""
 
 def ordered_formats(rows: Rows) -> Rows:
     """Weights of fewer bits, in the kernels of the same part of the model, are not slower."""
-    found = dict(rows)
+    ordered = dict(rows)
     for part in ("dense", "experts"):
         for more, less, share in FORMAT_ORDER:
             for kind in ("read_share", "flop_share", "empty_rows"):
-                for (name, engine, family), row in list(found.items()):
+                for (name, engine, family), row in list(ordered.items()):
                     if name == f"{part}_{less}_{kind}":
-                        larger = _nearest(found, f"{part}_{more}_{kind}", engine, family)
+                        larger = _nearest(ordered, f"{part}_{more}_{kind}", engine, family)
                         value = _ordered(kind, row.value, larger, share, family in OWN_PEAK[less])
-                        found[name, engine, family] = replace(row, value=float(f"{value:.4g}"))
-    return found
+                        ordered[name, engine, family] = replace(row, value=float(f"{value:.4g}"))
+    return ordered
 
 
 def _ordered(kind: str, value: float, larger: float, share: float, own_peak: bool) -> float:

@@ -77,7 +77,7 @@ class FrameworkRun:
 
 def runs(rows: Iterable[PublishedRow]) -> tuple[FrameworkRun, ...]:
     """Rows of frameworks whose figure is known well enough and that the advisor understands."""
-    return tuple(found for row in rows if (found := _run(row)) is not None)
+    return tuple(run for row in rows if (run := _run(row)) is not None)
 
 
 def papers() -> tuple[FrameworkRun, ...]:
@@ -86,9 +86,9 @@ def papers() -> tuple[FrameworkRun, ...]:
 
 
 def _run(row: PublishedRow) -> FrameworkRun | None:
-    said = f"{row.runtime} {row.source_note}"
+    stated = f"{row.runtime} {row.source_note}"
     rate = _tokens_per_second(row)
-    if rate is None or any(word in said for word in UNSURE):
+    if rate is None or any(word in stated for word in UNSURE):
         return None
     named = engine(row.runtime, row.category)
     if named is not None and (named.computes_in_ram or _serves(named.key, row.category)):
@@ -212,16 +212,18 @@ class Streams:
     def without(self) -> Mapping[str, npt.NDArray[np.bool_]]:
         """Runs whose engine does not have a constant, by its name."""
         return {
-            name: np.array([bool(one.only) and key not in one.only for key in self.engines])
-            for name, one in STREAM_PARAMETERS.items()
+            name: np.array(
+                [bool(parameter.only) and key not in parameter.only for key in self.engines]
+            )
+            for name, parameter in STREAM_PARAMETERS.items()
         }
 
     @cached_property
     def sweeps(self) -> tuple[Sweep, ...]:
         """The runs by the shape of their schedules."""
-        found: dict[Shape, list[int]] = {}
+        by_shape: dict[Shape, list[int]] = {}
         for index, run in enumerate(self.runs):
-            found.setdefault(shape(run.phases, run.case.machine), []).append(index)
+            by_shape.setdefault(shape(run.phases, run.case.machine), []).append(index)
         return tuple(
             Sweep(
                 index=np.array(indices),
@@ -233,7 +235,7 @@ class Streams:
                 prompts=np.array([self.runs[index].prompts for index in indices]),
                 steps=np.array([self.runs[index].steps for index in indices]),
             )
-            for indices in found.values()
+            for indices in by_shape.values()
         )
 
     def timed(
@@ -255,8 +257,8 @@ class Streams:
                 continue
             own = Fitted({name: value[sweep.index] for name, value in values.items()})
             prefill, decode = (
-                schedule_seconds(one, sweep.machine, own).total  # type: ignore[arg-type]
-                for one in (sweep.phases.prefill, sweep.phases.decode)
+                schedule_seconds(schedule, sweep.machine, own).total  # type: ignore[arg-type]
+                for schedule in (sweep.phases.prefill, sweep.phases.decode)
             )
             total[sweep.index] = sweep.prompts * prefill + sweep.steps * decode
         return total

@@ -94,7 +94,7 @@ def without_each(
         clusters: what is left out with each row.
     """
     inverse = covariance(prior, slopes, weights)
-    found = np.empty_like(slopes)
+    without = np.empty_like(slopes)
     names = np.array(clusters)
     for cluster in dict.fromkeys(clusters):
         inside = np.flatnonzero(names == cluster)
@@ -102,5 +102,5 @@ def without_each(
         plain = inverse @ (own.T @ (weight * residuals[inside]))
         between = np.linalg.inv(np.diag(1.0 / weight) - own @ inverse @ own.T)
         change = -(plain + inverse @ (own.T @ (between @ (own @ plain))))
-        found[inside] = values + np.clip(change, -LONGEST, LONGEST)
-    return found
+        without[inside] = values + np.clip(change, -LONGEST, LONGEST)
+    return without

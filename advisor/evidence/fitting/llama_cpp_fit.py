@@ -152,16 +152,16 @@ def _scopes(
 
     Others inherit what all have in common, but for those that are expected to differ.
     """
-    found: dict[tuple[tuple[str, str], ...], Floats] = {}
+    scopes: dict[tuple[tuple[str, str], ...], Floats] = {}
     for place, names in enumerate(rows.scopes):
         known = {**names, "family": names[parameter.hardware]}
         values = tuple((column, known[column]) for column in scope)
         if all(value for _, value in values):
-            found.setdefault(values, np.zeros(len(rows.timed)))[place] = 1.0
+            scopes.setdefault(values, np.zeros(len(rows.timed)))[place] = 1.0
     groups = np.array(rows.groups)
     return {
         values: applies
-        for values, applies in found.items()
+        for values, applies in scopes.items()
         if len(set(groups[applies > 0])) >= LEAST_GROUPS or values[0][1] in parameter.expected
     }
 
@@ -223,8 +223,8 @@ def _best(task: Problem) -> Floats:
 def left_out_with(rows: Rows) -> tuple[str, ...]:
     """What is left out with each row: its source; of LocalScore, which is hundreds, its group."""
     return tuple(
-        group if names["build"] in APART else source_of(one.row.source_url)
-        for one, group, names in zip(rows.timed, rows.groups, rows.scopes, strict=True)
+        group if names["build"] in APART else source_of(row.row.source_url)
+        for row, group, names in zip(rows.timed, rows.groups, rows.scopes, strict=True)
     )
 
 

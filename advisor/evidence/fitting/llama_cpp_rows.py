@@ -237,9 +237,9 @@ def side_by_side(timed: Sequence[TimedRow]) -> Rows:
     """Rows with their cases stacked by shape."""
     return Rows(
         timed=tuple(timed),
-        groups=tuple(sources.group_of(one.row) for one in timed),
-        scopes=tuple(one.scope for one in timed),
-        seconds=np.array([one.seconds for one in timed]),
+        groups=tuple(sources.group_of(row.row) for row in timed),
+        scopes=tuple(row.scope for row in timed),
+        seconds=np.array([row.seconds for row in timed]),
         alike=tuple(_by_shape(timed)),
     )
 

@@ -36,7 +36,7 @@ def linked(machine: Machine) -> bool:
 def steps(schedule: Schedule) -> Steps:
     """What the stages of a schedule are, whatever their numbers."""
     stages = (tuple(_kind(flow) for flow in stage.flows) for stage in schedule.stages)
-    between = ((one.way, one.reduces) for one in schedule.exchanges)
+    between = ((exchange.way, exchange.reduces) for exchange in schedule.exchanges)
     return (*stages, tuple(between))
 
 
@@ -48,7 +48,7 @@ def _kind(flow: Flow) -> tuple[object, ...]:
 def number_type(phases: Phases) -> str:
     """Type that a case's GPUs multiply in; 16 bits where they do not compute."""
     kernels = (flow.kernels for stage in phases.decode.stages for flow in stage.flows)
-    return next((one.number for one in kernels if one is not None), "fp16")
+    return next((kernel.number for kernel in kernels if kernel is not None), "fp16")
 
 
 def stacked(cases: Sequence[Any]) -> Any:
@@ -60,8 +60,8 @@ def stacked(cases: Sequence[Any]) -> Any:
     if is_dataclass(first):
         kind: Any = type(first)
         return kind(
-            **{one.name: stacked([getattr(case, one.name) for case in cases])
-               for one in fields(first)}
+            **{field.name: stacked([getattr(case, field.name) for case in cases])
+               for field in fields(first)}
         )  # fmt: skip
     if isinstance(first, tuple):
         return tuple(stacked(parts) for parts in zip(*cases, strict=True))

@@ -98,5 +98,5 @@ def engine(stated: str, category: str) -> Runtime | None:
         stated: the runtime as its source calls it.
         category: of the row; a DeepSpeed that keeps all on its GPUs is no ZeRO-Inference.
     """
-    said = f"{stated} {category}".casefold()
-    return next((found for pattern, found in ENGINES if re.search(pattern, said)), None)
+    text = f"{stated} {category}".casefold()
+    return next((runtime for pattern, runtime in ENGINES if re.search(pattern, text)), None)

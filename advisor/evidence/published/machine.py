@@ -60,12 +60,12 @@ def ram_gib(row: PublishedRow, runtime: Runtime) -> Noted[float]:
         row: of a measurement file.
         runtime: that ran it.
     """
-    said = f"{row.cpu} {row.source_note}"
+    stated = f"{row.cpu} {row.source_note}"
     if runtime.computes_in_ram:
-        return _for_pages(said) if row.category == "nvme" else Noted(UNLIMITED_RAM_GIB)
-    found = re.search(r"(\d+(?:\.\d+)?) ?(GB|TB)(?! ?/s)", said)
-    if found:
-        size = float(found.group(1)) * (1024.0 if found.group(2) == "TB" else 1.0)
+        return _for_pages(stated) if row.category == "nvme" else Noted(UNLIMITED_RAM_GIB)
+    size_match = re.search(r"(\d+(?:\.\d+)?) ?(GB|TB)(?! ?/s)", stated)
+    if size_match:
+        size = float(size_match.group(1)) * (1024.0 if size_match.group(2) == "TB" else 1.0)
         return Noted(min(max(size, 1.0), 100_000.0))
     at_home = runtime.engine == EXPERT_STREAMING.engine
     usual = AT_HOME_GIB if at_home else SERVERS_GIB
@@ -77,11 +77,11 @@ def _assumed(size: float) -> str:
     return f"RAM is not stated: {size:g} GiB stand in"
 
 
-def _for_pages(said: str) -> Noted[float]:
+def _for_pages(stated: str) -> Noted[float]:
     """Of what is computed in place, only a drive's pages depend on RAM [GiB]."""
-    found = re.search(r"(\d+(?:\.\d+)?) ?GB(?! ?/s)", said)
-    if found:
-        return Noted(min(max(float(found.group(1)), 1.0), 4096.0))
+    size_match = re.search(r"(\d+(?:\.\d+)?) ?GB(?! ?/s)", stated)
+    if size_match:
+        return Noted(min(max(float(size_match.group(1)), 1.0), 4096.0))
     return Noted(BESIDE_A_DRIVE_GIB, (_assumed(BESIDE_A_DRIVE_GIB),))
 
 
@@ -134,8 +134,8 @@ def ram_peak(row: PublishedRow) -> bool:
 
 
 def _catalogue_peak(cpu: str) -> float:
-    found = _host_called(cpu)
-    return (found.bandwidth_gbs if found else None) or np.inf
+    host = _host_called(cpu)
+    return (host.bandwidth_gbs if host else None) or np.inf
 
 
 @lru_cache(maxsize=1024)
@@ -220,10 +220,10 @@ OLD_DRIVE, SINCE = "NVMe PCIe 3.0 x4 (typical)", "2024"
 def _drive(row: PublishedRow) -> tuple[float | None, str | None]:
     """Rate of a row's drive [GB/s] and its name in the catalogue; None for what is not said."""
     rate = row.disk_gbs
-    said = f"{row.cpu} {row.other_metric} {row.source_note}".casefold()
-    told = re.search(r"\bdisk ~(\d+(?:\.\d+)?)", said)
+    stated = f"{row.cpu} {row.other_metric} {row.source_note}".casefold()
+    told = re.search(r"\bdisk ~(\d+(?:\.\d+)?)", stated)
     if rate is None and told:
         rate = float(told.group(1))
-    named = next((name for words, name in DRIVES if re.search(words, said)), None)
+    named = next((name for words, name in DRIVES if re.search(words, stated)), None)
     old = row.category == "nvme" and "" < row.date < SINCE
     return rate, named or (OLD_DRIVE if old else None)

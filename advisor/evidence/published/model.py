@@ -91,10 +91,10 @@ def _architecture(row: PublishedRow, runtime: Runtime) -> Noted[Architecture]:
 def _known(name: str) -> NamedModel | None:
     """The model that a name means; None where it means none for certain."""
     try:
-        found = named(name)
+        model = named(name)
     except AdvisorError:
         return None
-    return found if found.known else None
+    return model if model.known else None
 
 
 def _agrees(architecture: Architecture, params: float | None) -> bool:
@@ -114,16 +114,16 @@ def _ran_as_experts(row: PublishedRow, runtime: Runtime) -> bool:
 
 def _frameworks_format(row: PublishedRow, runtime: Runtime) -> str | None:
     """The catalogue's format of a row of a framework; None where its spelling is a common one."""
-    said = row.quant.casefold()
-    if not said and runtime.engine == EXPERT_STREAMING.engine:
+    stated = row.quant.casefold()
+    if not stated and runtime.engine == EXPERT_STREAMING.engine:
         return None
-    return next((name for pattern, name in FORMS if re.search(pattern, said)), None)
+    return next((name for pattern, name in FORMS if re.search(pattern, stated)), None)
 
 
 def _file_gib(row: PublishedRow) -> float | None:
     """Size of the file where it stands beside the format [GiB]; None where it does not."""
-    found = re.search(r"\(~?(\d+(?:\.\d+)?) GB\)", row.quant)
-    return float(found.group(1)) * GB / GIB if found else None
+    match = re.search(r"\(~?(\d+(?:\.\d+)?) GB\)", row.quant)
+    return float(match.group(1)) * GB / GIB if match else None
 
 
 def _mlx_format(row: PublishedRow, runtime: Runtime) -> str | None:
@@ -132,25 +132,25 @@ def _mlx_format(row: PublishedRow, runtime: Runtime) -> str | None:
     return IN_GROUPS[int(stated[1])] if stated else None
 
 
-def _nearest(said: str, size: float | None, params: float) -> Noted[str]:
+def _nearest(stated: str, size: float | None, params: float) -> Noted[str]:
     """The catalogue's format that a spelling names, or the one of about so many bits a weight."""
     known = catalog.model_formats()
-    folded = said.casefold()
+    folded = stated.casefold()
     for name in sorted(known, key=len, reverse=True):
         if re.search(rf"(^|[^a-z0-9]){re.escape(name.casefold())}($|[^a-z0-9])", folded):
             return Noted(name)
     for pattern, name in SPELLINGS:
         if re.search(pattern, folded):
-            return Noted(name, (f"format {said!r} is taken as {name}",))
+            return Noted(name, (f"format {stated!r} is taken as {name}",))
     with suppress(UnknownName):
-        form = format_meant(said, known, remark=True).name
-        return Noted(form, (f"format {said!r} is taken as {form}",))
+        form = format_meant(stated, known, remark=True).name
+        return Noted(form, (f"format {stated!r} is taken as {form}",))
     bits = size * GIB * 8 / params if size else _leading_bits(folded)
     near = min(
         ("IQ1_S", "IQ2_XS", "Q3_K_M", "Q4_K_M", "Q5_K_M", "Q6_K", "Q8_0", "F16"),
         key=lambda name: abs(TYPICAL_BITS[name] - bits),
     )
-    note = f"format {said or 'not stated'!r} is taken as {near}, {bits:.1f} bits a weight"
+    note = f"format {stated or 'not stated'!r} is taken as {near}, {bits:.1f} bits a weight"
     return Noted(near, (note,))
 
 
@@ -162,5 +162,5 @@ TYPICAL_BITS = {
 
 
 def _leading_bits(text: str) -> float:
-    found = re.search(r"(\d+(?:\.\d+)?)", text)
-    return float(found.group(1)) if found else 4.85
+    match = re.search(r"(\d+(?:\.\d+)?)", text)
+    return float(match.group(1)) if match else 4.85

@@ -163,12 +163,12 @@ def answer(row: PublishedRow) -> dict[str, object]:
     }
 
 
-def _range(case: Case, found: Range) -> tuple[Array, Array]:
+def _range(case: Case, speed: Range) -> tuple[Array, Array]:
     """The 80 % interval of a speed, wider where the batch had to be guessed."""
     if not case.guessed:
-        return found.low, found.high
-    known = Margins(below=np.log(found.value / found.low), above=np.log(found.high / found.value))
-    wider = known.wider(guessed_batch(case.model)).around(found.value)
+        return speed.low, speed.high
+    known = Margins(below=np.log(speed.value / speed.low), above=np.log(speed.high / speed.value))
+    wider = known.wider(guessed_batch(case.model)).around(speed.value)
     return wider.low, wider.high
 
 

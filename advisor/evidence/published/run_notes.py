@@ -77,21 +77,21 @@ def _micro_batch(note: str, fresh: float) -> float:
 
 def bench_length(note: str, kind: str) -> float | None:
     """A length that a note states as "tg128", "pp512", "ub2048" or "ub=2048" [tokens]."""
-    found = re.search(rf"\b{kind}[= ]?(\d+)", note)
-    return float(found.group(1)) if found else None
+    match = re.search(rf"\b{kind}[= ]?(\d+)", note)
+    return float(match.group(1)) if match else None
 
 
 def _to_mean_depth(note: str, kept: float) -> float | None:
     """Tokens generated after `kept`, from the mean depth that a note states; None without one."""
-    found = MEAN_DEPTH.search(note)
-    beyond = 2.0 * (float(found.group(1)) - kept) if found else 0.0
+    match = MEAN_DEPTH.search(note)
+    beyond = 2.0 * (float(match.group(1)) - kept) if match else 0.0
     return beyond if beyond > 0 else None
 
 
 def cache_type(note: str) -> str:
     """Type of the cache that a note states; 16 bits where it states none that is known."""
-    found = CACHE_TYPE.search(note)
-    stated = next((part for part in found.groups() if part), "") if found else ""
+    match = CACHE_TYPE.search(note)
+    stated = next((part for part in match.groups() if part), "") if match else ""
     return stated.casefold() if stated.casefold() in KV_BYTES_PER_VALUE else "f16"
 
 
@@ -133,6 +133,6 @@ FORK_CLASSES = ((r"IQ\d_KT", "trellis"), (r"IQ\d_K[SL]?", "iqk"))
 def in_fork_format(row: PublishedRow, model: Model) -> Model:
     """A model whose format is one of the fork's own, decoded as those are; else as it was."""
     quant = row.quant
-    found = (name for pattern, name in FORK_CLASSES if re.search(pattern, quant))
-    name = next(found, None)
+    names = (name for pattern, name in FORK_CLASSES if re.search(pattern, quant))
+    name = next(names, None)
     return model if name is None else replace(model, decode_class=name)

@@ -80,12 +80,12 @@ def _counted(architecture: Architecture, words: str) -> int:
     the last, 2 hidden x hidden weights before it.
     """
     if words == "scales":
-        routed = (one for one in architecture.tensors if one.group is Group.ROUTED_EXPERTS)
-        return sum(one.params for one in routed) // 32
+        routed = (tensor for tensor in architecture.tensors if tensor.group is Group.ROUTED_EXPERTS)
+        return sum(tensor.params for tensor in routed) // 32
     if words == "masks":
         return architecture.layers * (architecture.max_context or 0) ** 2
     last = architecture.layers - 1
-    layer = sum(one.params for one in architecture.tensors if one.layer == last)
+    layer = sum(tensor.params for tensor in architecture.tensors if tensor.layer == last)
     tables = 2 * architecture.vocab * architecture.hidden if "tables" in words else 0
     return layer + 2 * architecture.hidden**2 + tables
 

@@ -104,11 +104,11 @@ def main(arguments: list[str]) -> int:
     count = int(arguments[0]) if arguments else USUAL_COUNT
     known = hub_list()
     try:
-        asked = [name for name in most_downloaded(count) if known.named(name) is None]
+        unknown = [name for name in most_downloaded(count) if known.named(name) is None]
     except AdvisorError as error:
         sys.stderr.write(f"The list stays as it is: {error}\n")
         return 2
-    new = tuple(read_rows(asked))
+    new = tuple(read_rows(unknown))
     FILE.write_bytes(as_bytes((*new, *known)))
     sys.stdout.write(f"{len(new)} models are new of {count} that were asked for.\n")
     return 0

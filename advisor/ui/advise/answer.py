@@ -67,10 +67,10 @@ def answer(
         AdvisorError: choices that cannot be; the message says why.
     """
     here = machine_of(choices)
-    found = picked.in_format(choices.form)
+    resolved = picked.in_format(choices.form)
     work, money = choices.workload(), choices.money()
     advice = advise(
-        found.model,
+        resolved.model,
         here,
         work,
         money=money,
@@ -80,7 +80,7 @@ def answer(
     )
     return AdviseAnswer(
         choices=choices,
-        resolved=found,
+        resolved=resolved,
         machine=here,
         work=work,
         money=money,
@@ -90,8 +90,8 @@ def answer(
             here,
             work,
             money,
-            model=found.model,
+            model=resolved.model,
             inputs=choices.parameters(),
-            caveats=(*found.notes, *context_notes(found.model, work)),
+            caveats=(*resolved.notes, *context_notes(resolved.model, work)),
         ),
     )

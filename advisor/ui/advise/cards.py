@@ -28,40 +28,40 @@ def cards(answer: AdviseAnswer) -> None:
     """All three, always in the same order."""
     before = _speeds_before(answer)
     for column, strategy in zip(st.columns(3), PlacementStrategy, strict=True):
-        one = card_of(answer.advice, strategy)
+        estimate = card_of(answer.advice, strategy)
         with column, st.container(
             border=True, height="stretch", vertical_alignment="distribute",
             key=f"card_{strategy.name}",
         ):  # fmt: skip
-            show(_card(answer, strategy, one, before.get(strategy, "")))
-            if one is not None and one.step is not None:
-                explanation.button(one)
+            show(_card(answer, strategy, estimate, before.get(strategy, "")))
+            if estimate is not None and estimate.step is not None:
+                explanation.button(estimate)
 
 
 def _speeds_before(answer: AdviseAnswer) -> dict[PlacementStrategy, str]:
     """Speeds under the choices before these, so that a change can be seen."""
     state = st.session_state
     now = {
-        strategy: tokens_per_second(decode_tps(one)) if bool(one.fits) else "not possible"
+        strategy: tokens_per_second(decode_tps(estimate)) if bool(estimate.fits) else "not possible"
         for strategy in PlacementStrategy
-        if (one := card_of(answer.advice, strategy)) is not None
+        if (estimate := card_of(answer.advice, strategy)) is not None
     }
-    asked = (answer.choices, repr(answer.machine))  # measuring changes the machine alone
-    if state.get("shown_asked") != asked:
+    inputs = (answer.choices, repr(answer.machine))  # measuring changes the machine alone
+    if state.get("shown_asked") != inputs:
         state["shown_before"] = state.get("shown_speeds", {})
-        state["shown_asked"], state["shown_speeds"] = asked, now
+        state["shown_asked"], state["shown_speeds"] = inputs, now
     before: dict[PlacementStrategy, str] = state["shown_before"]
     return {key: text for key, text in before.items() if now.get(key) != text}
 
 
 def _card(
-    answer: AdviseAnswer, strategy: PlacementStrategy, one: Estimate | None, before: str
+    answer: AdviseAnswer, strategy: PlacementStrategy, estimate: Estimate | None, before: str
 ) -> Markup:
-    if one is None:
+    if estimate is None:
         return joined((_head(strategy, "not possible", "bad"), *_refused(answer, strategy)))
-    if not bool(one.fits):
-        return joined((_head(strategy, "does not fit", "bad"), *_short(answer, one, before)))
-    return joined((_head(strategy, "fits", "good"), *_running(answer, one, before)))
+    if not bool(estimate.fits):
+        return joined((_head(strategy, "does not fit", "bad"), *_short(answer, estimate, before)))
+    return joined((_head(strategy, "fits", "good"), *_running(answer, estimate, before)))
 
 
 def _head(strategy: PlacementStrategy, badge: str, tone: str) -> Markup:
@@ -77,15 +77,15 @@ def _refused(answer: AdviseAnswer, strategy: PlacementStrategy) -> Iterable[Mark
         yield from _would_hold(answer)
 
 
-def _short(answer: AdviseAnswer, one: Estimate, before: str) -> Iterable[Markup]:
-    yield block("oa-speed oa-none", f"{memory(float(one.missing))} short")
+def _short(answer: AdviseAnswer, estimate: Estimate, before: str) -> Iterable[Markup]:
+    yield block("oa-speed oa-none", f"{memory(float(estimate.missing))} short")
     yield _was(before)
-    yield block("oa-range", f"with {one.runtime}, {one.model.format}")
-    if one.strategy is PlacementStrategy.GPU_RESIDENT:
+    yield block("oa-range", f"with {estimate.runtime}, {estimate.model.format}")
+    if estimate.strategy is PlacementStrategy.GPU_RESIDENT:
         yield from _would_hold(answer)
     else:
-        yield block("oa-why", f"{memory(float(one.missing))} more RAM would hold it.", "p")
-    yield from _tiers(answer, one)
+        yield block("oa-why", f"{memory(float(estimate.missing))} more RAM would hold it.", "p")
+    yield from _tiers(answer, estimate)
 
 
 def _would_hold(answer: AdviseAnswer) -> Iterable[Markup]:
@@ -97,7 +97,7 @@ def _would_hold(answer: AdviseAnswer) -> Iterable[Markup]:
         if option.kind in holding and option.speed and option.speed.whole and option.monthly
     ]
     if whole:
-        yield block("oa-why", _reach(min(whole, key=lambda one: one.monthly or 0.0)), "p")
+        yield block("oa-why", _reach(min(whole, key=lambda option: option.monthly or 0.0)), "p")
 
 
 def _reach(option: Option) -> Markup:
@@ -108,47 +108,51 @@ def _reach(option: Option) -> Markup:
     )
 
 
-def _running(answer: AdviseAnswer, one: Estimate, before: str) -> Iterable[Markup]:
-    speed, decode = decode_tps(one), one.decode
+def _running(answer: AdviseAnswer, estimate: Estimate, before: str) -> Iterable[Markup]:
+    speed, decode = decode_tps(estimate), estimate.decode
     amount, _, unit = tokens_per_second(speed).partition(" ")
     yield block("oa-speed", Markup("{}<span>{}</span>").format(amount, unit))
     yield _was(before)
     if decode is not None:
         yield block("oa-range", f"{range_of(float(decode.low), float(decode.high))} tokens/s")
-    yield _facts(answer, one)
+    yield _facts(answer, estimate)
     yield typing(speed)
     length = answer.choices.output
-    yield block("oa-caption", f"A reply of {length} tokens takes {seconds(float(one.reply))}.")
-    yield from _tiers(answer, one)
-    yield from _remarks(answer, one)
+    yield block("oa-caption", f"A reply of {length} tokens takes {seconds(float(estimate.reply))}.")
+    yield from _tiers(answer, estimate)
+    yield from _remarks(answer, estimate)
 
 
 def _was(before: str) -> Markup:
     return block("oa-was", f"was {before}") if before else Markup()
 
 
-def _facts(answer: AdviseAnswer, one: Estimate) -> Markup:
-    first = one.first_token
+def _facts(answer: AdviseAnswer, estimate: Estimate) -> Markup:
+    first = estimate.first_token
     facts: list[tuple[str, Markup | str]] = [
         ("First token", seconds(float(first.value)) if first else UNKNOWN),
-        ("Bound by", explained(one.bottleneck)),
-        ("Runtime", explained(f"{one.runtime}, {one.model.format}")),
+        ("Bound by", explained(estimate.bottleneck)),
+        ("Runtime", explained(f"{estimate.runtime}, {estimate.model.format}")),
     ]
-    if one.strategy is not PlacementStrategy.GPU_RESIDENT and answer.machine.gpus and one.placement:
-        kept, layers = int(one.placement.gpu_layers), one.model.layers
+    if (
+        estimate.strategy is not PlacementStrategy.GPU_RESIDENT
+        and answer.machine.gpus
+        and estimate.placement
+    ):
+        kept, layers = int(estimate.placement.gpu_layers), estimate.model.layers
         facts.append(("On the GPU", f"{kept} of {layers} layers"))
     rows = (Markup("<span>{}</span><span>{}</span>").format(*fact) for fact in facts)
     return block("oa-facts", joined(rows))
 
 
-def _tiers(answer: AdviseAnswer, one: Estimate) -> Iterable[Markup]:
-    if one.placement is None:
+def _tiers(answer: AdviseAnswer, estimate: Estimate) -> Iterable[Markup]:
+    if estimate.placement is None:
         return
     room = {
         Tier.VRAM: sum(float(gpu.memory.value) for gpu in answer.machine.gpus),
         Tier.RAM: float(answer.machine.host.memory.value),
     }
-    for tier, parts in parts_held(one.model, one.placement, answer.work).items():
+    for tier, parts in parts_held(estimate.model, estimate.placement, answer.work).items():
         if sum(parts.values()) > 0:
             yield _tier(tier, parts, room.get(tier))
 
@@ -165,43 +169,43 @@ def _tier(tier: Tier, parts: dict[str, float], room: float | None) -> Markup:
         for part, size in parts.items()
     )
     over = " oa-over" if room and held > room else ""
-    said = ", ".join(f"{part} {memory(size)}" for part, size in parts.items() if size)
+    sizes = ", ".join(f"{part} {memory(size)}" for part, size in parts.items() if size)
     html = Markup(
         "<div class='oa-tier'><div><span>{}</span><span>{}{}</span></div>"
         "<div class='oa-bar{}' role='img' aria-label='{}'>{}</div></div>"
     )
-    return html.format(name, memory(held), limit, over, said, bars)
+    return html.format(name, memory(held), limit, over, sizes, bars)
 
 
-def _remarks(answer: AdviseAnswer, one: Estimate) -> Iterable[Markup]:
+def _remarks(answer: AdviseAnswer, estimate: Estimate) -> Iterable[Markup]:
     """What a person should know before comparing this card with its neighbours."""
     resident = card_of(answer.advice, PlacementStrategy.GPU_RESIDENT)
     whole_fits = resident is not None and bool(resident.fits)
     remarks: list[Markup | str] = []
-    if one.strategy is PlacementStrategy.CPU_OFFLOAD:
+    if estimate.strategy is PlacementStrategy.CPU_OFFLOAD:
         if whole_fits:
             remarks.append("Nothing needs offloading; this is what RAM would give.")
-        remarks += _other_ways(answer, one)
-    if one.strategy is PlacementStrategy.NVME_OFFLOAD and one.placement is not None:
+        remarks += _other_ways(answer, estimate)
+    if estimate.strategy is PlacementStrategy.NVME_OFFLOAD and estimate.placement is not None:
         in_ram = card_of(answer.advice, PlacementStrategy.CPU_OFFLOAD)
-        cache = float(one.placement.page_cache)
+        cache = float(estimate.placement.page_cache)
         if in_ram is not None and bool(in_ram.fits):
-            speed = tokens_per_second(decode_tps(one))
+            speed = tokens_per_second(decode_tps(estimate))
             remarks.append(f"Your RAM holds this; from the drive it would be {speed}.")
         elif cache > 0:
             remarks.append(f"{memory(cache)} of RAM keep parts of the file at hand.")
-        remarks += _what_half_a_token_takes(one)
-    if one.format_note:
-        remarks.append(f"{one.format_note[0].upper()}{one.format_note[1:]}.")
+        remarks += _what_half_a_token_takes(estimate)
+    if estimate.format_note:
+        remarks.append(f"{estimate.format_note[0].upper()}{estimate.format_note[1:]}.")
     if remarks:
         yield block("oa-ways", joined(block("", remark, "p") for remark in remarks))
 
 
-def _what_half_a_token_takes(one: Estimate) -> Iterable[str]:
+def _what_half_a_token_takes(estimate: Estimate) -> Iterable[str]:
     """What the half token a second that articles promise from a drive would take."""
-    if decode_tps(one) >= PROMISED:
+    if decode_tps(estimate) >= PROMISED:
         return
-    needed = page_cache_for(one, PROMISED)
+    needed = page_cache_for(estimate, PROMISED)
     if needed is None:
         yield f"The {PROMISED} tokens/s that articles promise are out of its reach."
     else:
@@ -215,7 +219,10 @@ def _other_ways(answer: AdviseAnswer, shown: Estimate) -> Iterable[Markup]:
     """The other way to read what RAM holds, and why it differs."""
     in_place = Route.STREAMED not in shown.routes
     others = usable(answer.advice.placed(PlacementStrategy.CPU_OFFLOAD))
-    other = next((one for one in others if (Route.STREAMED in one.routes) == in_place), None)
+    other = next(
+        (other for other in others if (Route.STREAMED in other.routes) == in_place),
+        None,
+    )
     if other is None:
         return
     text = Markup("{} instead: <b>{}</b> ({}, {}), bound by {}.")

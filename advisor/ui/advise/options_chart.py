@@ -22,12 +22,12 @@ SYMBOLS = {
 """Shape and word of each kind: colour alone tells nothing."""
 
 
-def _known(found: Sequence[Option]) -> list[tuple[Option, float, float]]:
+def _known(options: Sequence[Option]) -> list[tuple[Option, float, float]]:
     """Options with a cost above zero and a speed, for axes that grow by factors."""
     unit = shown_currency().usd
     return [
         (option, option.monthly / unit, option.speed.decode)
-        for option in found
+        for option in options
         if option.speed is not None and option.monthly
     ]
 
@@ -35,12 +35,12 @@ def _known(found: Sequence[Option]) -> list[tuple[Option, float, float]]:
 def _front(rows: Sequence[tuple[Option, float, float]]) -> list[bool]:
     cost = np.array([monthly for _, monthly, _ in rows])
     speed = np.array([decode for _, _, decode in rows])
-    return [bool(one) for one in on_front(cost, speed)]
+    return [bool(is_front) for is_front in on_front(cost, speed)]
 
 
-def cost_against_speed(found: Sequence[Option]) -> Figure:
+def cost_against_speed(options: Sequence[Option]) -> Figure:
     """Each kind with its own shape; a line along the front."""
-    look, rows, paid = palette(), _known(found), shown_currency()
+    look, rows, paid = palette(), _known(options), shown_currency()
     front = sorted(
         (monthly, decode) for (_, monthly, decode), on in zip(rows, _front(rows), strict=True) if on
     )
@@ -74,9 +74,9 @@ def _points(
     }  # fmt: skip
 
 
-def words(found: Sequence[Option]) -> str:
+def words(options: Sequence[Option]) -> str:
     """The front in words, for those who cannot see the chart."""
-    rows, unit = _known(found), shown_currency().usd
+    rows, unit = _known(options), shown_currency().usd
     on = [row for row, front in zip(rows, _front(rows), strict=True) if front]
     return "Nothing beats in both: " + "; ".join(
         f"{option.name}, {tokens_per_second(decode)} for {money(monthly * unit)} a month"

@@ -34,8 +34,8 @@ KIND_WORDS = {
 
 def options(answer: AdviseAnswer) -> None:
     """The table, the chart, and the rest folded below."""
-    found = answer.advice.options
-    shown, rest = split(found)
+    every = answer.advice.options
+    shown, rest = split(every)
     with st.container(key="options"):
         table_place = st.empty()
     also = st.multiselect(
@@ -52,14 +52,14 @@ def options(answer: AdviseAnswer) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         st.markdown("**Cost of a month against speed**")
-        draw(cost_against_speed(found), key="options_chart", alt=words(found))
+        draw(cost_against_speed(every), key="options_chart", alt=words(every))
     with right:
         what_changes_it(answer)
 
 
-def options_table(found: Sequence[Option]) -> Markup:
+def options_table(options: Sequence[Option]) -> Markup:
     """Options as rows."""
-    return table(HEADINGS, map(_row, found), label="Options", numeric=(1, 2, 3, 4, 5))
+    return table(HEADINGS, map(_row, options), label="Options", numeric=(1, 2, 3, 4, 5))
 
 
 def _row(option: Option) -> Sequence[object]:

@@ -163,7 +163,11 @@ def _cost(document: ReportDocument) -> None:
 def _how_sure(answer: AdviseAnswer) -> None:
     st.subheader("How sure", anchor="sure")
     best = answer.advice.best
-    kinds = Counter(str(one.figure.kind.value) for one in best.assumptions) if best else Counter()
+    kinds = (
+        Counter(str(assumption.figure.kind.value) for assumption in best.assumptions)
+        if best
+        else Counter()
+    )
     rests = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
     sentences = (
         *_fared(answer),
@@ -177,8 +181,8 @@ def _how_sure(answer: AdviseAnswer) -> None:
 def _fared(answer: AdviseAnswer) -> Iterable[str]:
     """How earlier predictions like those on the cards did, one sentence for each kind of run."""
     shown = (card_of(answer.advice, strategy) for strategy in PlacementStrategy)
-    able = [one for one in shown if one is not None and bool(one.fits)]
-    rows = dict.fromkeys(row for one in able if (row := coverage_like(one)) is not None)
+    able = [estimate for estimate in shown if estimate is not None and bool(estimate.fits)]
+    rows = dict.fromkeys(row for estimate in able if (row := coverage_like(estimate)) is not None)
     for row in rows:
         runs = "measurement" if row.rows == 1 else "measurements"
         yield (
@@ -186,6 +190,8 @@ def _fared(answer: AdviseAnswer) -> Iterable[str]:
             f"own source, {row.held} fell within the range shown, and half within "
             f"{percent(row.median_error)} of the prediction."
         )
-    if any(coverage_like(one) is None for one in able):
-        names = dict.fromkeys(TITLES[one.strategy] for one in able if coverage_like(one) is None)
+    if any(coverage_like(estimate) is None for estimate in able):
+        names = dict.fromkeys(
+            TITLES[estimate.strategy] for estimate in able if coverage_like(estimate) is None
+        )
         yield f"Nobody published runs like {' and '.join(names)} that say enough to be predicted."

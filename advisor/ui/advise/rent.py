@@ -18,9 +18,9 @@ def task_file(answer: AdviseAnswer) -> None:
     if not part.open:
         return
     rented = {
-        one.name: one
-        for one in answer.advice.upgrades
-        if one.offer is not None and one.offer.kind == "rent"
+        upgrade.name: upgrade
+        for upgrade in answer.advice.upgrades
+        if upgrade.offer is not None and upgrade.offer.kind == "rent"
     }
     with part:
         if rented:

@@ -13,21 +13,21 @@ from advisor.ui.parts.markup import block, joined, show, two_lines
 
 def price_note(note: str, today: date | None = None) -> str:
     """A price's note of a report, with a warning where it is old."""
-    found = re.search(r"(?:priced|read) (\d{4}(?:-\d\d){0,2})", note)
-    old = found is not None and is_stale(found[1], today or datetime.now(UTC).date())
+    dated = re.search(r"(?:priced|read) (\d{4}(?:-\d\d){0,2})", note)
+    old = dated is not None and is_stale(dated[1], today or datetime.now(UTC).date())
     return f"old price: {note}" if old else note
 
 
 def what_ifs(answer: AdviseAnswer) -> None:
     """Changes short of a bigger GPU, largest gain first."""
-    found = answer.advice.what_ifs
-    if not found:
+    changes = answer.advice.what_ifs
+    if not changes:
         show(block("oa-soft", "No smaller change makes it notably faster.", "p"))
         return
     row = Markup("<div><span>{}</span><span>{}</span><b>{}</b></div>")
     rows = (
-        row.format(two_lines(one.change, one.cost), f"+{100 * (one.gain - 1):.0f} %",
-                   tokens_per_second(one.decode))
-        for one in found[:7]
+        row.format(two_lines(change.change, change.cost), f"+{100 * (change.gain - 1):.0f} %",
+                   tokens_per_second(change.decode))
+        for change in changes[:7]
     )  # fmt: skip
     show(block("oa-list", joined(rows)))

@@ -83,14 +83,16 @@ def verdict(answer: FindAnswer) -> str:
 
 
 def _wish(answer: FindAnswer) -> str:
-    chosen, asked = answer.choices, answer.target
+    chosen, target = answer.choices, answer.target
     users = f" for {chosen.users} users" if chosen.users > 1 else ""
     unit = chosen.paying().usd
     limits = (
-        f", within {money(asked.mostmonth * unit)} a month" if asked.mostmonth is not None else "",
-        f", within {money(asked.mostonce * unit)} at once" if asked.mostonce is not None else "",
+        f", within {money(target.mostmonth * unit)} a month"
+        if target.mostmonth is not None
+        else "",
+        f", within {money(target.mostonce * unit)} at once" if target.mostonce is not None else "",
     )
-    speed = tokens_per_second(asked.leasttps)
+    speed = tokens_per_second(target.leasttps)
     return f"{speed} with {answer.model.name} at {chosen.context}{users}{''.join(limits)}"
 
 

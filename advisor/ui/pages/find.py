@@ -21,10 +21,10 @@ failure: AdvisorError | str = wanted.problem
 if not failure:
     with waiting(WAIT):
         try:
-            found = answer(chosen, target, wanted.picked, machine_panel.calibrated_at())
+            results = answer(chosen, target, wanted.picked, machine_panel.calibrated_at())
         except AdvisorError as error:
             failure = error
 if failure:
     page.unanswered(failure, problems)
 else:
-    page.shown(found, problems)
+    page.shown(results, problems)

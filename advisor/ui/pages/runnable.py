@@ -21,10 +21,10 @@ problems = opened_link.problems("run", (chosen, runtime))
 failure: AdvisorError | None = None
 with waiting(WAIT):
     try:
-        found = answer(chosen, reading, runtime, machine_panel.calibrated_at())
+        results = answer(chosen, reading, runtime, machine_panel.calibrated_at())
     except AdvisorError as error:
         failure = error
 if failure:
     page.impossible(failure, problems)
 else:
-    page.shown(found, problems)
+    page.shown(results, problems)

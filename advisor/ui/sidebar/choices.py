@@ -125,7 +125,7 @@ class Choices:
 
     def parameters(self) -> dict[str, str]:
         """As a link writes them, those left open left out."""
-        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {
             key: f"{value:g}" if isinstance(value, float) else str(value)
             for key, value in values.items()
@@ -287,8 +287,8 @@ class Choices:
         )  # fmt: skip
 
     def _link(self) -> tuple[int | None, int | None]:
-        found = re.fullmatch(r"PCIe (\d+) x(\d+)", self.link or "")
-        return (int(found[1]), int(found[2])) if found else (None, None)
+        match = re.fullmatch(r"PCIe (\d+) x(\d+)", self.link or "")
+        return (int(match[1]), int(match[2])) if match else (None, None)
 
 
 def _typed(name: str | None, amount: float | None) -> TypedPrices:

@@ -36,7 +36,7 @@ class Pick:
     def meant(self, text: str) -> str | None:
         """The option that a value from a link names, whatever its case; None where none is."""
         folded = text.strip().casefold()
-        return next((one for one in self.options if one.casefold() == folded), None)
+        return next((option for option in self.options if option.casefold() == folded), None)
 
     def problem(self, text: str) -> str:
         """What is wrong with a value from a link; empty where nothing is."""

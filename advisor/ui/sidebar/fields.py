@@ -91,12 +91,12 @@ def _sentence(phrase: str) -> str:
 @cache
 def fields() -> dict[str, Field]:
     """All inputs by key; read once, since the catalogue is."""
-    return {one.key: one for one in (*_model(), *_machine(), *_having(), *_more(), *_money())}
+    return {field.key: field for field in (*_model(), *_machine(), *_having(), *_more(), *_money())}
 
 
 def _model() -> tuple[Field, ...]:
     forms = catalog.model_formats().values()
-    names = [one.name for one in forms if one.family == "gguf"]
+    names = [form.name for form in forms if form.family == "gguf"]
     return (
         Pick(
             key="model", label="Model", kind="model", options=tuple(catalog.model_rows()),
@@ -128,8 +128,8 @@ def _model() -> tuple[Field, ...]:
 def _machine() -> tuple[Field, ...]:
     gpus = tuple(gpu_rows())
     hosts = tuple(host_rows())
-    owned = (one.name for one in machine_rows().values() if one.kind != CLOUD)
-    rented = (one.name for one in machine_rows().values() if one.kind == CLOUD)
+    owned = (row.name for row in machine_rows().values() if row.kind != CLOUD)
+    rented = (row.name for row in machine_rows().values() if row.kind == CLOUD)
     presets = (*owned, *rented)
     links = (AUTO, *(f"PCIe {gen} x{lanes}" for gen in (3, 4, 5) for lanes in (4, 8, 16)))
     return (
@@ -187,7 +187,7 @@ def _more() -> tuple[Field, ...]:
     return (
         Pick(
             key="runtime", label="Runtime", kind="runtime",
-            options=(ANY, *(one.name for one in (*RUNTIMES, *ASIDE))), default=ANY,
+            options=(ANY, *(runtime.name for runtime in (*RUNTIMES, *ASIDE))), default=ANY,
             help="Cards, upgrades, changes and what to rent are then of it alone. Any: the fastest "
             "that people usually meet.",
         ),

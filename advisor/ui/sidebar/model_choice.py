@@ -91,9 +91,9 @@ def pick(text: str) -> Picked:
     )
 
 
-def _own_name(text: str, found: ResolvedModel) -> str:
+def _own_name(text: str, resolved: ResolvedModel) -> str:
     """The model's own name; the text where only that tells a format or the sizes of a stand-in."""
-    model = found.model
+    model = resolved.model
     if model.architecture.shape_uncertainty:
         return text
     same = resolve.from_name(model.name).model.format == model.format

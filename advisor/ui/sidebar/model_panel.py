@@ -65,11 +65,11 @@ def _wanted(text: str) -> Wanted:
 
 def _taken_as(picked: Picked) -> None:
     """What was taken for what was typed, and what a stand-in rests on."""
-    found = picked.resolved
-    if found.taken_as:
-        markup.show(markup.block("oa-soft", f"Taken as {found.taken_as}."))
-    if found.model.architecture.shape_uncertainty:
-        markup.show(markup.block("oa-soft", " ".join(found.notes)))
+    resolved = picked.resolved
+    if resolved.taken_as:
+        markup.show(markup.block("oa-soft", f"Taken as {resolved.taken_as}."))
+    if resolved.model.architecture.shape_uncertainty:
+        markup.show(markup.block("oa-soft", " ".join(resolved.notes)))
 
 
 def _sentence(error: AdvisorError) -> str:

@@ -18,18 +18,18 @@ def ask_card(key: str) -> tuple[str, GpuRow | None]:
     typed = str(ask(key))
     if typed in (AS_SEEN, NO_GPU, NONE):
         return typed, None
-    known, found = _found(key, typed, gpu_named)
-    if found is None:
+    known, meant = _looked_up(key, typed, gpu_named)
+    if meant is None:
         return known, None
-    counted = f"{found.count}x " if found.count > 1 else ""
-    _say(known, f"{counted}{found.row.name}", found)
-    return known, found.row
+    counted = f"{meant.count}x " if meant.count > 1 else ""
+    _say(known, f"{counted}{meant.row.name}", meant)
+    return known, meant.row
 
 
 def ask_processor(key: str) -> str:
     """A processor as it was typed or chosen."""
-    known, found = _found(key, str(ask(key)), cpu_named)
-    _say(known, found.row.name, found)
+    known, meant = _looked_up(key, str(ask(key)), cpu_named)
+    _say(known, meant.row.name, meant)
     return known
 
 
@@ -44,12 +44,12 @@ def ask_machine(key: str, imported: tuple[str, ...]) -> str:
     typed = str(ask(key, options=tuple(dict.fromkeys((*listed, *imported)))))
     if typed.casefold() in map(str.casefold, imported):
         return typed
-    known, found = _found(key, typed, machine_named)
-    _say(known, found.name, found)
+    known, meant = _looked_up(key, typed, machine_named)
+    _say(known, meant.name, meant)
     return known
 
 
-def _found(key: str, typed: str, find: Callable[[str], Any]) -> tuple[str, Any]:
+def _looked_up(key: str, typed: str, find: Callable[[str], Any]) -> tuple[str, Any]:
     """What a name means; what the default means, and a word about it, where it means nothing."""
     try:
         return typed, find(typed)
@@ -59,10 +59,10 @@ def _found(key: str, typed: str, find: Callable[[str], Any]) -> tuple[str, Any]:
         return default, None if default in (AS_SEEN, NO_GPU, NONE) else find(default)
 
 
-def _say(typed: str, name: str, found: Any) -> None:
+def _say(typed: str, name: str, meant: Any) -> None:
     sentences = [] if typed.strip().casefold() == name.casefold() else [f"Taken as {name}."]
-    sentences += found.notes
-    if found.alternatives:
-        sentences.append(f"It may also mean {', '.join(found.alternatives[:3])}.")
+    sentences += meant.notes
+    if meant.alternatives:
+        sentences.append(f"It may also mean {', '.join(meant.alternatives[:3])}.")
     if sentences:
         st.caption(" ".join(sentences))

@@ -60,7 +60,7 @@ def stack(
         extra: tensors outside the layers.
     """
     known = tuple(layers)
-    inner = (tensor for at, one in enumerate(known) for tensor in _tensors(one, at))
+    inner = (tensor for at, layer in enumerate(known) for tensor in _tensors(layer, at))
     return Architecture(
         name=facts.name,
         layers=len(known),
@@ -69,8 +69,8 @@ def stack(
         tied=facts.tied,
         max_context=facts.max_context,
         tensors=(*embedding(facts), *inner, *extra, *output_head(facts)),
-        cache=tuple(one.mixing.cache for one in known),
-        attention_values=tuple(one.mixing.attention_values for one in known),
+        cache=tuple(layer.mixing.cache for layer in known),
+        attention_values=tuple(layer.mixing.attention_values for layer in known),
         experts=experts(facts),
         source=facts.source,
         head_dim=facts.head_dim,
@@ -114,12 +114,12 @@ def two_size_attention(facts: ArchitectureSpec, layer: int, value_dim: int) -> M
     mixing = attention(facts, layer)
     values, out = facts.kv_heads * value_dim, facts.heads * value_dim
     tensors = (
-        replace(one, rows=values)
-        if one.role == "attn_v"
-        else replace(one, width=out)
-        if one.role == "attn_output"
-        else one
-        for one in mixing.tensors
+        replace(tensor, rows=values)
+        if tensor.role == "attn_v"
+        else replace(tensor, width=out)
+        if tensor.role == "attn_output"
+        else tensor
+        for tensor in mixing.tensors
     )
     return Mixing(
         tensors=tuple(tensors),

@@ -246,7 +246,7 @@ def falcon_h1(config: Config, facts: ArchitectureSpec) -> Architecture:
 
 
 def _without_norm(tensors: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-    return tuple(one for one in tensors if one.role != "ssm_norm")
+    return tuple(tensor for tensor in tensors if tensor.role != "ssm_norm")
 
 
 def _mamba2_sizes(config: Config, facts: ArchitectureSpec) -> ArchitectureSpec:
