@@ -1,1 +1,1 @@
-"""The command line; `main` puts the commands together."""
+"""Command line: one file per command, assembled by `main`."""

@@ -1,4 +1,4 @@
-"""`calibration`: what was measured here and elsewhere, listed, carried, renamed and forgotten."""
+"""`calibration`: list, show, export, import, rename and delete measurements of machines."""
 
 import argparse
 import json
@@ -23,7 +23,7 @@ STANDARD_INPUT = "-"
 
 
 def add(commands: Any) -> None:
-    """Put the actions among the commands."""
+    """Add the command and its actions."""
 
     def run(action: Callable[[argparse.Namespace], tuple[object, str]]) -> Any:
         def run(args: argparse.Namespace) -> None:
@@ -69,7 +69,7 @@ def _list(_: argparse.Namespace) -> tuple[object, str]:
 
 
 def _record(name: str) -> dict[str, Any]:
-    """One machine in the list; a damaged one with what is wrong."""
+    """Entry of a machine in the list; a damaged file is named with its problem."""
     try:
         history, known = imported_store.probed(name), imported_store.measured(name)
     except StoreError as error:
@@ -97,7 +97,7 @@ def _counted(figures: int) -> str:
 
 
 def told(seen: Fingerprint | None) -> str:
-    """The parts of a machine in a line."""
+    """Parts of a machine in one line."""
     if seen is None:
         return "Its parts are unknown"
     size = f"{memory(seen.memory)} of RAM" if seen.memory else "RAM of unknown size"
@@ -157,7 +157,7 @@ def _delete(args: argparse.Namespace) -> tuple[object, str]:
 
 
 def export_found(measurements: Iterable[Measurement], path: Path) -> None:
-    """Write what a probe just found, with the parts of this machine.
+    """Write measurements of a probe to a file, with the parts of this machine.
 
     Raises:
         InputError: the file cannot be written.
@@ -168,7 +168,7 @@ def export_found(measurements: Iterable[Measurement], path: Path) -> None:
 
 
 def _read(file: str) -> bytes:
-    """The file, or more than any can have of it."""
+    """Content of a file or of standard input, one byte beyond the limit at most."""
     try:
         if file == STANDARD_INPUT:
             return sys.stdin.buffer.read(LARGEST + 1)

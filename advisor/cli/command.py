@@ -1,4 +1,4 @@
-"""What every command does alike: its options, and how its answer is printed."""
+"""Parts common to all commands: the parser, the `--json` option, the output."""
 
 import argparse
 import json
@@ -8,24 +8,24 @@ from pathlib import Path
 from typing import Any
 
 Command = Callable[[argparse.Namespace], int | None]
-"""Returns the exit code; None for 0."""
+"""Function that runs a command and returns its exit code; None for 0."""
 INSTALLED = "offload-advisor"
 """The console command that an installed package offers."""
 
 
 def program() -> str:
-    """What was typed to start the program."""
+    """Name under which the program was started, for usage lines and hints."""
     return INSTALLED if Path(sys.argv[0]).stem == INSTALLED else "python -m advisor"
 
 
 def added(commands: Any, name: str, run: Command, text: str) -> argparse.ArgumentParser:
-    """A new command that knows `--json`.
+    """Parser of a new command, with the option `--json`.
 
     Args:
-        commands: of the command line, or actions of one of them.
-        name: of the command.
-        run: what it does.
-        text: what it does, in words.
+        commands: subparsers of the program, or of a command with actions.
+        name: name of the command.
+        run: function that runs it.
+        text: one line of help.
     """
     parser: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text)
     parser.set_defaults(command=run)
@@ -34,5 +34,5 @@ def added(commands: Any, name: str, run: Command, text: str) -> argparse.Argumen
 
 
 def show(args: argparse.Namespace, answer: object, text: Callable[[], str]) -> None:
-    """Print a record as JSON where that was asked for, else its text."""
+    """Print a record as JSON if `--json` was given, else its text."""
     print(json.dumps(answer, indent=2, allow_nan=False) if args.json else text())

@@ -1,4 +1,4 @@
-"""`app`: the dashboard, with the settings of `.streamlit/config.toml`."""
+"""`app`: start the dashboard with the settings of `.streamlit/config.toml`."""
 
 import argparse
 import runpy
@@ -12,21 +12,21 @@ PORTS = range(1, 65536)
 
 
 def add(commands: Any) -> None:
-    """Put it among the commands."""
+    """Add the command."""
     parser = commands.add_parser("app", help="open the dashboard on this machine")
     parser.set_defaults(command=_app)
     parser.add_argument("--port", type=int, metavar="N", help="port of the dashboard (8501)")
 
 
 def _app(args: argparse.Namespace) -> None:
-    """`app`: serve the pages until interrupted.
+    """Serve the pages until interrupted.
 
     Streamlit is started as a program, so that the command line need not know it. It reads the
     settings that lie beside the script: no address but this machine's, no host name but its own, no
     details of an error on a page.
 
     Raises:
-        InputError: no such port.
+        InputError: the port is outside its limits.
     """
     options = []
     if args.port is not None:

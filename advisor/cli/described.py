@@ -1,4 +1,4 @@
-"""Nouns that the options of a command describe."""
+"""Model requests, machines and placements described by the options of a command."""
 
 import argparse
 import sys
@@ -31,7 +31,7 @@ from advisor.model import resolve
 
 
 def load_of(args: argparse.Namespace) -> LoadQuestion:
-    """What is asked about many users.
+    """Question about many users of one server.
 
     Raises:
         InputError: a number out of its limits.
@@ -40,7 +40,7 @@ def load_of(args: argparse.Namespace) -> LoadQuestion:
 
 
 def work_of(args: argparse.Namespace) -> Workload:
-    """The workload that the options describe.
+    """Workload described by the options.
 
     Raises:
         InputError: a number out of range, an unknown cache type.
@@ -54,11 +54,11 @@ def work_of(args: argparse.Namespace) -> Workload:
 
 
 def _drafting(args: argparse.Namespace) -> dict[str, Any]:
-    """Numbers of drafting, where somebody drafts.
+    """Drafting fields of `Workload`; empty without `--draft`.
 
     Raises:
         UnknownName: neither a drafting method nor a model.
-        InputError: no acceptance is given, and none is published for who drafts.
+        InputError: no acceptance is given, and none is published for the method.
     """
     if not args.draft:
         return {}
@@ -78,10 +78,10 @@ def _drafting(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _draft_model(name: str) -> DraftModel:
-    """A smaller model that drafts, in the format of its name.
+    """Draft model by name.
 
     Raises:
-        InputError: no such model, and no drafting method of that name.
+        InputError: neither a model nor a drafting method has this name.
     """
     try:
         model = resolve.find(name, None).model
@@ -95,10 +95,10 @@ def _draft_model(name: str) -> DraftModel:
 
 
 def measured_of(args: argparse.Namespace) -> Measured:
-    """What was measured, typed or in another tool's file.
+    """Measured speeds, typed or read from another tool's file.
 
     Raises:
-        InputError: a speed out of range, or a file that tells none.
+        InputError: a speed out of range, or a file without speeds.
     """
     if args.results is None:
         return Measured(decode=args.measured, prompt=args.measured_prompt)
@@ -109,7 +109,7 @@ def measured_of(args: argparse.Namespace) -> Measured:
 
 
 def machine_of(args: argparse.Namespace) -> Machine:
-    """The machine that the options name or describe; this one where none is given.
+    """Machine named or described by the options; this machine without any of them.
 
     Raises:
         InputError: a number out of range, an unknown name.
@@ -142,12 +142,12 @@ def _imported(name: str, inputs: MachineSpec) -> Machine:
 
 
 def system_of(args: argparse.Namespace) -> str:
-    """The operating system of the machine described, where it is this one; else empty."""
+    """Operating system, where the options mean this machine; else empty."""
     return "" if args.machine or options.given(args, MACHINE) else this_system()
 
 
 def settings_of(args: argparse.Namespace) -> Settings:
-    """The split that the options fix.
+    """Settings of the placement that the options fix.
 
     Raises:
         InputError: a number out of its limits.

@@ -1,4 +1,4 @@
-"""`predict`, `accuracy`, `refit` and `claims`: predictions beside what others published."""
+"""`predict`, `accuracy`, `refit` and `claims`: predictions compared with published figures."""
 
 import argparse
 import csv
@@ -13,7 +13,7 @@ from advisor.errors import InputError
 
 
 def add(commands: Any) -> None:
-    """Put them among the commands."""
+    """Add the four commands."""
     parser = commands.add_parser("predict", help="speeds for the rows of a measurement file")
     parser.set_defaults(command=_predict)
     parser.add_argument("rows", type=Path, metavar="ROWS.csv")
@@ -32,7 +32,7 @@ def add(commands: Any) -> None:
 
 
 def _predict(args: argparse.Namespace) -> None:
-    """`predict ROWS.csv`."""
+    """Run `predict ROWS.csv`."""
     from tqdm import tqdm
 
     from advisor.evidence.published.predict import COLUMNS, predictions
@@ -71,7 +71,7 @@ def _rows(path: Path) -> list[dict[str, str]]:
 
 
 def _accuracy(args: argparse.Namespace) -> None:
-    """`accuracy`."""
+    """Run `accuracy`."""
     if args.write:
         from advisor.evidence.accuracy.__main__ import main
 
@@ -88,7 +88,7 @@ def _accuracy(args: argparse.Namespace) -> None:
 
 
 def _refit(_: argparse.Namespace) -> None:
-    """`refit`: write the tables of data/generated/ that are fitted anew."""
+    """`refit`: fit the tables of data/generated/ and write them."""
     from advisor.evidence.fitting.__main__ import main
 
     _rewrite(main)
@@ -98,7 +98,7 @@ def _rewrite(main: Callable[[], int]) -> None:
     """Write tables of data/generated/.
 
     Raises:
-        InputError: they lie where nothing can be written, as those of an installed package may.
+        InputError: the folder cannot be written, as may be the case for an installed package.
     """
     try:
         main()
@@ -109,7 +109,7 @@ def _rewrite(main: Callable[[], int]) -> None:
 
 
 def _claims(args: argparse.Namespace) -> None:
-    """`claims`."""
+    """Run `claims`."""
     from advisor.evidence.claims import claims as computed
 
     answers = computed()

@@ -1,4 +1,4 @@
-"""`find`: machines that reach a target for a model, or models that run well on a machine."""
+"""`find`: machines that reach a target speed for a model, or models that run well on a machine."""
 
 import argparse
 from datetime import UTC, date, datetime
@@ -23,11 +23,11 @@ from advisor.runtimes import LLAMA_CPP, RUNTIMES, runtime
 
 Json = dict[str, Any]
 TEXT_LINES = 40
-"""Lines that the text shows; `--json` has all."""
+"""Most lines in the text output; `--json` has all."""
 
 
 def add(commands: Any) -> None:
-    """Put it among the commands."""
+    """Add the command."""
     parser = added(
         commands, "find", _find,
         "machines that reach a target for --model; without --model what runs well on a machine",
@@ -52,7 +52,7 @@ def add(commands: Any) -> None:
 
 
 def _find(args: argparse.Namespace) -> None:
-    """`find`."""
+    """Run `find`."""
     if args.model is None:
         _models(args)
         return
@@ -78,12 +78,12 @@ def _find(args: argparse.Namespace) -> None:
 
 
 def today() -> date:
-    """The day by which the age of prices is judged."""
+    """Date by which the age of prices is judged."""
     return datetime.now(UTC).date()
 
 
 def hit_answer(hit: Hit, taken_as: str = "") -> Json:
-    """One machine as JSON, with the model that a typed name was taken for."""
+    """JSON record of a machine, with the model that the typed name was taken for."""
     return {
         "model": hit.model,
         "taken_as": taken_as or None,
@@ -130,7 +130,7 @@ def _models(args: argparse.Namespace) -> None:
 
 
 def runnable_answer(runnable: Runnable, machine: str, count: int, args: argparse.Namespace) -> Json:
-    """One model as JSON."""
+    """JSON record of a model that runs on the machine."""
     return {
         "model": runnable.model.name,
         "format": runnable.model.format,

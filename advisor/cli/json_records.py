@@ -1,4 +1,6 @@
-"""What the command line prints, as the JSON other programs rely on: SI units, named in the keys."""
+"""JSON records printed by the commands, an interface for other programs: SI units, named in the
+keys.
+"""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -29,7 +31,7 @@ Json = dict[str, Any]
 
 
 def model_answer(resolved_model: ResolvedModel, work: Workload) -> Json:
-    """What `model` prints: sizes, bytes read and the cache."""
+    """Record of `model`: sizes, bytes read per token, cache."""
     model, architecture = resolved_model.model, resolved_model.model.architecture
     cache = model.kv_bytes(work.context, work.kv_type)
     per_token = model.kv_bytes(2.0, work.kv_type) - model.kv_bytes(1.0, work.kv_type)
@@ -69,11 +71,11 @@ def _kinds(architecture: Architecture) -> str:
 
 
 def estimate_answer(estimate: Estimate, taken_as: str = "") -> Json:
-    """What `estimate` prints for one runtime and placement; no speed where it does not fit.
+    """Record of one runtime and placement; no speed where the model does not fit.
 
     Args:
         estimate: the estimate.
-        taken_as: the model that a name was taken for; empty where it was meant literally.
+        taken_as: name of the model that the typed name was taken for; empty for an exact name.
     """
     fits = bool(np.all(estimate.fits))
     limits = context_notes(estimate.model, estimate.work)
@@ -110,11 +112,11 @@ def estimate_answer(estimate: Estimate, taken_as: str = "") -> Json:
 
 
 def advice_answer(advice: Advice, taken_as: str = "") -> Json:
-    """What `advise` prints.
+    """Record of `advise`.
 
     Args:
         advice: the answer.
-        taken_as: the model that a name was taken for; empty where it was meant literally.
+        taken_as: name of the model that the typed name was taken for; empty for an exact name.
     """
     return {
         "title": advice.title,
@@ -156,7 +158,7 @@ def advice_answer(advice: Advice, taken_as: str = "") -> Json:
 
 
 def _sensitivity(advice: Advice) -> Json:
-    """What the verdict turns on, and what it leaves more in a month at both ends of each input."""
+    """Inputs at which the verdict turns, and the monthly gain at the ends of their ranges."""
     option, money = in_question(advice.options), advice.question.money
     if option is None:
         return {"turns_on": None, "what_changes": None, "tornado": []}
@@ -172,7 +174,7 @@ def _sensitivity(advice: Advice) -> Json:
 
 
 def option_answer(option: Option) -> Json:
-    """What `advise` prints for one thing that a person could do."""
+    """Record of one option of `advise`."""
     speed, cost, price = option.speed, option.cost, option.price
     return {
         "kind": option.kind.value,
@@ -205,11 +207,11 @@ def option_answer(option: Option) -> Json:
 
 
 def diagnosis_answer(diagnosis: Diagnosis, taken_as: str = "") -> Json:
-    """What `diagnose` prints.
+    """Record of `diagnose`.
 
     Args:
         diagnosis: the answer.
-        taken_as: the model that a name was taken for; empty where it was meant literally.
+        taken_as: name of the model that the typed name was taken for; empty for an exact name.
     """
     estimate = diagnosis.estimate
     return {

@@ -1,4 +1,4 @@
-"""`machine NAME`: what a name of hardware is taken as."""
+"""`machine NAME`: the hardware that a name is taken for."""
 
 import argparse
 from typing import Any
@@ -8,7 +8,7 @@ from advisor.machine.identify import Identified, identified
 
 
 def add(commands: Any) -> None:
-    """The command and its argument."""
+    """Add the command."""
     parser = added(commands, "machine", machine, "what a GPU, processor or machine is taken as")
     parser.add_argument(
         "name", metavar="NAME", help='"2x 3090", "EPYC 7402", "Mac Studio M3 Ultra"'
@@ -16,13 +16,13 @@ def add(commands: Any) -> None:
 
 
 def machine(args: argparse.Namespace) -> None:
-    """`machine NAME`."""
+    """Run `machine NAME`."""
     answer = machine_answer(identified(args.name), args.name)
     show(args, answer, lambda: "\n".join(_lines(answer)))
 
 
 def machine_answer(taken: Identified, name: str) -> dict[str, Any]:
-    """What `machine` prints as JSON; rates of the datasheets, RAM's in theory [GB/s]."""
+    """Record of `machine`; datasheet rates, theoretical for RAM [GB/s]."""
     host, preset = taken.host, taken.preset
     priced = preset is not None and taken.ram_gib == preset.ram_gib
     rate = host.memory_mts if host else None
@@ -52,7 +52,7 @@ def machine_answer(taken: Identified, name: str) -> dict[str, Any]:
 
 
 def _lines(answer: dict[str, Any]) -> list[str]:
-    """The same in a few lines; what is not known is left out."""
+    """The record as a few lines of text, without unknown values."""
     gpus = " + ".join(answer["gpus"])
     if answer["count"] > len(answer["gpus"]):
         gpus = f"{answer['count']}x {gpus}"

@@ -1,4 +1,4 @@
-"""The same answers on the command line; `--json` for other programs.
+"""Command line of the advisor; `--json` prints records for other programs.
 
 Exit codes: 0 answered, 1 a condition of `report run` does not hold, 2 an input that cannot be used
 (said on standard error), 130 interrupted.
@@ -55,7 +55,7 @@ from advisor.runtimes import RUNTIMES, beside, runtime
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit code."""
+    """Run one command and return the exit code."""
     args = parser().parse_args(arguments)
     args.typed = sys.argv[1:] if arguments is None else list(arguments)
     command: Command = args.command
@@ -76,12 +76,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _discard_output() -> None:
-    """Whoever read the output went away; what is left of it goes nowhere at the end."""
+    """Send further output nowhere, after its reader has closed the pipe."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def parser() -> argparse.ArgumentParser:
-    """Every command and its options."""
+    """Parser with every command and its options."""
     top = argparse.ArgumentParser(prog=program(), description=advisor.__doc__)
     top.add_argument("--version", action="version", version=advisor.__version__)
     commands = top.add_subparsers(required=True, metavar="COMMAND")
@@ -124,7 +124,7 @@ def _describe(subparser: argparse.ArgumentParser) -> None:
 
 
 def model(args: argparse.Namespace) -> None:
-    """`model NAME`."""
+    """Run `model NAME`."""
     work = described.work_of(args)
     resolved = resolve.find(args.model, args.quant)
     answer = json_records.model_answer(resolved, work)
@@ -147,7 +147,7 @@ def _model_lines(answer: json_records.Json) -> list[str]:
 
 
 def estimate(args: argparse.Namespace) -> None:
-    """`estimate --model NAME`."""
+    """Run `estimate --model NAME`."""
     resolved = resolve.find(args.model, args.quant)
     work = described.work_of(args)
     estimates = _compared(args, resolved.model, work)
@@ -173,7 +173,7 @@ def _compared(args: argparse.Namespace, model: Model, work: Workload) -> tuple[E
 
 
 def estimate_line(result: Estimate) -> str:
-    """One estimate in a line of text."""
+    """One estimate as a line of text."""
     head = f"{result.runtime:<11} {result.strategy:<13} {result.model.format:<8}"
     if result.refusal or result.decode is None or result.first_token is None:
         return f"{head} {result.refusal}"
@@ -187,7 +187,7 @@ def estimate_line(result: Estimate) -> str:
 
 
 def advise_(args: argparse.Namespace) -> None:
-    """`advise --model NAME`."""
+    """Run `advise --model NAME`."""
     answered = recompute.answer(args)
     advice = answered.advice
     if not args.json:
@@ -204,7 +204,7 @@ def advise_(args: argparse.Namespace) -> None:
 def _advice_record(
     args: argparse.Namespace, answered: recompute.ComputedAdvice
 ) -> json_records.Json:
-    """What is printed as JSON; nothing is simulated for a text that does not show it."""
+    """JSON record of an answer; loads of many users are simulated only if it is printed."""
     if not args.json:
         return {}
     load = many_users.load_of(args, answered.advice)
@@ -232,7 +232,7 @@ def _advice_text(args: argparse.Namespace, advice: Advice) -> str:
 
 
 def _option_line(option: Option) -> str:
-    """One option in a line of text."""
+    """One option as a line of text."""
     speed = tokens_per_second(option.speed.decode) if option.speed else "speed not known"
     cost = "no price on record"
     if option.monthly is not None:
@@ -243,7 +243,7 @@ def _option_line(option: Option) -> str:
 
 
 def diagnose_(args: argparse.Namespace) -> None:
-    """`diagnose --model NAME --measured TPS`."""
+    """Run `diagnose --model NAME --measured TPS`."""
     measured = described.measured_of(args)
     resolved = resolve.find(args.model, args.quant)
     estimates = _compared(args, resolved.model, described.work_of(args))
@@ -253,10 +253,10 @@ def diagnose_(args: argparse.Namespace) -> None:
 
 
 def _meant(args: argparse.Namespace, estimates: Sequence[Estimate]) -> Estimate:
-    """The estimate that was measured: the first that can have been, of the placement named.
+    """Estimate to compare with the measurement: the first that fits, of the named placement.
 
     Raises:
-        InputError: none can.
+        InputError: no estimate fits.
     """
     named = [each for each in estimates if args.placement in (None, each.strategy)]
     tried = measurable(named)

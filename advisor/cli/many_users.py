@@ -1,4 +1,4 @@
-"""What `advise` says about many users: how many a server supports, and what they wait."""
+"""Part of `advise` about many users: how many a server supports, and how long they wait."""
 
 import argparse
 
@@ -11,7 +11,7 @@ from advisor.cli.json_records import Json
 
 
 def load_of(args: argparse.Namespace, advice: Advice) -> ServerLoad | None:
-    """The load that the options describe, on the runtime chosen or the fastest.
+    """Load described by the options, on the chosen runtime or the fastest.
 
     Raises:
         InputError: a number out of its limits.
@@ -22,16 +22,16 @@ def load_of(args: argparse.Namespace, advice: Advice) -> ServerLoad | None:
 
 
 def is_asked(args: argparse.Namespace) -> bool:
-    """Some option about many users is given."""
+    """Whether any option about many users is given."""
     return any(getattr(args, entry.name) is not None for entry in LOAD)
 
 
 def answer(load: ServerLoad | None, *, curve: bool) -> Json:
-    """Keys of the answer about many users; nothing of them where nothing keeps a queue here.
+    """JSON record of a server's load; its values are None where no runtime here queues requests.
 
     Args:
-        load: who serves, and what is asked.
-        curve: say, too, what users meet for some numbers of them.
+        load: load of the server, and the question it answers.
+        curve: include the waiting times for several numbers of users.
     """
     if load is None:
         return {"users_supported": None, "load": None}

@@ -1,4 +1,4 @@
-"""Options of money and of what is owned, and what they describe."""
+"""Options about money and ownership, and the records built from them."""
 
 import argparse
 import math
@@ -27,7 +27,7 @@ MOST_TYPED = 1e9
 
 
 def add_money(parser: argparse.ArgumentParser) -> None:
-    """Options on time and money."""
+    """Add the options about time and money."""
     group = parser.add_argument_group("time and money")
     options.add_inputs(group, MONEY, MoneyInputs)
     group.add_argument(
@@ -47,7 +47,7 @@ def add_money(parser: argparse.ArgumentParser) -> None:
 
 
 def add_ownership(parser: argparse.ArgumentParser) -> None:
-    """Options on what a person has."""
+    """Add the options about owned hardware."""
     group = parser.add_argument_group("what you have")
     group.add_argument("--own", metavar="GPU", help="GPUs that you own (those of the machine)")
     options.add_inputs(group, OWNERSHIP, Ownership)
@@ -57,17 +57,17 @@ def add_ownership(parser: argparse.ArgumentParser) -> None:
 
 
 def ownership_of(args: argparse.Namespace, machine: Machine) -> Ownership:
-    """How the machine is had.
+    """Ownership of the machine.
 
     Raises:
-        InputError: an amount out of range, resale of what is rented.
+        InputError: an amount out of range, or a resale value of a rented machine.
     """
     form = Form(args.form) if args.form else form_of(machine)
     return Ownership(form=form, **in_usd(options.given(args, OWNERSHIP), currency_of(args).usd))
 
 
 def owned_machine(args: argparse.Namespace, machine: Machine) -> Machine:
-    """The machine with the GPUs that `--own` names; as it is where it is left out.
+    """Machine with the GPUs of `--own`; unchanged without it.
 
     Raises:
         UnknownName: a GPU that the catalogue does not hold.
@@ -82,19 +82,19 @@ def owned_machine(args: argparse.Namespace, machine: Machine) -> Machine:
 
 
 def own_rent(text: str) -> tuple[str, float]:
-    """A GPU and its rent by the hour, from "RTX 4090=0.4".
+    """GPU and its hourly rent, from "RTX 4090=0.4".
 
     Raises:
-        ArgumentTypeError: no such form, or no rent of zero or more.
+        ArgumentTypeError: another form, or a negative rent.
     """
     return _name_and_usd(text, "rent", "RTX 4090=0.4", lambda name: find_gpu(name).name)
 
 
 def own_price(text: str) -> tuple[str, float]:
-    """What is bought and its price, from "RTX 4090=1800" or "dock=110".
+    """Part and its price, from "RTX 4090=1800" or "dock=110".
 
     Raises:
-        ArgumentTypeError: no such form, or no price of zero or more.
+        ArgumentTypeError: another form, or a negative price.
     """
     return _name_and_usd(text, "price", "RTX 4090=1800", priced_name)
 
@@ -115,10 +115,10 @@ def _name_and_usd(
 
 
 def currency_code(text: str) -> str:
-    """Three letters, as "EUR".
+    """Currency code of three letters, such as "EUR".
 
     Raises:
-        ArgumentTypeError: something else.
+        ArgumentTypeError: not three letters.
     """
     code = text.strip().upper()
     if len(code) == 3 and code.isascii() and code.isalpha():
@@ -127,10 +127,10 @@ def currency_code(text: str) -> str:
 
 
 def currency_of(args: argparse.Namespace) -> Currency:
-    """What amounts are typed and shown in.
+    """Currency of typed and shown amounts.
 
     Raises:
-        InputError: another currency than the dollar without what it is worth, or the reverse.
+        InputError: a currency other than the dollar without an exchange rate, or the reverse.
     """
     code, rate = args.currency, args.usd_rate
     if (code == "USD") != (rate is None):
@@ -143,7 +143,7 @@ def currency_of(args: argparse.Namespace) -> Currency:
 
 
 def money_of(args: argparse.Namespace) -> MoneyInputs:
-    """What the options say about time and money, in US dollars.
+    """Inputs about time and money, in US dollars.
 
     Raises:
         InputError: a number out of range.

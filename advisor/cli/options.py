@@ -1,4 +1,4 @@
-"""Options of the command line, and their types."""
+"""Options shared by several commands, and their types."""
 
 import argparse
 from collections.abc import Callable
@@ -26,7 +26,7 @@ MODEL_HELP = "name, FILE.gguf, config.json, or owner/name on the Hugging Face Hu
 
 
 def add_model(parser: argparse.ArgumentParser, *, positional: bool, required: bool = True) -> None:
-    """Options that name a model and how its cache is kept."""
+    """Add the options that name a model and the format of its cache."""
     if positional:
         parser.add_argument("model", metavar="MODEL", help=MODEL_HELP)
     else:
@@ -39,7 +39,7 @@ def add_model(parser: argparse.ArgumentParser, *, positional: bool, required: bo
 
 
 def add_work(parser: argparse.ArgumentParser) -> None:
-    """Options that say what is asked of the model."""
+    """Add the options of the request."""
     group = parser.add_argument_group("request")
     add_inputs(group, REQUEST, Workload)
     group.add_argument(
@@ -53,12 +53,12 @@ def add_work(parser: argparse.ArgumentParser) -> None:
 
 
 def add_load(parser: argparse.ArgumentParser) -> None:
-    """Options about many users of one server."""
+    """Add the options about many users of one server."""
     add_inputs(parser.add_argument_group("many users"), LOAD, LoadQuestion)
 
 
 def add_machine(parser: argparse.ArgumentParser) -> None:
-    """Options that describe a machine and a split; none of the first means this machine."""
+    """Add the options that describe a machine and a placement; without them, this machine."""
     group = parser.add_argument_group("machine (none given: this one)")
     group.add_argument(
         "--machine",
@@ -81,7 +81,7 @@ def add_machine(parser: argparse.ArgumentParser) -> None:
 
 
 def add_measured(parser: argparse.ArgumentParser) -> None:
-    """Options that say what was measured, and of which placement."""
+    """Add the options for measured speeds and their placement."""
     group = parser.add_argument_group("measured")
     speed = group.add_mutually_exclusive_group(required=True)
     speed.add_argument("--measured", type=float, metavar="TPS", help="generation of each user")
@@ -103,7 +103,7 @@ def add_measured(parser: argparse.ArgumentParser) -> None:
 def add_inputs(
     group: argparse._ArgumentGroup, inputs: tuple[Input, ...], noun: type[Any] | None = None
 ) -> None:
-    """One option for each input, with the noun's default behind its help."""
+    """Add one option per input, with the dataclass's default in its help."""
     defaults = {entry.name: entry.default for entry in fields(noun)} if noun else {}
     for entry in inputs:
         default = defaults.get(entry.name)
@@ -122,7 +122,7 @@ READERS = {
     "GB": gibibytes,
     "GB/s": gigabytes_per_second,
 }
-"""How a number with a unit is read, by the unit."""
+"""Reader of a number with a unit, by unit."""
 
 
 def _type_of(entry: Input) -> Callable[[str], Any]:
@@ -137,7 +137,7 @@ Typed = TypeVar("Typed")
 
 
 def typed(read: Callable[[str], Typed]) -> Callable[[str], Typed]:
-    """A reader of one option, whose error argparse prints beside the option's name."""
+    """Reader of one option's value; argparse prints its error after the option's name."""
 
     def value(text: str) -> Typed:
         try:
@@ -149,6 +149,6 @@ def typed(read: Callable[[str], Typed]) -> Callable[[str], Typed]:
 
 
 def given(args: argparse.Namespace, inputs: tuple[Input, ...]) -> dict[str, Any]:
-    """Values that were typed, by the name of their input."""
+    """Typed values by the name of their input."""
     values = {entry.name: getattr(args, entry.name, None) for entry in inputs}
     return {name: value for name, value in values.items() if value is not None}

@@ -1,4 +1,4 @@
-"""`prices`: whose prices of which day are used; `prices refresh` fetches them again."""
+"""`prices`: sources and dates of the prices in use; `prices refresh` fetches new ones."""
 
 import argparse
 import logging
@@ -27,7 +27,7 @@ SECONDS = 60.0
 
 
 def add(commands: Any) -> None:
-    """The command and its action."""
+    """Add the command and its action."""
     parser = added(commands, "prices", prices, "whose prices of which day are used")
     parser.add_argument(
         "action", nargs="?", choices=("refresh",), help="fetch rents and API prices again"
@@ -59,7 +59,7 @@ def prices(args: argparse.Namespace) -> int | None:
 
 
 def _refresh(today: date, seconds: float) -> int:
-    """Each source by itself: where one is down the other's prices are new all the same."""
+    """Fetch from each source separately, so that one failing source does not stop the others."""
     # The packages log whole tracebacks of what is said below in a sentence.
     logging.disable(logging.CRITICAL)
     fetched = 0

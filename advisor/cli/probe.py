@@ -18,7 +18,7 @@ PARTS = ("ram", "disk", "gpu", "engine")
 
 
 def add(commands: Any) -> None:
-    """Put it among the commands."""
+    """Add the command."""
     parser = added(commands, "probe", _probe, "measure this machine")
     parser.add_argument(
         "parts", nargs="*", metavar="ram|disk|gpu|engine", help="what to measure (all)"
@@ -32,7 +32,7 @@ def add(commands: Any) -> None:
 
 
 def _probe(args: argparse.Namespace) -> None:
-    """`probe [ram|disk|gpu|engine ...]`."""
+    """Run `probe [ram|disk|gpu|engine ...]`."""
     for part in args.parts:
         if part not in PARTS:
             raise InputError(f"There is no probe {part!r}; measure {', '.join(PARTS)}.")
@@ -49,7 +49,7 @@ def _probe(args: argparse.Namespace) -> None:
 
 
 def _unsteady(measurements: Sequence[Measurement]) -> list[str]:
-    """A warning where repeats lay so far apart that predictions from them will, too."""
+    """Warning where repeated measurements spread so far that predictions will, too."""
     wide = [
         f"{measurement.name} {measurement.spread:.0%}"
         for measurement in measurements
@@ -104,7 +104,7 @@ def _measured(
 
 
 def _known_gpus() -> list[str]:
-    """What can be said of GPUs that cannot be measured."""
+    """Known facts of GPUs that cannot be measured."""
     from advisor.probes.gpu import detect
 
     cards, unseen = detect.gpus()

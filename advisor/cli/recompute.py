@@ -1,4 +1,4 @@
-"""The answer of `advise` as a report, and a report's comparison made again today."""
+"""Answer of `advise` as a report, and a saved comparison computed again today."""
 
 import argparse
 import shlex
@@ -25,7 +25,7 @@ _NOT_KEPT = {"--save": 2, "--author": 2, "--json": 1}
 
 @dataclass(frozen=True, kw_only=True)
 class ComputedAdvice:
-    """What `advise` was asked, and its answer."""
+    """Inputs of `advise` and the answer to them."""
 
     model: Model
     taken_as: str
@@ -36,7 +36,7 @@ class ComputedAdvice:
     advice: Advice
 
     def document(self, typed: Sequence[str]) -> ReportDocument:
-        """The same as a report.
+        """The answer as a report.
 
         Args:
             typed: words after the program's name, from "advise" on.
@@ -50,7 +50,7 @@ class ComputedAdvice:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The options that describe a comparison."""
+    """Add the options that describe a comparison."""
     options.add_model(parser, positional=False)
     options.add_work(parser)
     options.add_load(parser)
@@ -60,10 +60,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def answer(args: argparse.Namespace) -> ComputedAdvice:
-    """The answer to options.
+    """Answer to the options.
 
     Raises:
-        AdvisorError: options that have none.
+        AdvisorError: no answer exists for the options.
     """
     machine, work, money = (
         described.machine_of(args),
@@ -96,7 +96,7 @@ def answer(args: argparse.Namespace) -> ComputedAdvice:
 
 
 def command(typed: Sequence[str]) -> str:
-    """The command that asks the same again, quoted for a shell."""
+    """Command that repeats the comparison, quoted for a shell."""
     return shlex.join((*PROGRAM, *_without_saving(typed)))
 
 
@@ -113,11 +113,11 @@ def _without_saving(typed: Sequence[str]) -> list[str]:
 
 
 def recomputed(document: ReportDocument) -> ReportDocument:
-    """A report's comparison made again, with the version and the prices of today.
+    """Comparison of a report, computed again with today's version and prices.
 
     Raises:
-        InputError: the report does not keep its command, or this version does not know it.
-        AdvisorError: what it asks for has no answer any more.
+        InputError: the report has no command, or this version does not know it.
+        AdvisorError: the request has no answer any more.
     """
     words = shlex.split(document.command)
     if "advise" not in words:
@@ -131,10 +131,10 @@ def recomputed(document: ReportDocument) -> ReportDocument:
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that raises instead of ending the program."""
+    """Parser that raises an error instead of ending the program."""
 
     def error(self, message: str) -> NoReturn:
-        """Called by argparse where words cannot be understood.
+        """Called by argparse for words that it cannot parse.
 
         Raises:
             InputError: always.

@@ -1,4 +1,4 @@
-"""`report`: saved comparisons, listed, shown, annotated, carried, deleted and restored."""
+"""`report`: list, show, export, import, annotate, delete and restore saved comparisons."""
 
 import argparse
 import json
@@ -18,7 +18,7 @@ LARGEST_REPORT = 16_000_000
 
 
 def add(commands: Any) -> None:
-    """Put the actions among the commands."""
+    """Add the command and its actions."""
     report = commands.add_parser("report", help="saved comparisons")
     actions = report.add_subparsers(required=True, metavar="ACTION")
     _add_list(added(actions, "list", _list, "those that are kept, newest first"))
@@ -68,7 +68,7 @@ def _day(text: str) -> datetime:
 
 
 def _list(args: argparse.Namespace) -> None:
-    """`report list`."""
+    """Run `report list`."""
     from advisor.reports.front_page import parted
     from advisor.reports.queries import ReportQuery
     from advisor.reports.store import open_store
@@ -107,7 +107,7 @@ def _list(args: argparse.Namespace) -> None:
 
 
 def _show(args: argparse.Namespace) -> None:
-    """`report show ID`."""
+    """Run `report show ID`."""
     from advisor.reports.markdown import markdown
     from advisor.reports.saved import report_json
     from advisor.reports.store import open_store
@@ -117,7 +117,7 @@ def _show(args: argparse.Namespace) -> None:
 
 
 def _delete(args: argparse.Namespace) -> None:
-    """`report delete ID`."""
+    """Run `report delete ID`."""
     from advisor.reports.store import open_store
 
     open_store().delete(args.id)
@@ -126,7 +126,7 @@ def _delete(args: argparse.Namespace) -> None:
 
 
 def _restore(args: argparse.Namespace) -> None:
-    """`report restore ID`."""
+    """Run `report restore ID`."""
     from advisor.reports.store import open_store
 
     head = open_store().restore(args.id)
@@ -134,7 +134,7 @@ def _restore(args: argparse.Namespace) -> None:
 
 
 def _annotate(args: argparse.Namespace) -> None:
-    """`report annotate ID --notes TEXT`."""
+    """Run `report annotate ID --notes TEXT`."""
     from advisor.reports.store import open_store
 
     if args.name is None and args.notes is None and not (args.tag or args.untag):
@@ -149,7 +149,7 @@ def _annotate(args: argparse.Namespace) -> None:
 
 
 def _export(args: argparse.Namespace) -> None:
-    """`report export ID --format html`."""
+    """Run `report export ID --format html`."""
     from advisor.reports.export import FORMS as FILE_FORMS
     from advisor.reports.store import open_store
 
@@ -165,7 +165,7 @@ def _export(args: argparse.Namespace) -> None:
 
 
 def _import(args: argparse.Namespace) -> None:
-    """`report import FILE`."""
+    """Run `report import FILE`."""
     from advisor.reports.saved import read_report
     from advisor.reports.store import open_store
 

@@ -1,4 +1,4 @@
-"""`report compare` and `report run`: reports side by side, today's answers, scenario files."""
+"""`report compare` and `report run`: reports side by side, and scenario files."""
 
 import argparse
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def add(actions: Any) -> None:
-    """Put the two among the actions of `report`."""
+    """Add the two actions to those of `report`."""
     action = added(actions, "compare", _compare, "two to six side by side")
     action.add_argument("ids", type=int, nargs="+", metavar="ID")
     action.add_argument(
@@ -32,7 +32,7 @@ def add(actions: Any) -> None:
 
 
 def _compare(args: argparse.Namespace) -> None:
-    """`report compare ID ID`."""
+    """Run `report compare ID ID`."""
     from advisor.reports.comparison import compared, comparison_json
     from advisor.reports.store import open_store
 
@@ -71,7 +71,7 @@ def _today(reports: "Sequence[SavedReport]") -> "tuple[list[dict[str, Any]], lis
 
 
 def tables_text(tables: "Sequence[WordTable]") -> str:
-    """Tables as text: a title, then a block of lines for each row."""
+    """Tables as text: the title, then a block of lines per row."""
     return "\n\n".join(map(_table_text, tables))
 
 
@@ -87,7 +87,7 @@ def _table_text(table: "WordTable") -> str:
 
 
 def _run(args: argparse.Namespace) -> int:
-    """`report run FILE.yaml`."""
+    """Run `report run FILE.yaml`."""
     from advisor.reports.scenarios import read_scenarios, run
 
     results = tuple(run(read_scenarios(args.file)))

@@ -1,4 +1,4 @@
-"""`report attach` and `report contribute`: what was measured, beside what was predicted."""
+"""`report attach` and `report contribute`: measured results of a report."""
 
 import argparse
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ PLACEMENTS = ("gpu-resident", "cpu-offload", "nvme-offload")
 
 
 def add(actions: Any) -> None:
-    """Put the two among the actions of `report`."""
+    """Add the two actions to those of `report`."""
     action = added(actions, "attach", _attach, "keep what was measured with a report")
     action.add_argument("id", type=int)
     speed = action.add_mutually_exclusive_group(required=True)
@@ -43,7 +43,7 @@ def add(actions: Any) -> None:
 
 
 def _attach(args: argparse.Namespace) -> None:
-    """`report attach ID --measured TPS`."""
+    """Run `report attach ID --measured TPS`."""
     from advisor.reports.store import open_store
 
     store = open_store()
@@ -54,10 +54,10 @@ def _attach(args: argparse.Namespace) -> None:
 
 
 def result_of(args: argparse.Namespace, report: "SavedReport") -> "MeasuredResult":
-    """The result that options describe.
+    """Measured result described by the options.
 
     Raises:
-        InputError: a speed that cannot be, or a runtime or placement that the report has not.
+        InputError: an impossible speed, or a runtime or placement that the report lacks.
     """
     from advisor.advice.diagnosis.reported_speeds import reported_in
     from advisor.reports.measured import MeasuredResult, measured_card
@@ -80,7 +80,7 @@ def result_of(args: argparse.Namespace, report: "SavedReport") -> "MeasuredResul
 
 
 def _contribute(args: argparse.Namespace) -> None:
-    """`report contribute ID --agree`."""
+    """Run `report contribute ID --agree`."""
     from advisor.reports.contribution import contribution
     from advisor.reports.store import open_store
 
