@@ -98,8 +98,8 @@ MACHINE = (
     ),
     Input(
         name="backend", label="Backend",
-        help="llama.cpp's way to the GPU: cuda, rocm, sycl, metal, vulkan, cpu or unknown; left "
-        "open, that of the card's maker",
+        help="GPU interface of llama.cpp: cuda, rocm, sycl, metal, vulkan, cpu or unknown; left "
+        "open, the one of the card's maker",
     ),
     Input(
         name="ram_gb", label="RAM", unit="GB", limits=(0.5, 1_000_000),
@@ -121,11 +121,11 @@ MACHINE = (
         name="pcie_gbs", label="Link", unit="GB/s", limits=(0.01, 10_000),
         help="sustained rate of the link to the GPU, used unchanged",
     ),
-    Input(name="pcie_gen", label="PCIe generation", help="of the GPU's slot", limits=(1, 6),
-          whole=True),
-    Input(name="pcie_lanes", label="PCIe lanes", unit="lanes", help="of the GPU's slot",
+    Input(name="pcie_gen", label="PCIe generation", limits=(1, 6), whole=True,
+          help="PCIe generation of the GPU's slot"),
+    Input(name="pcie_lanes", label="PCIe lanes", unit="lanes", help="PCIe lanes of the GPU's slot",
           limits=(1, 32), whole=True),
-    Input(name="disk", label="Drive", help="drive of the catalogue"),
+    Input(name="disk", label="Drive", help="drive by its name in the catalogue"),
     Input(
         name="disk_gbs", label="Drive", unit="GB/s", limits=(0.001, 10_000),
         help="sustained read rate of the drive, used unchanged",
@@ -172,11 +172,11 @@ REQUEST = (
 DRAFT = (
     Input(
         name="drafted", label="Drafted tokens", unit="tokens", limits=(0, 64), whole=True,
-        flag="draft-tokens", help="tokens drafted for each step, where --draft is given",
+        flag="draft-tokens", help="tokens drafted per step, with --draft",
     ),
     Input(
         name="acceptance", label="Acceptance", limits=(0, 1),
-        help="share of drafted tokens that the model would have written itself, 0 to 1",
+        help="share of drafted tokens that the model accepts, 0 to 1",
     ),
 )  # fmt: skip
 """Numbers of drafting, in `Workload` too."""
@@ -184,19 +184,19 @@ DRAFT = (
 LOAD = (
     Input(
         name="requests_per_hour", label="Requests an hour", limits=(0.01, 100_000_000),
-        help="of all people together, at random times: how long they wait then",
+        help="requests of all users together, at random times; the answer then has their waits",
     ),
     Input(
         name="user_tps", label="Speed for each user", unit="tokens/s", limits=(0.1, 10_000),
-        help="what each user should have at least once a reply has begun",
+        help="least speed for each user while a reply is written",
     ),
     Input(
         name="first_token_within", label="First token within", unit="s", limits=(0.01, 100_000),
-        help="longest wait for it that each user should have",
+        help="longest wait for the first token",
     ),
     Input(
         name="length_spread", label="Spread of lengths", limits=(0, 5),
-        help="standard deviation of prompts and replies over their mean; 0 where all are alike",
+        help="standard deviation of prompt and reply lengths over their mean; 0 if all are equal",
     ),
 )  # fmt: skip
 """Numbers of many users."""
@@ -237,7 +237,7 @@ MONEY = (
     ),
     Input(
         name="answer_hours", label="Answers within", unit="h", limits=(0.1, 24),
-        help="hours of a day of use within which all replies must be complete",
+        help="hours within which the replies of a day must be complete",
     ),
     Input(
         name="usd_per_hour_of_time", label="Worth of an hour", unit="$", limits=(0, 100_000),
@@ -257,7 +257,7 @@ MONEY = (
     ),
     Input(
         name="thinking_tokens", label="Thinking", unit="tokens", limits=(0, 1_000_000), whole=True,
-        help="tokens generated before each reply that nobody reads",
+        help="tokens of reasoning before each reply, which nobody reads",
     ),
     Input(
         name="reading_tps", label="Reading", unit="tokens/s", limits=(0.1, 1_000_000),
@@ -320,15 +320,15 @@ OWNERSHIP = (
 TARGET = (
     Input(
         name="min_tps", label="Least speed", unit="tokens/s", limits=(0, 100_000),
-        help="tokens generated per second for each user",
+        help="least speed for each user",
     ),
     Input(
         name="max_usd_per_month", label="Most a month", unit="$", limits=(0, 10_000_000),
-        help="total of a month: purchase spread over its months, rent, power",
+        help="most that a month costs: purchase spread over its months, rent, power",
     ),
     Input(
         name="max_usd", label="Most at once", unit="$", limits=(0, 100_000_000),
-        help="paid once",
+        help="most that is paid once",
     ),
 )  # fmt: skip
 """Numbers of the finder's `Target`."""

@@ -35,32 +35,40 @@ def add(commands: Any) -> None:
     actions = commands.add_parser(
         "calibration", help="measurements of this machine and of others"
     ).add_subparsers(required=True, metavar="ACTION")
-    added(actions, "list", run(_list), "machines that were measured")
+    added(actions, "list", run(_list), "list the measured machines")
     for name, action, text in (
-        ("show", _show, "every figure of one, with its history"),
-        ("export", _export, "write one as JSON, for another computer to import"),
-        ("rename", _rename, "call one otherwise"),
-        ("delete", _delete, "forget one"),
+        ("show", _show, "all measurements of a machine"),
+        ("export", _export, "write the measurements of a machine as JSON"),
+        ("rename", _rename, "rename a machine"),
+        ("delete", _delete, "delete the measurements of a machine"),
     ):
         action_parser = added(actions, name, run(action), text)
         action_parser.add_argument(
             "name", metavar="NAME", help=f"as listed; {THIS} is this machine"
         )
         if action is _export:
-            action_parser.add_argument("-o", "--output", type=Path, help="else standard output")
+            action_parser.add_argument(
+                "-o", "--output", type=Path, help="output file (standard output)"
+            )
         if action is _rename:
-            action_parser.add_argument("new", metavar="NEW", help="its name from now on")
-    _add_import(added(actions, "import", run(_import), "keep what was measured elsewhere"))
+            action_parser.add_argument("new", metavar="NEW", help="new name")
+    _add_import(added(actions, "import", run(_import), "import measurements of another machine"))
 
 
 def _add_import(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "file", metavar="FILE", help="of `calibration export` or `probe --json`; or -"
+        "file",
+        metavar="FILE",
+        help="file of `calibration export` or `probe --json`; - for standard input",
     )
-    parser.add_argument("--name", required=True, help="how to call that machine")
-    parser.add_argument("--cpu", default="", help="where the file does not say it")
-    parser.add_argument("--gpu", action="append", default=[], help="the same; once for each")
-    parser.add_argument("--ram-gb", type=float, default=0.0, metavar="GIB", help="the same")
+    parser.add_argument("--name", required=True, help="name for that machine")
+    parser.add_argument("--cpu", default="", help="processor, if the file names none")
+    parser.add_argument(
+        "--gpu", action="append", default=[], help="GPU, if the file names none; repeat for several"
+    )
+    parser.add_argument(
+        "--ram-gb", type=float, default=0.0, metavar="GIB", help="RAM, if the file states none"
+    )
 
 
 def _list(_: argparse.Namespace) -> tuple[object, str]:

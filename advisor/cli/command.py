@@ -29,7 +29,7 @@ def added(commands: Any, name: str, run: Command, text: str) -> argparse.Argumen
     """
     parser: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text)
     parser.set_defaults(command=run)
-    parser.add_argument("--json", action="store_true", help="for other programs")
+    parser.add_argument("--json", action="store_true", help="print JSON for other programs")
     return parser
 
 

@@ -17,18 +17,18 @@ def add(commands: Any) -> None:
     parser = commands.add_parser("predict", help="speeds for the rows of a measurement file")
     parser.set_defaults(command=_predict)
     parser.add_argument("rows", type=Path, metavar="ROWS.csv")
-    parser.add_argument("-o", "--output", type=Path, metavar="OUT.csv", help="else standard output")
-
-    parser = added(commands, "accuracy", _accuracy, "predictions against published measurements")
-    parser.add_argument("--markdown", action="store_true", help="the table of README")
     parser.add_argument(
-        "--write", action="store_true", help="write data/generated/coverage.csv anew"
+        "-o", "--output", type=Path, metavar="OUT.csv", help="output file (standard output)"
     )
 
-    refit = commands.add_parser("refit", help="fit the constants of the cost model anew")
+    parser = added(commands, "accuracy", _accuracy, "predictions against published measurements")
+    parser.add_argument("--markdown", action="store_true", help="print the table of README.md")
+    parser.add_argument("--write", action="store_true", help="write data/generated/coverage.csv")
+
+    refit = commands.add_parser("refit", help="fit the constants of the cost model again")
     refit.set_defaults(command=_refit)
 
-    added(commands, "claims", _claims, "what articles say about offloading, and what holds")
+    added(commands, "claims", _claims, "claims of articles about offloading, checked")
 
 
 def _predict(args: argparse.Namespace) -> None:

@@ -30,7 +30,7 @@ def add(commands: Any) -> None:
     """Add the command."""
     parser = added(
         commands, "find", _find,
-        "machines that reach a target for --model; without --model what runs well on a machine",
+        "machines that reach a target for --model; without --model, models for a machine",
     )  # fmt: skip
     options.add_model(parser, positional=False, required=False)
     options.add_work(parser)
@@ -42,12 +42,12 @@ def add(commands: Any) -> None:
         default = 0.0 if entry.name == "min_tps" else None
         target.add_argument(
             entry.option, type=float, default=default, metavar="TPS" if default == 0.0 else "USD",
-            help=f"{entry.label.lower()}: {entry.help}",
+            help=entry.help,
         )  # fmt: skip
 
     target.add_argument(
         "--scheduler", metavar="ADDRESS",
-        help="of a Dask cluster that shares the work (pip install 'offload-advisor[dask]')",
+        help="address of a Dask scheduler to share the work (pip install 'offload-advisor[dask]')",
     )  # fmt: skip
 
 

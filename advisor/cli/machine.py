@@ -9,7 +9,7 @@ from advisor.machine.identify import Identified, identified
 
 def add(commands: Any) -> None:
     """Add the command."""
-    parser = added(commands, "machine", machine, "what a GPU, processor or machine is taken as")
+    parser = added(commands, "machine", machine, "hardware that a typed name is taken for")
     parser.add_argument(
         "name", metavar="NAME", help='"2x 3090", "EPYC 7402", "Mac Studio M3 Ultra"'
     )

@@ -86,7 +86,9 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=advisor.__version__)
     commands = top.add_subparsers(required=True, metavar="COMMAND")
 
-    subparser = added(commands, "model", model, "sizes of a model in a format")
+    subparser = added(
+        commands, "model", model, "size of a model in a format, bytes read per token, cache"
+    )
     options.add_model(subparser, positional=True)
     options.add_work(subparser)
 
@@ -94,14 +96,16 @@ def parser() -> argparse.ArgumentParser:
     _describe(subparser)
 
     subparser = added(
-        commands, "advise", advise_, "the estimates, and what to keep, add, replace, rent or call"
+        commands, "advise", advise_, "complete advice: estimates, and what to keep, buy or rent"
     )
     recompute.add_options(subparser)
-    subparser.add_argument("--save", metavar="NAME", help="keep it as a report")
-    subparser.add_argument("--author", default="", metavar="NAME", help="who made the report")
+    subparser.add_argument(
+        "--save", metavar="NAME", help="save the answer as a report of this name"
+    )
+    subparser.add_argument("--author", default="", metavar="NAME", help="author of the report")
 
     subparser = added(
-        commands, "diagnose", diagnose_, "why a measured speed is not the predicted one"
+        commands, "diagnose", diagnose_, "why a measured speed differs from the prediction"
     )
     _describe(subparser)
     options.add_measured(subparser)

@@ -41,7 +41,7 @@ def add_money(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     group.add_argument(
         "--currency", type=currency_code, default="USD", metavar="CODE",
-        help="of all amounts that you type and read; needs --usd-rate (USD)",
+        help="currency of all typed and printed amounts; needs --usd-rate (USD)",
     )  # fmt: skip
     options.add_inputs(group, (CURRENCY,))
 
@@ -52,7 +52,10 @@ def add_ownership(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--own", metavar="GPU", help="GPUs that you own (those of the machine)")
     options.add_inputs(group, OWNERSHIP, Ownership)
     group.add_argument(
-        "--form", type=str.lower, choices=list(Form), help="of the machine (by its parts)"
+        "--form",
+        type=str.lower,
+        choices=list(Form),
+        help="form of the machine (derived from its parts)",
     )
 
 

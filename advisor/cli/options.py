@@ -34,7 +34,7 @@ def add_model(parser: argparse.ArgumentParser, *, positional: bool, required: bo
     parser.add_argument("--quant", metavar="FORMAT", help="format (the file's own, else Q4_K_M)")
     parser.add_argument(
         "--kv-type", type=str.lower, default="f16", metavar="TYPE",
-        help=f"cache: {', '.join(KV_BYTES_PER_VALUE)}",
+        help=f"format of the KV cache: {', '.join(KV_BYTES_PER_VALUE)}",
     )  # fmt: skip
 
 
@@ -44,11 +44,13 @@ def add_work(parser: argparse.ArgumentParser) -> None:
     add_inputs(group, REQUEST, Workload)
     group.add_argument(
         "--draft", default="", metavar="WHO",
-        help=f"who drafts tokens that the model checks: {', '.join(DRAFTS)}, or a smaller model",
+        help=f"speculative decoding: {', '.join(DRAFTS)}, or the name of a draft model",
     )  # fmt: skip
     add_inputs(group, DRAFT)
     group.add_argument(
-        "--swa-full", action="store_true", help="window layers keep the whole context (llama.cpp)"
+        "--swa-full",
+        action="store_true",
+        help="layers with a sliding window cache the whole context (llama.cpp)",
     )
 
 
@@ -63,11 +65,13 @@ def add_machine(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--machine",
         metavar="NAME",
-        help="one that was imported, a usual one (Mac Studio M3 Ultra 512GB, g6e.xlarge), or its "
+        help="imported machine, product (Mac Studio M3 Ultra 512GB, g6e.xlarge), or "
         "parts in words (2x 3090 Threadripper)",
     )
     add_inputs(group, MACHINE, MachineSpec)
-    group.add_argument("--nvlink", action="store_true", help="a bridge joins two cards of a kind")
+    group.add_argument(
+        "--nvlink", action="store_true", help="an NVLink bridge joins two cards of a kind"
+    )
     split = parser.add_argument_group("placement")
     split.add_argument("--runtime", metavar="NAME", help="one runtime only")
     add_inputs(split, PLACEMENT)
@@ -76,7 +80,7 @@ def add_machine(parser: argparse.ArgumentParser) -> None:
         help=f"llama.cpp: {', '.join(LOAD_MODES)}",
     )  # fmt: skip
     split.add_argument(
-        "--no-kv-offload", action="store_true", help="the cache stays in RAM (llama.cpp)"
+        "--no-kv-offload", action="store_true", help="the KV cache stays in RAM (llama.cpp)"
     )
 
 
@@ -84,12 +88,14 @@ def add_measured(parser: argparse.ArgumentParser) -> None:
     """Add the options for measured speeds and their placement."""
     group = parser.add_argument_group("measured")
     speed = group.add_mutually_exclusive_group(required=True)
-    speed.add_argument("--measured", type=float, metavar="TPS", help="generation of each user")
+    speed.add_argument(
+        "--measured", type=float, metavar="TPS", help="measured decode speed per user"
+    )
     speed.add_argument(
         "--results",
         type=Path,
         metavar="FILE.json",
-        help="of llama-bench, Ollama, LM Studio or vLLM, in place of both speeds",
+        help="output of llama-bench, Ollama, LM Studio or vLLM instead of both speeds",
     )
     group.add_argument("--measured-prompt", type=float, metavar="TPS", help="the prompt, if known")
     group.add_argument(

@@ -23,18 +23,18 @@ from advisor.cli.command import added, show
 from advisor.errors import InputError, NetworkError
 
 SECONDS = 60.0
-"""That each source may take, where nothing is typed [s]."""
+"""Default time limit of each source [s]."""
 
 
 def add(commands: Any) -> None:
     """Add the command and its action."""
-    parser = added(commands, "prices", prices, "whose prices of which day are used")
+    parser = added(commands, "prices", prices, "sources and dates of the prices in use")
     parser.add_argument(
         "action", nargs="?", choices=("refresh",), help="fetch rents and API prices again"
     )
     parser.add_argument(
         "--seconds", type=float, default=SECONDS, metavar="S",
-        help=f"that each source may take ({SECONDS:g})",
+        help=f"time limit of each source in seconds ({SECONDS:g})",
     )  # fmt: skip
 
 

@@ -21,13 +21,20 @@ def add(commands: Any) -> None:
     """Add the command."""
     parser = added(commands, "probe", _probe, "measure this machine")
     parser.add_argument(
-        "parts", nargs="*", metavar="ram|disk|gpu|engine", help="what to measure (all)"
+        "parts", nargs="*", metavar="ram|disk|gpu|engine", help="parts to measure (all)"
     )
-    parser.add_argument("--save", action="store_true", help="use the result from now on")
-    parser.add_argument("--path", type=Path, help="file or folder whose drive is measured")
-    parser.add_argument("--quick", action="store_true", help="in under 20 s, else under 90 s")
     parser.add_argument(
-        "--export", type=Path, metavar="FILE", help="for another computer to import"
+        "--save", action="store_true", help="save the result and use it for predictions"
+    )
+    parser.add_argument("--path", type=Path, help="file or folder whose drive is measured")
+    parser.add_argument(
+        "--quick", action="store_true", help="measure for 20 s instead of 90 s at most"
+    )
+    parser.add_argument(
+        "--export",
+        type=Path,
+        metavar="FILE",
+        help="write the result to a file that another computer can import",
     )
 
 

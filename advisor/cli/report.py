@@ -21,7 +21,7 @@ def add(commands: Any) -> None:
     """Add the command and its actions."""
     report = commands.add_parser("report", help="saved comparisons")
     actions = report.add_subparsers(required=True, metavar="ACTION")
-    _add_list(added(actions, "list", _list, "those that are kept, newest first"))
+    _add_list(added(actions, "list", _list, "list the saved reports, newest first"))
     for name, run, text in (
         ("show", _show, "one of them"),
         ("delete", _delete, "take one out of the list; it can be restored for 30 days"),
@@ -33,31 +33,35 @@ def add(commands: Any) -> None:
         action.add_argument("id", type=int)
         if name == "export":
             action.add_argument("--format", default="html", choices=FORMS)
-            action.add_argument("-o", "--output", type=Path, help="else standard output")
+            action.add_argument("-o", "--output", type=Path, help="output file (standard output)")
         if name == "annotate":
             _add_annotate(action)
-    action = added(actions, "import", _import, "read one that was exported as JSON")
+    action = added(actions, "import", _import, "import a report from JSON")
     action.add_argument("file", type=Path)
-    action.add_argument("--name", help="in place of its own")
+    action.add_argument("--name", help="name in place of its own")
     report_compare.add(actions)
     report_results.add(actions)
 
 
 def _add_list(action: argparse.ArgumentParser) -> None:
-    action.add_argument("--search", default="", metavar="WORDS", help="words that have to occur")
+    action.add_argument("--search", default="", metavar="WORDS", help="words that must occur")
     for name in ("model", "gpu", "tag"):
-        action.add_argument(f"--{name}", default="", metavar="NAME", help=f"of this {name}")
+        action.add_argument(
+            f"--{name}", default="", metavar="NAME", help=f"reports with this {name} only"
+        )
     for name, text in (("since", "saved on this day or later"), ("until", "saved before this day")):
         action.add_argument(f"--{name}", type=_day, metavar="YYYY-MM-DD", help=text)
-    action.add_argument("--limit", type=int, metavar="N", help="at most so many (all)")
-    action.add_argument("--deleted", action="store_true", help="those that can be restored")
+    action.add_argument("--limit", type=int, metavar="N", help="most reports listed (all)")
+    action.add_argument(
+        "--deleted", action="store_true", help="list deleted reports that can be restored"
+    )
 
 
 def _add_annotate(action: argparse.ArgumentParser) -> None:
     action.add_argument("--name", help="new name")
     action.add_argument("--notes", help="new notes")
     action.add_argument("--tag", action="append", default=[], metavar="TAG", help="add a tag")
-    action.add_argument("--untag", action="append", default=[], metavar="TAG", help="remove one")
+    action.add_argument("--untag", action="append", default=[], metavar="TAG", help="remove a tag")
 
 
 def _day(text: str) -> datetime:

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 def add(actions: Any) -> None:
     """Add the two actions to those of `report`."""
-    action = added(actions, "compare", _compare, "two to six side by side")
+    action = added(actions, "compare", _compare, "compare two to six reports")
     action.add_argument("ids", type=int, nargs="+", metavar="ID")
     action.add_argument(
         "--today",
         action="store_true",
-        help="each beside the same with this version and these prices; one ID is enough",
+        help="compare each report with the same request computed today; one ID is enough",
     )
     action = added(
         actions, "run", _run, "answer a scenario file; exit code 1 where a condition does not hold"

@@ -17,26 +17,34 @@ PLACEMENTS = ("gpu-resident", "cpu-offload", "nvme-offload")
 
 def add(actions: Any) -> None:
     """Add the two actions to those of `report`."""
-    action = added(actions, "attach", _attach, "keep what was measured with a report")
+    action = added(actions, "attach", _attach, "add a measured speed to a report")
     action.add_argument("id", type=int)
     speed = action.add_mutually_exclusive_group(required=True)
-    speed.add_argument("--measured", type=float, metavar="TPS", help="generation of each user")
+    speed.add_argument(
+        "--measured", type=float, metavar="TPS", help="measured decode speed per user"
+    )
     speed.add_argument(
         "--results",
         type=Path,
         metavar="FILE.json",
-        help="of llama-bench, Ollama, LM Studio, vLLM, or an answer with its own timing",
+        help="output of llama-bench, Ollama, LM Studio or vLLM, or an answer with its timing",
     )
-    action.add_argument("--measured-prompt", type=float, metavar="TPS", help="the prompt, if known")
-    action.add_argument("--runtime", metavar="NAME", help="that was measured (the first that fits)")
-    action.add_argument("--placement", choices=PLACEMENTS, help="likewise")
-    action.add_argument("--note", default="", help="anything that explains it")
+    action.add_argument(
+        "--measured-prompt", type=float, metavar="TPS", help="measured prompt speed"
+    )
+    action.add_argument("--runtime", metavar="NAME", help="measured runtime (the first that fits)")
+    action.add_argument(
+        "--placement", choices=PLACEMENTS, help="measured placement (the first that fits)"
+    )
+    action.add_argument("--note", default="", help="remark on the measurement")
     action = added(
         actions, "contribute", _contribute, "a CSV line and the text of a pull request; nothing is "
         "sent",
     )  # fmt: skip
     action.add_argument("id", type=int)
-    action.add_argument("--result", type=int, default=1, metavar="N", help="which of them (1)")
+    action.add_argument(
+        "--result", type=int, default=1, metavar="N", help="number of the result (1)"
+    )
     action.add_argument(
         "--agree", action="store_true", help="you measured it and agree that it is published"
     )
