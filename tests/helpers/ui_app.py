@@ -7,9 +7,11 @@ from streamlit.testing.v1 import AppTest
 ROOT = Path(__file__).parents[2]
 
 
-def app(**parameters: str) -> AppTest:
-    """The Advise page of a link with these parameters, run once."""
+def app(page: str = "", /, **parameters: str) -> AppTest:
+    """A page of a link with these parameters, run once: Advise, or the page of this address."""
     test = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    if page:
+        test.switch_page(f"advisor/ui/pages/{page}.py")
     for key, value in parameters.items():
         test.query_params[key] = value
     return run(test)

@@ -53,9 +53,7 @@ def accuracy(**chosen):
 
 
 def test_it_is_a_page_of_the_app():
-    test = app()
-    test.switch_page("advisor/ui/pages/accuracy.py")
-    assert "By kind of run" in [one.value for one in run(test).subheader]
+    assert "By kind of run" in [one.value for one in app("accuracy").subheader]
 
 
 def test_the_verdict_names_the_closest_and_the_farthest():

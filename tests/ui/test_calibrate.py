@@ -57,10 +57,8 @@ def ended(job: probe_job.ProbeJob) -> None:
     assert not job.running
 
 
-def page():
-    test = app()
-    test.switch_page("advisor/ui/pages/calibrate.py")
-    return run(test)
+def page(**parameters):
+    return app("calibrate", **parameters)
 
 
 def measures(monkeypatch: pytest.MonkeyPatch, **answers: object) -> None:
@@ -171,10 +169,7 @@ def test_after_a_reload_the_person_who_started_can_still_stop(monkeypatch):
     waits(monkeypatch)
     test = started(page())
     job = machine_panel.prober().job
-    again = app()
-    again.query_params[measure.STARTED] = test.query_params[measure.STARTED]
-    again.switch_page("advisor/ui/pages/calibrate.py")
-    run(again)
+    again = page(**{measure.STARTED: test.query_params[measure.STARTED]})
     assert "in another tab" not in page_text(again)
     again.button(key="calibrate_stop").click()
     again.run()

@@ -31,12 +31,13 @@ def save(name="", notes="", **parameters):
     return run(test)
 
 
+def keep(name, notes=""):
+    """A report in the store, as if it had been saved before."""
+    open_store().save(sample(), name, notes)
+
+
 def reports(report=""):
-    test = app()
-    test.switch_page("advisor/ui/pages/reports.py")
-    if report:
-        test.query_params["report"] = report
-    return run(test)
+    return app("reports", report=report) if report else app("reports")
 
 
 def test_empty_list_says_what_to_do():
@@ -65,8 +66,8 @@ def test_without_a_name_the_title_is_used():
 
 
 def test_search_narrows_the_list():
-    save("one")
-    save("two")
+    keep("one")
+    keep("two")
     test = reports()
     test.text_input(key="report_search").set_value("two")
     text = page_text(run(test))
@@ -76,7 +77,7 @@ def test_search_narrows_the_list():
 
 def test_names_and_notes_are_never_markdown_or_html():
     image = "![x](http://evil.example/x.png)<img src=x onerror=alert(1)>"
-    save(image, image)
+    keep(image, image)
     test = reports("1")
     assert "&lt;img src=x" in page_text(test)
     assert "<img" not in page_text(test)
@@ -93,7 +94,7 @@ def test_open_in_advise_restores_every_input():
 
 
 def test_notes_can_be_edited():
-    save("mine", "before")
+    keep("mine", "before")
     test = reports("1")
     test.text_area(key="text_1").set_value("after")
     next(one for one in test.button if one.key == "keep_1").click()
@@ -102,28 +103,29 @@ def test_notes_can_be_edited():
 
 
 def test_downloads_in_five_forms():
-    save()
+    keep("mine")
     labels = [one.label for one in reports("1").get("download_button")]
     assert labels == ["HTML", "PDF", "CSV", "Markdown", "JSON"]
 
 
 def test_two_tabs_that_edit_one_report_lose_nothing():
-    save("mine", "before")
+    keep("mine", "before")
     first, second = reports("1"), reports("1")
     first.text_area(key="text_1").set_value("theirs")
-    keep(first)
+    saved(first)
     second.text_input(key="name_1").set_value("another name")
-    assert "Kept." in page_text(keep(second))
+    assert "Kept." in page_text(saved(second))
     head = open_store().load(1)
     assert (head.name, head.notes) == ("another name", "theirs")
     first.text_input(key="name_1").set_value("a third name")
-    told = page_text(keep(first))
+    told = page_text(saved(first))
     assert "Somebody else changed the name meanwhile" in told
     assert "a third name" in told
     assert open_store().load(1).name == "another name"
 
 
-def keep(test):
+def saved(test):
+    """The page after its changes were saved."""
     next(button for button in test.button if button.key == "keep_1").click()
     return run(test)
 
@@ -167,7 +169,7 @@ def test_a_report_of_a_server_file_is_not_recomputed_for_visitors(monkeypatch):
 
 
 def test_a_measured_speed_is_judged():
-    save("mine")
+    keep("mine")
     test = reports("1")
     test.number_input(key="result_speed_1").set_value(5000.0)
     next(button for button in test.button if button.key == "attach_1").click()
@@ -177,12 +179,10 @@ def test_a_measured_speed_is_judged():
 
 
 def test_a_shared_report_opens_by_its_link_alone():
-    save("mine")
+    keep("mine")
     secret = open_store().share(1, public=True).share
-    test = app()
-    test.switch_page("advisor/ui/pages/reports.py")
-    test.query_params["shared"] = secret
-    text = page_text(run(test))
+    test = app("reports", shared=secret)
+    text = page_text(test)
     assert "mine" in text
     assert not [button for button in test.button if button.key == "delete_1"]
     test.query_params["shared"] = "wrong"
