@@ -4,8 +4,11 @@ import csv
 import json
 import os
 import re
+import shutil
 import sys
+from contextlib import redirect_stdout
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -392,13 +395,24 @@ class TestProbe:
         assert "advisor: The folder cannot be written." in err
 
 
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with one report."""
+    place = tmp_path_factory.mktemp("filled")
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(StringIO()):
+        patch.setenv("ADVISOR_DATA_DIR", str(place))
+        patch.delenv("ADVISOR_DATABASE_URL", raising=False)
+        assert main(["advise", *LLAMA, *MACHINE, "--save", "kept"]) == 0
+    return place
+
+
 class TestReport:
     """`report list|show|export|import|delete`."""
 
     @pytest.fixture
-    def number(self, run) -> int:
-        """A saved report."""
-        assert run("advise", *LLAMA, *MACHINE, "--save", "kept")[0] == 0
+    def number(self, filled: Path, folder: Path) -> int:
+        """The report of a copy of that folder."""
+        shutil.copytree(filled, folder)
         return 1
 
     def test_nothing_saved(self, run, answers) -> None:
