@@ -29,6 +29,7 @@ params = engine.CommonParams()
 params.model.path = sys.argv[1]
 params.verbosity = 4
 params.warmup = params.fit_params = False
+params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1  # several wait in a loop
 kv_type = getattr(engine.ggml_type, "GGML_TYPE_" + asked.pop("kv_type", "f16").upper())
 params.cache_type_k = params.cache_type_v = kv_type
 if not asked.pop("flash_attention", True):
@@ -119,6 +120,7 @@ found["load_mode"] = params.load_mode.name.removeprefix("LLAMA_LOAD_MODE_").lowe
 found["cache"] = [one.name for one in (params.cache_type_k, params.cache_type_v)]
 found["tensor_split"] = [one for one in params.tensor_split if one]
 params.warmup = False
+params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1  # several wait in a loop
 server = engine.Server(params)
 print("\\nunderstood " + json.dumps(found), flush=True)
 os._exit(0)  # taking the server down while it starts to listen can hang
