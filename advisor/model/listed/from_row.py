@@ -9,6 +9,10 @@ from advisor.model.architecture import Architecture
 from advisor.model.config.read import describe
 from advisor.model.listed.hub_list import READ, HubRow, hub_list
 from advisor.model.listed.hub_rules import HubRule, hub_rules
+from advisor.model.listed.totals import counts_weights
+
+UNNAMED = "unknown"
+"""Architecture of a row whose config.json could not be read for its name."""
 
 NEAR = 0.02
 """A total within this share of the stated one confirms what was left open."""
@@ -38,6 +42,7 @@ def listed(row: HubRow) -> Listed:
         Refusal: sizes that are missing, or a family that cannot be described.
         InputError: sizes that contradict each other.
     """
+    row = _with_family(row)
     rule = hub_rules().get(row.architecture)
     row, filled = _with_experts(row)
     try:
@@ -67,7 +72,7 @@ def text_parameters(row: HubRow, architecture: Architecture) -> int:
     Repositories hold it with or without its towers and drafting layers, and the list does not say
     which: the sum of these parts that comes nearest to what was counted is taken off.
     """
-    rule = hub_rules().get(row.architecture)
+    rule = hub_rules().get(_with_family(row).architecture)
     beside = rule.weights_beside(row, architecture) if rule else (0,)
     totals = (row.parameters - part for part in beside)
     return min(totals, key=lambda text: abs(text - architecture.params))
@@ -94,6 +99,15 @@ def _config(row: HubRow, rule: HubRule | None) -> dict[str, object]:
     return values | (rule.keys(row) if rule else {})
 
 
+def _with_family(row: HubRow) -> HubRow:
+    """The row with the family of a repository of the same sizes, where it does not tell its own."""
+    if row.architecture != UNNAMED:
+        return row
+    twins = (twin for twin in hub_list().of_sizes(row) if twin.architecture in hub_rules())
+    named = (twin.architecture for twin in twins if twin.architecture != UNNAMED)
+    return replace(row, architecture=next(named, UNNAMED))
+
+
 def _with_experts(row: HubRow) -> tuple[HubRow, tuple[str, ...]]:
     """Experts that a converted repository leaves out, from one of the same sizes that has them."""
     if row.experts:
@@ -110,7 +124,7 @@ def _nearest(
     """The choice that counts nearest to the stated total, of this row or one of its sizes."""
     if len(built) == 1 or rule is None:
         return built[0]
-    for other in (row, *hub_list().of_shape(row)):
+    for other in filter(counts_weights, (row, *hub_list().of_shape(row))):
         best = min(built, key=lambda pair: _distance(pair[0], other))
         if _distance(best[0], other) < NEAR:
             return best

@@ -60,12 +60,10 @@ class HubRow:
     released: str
 
     @property
-    def shape(self) -> tuple[str | int, ...]:
-        """What repositories of the same architecture and sizes share."""
-        return (
-            *(self.architecture, self.layers, self.hidden, self.heads, self.kv_heads),
-            *(self.vocab, self.feed_forward),
-        )
+    def sizes(self) -> tuple[int, ...]:
+        """What repositories of the same layers and widths share."""
+        attention = (self.layers, self.hidden, self.heads, self.kv_heads)
+        return (*attention, self.vocab, self.feed_forward)
 
 
 COLUMNS = tuple(field.name for field in fields(HubRow))
@@ -93,8 +91,13 @@ class HubList:
 
     def of_shape(self, row: HubRow) -> Iterator[HubRow]:
         """Repositories of a row's architecture and sizes, the most downloaded first."""
+        alike = self.of_sizes(row)
+        return (other for other in alike if other.architecture == row.architecture)
+
+    def of_sizes(self, row: HubRow) -> Iterator[HubRow]:
+        """Repositories of a row's sizes in any architecture, the most downloaded first."""
         sizes = f",{row.layers},{row.hidden},{row.heads},{row.kv_heads},"
-        return self._with(sizes, lambda other: other.shape == row.shape)
+        return self._with(sizes, lambda other: other.sizes == row.sizes)
 
     def published_by(self, publishers: Iterable[str]) -> dict[str, int]:
         """Places of the first repository of some publishers, by key."""
