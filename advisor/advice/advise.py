@@ -6,7 +6,7 @@ from functools import cached_property
 
 from advisor.advice.compare import compare, lacks, usable
 from advisor.advice.offers import MoneyInputs
-from advisor.advice.options.cards import fastest
+from advisor.advice.options.candidates import fastest
 from advisor.advice.options.option import Option
 from advisor.advice.options.question import Question
 from advisor.advice.options.table import options

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from advisor.advice.fleet import Fleet
-from advisor.advice.options.cards import COUNTS
+from advisor.advice.options.candidates import COUNTS
 from advisor.advice.options.elsewhere import whole_machines
 from advisor.advice.ownership import form_of, room_for
 from advisor.machine import from_catalog, from_spec

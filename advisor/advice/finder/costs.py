@@ -11,7 +11,7 @@ import numpy as np
 from advisor.advice.finder.candidates import Candidate
 from advisor.advice.finder.combinations import Places
 from advisor.advice.money import SECONDS_PER_HOUR, monthly_purchase
-from advisor.advice.options.cards import kinds
+from advisor.advice.options.candidates import kinds
 from advisor.advice.options.monthly import Use
 from advisor.advice.options.option import Price
 from advisor.advice.options.prices import bought, rented, selling_price

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 
-from advisor.advice.options.cards import FEW, IN_MEMORY, fastest
+from advisor.advice.options.candidates import FEW, IN_MEMORY, fastest
 from advisor.advice.options.option import Option, OptionKind, Price
 from advisor.advice.options.prices import bought, rented
 from advisor.advice.options.question import Question

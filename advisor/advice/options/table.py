@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from advisor.advice.options.cards import added, desktop_kinds, for_rent, holders, kinds, replaced
+from advisor.advice.options.candidates import desktop_kinds, for_rent, holders, kinds
+from advisor.advice.options.cards import added, replaced
 from advisor.advice.options.elsewhere import apis, cardless, desktops, machines, rents
 from advisor.advice.options.kept import changes, keep
 from advisor.advice.options.option import Option, OptionKind
