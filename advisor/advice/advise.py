@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from advisor.advice.compare import compare, lacks, usable
 from advisor.advice.offers import MoneyInputs
-from advisor.advice.options.candidates import fastest
+from advisor.advice.options.candidates import machine_speed
 from advisor.advice.options.option import Option
 from advisor.advice.options.question import Question
 from advisor.advice.options.table import options
@@ -108,12 +108,7 @@ def advise(
         today: the day by which the age of prices is judged; None for this one.
     """
     money = money or MoneyInputs()
-    runtimes = (*RUNTIMES, *beside(machine))
-    further = (chosen,) if chosen and chosen not in runtimes else ()
-    estimates = compare(model, machine, work, settings=settings, runtimes=(*runtimes, *further))
-    fitting = usable(estimate for estimate in estimates if chosen in (None, estimate.how))
-    best = fitting[0] if fitting else None
-    changes = what_ifs(model, machine, work, best, settings)
+    estimates, best, changes = _estimated(model, machine, work, settings or Settings(), chosen)
     question = Question(
         model=model,
         machine=owned or machine,
@@ -126,7 +121,7 @@ def advise(
     other = owned is not None and owned != machine
     options_found = options(
         question,
-        fastest(question, [question.machine])[0] if other else speed_of(best) if best else None,
+        machine_speed(question) if other else speed_of(best) if best else None,
         () if other else changes,
     )
     return Advice(
@@ -140,3 +135,16 @@ def advise(
         question=question,
         chosen=chosen,
     )
+
+
+@lru_cache(maxsize=16)
+def _estimated(
+    model: Model, machine: Machine, work: Workload, settings: Settings, chosen: Runtime | None
+) -> tuple[tuple[Estimate, ...], Estimate | None, tuple[WhatIf, ...]]:
+    """Every estimate, the best of them and the changes: the same at any price and use."""
+    runtimes = (*RUNTIMES, *beside(machine))
+    further = (chosen,) if chosen and chosen not in runtimes else ()
+    estimates = compare(model, machine, work, settings=settings, runtimes=(*runtimes, *further))
+    fitting = usable(estimate for estimate in estimates if chosen in (None, estimate.how))
+    best = fitting[0] if fitting else None
+    return estimates, best, what_ifs(model, machine, work, best, settings)

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor.advice.compare import as_run
-from advisor.advice.speeds import Speed, fastest_of
+from advisor.advice.speeds import Speed
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.many_machines import Index, on_machines, taken
@@ -291,24 +291,3 @@ def _first(speeds: Speeds) -> Speeds:
     return replace(
         speeds, fits=speeds.fits[0], **{name: getattr(speeds, name)[0] for name in _COLUMNS}
     )
-
-
-def speeds(
-    requested: Model,
-    machines: Sequence[Machine],
-    work: Workload,
-    runtimes: Iterable[Runtime],
-    strategy: PlacementStrategy,
-) -> list[Speed | None]:
-    """The speed of each machine in its fastest runtime; None where the model runs in none of them.
-
-    Args:
-        requested: the model in the format asked for; each machine runs the nearest that it can.
-        machines: where.
-        work: the request.
-        runtimes: that may run it.
-        strategy: where the model lies.
-    """
-    fleet = Fleet(machines)
-    by_runtime = [fleet.speeds(requested, work, runtime, strategy) for runtime in runtimes]
-    return [fastest_of(each.at(index) for each in by_runtime) for index in range(len(machines))]

@@ -45,7 +45,7 @@ class Gpu:
     family: str
     memory: Quantity
     bandwidth: Quantity
-    tensor_flops: Mapping[str, float] = field(default_factory=dict)
+    tensor_flops: Mapping[str, float] = field(default_factory=dict, hash=False)
     link: Link
     board_power: float | None = None
     unified: bool = False
@@ -70,12 +70,12 @@ class EngineSpeed:
 
     cores: int
     ram: float
-    read: Mapping[str, Quantity]
-    plain: Mapping[str, Quantity] = field(default_factory=dict)
-    prompt: Mapping[str, Quantity] = field(default_factory=dict)
+    read: Mapping[str, Quantity] = field(hash=False)
+    plain: Mapping[str, Quantity] = field(default_factory=dict, hash=False)
+    prompt: Mapping[str, Quantity] = field(default_factory=dict, hash=False)
     layer: Quantity | None = None
     expert_layer: Quantity | None = None
-    attention: Mapping[str, Quantity] = field(default_factory=dict)
+    attention: Mapping[str, Quantity] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, kw_only=True)

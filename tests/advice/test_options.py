@@ -4,10 +4,11 @@ from dataclasses import replace
 from datetime import date
 from functools import cache
 
+import numpy as np
 import pytest
 
 from advisor.advice.compare import compare, usable
-from advisor.advice.fleet import speeds
+from advisor.advice.fleet import Fleet
 from advisor.advice.offers import MoneyInputs
 from advisor.advice.options.kept import keep
 from advisor.advice.options.monthly import Use
@@ -19,11 +20,13 @@ from advisor.advice.ownership import Form, Ownership, form_of
 from advisor.advice.prices.host_parts import parts_for, smallest
 from advisor.advice.prices.power import PowerDraw, draw_of
 from advisor.advice.speeds import Speed, speed_of
+from advisor.advice.timed_fleet import TimedFleet
 from advisor.advice.what_ifs import what_ifs
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine import from_catalog, from_spec
 from advisor.machine.catalog import find_gpu
+from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import LLAMA_CPP, VLLM
@@ -271,14 +274,29 @@ def test_a_rented_machine_leaves_the_owned_one_and_its_value() -> None:
     assert by_use.hours_lost > monthly.hours_lost
 
 
+def fastest_in_vllm(machines: list[Machine]) -> list[Speed | None]:
+    model = catalog.model("Qwen3-14B", "Q4_K_M")
+    timed = TimedFleet(Fleet(machines), model, Workload(), (VLLM,))
+    return timed.best(PlacementStrategy.GPU_RESIDENT, timed.all)
+
+
+def test_speeds_that_are_asked_for_later_join_those_known() -> None:
+    machines = [from_spec.machine(MachineSpec(gpu=gpu)) for gpu in ("RTX 3090", "RTX 4090")]
+    timed = TimedFleet(Fleet(machines), catalog.model("Qwen3-14B", "Q4_K_M"), Workload(), (VLLM,))
+    first, nothing = timed.best(PlacementStrategy.GPU_RESIDENT, np.array([True, False]))
+    assert nothing is None
+    both = timed.fastest(timed.all)
+    assert both[0] is first
+    assert both == fastest_in_vllm(machines)
+
+
 def test_cards_of_two_kinds_are_as_fast_as_alone() -> None:
     # vLLM divides layers evenly: two cards wait for the slower, 360 GB/s of 936
     pairs = [f"RTX 3090 + {other}" for other in ("RTX 3060 12GB", "RTX 5080", "RTX 4070")]
     machines = [from_spec.machine(MachineSpec(gpu=pair, ram_gb=64)) for pair in pairs]
-    asked, strategy = catalog.model("Qwen3-14B", "Q4_K_M"), PlacementStrategy.GPU_RESIDENT
-    together = speeds(asked, machines, Workload(), (VLLM,), strategy)
+    together = fastest_in_vllm(machines)
     for machine, speed in zip(machines, together, strict=True):
-        (alone,) = speeds(asked, [machine], Workload(), (VLLM,), strategy)
+        (alone,) = fastest_in_vllm([machine])
         assert alone is not None
         assert speed is not None
         assert speed.decode == pytest.approx(alone.decode, rel=1e-12)

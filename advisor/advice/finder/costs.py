@@ -49,7 +49,7 @@ class MachineOffer:
 
 def offers(question: Question, tried: Sequence[Candidate]) -> list[MachineOffer]:
     """Every candidate to buy, with or without a price, and those that somebody lets."""
-    cards = {card.name for card in kinds(question)}
+    cards = set(kinds(question))
     return [
         offer
         for at, candidate in enumerate(tried)

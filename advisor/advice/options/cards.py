@@ -3,15 +3,15 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from advisor.advice.options.candidates import COUNTS, alone, fastest, kinds
+from advisor.advice.options.candidates import cards_here, kinds
 from advisor.advice.options.option import Option, OptionKind
 from advisor.advice.options.prices import bought
 from advisor.advice.options.question import Question
-from advisor.advice.ownership import DOCK_LINK, discrete, in_dock, room_for
+from advisor.advice.options.timed_cards import COUNTS, CardSpeed
+from advisor.advice.ownership import discrete, in_dock, room_for
 from advisor.advice.prices.host_parts import parts_for
 from advisor.advice.prices.power import draw_of
 from advisor.advice.speeds import Speed
-from advisor.machine import from_catalog
 from advisor.machine.machine import Gpu, Machine
 
 WORTHWHILE = 1.1
@@ -26,11 +26,9 @@ def added(question: Question, kept: Option) -> list[Option]:
     if not question.ownership.owned:
         return []
     own = discrete(question.machine)
-    machines = [_with(question, (*own, *cards)) for cards in _additions(question, own)]
-    speed_of_each = fastest(question, machines)
     options = [
         (machine, _added(question, kept, machine, speed))
-        for machine, speed in zip(machines, speed_of_each, strict=True)
+        for machine, speed in cards_here(question).added
         if speed is not None and (_one_more(own, machine) or _faster(speed, kept))
     ]
     return [
@@ -61,27 +59,8 @@ def _alike(machine: Machine, name: str) -> bool:
     return all(gpu.name == name for gpu in machine.gpus)
 
 
-def _additions(question: Question, own: tuple[Gpu, ...]) -> Iterable[tuple[Gpu, ...]]:
-    form, dock = question.ownership.form, _dock(question)
-    alike = own[0] if len({gpu.name for gpu in own}) == 1 else None
-    for count in COUNTS if alike and not dock else ():
-        if alike and count > len(own) and room_for(form, count):
-            yield (alike,) * (count - len(own))
-    if not room_for(form, 1 if dock else len(own) + 1):
-        return
-    for card in kinds(question):
-        same_driver = not own or card.vendor == own[0].vendor
-        if same_driver and (dock or alike is None or card.name != alike.name):
-            yield (_placed(question, card),)
-
-
 def _dock(question: Question) -> bool:
     return in_dock(question.ownership.form)
-
-
-def _placed(question: Question, card: Gpu) -> Gpu:
-    """A card in a slot, or on the cable of a dock."""
-    return replace(card, link=from_catalog.pcie(*DOCK_LINK)) if _dock(question) else card
 
 
 def _with(question: Question, gpus: tuple[Gpu, ...]) -> Machine:
@@ -106,9 +85,7 @@ def _added(question: Question, kept: Option, machine: Machine, speed: Speed) -> 
     )
 
 
-def replaced(
-    question: Question, kept: Option, held: Iterable[tuple[Gpu, int, Speed]]
-) -> list[Option]:
+def replaced(question: Question, kept: Option, held: Iterable[CardSpeed]) -> list[Option]:
     """Other cards in place of those there are: of each kind as few as hold the model.
 
     Where there are none, several are added; one of each kind comes from `added`.
@@ -122,23 +99,16 @@ def replaced(
     if not own.owned or question.machine.unified or _dock(question) or not room_for(own.form, 1):
         return []
     has = {gpu.name for gpu in question.machine.gpus}
-    for_sale = {card.name for card in kinds(question)} - has
+    for_sale = set(kinds(question)) - has
     rows = [row for row in held if row[0].name in for_sale]
     if has:
-        rows += _singles(question, rows)
+        # One alone of each card that several are needed of, holding a part of the model.
+        rows += cards_here(question).alone(card.name for card, count, _ in rows if count > 1)
     return [
         _replaced(question, kept, (card,) * count, speed)
         for card, count, speed in rows
         if room_for(own.form, count) and _faster(speed, kept) and (has or count > 1)
     ]
-
-
-def _singles(
-    question: Question, held: Iterable[tuple[Gpu, int, Speed]]
-) -> list[tuple[Gpu, int, Speed]]:
-    """One alone of each card that several are needed of, holding a part of the model."""
-    cards = [card for card, count, _ in held if count > 1]
-    return alone(question, question.machine, cards)
 
 
 def _replaced(question: Question, kept: Option, cards: tuple[Gpu, ...], speed: Speed) -> Option:

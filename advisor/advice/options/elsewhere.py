@@ -2,23 +2,31 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 
-from advisor.advice.options.candidates import FEW, IN_MEMORY, fastest
+import numpy as np
+
+from advisor.advice.fleet import Fleet
+from advisor.advice.options.candidates import cardless
 from advisor.advice.options.option import Option, OptionKind, Price
 from advisor.advice.options.prices import bought, rented
 from advisor.advice.options.question import Question
+from advisor.advice.options.timed_cards import FEW, KEPT, CardSpeed
 from advisor.advice.prices.api_prices import ApiPriceRow, api_price_rows
 from advisor.advice.prices.host_parts import desktop_parts
 from advisor.advice.prices.machine_prices import MachineForSale, machines_for_sale
 from advisor.advice.prices.power import draw_of
 from advisor.advice.speeds import Speed
+from advisor.advice.timed_fleet import TimedFleet
 from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.workload import Workload
 from advisor.machine import from_spec
 from advisor.machine.catalog import find_gpu
 from advisor.machine.from_name import machine_by_name
-from advisor.machine.machine import Gpu, Machine
+from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
+from advisor.model.model import Model
+from advisor.runtimes import Runtime
 from advisor.units import GIB
 
 
@@ -28,15 +36,29 @@ def machines(question: Question, kept: Option) -> list[Option]:
     Nobody buys one to read from its drive what is held in memory now.
     """
     own = kept.name if question.ownership.owned else ""
-    others = [(name, machine) for name, machine in whole_machines() if own != machine.name]
     reads_drive = kept.speed is None or kept.speed.strategy is PlacementStrategy.NVME_OFFLOAD
     strategies = tuple(PlacementStrategy) if reads_drive else IN_MEMORY
-    speeds = fastest(question, [machine for _, machine in others], strategies)
+    others = np.array([own != machine.name for _, machine in whole_machines()])
+    speeds = _timed(question.model, question.work, question.runtimes).fastest(others, strategies)
     return [
         _machine(question, kept, name, machine, speed, bought(name, 1, question.money))
-        for (name, machine), speed in zip(others, speeds, strict=True)
+        for (name, machine), speed in zip(whole_machines(), speeds, strict=True)
         if speed is not None
     ]
+
+
+IN_MEMORY = (PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD)
+"""Placements that read nothing from the drive."""
+
+
+@cache
+def _whole_fleet() -> Fleet:
+    return Fleet([machine for _, machine in whole_machines()])
+
+
+@lru_cache(maxsize=KEPT)
+def _timed(model: Model, work: Workload, runtimes: tuple[Runtime, ...]) -> TimedFleet:
+    return TimedFleet(_whole_fleet(), model, work, runtimes)
 
 
 @cache
@@ -61,9 +83,7 @@ def _with_memory(machine: Machine, size: float) -> Machine:
     return replace(machine, gpus=(replace(chip, memory=memory),))
 
 
-def desktops(
-    question: Question, kept: Option, held: Iterable[tuple[Gpu, int, Speed]]
-) -> list[Option]:
+def desktops(question: Question, kept: Option, held: Iterable[CardSpeed]) -> list[Option]:
     """New desktops with cards, for those whose machine takes none or is rented.
 
     Args:
@@ -77,12 +97,6 @@ def desktops(
         for card, count, speed in held
         if count <= FEW and speed.whole
     ]
-
-
-@cache
-def cardless() -> Machine:
-    """Where cards stand that come with their own machine, or into one that is unified now."""
-    return from_spec.machine(MachineSpec())
 
 
 def _desktop(question: Question, kept: Option, machine: Machine, speed: Speed) -> Option:
@@ -101,7 +115,7 @@ def _machine(
     return question.option(OptionKind.MACHINE, name, speed, cost, price, sold=sold_for, kept=kept)
 
 
-def rents(question: Question, kept: Option, held: Iterable[tuple[Gpu, int, Speed]]) -> list[Option]:
+def rents(question: Question, kept: Option, held: Iterable[CardSpeed]) -> list[Option]:
     """Machines for rent that exist, with as few cards as hold the whole model: stopped between
     sessions, and by the month.
 

@@ -5,17 +5,17 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from advisor.advice.options.candidates import desktop_kinds, for_rent, holders, kinds
+from advisor.advice.options.candidates import cards_held, cards_in_a_desktop, desktop_kinds
 from advisor.advice.options.cards import added, replaced
-from advisor.advice.options.elsewhere import apis, cardless, desktops, machines, rents
+from advisor.advice.options.elsewhere import apis, desktops, machines, rents
 from advisor.advice.options.kept import changes, keep
 from advisor.advice.options.option import Option, OptionKind
 from advisor.advice.options.question import Question
+from advisor.advice.options.timed_cards import CardSpeed
 from advisor.advice.ownership import room_for
 from advisor.advice.pareto import beaten
 from advisor.advice.speeds import Speed
 from advisor.advice.what_ifs import WhatIf
-from advisor.machine.machine import Gpu
 
 WORTH_A_WORD = 1.0
 """A verdict names what leaves at least so much more in a month [USD]."""
@@ -34,7 +34,7 @@ def options(
         what_ifs: changes short of another card.
     """
     kept = keep(question, now)
-    held = _held(question)
+    held = cards_held(question).holders
     whole = _takes_no_card(question)
     others = [
         *changes(question, kept, what_ifs),
@@ -48,27 +48,17 @@ def options(
     return (kept, *sorted(others, key=rank))
 
 
-def _held(question: Question) -> list[tuple[Gpu, int, Speed]]:
-    """Of every card for sale or rent as few as hold the model, in the host there is."""
-    cards = {card.name: card for card in (*kinds(question), *for_rent(question))}
-    host = cardless() if question.machine.unified else question.machine
-    return holders(question, host, list(cards.values()))
-
-
 def _takes_no_card(question: Question) -> bool:
     """Cards for sale go into a machine of their own: what is kept takes none, or is rented."""
     own = question.ownership
     return not own.owned or question.machine.unified or not room_for(own.form, 2)
 
 
-def _in_a_desktop(
-    question: Question, held: list[tuple[Gpu, int, Speed]]
-) -> list[tuple[Gpu, int, Speed]]:
+def _in_a_desktop(question: Question, held: Iterable[CardSpeed]) -> Iterable[CardSpeed]:
     """The cards for sale among them, with their speeds in a desktop."""
-    for_sale = {card.name for card in desktop_kinds(question)}
-    if question.machine.unified:
-        return [row for row in held if row[0].name in for_sale]
-    return holders(question, cardless(), desktop_kinds(question))
+    for_sale = set(desktop_kinds(question))
+    rows = held if question.machine.unified else cards_in_a_desktop(question).holders
+    return [row for row in rows if row[0].name in for_sale]
 
 
 def rank(option: Option) -> tuple[bool, float, float]:

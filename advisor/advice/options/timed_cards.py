@@ -1,0 +1,210 @@
+"""A host with each kind of cards, and what it reaches with them.
+
+The machines are stacked once for all models, and timed once for all prices and uses.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from advisor.advice.fleet import Fleet, Mask
+from advisor.advice.ownership import DOCK_LINK, Form, discrete, in_dock, room_for
+from advisor.advice.speeds import Speed
+from advisor.advice.timed_fleet import TimedFleet
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.workload import Workload
+from advisor.machine import from_catalog
+from advisor.machine.machine import Gpu, Machine
+from advisor.model.model import Model
+from advisor.runtimes import Runtime
+
+COUNTS = (1, 2, 3, 4, 6, 8)
+"""Cards that a machine has in all."""
+FEW = 4
+"""Cards that a person can buy the parts for; more stand in machines for rent."""
+SMALLEST_FORMAT = 0.5
+"""Least share of the size asked for that a runtime's own format of the model has."""
+KEPT = 16
+"""Hosts and answers whose machines and speeds are kept for the next one."""
+
+
+class CardMachines:
+    """A host with so many of each kind of cards, and with further ones beside its own.
+
+    Args:
+        host: whose cards are replaced.
+        cards: kinds.
+        several: names of those of which more than `FEW` stand in machines for rent.
+        beside: further cards beside those of the host.
+    """
+
+    def __init__(
+        self,
+        host: Machine,
+        cards: Sequence[Gpu],
+        several: frozenset[str],
+        beside: Iterable[tuple[Gpu, ...]] = (),
+    ) -> None:
+        alike = [
+            (kind, count)
+            for count in COUNTS
+            for kind, card in enumerate(cards)
+            if count <= FEW or card.name in several
+        ]
+        places = {_same((cards[kind],) * count): at for at, (kind, count) in enumerate(alike)}
+        gpus = [(cards[kind],) * count for kind, count in alike]
+        self.cards = tuple(cards)
+        self.beside: list[int] = []
+        for further in beside:
+            together = (*discrete(host), *further)
+            at = places.setdefault(_same(together), len(gpus))
+            if at == len(gpus):
+                gpus.append(together)
+            self.beside.append(at)
+        self.fleet = Fleet([replace(host, gpus=each) for each in gpus])
+        self._kind = np.full(len(gpus), -1)
+        self._kind[: len(alike)] = [kind for kind, _ in alike]
+        self._count = np.array([len(each) for each in gpus], dtype=int)
+        self._room = np.array([sum(float(gpu.memory.value) for gpu in each) for each in gpus])
+
+    def alike(self, count: int, kinds: Mask, room: float = 0.0) -> Mask:
+        """So many of one kind, shape (machines,).
+
+        Args:
+            count: cards in all.
+            kinds: which, shape (cards,).
+            room: memory that they have at least [B].
+        """
+        of_these = np.isin(self._kind, np.flatnonzero(kinds))
+        return np.asarray(of_these & (self._count == count) & (self._room >= room))
+
+    def with_more(self, count: int | None = None) -> Mask:
+        """Those with further cards beside their own, so many in all, shape (machines,)."""
+        further = np.zeros(len(self._count), dtype=bool)
+        further[self.beside] = True
+        return further if count is None else further & (self._count == count)
+
+    def kind(self, machine: int) -> int:
+        """The place among `cards` of what a machine has."""
+        return int(self._kind[machine])
+
+
+def _same(gpus: tuple[Gpu, ...]) -> tuple[int, ...]:
+    """Equal for the same cards of the catalogue."""
+    return tuple(map(id, gpus))
+
+
+CardSpeed = tuple[Gpu, int, Speed]
+"""A card, how many of it, and what they reach."""
+
+
+class TimedCards:
+    """What a host reaches with cards.
+
+    Args:
+        machines: with which.
+        model: the model in the format asked for.
+        work: the request.
+        runtimes: that may run it; every machine is valued in the fastest of them there.
+    """
+
+    def __init__(
+        self, machines: CardMachines, model: Model, work: Workload, runtimes: Sequence[Runtime]
+    ) -> None:
+        self.machines = machines
+        self._timed = TimedFleet(machines.fleet, model, work, runtimes)
+        self._least = SMALLEST_FORMAT * (model.file_bytes - model.embedding)
+
+    @cached_property
+    def holders(self) -> tuple[CardSpeed, ...]:
+        """Of each card as few as hold the whole model, else one that holds a part of it."""
+        waiting = np.ones(len(self.machines.cards), dtype=bool)
+        rows: list[CardSpeed] = []
+        several = np.zeros_like(waiting)
+        for count in COUNTS:
+            tried = self.machines.alike(count, waiting, self._least)
+            # Further cards beside those there are stand in the same stacks.
+            wanted = tried | self.machines.with_more(count)
+            speeds = self._timed.best(PlacementStrategy.GPU_RESIDENT, wanted)
+            for card, kind, speed in self._kinds(tried, speeds):
+                rows.append((card, count, speed))
+                waiting[kind] = False
+                several[kind] = count > 1
+        self._timed.best(PlacementStrategy.CPU_OFFLOAD, self.machines.alike(1, waiting | several))
+        return (*rows, *self._alone(waiting))
+
+    def _kinds(
+        self, wanted: Mask, speeds: Sequence[Speed | None]
+    ) -> Iterator[tuple[Gpu, int, Speed]]:
+        """Cards, their places among all, and what machines with them reach."""
+        for machine in map(int, np.flatnonzero(wanted)):
+            speed = speeds[machine]
+            if speed is not None:
+                kind = self.machines.kind(machine)
+                yield self.machines.cards[kind], kind, speed
+
+    def alone(self, names: Iterable[str]) -> list[CardSpeed]:
+        """One of each card, holding a part of the model, by name."""
+        known = set(names)
+        return self._alone(np.array([card.name in known for card in self.machines.cards]))
+
+    def _alone(self, kinds: Mask) -> list[CardSpeed]:
+        wanted = self.machines.alike(1, kinds)
+        speeds = self._timed.best(PlacementStrategy.CPU_OFFLOAD, wanted)
+        return [(card, 1, speed) for card, _, speed in self._kinds(wanted, speeds)]
+
+    @cached_property
+    def added(self) -> tuple[tuple[Machine, Speed | None], ...]:
+        """With further cards beside its own, each in its own fastest runtime and placement."""
+        machines = self.machines.fleet.machines
+        speeds = self._timed.fastest(self.machines.with_more())
+        return tuple((machines[at], speeds[at]) for at in self.machines.beside)
+
+
+@lru_cache(maxsize=KEPT)
+def card_machines(
+    host: Machine, sold: tuple[str, ...], let: tuple[str, ...], added_to: Form | None = None
+) -> CardMachines:
+    """A host with the cards that somebody sells or lets, by their names.
+
+    Args:
+        host: whose cards are replaced.
+        sold: cards for sale.
+        let: cards for rent.
+        added_to: what kind of machine the host is, to which cards are added; None for none.
+    """
+    cards = [from_catalog.gpu(name) for name in dict.fromkeys((*sold, *let))]
+    kinds = [from_catalog.gpu(name) for name in sold]
+    beside = () if added_to is None else additions(discrete(host), added_to, kinds)
+    return CardMachines(host, cards, frozenset(let), beside)
+
+
+def additions(own: tuple[Gpu, ...], form: Form, kinds: Iterable[Gpu]) -> Iterator[tuple[Gpu, ...]]:
+    """More of the card there is, or one of another kind.
+
+    Args:
+        own: cards there are.
+        form: of the machine; a card in a dock stands beside it, on a cable.
+        kinds: cards for sale.
+    """
+    dock = in_dock(form)
+    alike = own[0] if len({gpu.name for gpu in own}) == 1 else None
+    for count in COUNTS if alike and not dock else ():
+        if alike and count > len(own) and room_for(form, count):
+            yield (alike,) * (count - len(own))
+    if not room_for(form, 1 if dock else len(own) + 1):
+        return
+    for card in kinds:
+        same_driver = not own or card.vendor == own[0].vendor
+        if same_driver and (dock or alike is None or card.name != alike.name):
+            yield (replace(card, link=from_catalog.pcie(*DOCK_LINK)) if dock else card,)
+
+
+@lru_cache(maxsize=KEPT)
+def timed_cards(
+    machines: CardMachines, model: Model, work: Workload, runtimes: tuple[Runtime, ...]
+) -> TimedCards:
+    """The speeds of those machines."""
+    return TimedCards(machines, model, work, runtimes)

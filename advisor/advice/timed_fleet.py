@@ -1,0 +1,86 @@
+"""Speeds of a model on the machines of a fleet, each worked out when it is first asked for."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from advisor.advice.fleet import Fleet, Mask
+from advisor.advice.speeds import Speed, fastest_of
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.workload import Workload
+from advisor.model.model import Model
+from advisor.runtimes import Runtime
+
+
+class TimedFleet:
+    """What the machines of a fleet reach with a model, remembered by runtime and placement.
+
+    Args:
+        fleet: machines.
+        model: the model in the format asked for; each machine runs the nearest that it can.
+        work: the request.
+        runtimes: that may run it.
+    """
+
+    def __init__(
+        self, fleet: Fleet, model: Model, work: Workload, runtimes: Sequence[Runtime]
+    ) -> None:
+        self.fleet, self.runtimes = fleet, tuple(runtimes)
+        self._model, self._work = model, work
+        self._timed: dict[tuple[str, PlacementStrategy], tuple[list[Speed | None], Mask]] = {}
+
+    @property
+    def all(self) -> Mask:
+        """Every machine, shape (machines,)."""
+        return np.ones(len(self.fleet.machines), dtype=bool)
+
+    def best(self, strategy: PlacementStrategy, wanted: Mask) -> list[Speed | None]:
+        """The speed of each machine in its fastest runtime, of one placement.
+
+        None where the model runs in none of them, and for machines that are not wanted.
+        """
+        each = [self._in(runtime, strategy, wanted) for runtime in self.runtimes]
+        fastest = [fastest_of(speeds) for speeds in zip(*each, strict=True)]
+        return [speed if want else None for want, speed in zip(wanted, fastest, strict=True)]
+
+    def fastest(
+        self, wanted: Mask, strategies: Sequence[PlacementStrategy] = tuple(PlacementStrategy)
+    ) -> list[Speed | None]:
+        """The speed of each machine in its own fastest runtime and placement.
+
+        Args:
+            wanted: machines that need an answer; None for the others.
+            strategies: placements that are tried, the fastest first.
+        """
+        each = [self._first_that_fits(runtime, wanted, strategies) for runtime in self.runtimes]
+        return [fastest_of(speeds) for speeds in zip(*each, strict=True)]
+
+    def _first_that_fits(
+        self, runtime: Runtime, wanted: Mask, strategies: Sequence[PlacementStrategy]
+    ) -> list[Speed | None]:
+        """The speed of the first placement that fits each machine: the next are slower."""
+        first: list[Speed | None] = [None] * len(wanted)
+        for strategy in strategies:
+            left = wanted & np.array([speed is None for speed in first])
+            speeds = self._in(runtime, strategy, left)
+            for index in map(int, np.flatnonzero(left)):
+                first[index] = speeds[index]
+        return first
+
+    def _in(
+        self, runtime: Runtime, strategy: PlacementStrategy, wanted: Mask
+    ) -> Sequence[Speed | None]:
+        """The speeds of at least the machines wanted; of others they may not be known."""
+        none: list[Speed | None] = [None] * len(wanted)
+        if strategy not in runtime.strategies:
+            return none
+        speeds, known = self._timed.setdefault(
+            (runtime.name, strategy), (none, np.zeros(len(wanted), dtype=bool))
+        )
+        new = wanted & ~known
+        if new.any():
+            timed = self.fleet.speeds(self._model, self._work, runtime, strategy, skip=~new)
+            for index in np.flatnonzero(new):
+                speeds[index] = timed.at(int(index))
+            known |= new
+        return speeds
