@@ -1,4 +1,4 @@
-"""What a person writes on a report: its name, notes, tags and author, as they are kept."""
+"""Annotations of a report: name, notes, tags and author, checked and normalised."""
 
 import unicodedata
 from collections.abc import Iterable, Mapping
@@ -11,19 +11,19 @@ from advisor.reports.tables import LONGEST_NAME, LONGEST_TAG
 LONGEST_NOTES = 20_000
 MOST_TAGS = 20
 FIELDS = ("name", "notes", "tags")
-"""Fields that can be changed after a report was saved."""
+"""Fields that can be changed after a report is saved."""
 _OVERRIDES = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 Value = str | tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class EditConflict:
-    """A field that somebody else changed while a person was editing it.
+    """Field that another person changed during an edit.
 
     Attributes:
-        field: its name.
-        kept: the other's value, which stays.
-        refused: the person's own.
+        field: name of the field.
+        kept: the other person's value, which stays.
+        refused: the value that is not saved.
     """
 
     field: str
@@ -39,11 +39,11 @@ class EditConflict:
 
 @dataclass(frozen=True, kw_only=True)
 class AnnotatedReport:
-    """A report after it was edited.
+    """Result of an edit.
 
     Attributes:
-        head: as it is now.
-        conflicts: fields that stayed as somebody else had changed them.
+        head: the report after the edit.
+        conflicts: fields not saved because another person had changed them.
     """
 
     head: ReportHead
@@ -53,12 +53,12 @@ class AnnotatedReport:
 def conflicts_of(
     wanted: Mapping[str, Value], now: ReportHead, seen: ReportHead | None
 ) -> tuple[EditConflict, ...]:
-    """Fields that both a person and somebody else changed, to different values.
+    """Fields that an edit and another person changed to different values.
 
     Args:
         wanted: new values by field.
-        now: the report as it is.
-        seen: as the person saw it; None to change it whatever it is now.
+        now: the report as it is saved.
+        seen: the report as the editor saw it; None to overwrite in any case.
     """
     if seen is None:
         return ()
@@ -71,14 +71,14 @@ def conflicts_of(
 
 
 def clean(field: str, value: Value) -> Value:
-    """A value as it is kept.
+    """Normalised value of a field.
 
     Args:
         field: one of `FIELDS`.
-        value: of it.
+        value: its value as typed.
 
     Raises:
-        InputError: a value that cannot be used.
+        InputError: an invalid value.
     """
     if isinstance(value, str):
         return clean_notes(value) if field == "notes" else clean_name(value)
@@ -86,7 +86,7 @@ def clean(field: str, value: Value) -> Value:
 
 
 def clean_name(name: str) -> str:
-    """A name as it is kept: one line without spaces around it.
+    """Name of a report as saved: one line, without spaces around it.
 
     Raises:
         InputError: empty, longer than 200 characters, or with control characters.
@@ -102,7 +102,7 @@ def clean_name(name: str) -> str:
 
 
 def clean_author(author: str) -> str:
-    """An author as a name is kept, or nothing.
+    """Author as saved: as a name, or empty.
 
     Raises:
         InputError: longer than 200 characters, or with control characters.
@@ -111,7 +111,7 @@ def clean_author(author: str) -> str:
 
 
 def clean_notes(notes: str) -> str:
-    """Notes as they are kept: several lines, no spaces around them.
+    """Notes as saved: several lines, without spaces around them.
 
     Raises:
         InputError: longer than 20,000 characters, or with control characters.
@@ -125,7 +125,7 @@ def clean_notes(notes: str) -> str:
 
 
 def clean_tags(tags: Iterable[str]) -> tuple[str, ...]:
-    """Tags as they are kept: in alphabetical order, each once, without spaces around them.
+    """Tags as saved: sorted, each once, without spaces around them.
 
     Raises:
         InputError: more than 20, or one that is too long or holds a comma or control characters.

@@ -1,4 +1,4 @@
-"""What changed between a report and the same comparison made again: answers, and why.
+"""Differences between a saved report and the same comparison computed today, with their reasons.
 
 The reasons are the version, the figures that the answer rests on, and the prices.
 """
@@ -20,13 +20,13 @@ HEADINGS = ("", "Then", "Now")
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """Something that is not as it was.
+    """One difference.
 
     Attributes:
-        kind: an answer, or a reason for one.
-        what: in words.
-        then: what the report said.
-        now: what is said today.
+        kind: a changed answer, or a reason for one.
+        what: name of the figure.
+        then: its value in the report.
+        now: its value today.
     """
 
     kind: ChangeKind
@@ -36,7 +36,7 @@ class Change:
 
 
 def changes(then: ReportDocument, now: ReportDocument) -> tuple[Change, ...]:
-    """Everything that differs between two documents of one request, answers first."""
+    """Differences between two documents of one request, changed answers first."""
     every = (
         *_answers(then, now),
         Change(kind="version", what="version", then=then.version, now=now.version),
@@ -48,7 +48,7 @@ def changes(then: ReportDocument, now: ReportDocument) -> tuple[Change, ...]:
 
 
 def change_tables(changed: tuple[Change, ...]) -> tuple[WordTable, ...]:
-    """Changes as tables: what is answered now, and why."""
+    """Tables of the changed answers and of the reasons."""
     answers = [change for change in changed if change.kind == "answer"]
     reasons = [change for change in changed if change.kind != "answer"]
     return tuple(

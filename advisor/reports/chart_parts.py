@@ -1,4 +1,4 @@
-"""The description of a chart: series, words, colours and ranges, for any painter.
+"""Description of a chart (series, words, colours, ranges), independent of what draws it.
 
 A painter adds neither words nor numbers. Every bar carries its numbers in words, so that nothing
 depends on colour alone.
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 COLOURS = (
     "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#8a9099", "#4d5560",
 )  # fmt: skip
-"""On a light page: the colours of Okabe and Ito, told apart by colour-blind readers, and greys."""
+"""Colours on a light page, by Okabe and Ito for colour-blind readers, and greys."""
 DARK = (0, 2, 4, 7)
 """Places of the colours on which white letters read better than black ones."""
 LETTERED = 0.06
@@ -18,12 +18,12 @@ LETTERED = 0.06
 
 @dataclass(frozen=True, kw_only=True)
 class BarPart:
-    """A part of a bar.
+    """Part of a bar.
 
     Attributes:
-        name: in words.
+        name: name in the legend.
         size: in the unit of the chart.
-        colour: place in `COLOURS`.
+        colour: index in `COLOURS`.
     """
 
     name: str
@@ -33,15 +33,15 @@ class BarPart:
 
 @dataclass(frozen=True, kw_only=True)
 class Bar:
-    """A bar made of parts, with its words above it.
+    """Bar of stacked parts, with its words above it.
 
     Attributes:
-        head: what it is of.
-        figure: its number in words.
+        head: what the bar stands for.
+        figure: its value in words.
         parts: from left to right.
-        low: lower end of a range drawn over it; None for no range.
-        high: upper end.
-        limit: where a mark stands; None for no mark.
+        low: lower end of the range drawn over it; None for no range.
+        high: upper end of the range.
+        limit: position of the mark; None for no mark.
     """
 
     head: str
@@ -53,22 +53,22 @@ class Bar:
 
     @property
     def end(self) -> float:
-        """Right end of all that is drawn."""
+        """Right end of the bar, its range and its mark."""
         ends = (sum(part.size for part in self.parts), self.high, self.limit)
         return max(end for end in ends if end is not None)
 
 
 @dataclass(frozen=True, kw_only=True)
 class BarChart:
-    """Bars one under the other.
+    """Horizontal bars.
 
     Attributes:
-        name: different for each chart of a file.
-        title: above it.
-        alt: what it shows, for those who cannot see it.
+        name: unique within a file.
+        title: heading of the chart.
+        alt: text for readers who cannot see it.
         bars: from the top.
-        unit: of the sizes.
-        mark: what the mark stands for; empty where no bar has one.
+        unit: unit of the sizes.
+        mark: meaning of the mark; empty without marks.
     """
 
     name: str
@@ -80,7 +80,7 @@ class BarChart:
 
     @property
     def letters(self) -> dict[str, str]:
-        """A letter for each name among the keys, so that a print without colours can be read."""
+        """One letter per name in the legend, for prints without colours."""
         return {name: chr(ord("A") + place % 26) for place, (name, _) in enumerate(self.keys)}
 
     @property
@@ -90,7 +90,7 @@ class BarChart:
 
     @property
     def keys(self) -> tuple[tuple[str, int], ...]:
-        """Names and colours of the parts, for a legend; empty where bars have one part each."""
+        """Names and colours of the parts for a legend; empty where every bar has a single part."""
         if all(len(bar.parts) < 2 for bar in self.bars):
             return ()
         parts = sorted((part for bar in self.bars for part in bar.parts), key=lambda p: p.colour)
@@ -99,13 +99,13 @@ class BarChart:
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """A line of a chart.
+    """Line of a chart.
 
     Attributes:
-        name: in words.
+        name: name in the legend.
         x: positions.
-        y: values, as many.
-        colour: place in `COLOURS`.
+        y: values at the positions.
+        colour: index in `COLOURS`.
     """
 
     name: str
@@ -116,7 +116,7 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True)
 class Note:
-    """A remark at a place of a chart, above the horizontal axis where it has no height."""
+    """Remark at a point of a chart; without a height it stands above the horizontal axis."""
 
     x: float
     y: float | None
@@ -128,15 +128,15 @@ class LineChart:
     """Lines over one pair of axes.
 
     Attributes:
-        name: different for each chart of a file.
-        title: above it.
-        alt: what it shows, for those who cannot see it.
+        name: unique within a file.
+        title: heading of the chart.
+        alt: text for readers who cannot see it.
         lines: in the order of their colours.
-        x_label: with its unit.
-        y_label: with its unit.
-        x_powers: the horizontal axis counts in powers of ten.
-        y_powers: the vertical axis does.
-        notes: remarks at places.
+        x_label: label with its unit.
+        y_label: label with its unit.
+        x_powers: the horizontal axis is logarithmic.
+        y_powers: the vertical axis is logarithmic.
+        notes: remarks at points.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The charts of a report, described: `painting` draws them for files, pages with Plotly."""
+"""Charts of a report, as descriptions that `painting` draws for files and Plotly for pages."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TypeVar
@@ -47,7 +47,7 @@ def options(rows: Sequence[OptionRow]) -> BarChart:
 
 
 def memory_use(uses: Sequence[TierUse]) -> BarChart:
-    """What each tier holds in each placement, beside what it can hold [GiB]."""
+    """Bytes in each tier of memory, per placement, with the tier's capacity [GiB]."""
     groups = _grouped((use for use in uses if use.bytes), lambda use: (use.placement, use.tier))
     bars = tuple(_tier_bar(group) for group in groups)
     return bar_chart("memory", "Where the bytes are", bars, "GiB", mark="what it can hold")
@@ -62,7 +62,7 @@ def token_time(parts: Sequence[TimePart]) -> BarChart:
 
 
 def layers(series: SweepSeries) -> LineChart:
-    """Speed against layers on the GPU, to where VRAM ends."""
+    """Speed against layers on the GPU, with the point at which VRAM is full."""
     last = (
         Note(x=series.x[-1], y=None, text=f"VRAM ends at {series.x[-1]:.0f} layers"),
     ) if series.x else ()  # fmt: skip
@@ -70,7 +70,7 @@ def layers(series: SweepSeries) -> LineChart:
 
 
 def costs(series: Sequence[SweepSeries]) -> LineChart:
-    """Cost of a month against tokens generated in it, waiting included."""
+    """Monthly cost against tokens generated per month, waiting included."""
     point = crossing(series)
     text = f"pays from {short(point[0])} tokens" if point else ""
     note = (Note(x=point[0], y=None, text=text),) if point else ()
@@ -78,7 +78,7 @@ def costs(series: Sequence[SweepSeries]) -> LineChart:
 
 
 def crossing(lines: Sequence[SweepSeries]) -> tuple[float, float] | None:
-    """Tokens and cost where the first line starts to cost more than the second."""
+    """Tokens and cost from which the first line costs more than the second."""
     if len(lines) < 2:
         return None
     first, second = lines[0], lines[1]
@@ -92,7 +92,7 @@ def crossing(lines: Sequence[SweepSeries]) -> tuple[float, float] | None:
 
 
 def speed_words(row: PlacementCard | OptionRow) -> str:
-    """Speed and range, or why there is none."""
+    """Speed with its range, or the reason why there is none."""
     if isinstance(row, PlacementCard) and not row.fits:
         return row.obstacle
     if row.decode_tps is None:
@@ -110,12 +110,12 @@ def _no_speed(row: PlacementCard | OptionRow) -> str:
 
 
 def option_name(row: OptionRow) -> str:
-    """What is done and with what: "rent: L40S"."""
+    """Kind and name of an option: "rent: L40S"."""
     return row.name if row.kind in ("upgrade", "change") else f"{OPTIONS[row.kind]}: {row.name}"
 
 
 def cost_words(row: OptionRow) -> str:
-    """What an option costs: "$700 once, $40 a month"; empty where no price is known."""
+    """Cost of an option: "$700 once, $40 a month"; empty without a known price."""
     once = f"{money(row.upfront_usd)} once" if row.upfront_usd else ""
     free = row.monthly_usd == 0 and not once
     month = "" if row.monthly_usd is None else f"{money(row.monthly_usd)} a month"
@@ -145,7 +145,7 @@ def _tier_bar(uses: Sequence[TierUse]) -> Bar:
 
 
 def _time_colours(names: Iterable[str]) -> dict[str, int]:
-    """Places in `COLOURS`: those of known parts are fixed, others take what is left."""
+    """Indices in `COLOURS`: fixed for known parts of time, the free ones for others."""
     there = dict.fromkeys(names)
     colours = {key: place for place, key in enumerate(TIME_PARTS) if key in there}
     left = [place for place in range(len(COLOURS)) if place not in colours.values()]
@@ -175,7 +175,7 @@ def _time_bar(parts: Sequence[TimePart], colours: Mapping[str, int]) -> Bar:
 
 
 def bar_chart(name: str, title: str, bars: tuple[Bar, ...], unit: str, mark: str = "") -> BarChart:
-    """Bars with the words that tell them to those who cannot see them."""
+    """Bar chart with its alternative text."""
     words = "; ".join(f"{bar.head}: {bar.figure}" for bar in bars)
     marked = mark if any(bar.limit is not None for bar in bars) else ""
     return BarChart(

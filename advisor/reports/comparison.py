@@ -1,4 +1,4 @@
-"""Reports side by side: what differs in what was asked, in speed, money and verdict."""
+"""Reports side by side: differences in request, speeds, options and verdict."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -25,9 +25,9 @@ class ReportComparison:
     """Two to six reports side by side.
 
     Attributes:
-        names: of the reports, each once; a name that occurs twice has its number with it.
-        tables: what differs in the request, speeds, options, verdicts.
-        chart: the ranges of all of them over one scale.
+        names: names of the reports; a repeated name has its number with it.
+        tables: differences in the request, speeds, options and verdicts.
+        chart: speeds with ranges on one scale.
     """
 
     names: tuple[str, ...]
@@ -36,10 +36,10 @@ class ReportComparison:
 
 
 def compared(reports: Sequence[SavedReport]) -> ReportComparison:
-    """Reports side by side, in the order given.
+    """Comparison of reports, in the given order.
 
     Raises:
-        InputError: fewer than two, more than six, or one twice.
+        InputError: fewer than two reports, more than six, or one twice.
     """
     if not FEWEST <= len(reports) <= MOST:
         raise InputError(
@@ -103,7 +103,7 @@ def _tables(
 
 
 def differing_inputs(documents: Sequence[ReportDocument]) -> Iterator[tuple[str, ...]]:
-    """Name and values of each input that is not the same in all documents."""
+    """Name and values of each input that differs between documents."""
     requests = [document.request or document.inputs for document in documents]
     for name in dict.fromkeys(name for request in requests for name in request):
         values = tuple(request.get(name, NONE) for request in requests)
@@ -112,7 +112,7 @@ def differing_inputs(documents: Sequence[ReportDocument]) -> Iterator[tuple[str,
 
 
 def card_of_placement(document: ReportDocument, placement: PlacementKey) -> PlacementCard | None:
-    """The card that stands for a placement."""
+    """Card that represents a placement."""
     return next((card for card in shown_cards(document) if card.placement == placement), None)
 
 
@@ -168,10 +168,10 @@ def _bars(names: Sequence[str], documents: Sequence[ReportDocument]) -> Iterable
 
 
 def comparison_json(reports: Sequence[SavedReport]) -> dict[str, Any]:
-    """The same for other programs: numbers instead of words.
+    """Comparison for other programs, with numbers instead of words.
 
     Raises:
-        InputError: fewer than two, more than six, or one twice.
+        InputError: fewer than two reports, more than six, or one twice.
     """
     comparison = compared(reports)
     documents = [report.document for report in reports]

@@ -1,4 +1,4 @@
-"""A measured result as a row that can be contributed: a CSV line and the text of a pull request.
+"""Measured result as a contribution: a CSV line and the text of a pull request.
 
 Nothing is sent. Columns are those of data/measurements/llama_cpp.csv; what the report does not say
 stays empty.
@@ -32,12 +32,12 @@ RAM_RATE = "RAM, sustained read"
 
 @dataclass(frozen=True, kw_only=True)
 class Contribution:
-    """What a person can send by themselves.
+    """Contribution that its author can send.
 
     Attributes:
-        line: for the CSV file, without a line end.
-        title: of the pull request.
-        text: likewise.
+        line: line for the CSV file, without a line end.
+        title: title of the pull request.
+        text: text of the pull request.
     """
 
     line: str
@@ -46,11 +46,11 @@ class Contribution:
 
 
 def contribution(report: SavedReport, place: int) -> Contribution:
-    """A result of a report as a contribution.
+    """Contribution of one result of a report.
 
     Args:
-        report: with results.
-        place: of the result, the first is 1.
+        report: report with results.
+        place: number of the result, from 1.
 
     Raises:
         InputError: no such result.
@@ -119,7 +119,7 @@ def _of_machine(request: Mapping[str, str]) -> Iterator[str]:
 
 
 def _ram_gbs(document: ReportDocument) -> str:
-    """Sustained read rate of RAM [GB/s]; empty where nobody measured or typed it."""
+    """Sustained read rate of RAM, if measured or typed [GB/s]; else empty."""
     rates = (
         re.fullmatch(r"([\d.,]+) GB/s", figure.value)
         for figure in document.assumptions
@@ -129,6 +129,6 @@ def _ram_gbs(document: ReportDocument) -> str:
 
 
 def _counted(gpu: str) -> tuple[str, str]:
-    """How many GPUs, and of which name."""
+    """GPUs with their number: "2x RTX 3090"."""
     several = re.fullmatch(r"(\d+)x (.+)", gpu)
     return (several[1], several[2]) if several else ("1", gpu)

@@ -37,7 +37,7 @@ _FORMULA_STARTS = set("=+-@")
 
 
 def csv(report: SavedReport) -> str:
-    """Section, item, part, quantity, value, unit; a row for each number and text.
+    """CSV text with section, item, part, quantity, value and unit; a row per number or text.
 
     Text that a spreadsheet would run as a formula gets an apostrophe before it.
     """
@@ -49,7 +49,7 @@ def csv(report: SavedReport) -> str:
 
 
 def inert(value: Value) -> Value:
-    """A cell that no spreadsheet runs as a formula.
+    """Cell text that no spreadsheet runs as a formula.
 
     Spreadsheets skip blanks and marks that show nothing before a formula, and some take letters of
     full width for their plain ones.

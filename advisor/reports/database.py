@@ -1,4 +1,4 @@
-"""Where reports lie: the place, the connection and the version of the tables.
+"""Database of the reports: address, connection and version of the tables.
 
 SQLite in the user's data folder unless the environment says otherwise:
 
@@ -71,7 +71,7 @@ def _is_bare(address: URL) -> bool:
 
 
 def place(url: URL) -> str:
-    """Where the database is, as a person would say it, without any password."""
+    """Location of the database in words, without a password."""
     if url.get_backend_name() == "sqlite" and url.database not in (None, "", ":memory:"):
         return str(url.database)
     shown = URL.create(
@@ -81,19 +81,19 @@ def place(url: URL) -> str:
 
 
 def file_of(url: URL) -> Path | None:
-    """The file of a SQLite database; None for one on a server or behind an URI of its own."""
+    """File of a SQLite database; None for a server or a URI."""
     database = url.database or ""
     is_file = url.get_backend_name() == "sqlite" and not database.startswith("file:")
     return Path(database) if is_file else None
 
 
 def connect(url: URL) -> Engine:
-    """An engine whose tables exist and have this version.
+    """Engine for a database with tables of this version.
 
     A SQLite file where nobody may write is opened for reading.
 
     Raises:
-        StoreError: the place cannot be made, opened or understood.
+        StoreError: the place cannot be created, opened or read.
     """
     file = file_of(url)
     if file is not None:
@@ -112,7 +112,7 @@ def _may_write(file: Path) -> bool:
 
 
 def _open_to_read(url: URL, file: Path) -> Engine:
-    """An engine that never writes, for a file or folder without leave to."""
+    """Read-only engine, for a file or folder without write permission."""
     engine = _engine(url, creator=partial(_open_unchanged, file))
     with explained(url), engine.connect() as connection:
         version = _version(connection)
@@ -153,10 +153,10 @@ def _engine(url: URL, **options: Any) -> Engine:
 
 @contextmanager
 def explained(url: URL) -> Iterator[None]:
-    """Turns errors of the database into sentences.
+    """Context in which errors of the database become sentences.
 
     Raises:
-        StoreError: the database could not do what was asked.
+        StoreError: the database reports an error.
     """
     try:
         yield
@@ -239,7 +239,7 @@ def newest_version() -> int:
 
 
 def bring_up_to_date(engine: Engine) -> None:
-    """Makes the tables, or brings older ones forward.
+    """Create the tables, or migrate older ones.
 
     Raises:
         StoreError: tables of another program, or of a newer version of this one.

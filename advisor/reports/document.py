@@ -1,4 +1,4 @@
-"""The report document: one comparison as plain data that outlives the version that wrote it.
+"""Report document: one comparison as plain data, readable by later versions.
 
 Nothing here knows models, machines or runtimes; a report of last year opens although they have
 changed.
@@ -30,30 +30,30 @@ _OPTION_KEYS = {"low": "decode_tps_low", "high": "decode_tps_high"}
 
 @dataclass(frozen=True, kw_only=True)
 class ReportDocument(Record):
-    """One comparison, complete enough to be read without the program.
+    """One comparison, readable without the program.
 
     Attributes:
         title: model, format and machine.
         verdict: the answer in a sentence or two.
         created_at: ISO time with its offset.
-        version: of the program.
+        version: version of the program.
         inputs: query parameters that reopen the comparison.
         placements: the cards, in the order they are shown.
-        options: ways to run it faster or cheaper, what is there now first.
-        memory: what each tier holds.
-        token_time: where the time of a token goes.
+        options: ways to run it faster or cheaper, the present machine first.
+        memory: bytes in each tier of memory.
+        token_time: seconds of one token by part.
         layer_sweep: speed against layers on the GPU.
-        cost_curves: cost against tokens per month, one line for each way.
+        cost_curves: cost against tokens per month, a line per option.
         assumptions: every figure with its origin.
         command: the same comparison on the command line.
         link: address that reopens it; empty where there is none.
-        runtime: the one that was asked about; empty for any.
-        model: its name; empty where it was not kept.
-        gpu: its name, or "no GPU"; empty likewise.
-        request: what was asked for, in words: model, machine, prompt, users, money.
-        caveats: what a reader should know: what a name was taken as, where sizes are from.
-        currency: code of the one that amounts are shown in; they are kept in US dollars.
-        usd_per_unit: value of one unit of it [USD].
+        runtime: chosen runtime; empty for any.
+        model: name of the model; empty where unknown.
+        gpu: name of the GPU, or "no GPU"; empty where unknown.
+        request: the request in words: model, machine, prompt, users, money.
+        caveats: remarks for the reader: what a name was taken for, origin of sizes.
+        currency: code of the currency in which amounts are shown; they are stored in US dollars.
+        usd_per_unit: value of one unit of that currency [USD].
 
     Raises:
         InputError: a field of the wrong shape; the message names it.
@@ -92,17 +92,17 @@ class ReportDocument(Record):
 
     @property
     def shown_in(self) -> Currency:
-        """The currency that amounts are shown in."""
+        """Currency of the shown amounts."""
         return Currency(code=self.currency, usd=self.usd_per_unit)
 
 
 def to_json(document: ReportDocument) -> dict[str, Any]:
-    """The document as JSON can hold it, with the version of this form under `format`."""
+    """Document as JSON content, with its version under `format`."""
     return {"format": FORMAT, **asdict(document)}
 
 
 def from_json(data: object) -> ReportDocument:
-    """The document that `to_json` wrote, in this version or an older one.
+    """Document of JSON content, of this version or an older one.
 
     Keys that this version does not know are left out.
 
@@ -120,10 +120,10 @@ def from_json(data: object) -> ReportDocument:
 
 
 def _format(data: Mapping[str, Any]) -> int:
-    """The version of the JSON form that data has.
+    """Version of JSON content.
 
     Raises:
-        InputError: no version, or a newer one than this program reads.
+        InputError: no version, or one that is newer than the program.
     """
     version = data.get("format", FORMAT)
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
@@ -137,7 +137,7 @@ def _format(data: Mapping[str, Any]) -> int:
 
 
 def _forward(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of format 1 under their names of today."""
+    """Fields of format 1 under their present names."""
     changed = {"options": _options(data["upgrades"])} if "upgrades" in data else {}
     inputs = data.get("inputs")
     if isinstance(inputs, Mapping):
@@ -152,7 +152,7 @@ def _options(upgrades: object) -> object:
 
 
 def _option(upgrade: Mapping[str, Any]) -> dict[str, Any]:
-    """An upgrade of format 1 as an option; its number of GPUs becomes a part of its name."""
+    """Option from an upgrade of format 1; the number of GPUs becomes part of its name."""
     row = {_OPTION_KEYS.get(key, key): value for key, value in upgrade.items()}
     count, gpu = row.pop("count", 1), row.pop("gpu", None)
     name = f"{count}x {gpu}" if isinstance(gpu, str) and count != 1 else gpu
@@ -160,7 +160,7 @@ def _option(upgrade: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_time(when: str, field: str) -> None:
-    """Refuses what is no moment.
+    """Refuse text that is not a time.
 
     Raises:
         InputError: not an ISO time with its offset.

@@ -1,4 +1,4 @@
-"""The forms of a report as a file: which there are, and how each is made."""
+"""File formats of a report."""
 
 import json
 from collections.abc import Callable
@@ -11,13 +11,13 @@ from advisor.reports.saved import SavedReport, report_json
 
 @dataclass(frozen=True, kw_only=True)
 class FileForm:
-    """A form of a report.
+    """File format of a report.
 
     Attributes:
-        label: as people call it.
-        suffix: of its files; the name of the form on the command line.
-        mime: its type on the web.
-        make: the file's bytes.
+        label: common name.
+        suffix: suffix of its files, and the format's name on the command line.
+        mime: media type.
+        make: content of the file.
     """
 
     label: str
@@ -55,4 +55,4 @@ FORMS = {
         FileForm(label="JSON", suffix="json", mime="application/json", make=_json),
     )
 }  # fmt: skip
-"""By suffix."""
+"""Formats by suffix."""

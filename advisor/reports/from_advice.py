@@ -1,4 +1,4 @@
-"""A report document from an answer: what the page shows, as plain data."""
+"""Report document of an answer."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -46,18 +46,18 @@ def document(
     link: str = "",
     caveats: Iterable[str] = (),
 ) -> ReportDocument:
-    """Everything the first page says about a comparison.
+    """Report document with everything that the Advise page shows.
 
     Args:
         advice: the answer.
-        machine: where.
+        machine: where it runs.
         work: the request.
         money: time and prices.
         model: the model in the format asked for.
-        inputs: query parameters that reopen it.
-        command: the same on the command line.
-        link: its address.
-        caveats: what was taken for what was typed, and other sentences a reader should know.
+        inputs: query parameters that reopen the page.
+        command: command that repeats the comparison.
+        link: address of the page.
+        caveats: remarks for the reader, such as what a typed name was taken for.
     """
     shown = [card_of(advice, strategy) for strategy in PlacementStrategy]
     return ReportDocument(
@@ -89,7 +89,7 @@ def document(
 
 
 def gpu_names(machine: Machine) -> str:
-    """The GPUs of a machine: "2x RTX 3090", "no GPU"."""
+    """GPUs of a machine in words: "2x RTX 3090", "no GPU"."""
     counts = Counter(gpu.name for gpu in machine.gpus)
     names = (name if count == 1 else f"{count}x {name}" for name, count in counts.items())
     return " + ".join(names) or "no GPU"
@@ -98,7 +98,7 @@ def gpu_names(machine: Machine) -> str:
 def _request(
     model: Model, advice: Advice, machine: Machine, work: Workload, money: MoneyInputs
 ) -> dict[str, str]:
-    """What was asked for, in words."""
+    """The request in words."""
     return {
         "model": model.name,
         "format": model.format,
@@ -152,7 +152,7 @@ def _end(figure: Range | None, end: str) -> float | None:
 
 
 def _options(advice: Advice) -> Iterable[OptionRow]:
-    """What is kept, then a few of each kind of the rest, as the page shows them."""
+    """The present machine, then a few options of each kind, as on the page."""
     return map(_option, split(advice.options)[0])
 
 
@@ -231,7 +231,7 @@ def _curve(line: CostLine) -> SweepSeries:
 def _assumptions(
     estimates: Iterable[Estimate], shown: Iterable[Estimate | None]
 ) -> tuple[AssumptionRow, ...]:
-    """Every figure once; those that a placement of the first page rests on are marked."""
+    """Every figure once, marked if a placement on the page rests on it."""
     first = {_figure(row) for card in shown if card for row in card.assumptions}
     every = dict.fromkeys(_figure(row) for estimate in estimates for row in estimate.assumptions)
     return tuple(replace(row, shown=row in first) for row in every)
@@ -248,7 +248,7 @@ def _figure(row: Assumption) -> AssumptionRow:
 
 
 def figure_text(assumption: Assumption) -> str:
-    """An input's value with its unit, as people say it."""
+    """Value and unit of an input in words."""
     value = float(np.ravel(assumption.figure.value)[0])
     if assumption.unit == "B/s":
         return rate(value)

@@ -1,4 +1,4 @@
-"""The first page of a report in words: what every form of a report says first.
+"""First page of a report in words, common to all file formats.
 
 Name, verdict, the three placements, what it would cost to do better, what was measured, who made it
 and when.
@@ -16,7 +16,7 @@ from advisor.reports.saved import SavedReport
 from advisor.reports.words import PLACEMENTS
 
 MOST_OPTIONS = 7
-"""Options on the first page; the rest follow behind it."""
+"""Most options on the first page; the others follow behind it."""
 OPTION_HEADINGS = ("Option", "Speed", "Cost", "Waiting", "Price", "Worth it")
 _SENTENCE_ENDS = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 
@@ -26,11 +26,11 @@ class CardWords:
     """A placement in words.
 
     Attributes:
-        placement: its key.
-        name: of the placement.
-        figure: speed, or that it does not fit.
-        range: of the speed, or what is missing; empty for neither.
-        lines: first token, what binds, runtime and format, explanation.
+        placement: key of the placement.
+        name: name of the placement.
+        figure: speed, or "does not fit".
+        range: range of the speed, or missing memory; may be empty.
+        lines: first token, bottleneck, runtime and format, explanation.
     """
 
     placement: PlacementKey
@@ -42,19 +42,19 @@ class CardWords:
 
 @dataclass(frozen=True, kw_only=True)
 class FrontPage:
-    """What a report says first.
+    """First page of a report.
 
     Attributes:
-        name: as the person called it.
-        title: model, format and machine; empty where the name says it.
+        name: name given by the author.
+        title: model, format and machine; empty where the name has them.
         verdict: the answer in a sentence.
-        reasons: the rest of the verdict: what else there is, and when it pays; empty for none.
+        reasons: rest of the verdict: alternatives, and when they pay; may be empty.
         cards: the placements.
-        options: ways to do better, what is there now first.
-        unable: the runtimes that cannot run it, in a line; empty for none.
-        results: a sentence for each measured result.
-        notes: the person's own.
-        facts: who made it, when, with which version; caveats; tags.
+        options: ways to run it faster or cheaper, the present machine first.
+        unable: line with the runtimes that cannot run it; empty for none.
+        results: one sentence per measured result.
+        notes: notes of the author.
+        facts: author, time, version, caveats, tags.
     """
 
     name: str
@@ -70,7 +70,7 @@ class FrontPage:
 
 
 def front_page(report: SavedReport) -> FrontPage:
-    """The first page of a saved report."""
+    """First page of a saved report."""
     document = report.document
     verdict, reasons = parted(document.verdict)
     return FrontPage(
@@ -88,7 +88,7 @@ def front_page(report: SavedReport) -> FrontPage:
 
 
 def parted(verdict: str) -> tuple[str, str]:
-    """The first sentence of a verdict, which is the answer, and the rest."""
+    """First sentence of a verdict, and the rest."""
     answer, *rest = _SENTENCE_ENDS.split(verdict, maxsplit=1)
     return answer, "".join(rest)
 
@@ -103,7 +103,7 @@ def _facts(report: SavedReport) -> Iterable[str]:
 
 
 def shown_cards(document: ReportDocument) -> tuple[PlacementCard, ...]:
-    """The card that stands for each placement, always in the same order.
+    """Card that represents each placement, in a fixed order.
 
     A report that does not say which it showed gives the fastest that fits, of the runtime that was
     asked about where one was, else one that says why not.
@@ -123,7 +123,7 @@ def _shown_card(document: ReportDocument, placement: PlacementKey) -> PlacementC
 
 
 def card_words(card: PlacementCard) -> CardWords:
-    """A card in words."""
+    """Card in words."""
     name = PLACEMENTS[card.placement]
     if not card.fits or card.decode_tps is None:
         missing = card.missing_bytes
@@ -158,14 +158,14 @@ def _card_lines(card: PlacementCard) -> Iterable[str]:
 
 
 def unable(cards: Sequence[PlacementCard]) -> str:
-    """The runtimes of which no placement fits, in a line."""
+    """Line with the runtimes that fit in no placement."""
     able = {card.runtime for card in cards if card.fits}
     names = dict.fromkeys(card.runtime for card in cards if card.runtime not in able)
     return f"Cannot run it here: {', '.join(names)}." if names else ""
 
 
 def best_options(options: Sequence[OptionRow]) -> tuple[OptionRow, ...]:
-    """Options worth a first look: the first of each kind, then those that none beats.
+    """Best options: the first of each kind, then those that no other beats.
 
     An option is beaten where another is at least as fast for no more a month. Those without a
     price stand only where no option of their kind has one.
@@ -189,7 +189,7 @@ def _unbeaten(options: Sequence[OptionRow]) -> Iterable[int]:
 
 
 def option_cells(row: OptionRow) -> tuple[str, ...]:
-    """An option under `OPTION_HEADINGS`."""
+    """Cells of an option's row, under `OPTION_HEADINGS`."""
     pays = {True: "yes", False: "no", None: ""}[row.pays]
     return (
         option_name(row),
@@ -202,7 +202,7 @@ def option_cells(row: OptionRow) -> tuple[str, ...]:
 
 
 def option_note(row: OptionRow) -> str:
-    """Waiting, worth and price of an option, in a line."""
+    """Waiting, worth and price of an option in a line."""
     _, _, _, waiting, price, worth = option_cells(row)
     return "; ".join(filter(None, (waiting, worth, price)))
 

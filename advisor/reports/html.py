@@ -1,4 +1,4 @@
-"""A report as one HTML page that needs nothing else: no script, no request, fit to print."""
+"""Report as one HTML file without scripts or requests, fit to print."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from advisor.reports.svg import svg
 
 @in_its_currency
 def html(report: SavedReport) -> str:
-    """The first page, then the sections behind it, folded; everything escaped."""
+    """HTML text: the first page, then folded sections; all text escaped."""
     document = report.document
     page = front_page(report)
     return _PAGE.get_template("template.html").render(
@@ -30,12 +30,12 @@ def html(report: SavedReport) -> str:
 
 
 def share(size: float, whole: float) -> str:
-    """A size as CSS takes it, in per cent of a whole."""
+    """Size in per cent of a whole, for CSS."""
     return f"{100 * size / whole:.2f}%"
 
 
 def address(link: str, text: str) -> Markup | str:
-    """A link to a web address; plain text for anything else, such as `javascript:`."""
+    """Link to a web address; plain text for other addresses, such as `javascript:`."""
     if not is_web_address(link):
         return text if text == link else f"{text}: {link}"
     return Markup('<a href="{}" rel="noopener noreferrer">{}</a>').format(link, text)

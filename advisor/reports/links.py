@@ -1,4 +1,4 @@
-"""Which addresses a report may link to."""
+"""Checks of addresses that a report may link to."""
 
 import re
 from urllib.parse import urlsplit
@@ -7,12 +7,12 @@ LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1", "0.0.0.0")  # noqa: S104  named 
 
 
 def is_web_address(link: str) -> bool:
-    """It opens a page; anything else, such as `javascript:`, is text."""
+    """Whether an address opens a page; `javascript:` and others do not."""
     return re.fullmatch(r"https?://[^\s<>]+", link) is not None
 
 
 def is_public(link: str) -> bool:
-    """It opens the same page for a reader on another machine."""
+    """Whether an address opens the same page on another machine."""
     if not is_web_address(link):
         return False
     try:

@@ -1,4 +1,4 @@
-"""A report as Markdown: headings, tables and commands, for an issue, a chat or a wiki."""
+"""Report as Markdown, for issues, chats and wikis."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from advisor.reports.tables_behind import NONE
 
 @in_its_currency
 def markdown(report: SavedReport) -> str:
-    """The first page, then everything behind it."""
+    """Markdown text: the first page, then the sections."""
     return "\n".join(_lines(report)).rstrip() + "\n"
 
 
@@ -56,7 +56,7 @@ def _front(page: FrontPage) -> Iterator[str]:
 
 
 def table_lines(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """A table with an empty line after it; nothing without rows."""
+    """Lines of a table with an empty line after it; none without rows."""
     if not rows:
         return
     yield _cells([literal(heading) for heading in headings])
@@ -76,11 +76,11 @@ def _fenced(heading: str, command: str) -> Iterator[str]:
 
 
 def literal(text: str) -> str:
-    """Text on one line that Markdown shows as it is, images and HTML included."""
+    """Text on one line that Markdown shows unchanged, HTML included."""
     return re.sub(r"([\\`*_\[\]<>&|#~])", r"\\\1", " ".join(text.split()))
 
 
 def paragraph(text: str) -> str:
-    """Literal text that begins no list and underlines no heading."""
+    """Literal text that starts no list and underlines no heading."""
     begins_none = re.sub(r"^(\d+)(?=[.)])", r"\1\\", literal(text))
     return re.sub(r"^(?=[-+=])", r"\\", begins_none)

@@ -1,4 +1,4 @@
-"""A measured result: what a person's own machine did, beside what the report predicted."""
+"""Measured result compared with the report's prediction."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -15,19 +15,19 @@ SLOWEST, FASTEST = 1e-4, 1e6
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredResult(Record):
-    """One measured run.
+    """Measured run.
 
     Attributes:
-        runtime: of the prediction that it is compared with.
-        placement: likewise.
-        decode_tps: generation for each user [tokens/s].
-        prefill_tps: prompt tokens read per second [tokens/s]; None where not measured.
-        source: "typed", or the tool and the model as the tool calls it.
+        runtime: runtime of the prediction to compare with.
+        placement: placement of that prediction.
+        decode_tps: decode speed for each user [tokens/s].
+        prefill_tps: prompt speed [tokens/s]; None where not measured.
+        source: "typed", or the tool and its name for the model.
         when: ISO time with its offset.
-        note: anything that explains it.
+        note: remark.
 
     Raises:
-        InputError: a field of the wrong shape, a speed that cannot be, or no time.
+        InputError: a field of the wrong type, an impossible speed, or no time.
     """
 
     not_negative: ClassVar[tuple[str, ...]] = ("prefill_tps",)
@@ -52,11 +52,11 @@ class MeasuredResult(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class JudgedResult:
-    """A measured result beside its prediction.
+    """Measured result with its prediction.
 
     Attributes:
-        result: what was measured.
-        card: what was predicted; None where the report has no such card.
+        result: the measurement.
+        card: the prediction; None where the report has none.
     """
 
     result: MeasuredResult
@@ -64,7 +64,7 @@ class JudgedResult:
 
     @property
     def outcome(self) -> Outcome:
-        """Where the measured speed lies in the range."""
+        """Position of the measured speed relative to the range."""
         card, speed = self.card, self.result.decode_tps
         if card is None or card.decode_tps_low is None or card.decode_tps_high is None:
             return "no prediction"
@@ -74,7 +74,7 @@ class JudgedResult:
 
     @property
     def words(self) -> str:
-        """One sentence: what was measured, what was predicted, whether the range held it."""
+        """Measurement, prediction and outcome in one sentence."""
         speed = tokens_per_second(self.result.decode_tps)
         measured = f"Measured with {self.result.runtime}: {speed}"
         card = self.card
@@ -88,7 +88,7 @@ class JudgedResult:
 
 
 def judged(result: MeasuredResult, document: ReportDocument) -> JudgedResult:
-    """A result beside the report's prediction for the same runtime and placement."""
+    """Result with the report's prediction for its runtime and placement."""
     card = next(
         (
             card
@@ -103,11 +103,11 @@ def judged(result: MeasuredResult, document: ReportDocument) -> JudgedResult:
 def measured_card(
     document: ReportDocument, runtime: str | None = None, placement: str | None = None
 ) -> PlacementCard:
-    """The prediction that a result is compared with: the first that fits of those named.
+    """Prediction to compare a result with: the first that fits, of the named ones.
 
     Args:
-        document: the report.
-        runtime: its name in any case; None for any.
+        document: document of the report.
+        runtime: name of the runtime, ignoring case; None for any.
         placement: None for any.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Steps that bring the tables of an older version forward, each written once and never changed.
+"""Migrations of older tables, each written once and never changed.
 
 A step speaks SQL that SQLite and PostgreSQL both know, and not of the tables of today: they go on
 to change.
@@ -25,7 +25,9 @@ _COLUMNS_2 = (
 
 
 def contents_apart(connection: Connection) -> None:
-    """Version 2: contents in a table of their own; tags, filters, owners, deletes to undo."""
+    """Migration to version 2: separate table of contents; tags, filters, owners, restorable
+    deletes.
+    """
     number = "BIGINT" if _is_postgresql(connection) else "INTEGER"
     if _is_postgresql(connection):
         _run(connection, "ALTER TABLE reports ALTER COLUMN id TYPE BIGINT")
@@ -77,7 +79,7 @@ def _fill_search(connection: Connection, row: Mapping[Any, Any]) -> None:
 
 
 def _texts(inputs: object) -> dict[str, str]:
-    """Inputs of the first tables; none where they are damaged, since the contents have them too."""
+    """Inputs of the first tables; empty where damaged, since the contents have them too."""
     try:
         values = json.loads(inputs) if isinstance(inputs, str) else inputs
     except json.JSONDecodeError:

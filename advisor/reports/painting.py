@@ -1,4 +1,4 @@
-"""Charts of lines drawn with Matplotlib, for files.
+"""Line charts drawn with Matplotlib, for files.
 
 Lines differ in dashes and markers, so that they are told apart in black and white.
 """
@@ -38,7 +38,7 @@ def height(chart: LineChart) -> float:
 
 
 def paint(figure: Figure, chart: LineChart, inks: Inks) -> None:
-    """Draws a chart on a figure of its own."""
+    """Draw a chart on a new figure."""
     figure.set_layout_engine("constrained")
     axes = figure.subplots()
     for place, line in enumerate(chart.lines):
@@ -103,7 +103,7 @@ def _legend_height(names: Sequence[str]) -> float:
 
 
 def shortened(text: str, longest: int = 26) -> str:
-    """One line of at most `longest` characters, fit for a label."""
+    """Text shortened to `longest` characters on one line, for a label."""
     line = " ".join(
         "".join(character if character.isprintable() else " " for character in text).split()
     )

@@ -1,4 +1,4 @@
-"""An A4 page and what is set on it: lines of text, tables and bars, without a browser.
+"""A4 page with text, tables and bars, set without a browser.
 
 Fonts are those that Matplotlib brings along; text is never read as markup.
 """
@@ -34,10 +34,10 @@ WIDTHS = {
 
 
 class Paper(FPDF):
-    """A4 with the number of each page at its foot."""
+    """A4 document with page numbers."""
 
     def footer(self) -> None:
-        """Called by the library at the end of each page."""
+        """Called by fpdf2 at the end of each page."""
         self.set_y(-10)
         self.set_font(FONT, size=7)
         self.set_text_color(*SOFT)
@@ -45,7 +45,7 @@ class Paper(FPDF):
 
 
 def blank(report: SavedReport) -> Paper:
-    """An empty page that says whose report it is, and when it was saved."""
+    """New document with the report's name and its time of saving."""
     # It says of every letter that the font lacks; the letter is drawn as a box all the same.
     logging.getLogger("fpdf").setLevel(logging.ERROR)
     logging.getLogger("fontTools").setLevel(logging.ERROR)
@@ -67,7 +67,7 @@ def blank(report: SavedReport) -> Paper:
 
 
 def heading(paper: FPDF, text: str, size: float = 10.5) -> None:
-    """A heading that does not stand alone at the foot of a page."""
+    """Heading, never alone at the foot of a page."""
     paper.ln(1.5)
     if paper.will_page_break(24):
         paper.add_page()
@@ -77,7 +77,7 @@ def heading(paper: FPDF, text: str, size: float = 10.5) -> None:
 def line(
     paper: FPDF, text: str, *, size: float, bold: bool = False, soft: bool = False, link: str = ""
 ) -> None:
-    """Text from margin to margin, on as many lines as it takes."""
+    """Text from margin to margin, on as many lines as needed."""
     paper.set_font(FONT, "B" if bold else "", size)
     paper.set_text_color(*(SOFT if soft else BLACK))
     paper.multi_cell(
@@ -86,14 +86,14 @@ def line(
 
 
 def code(paper: FPDF, text: str) -> None:
-    """Text for a shell."""
+    """Shell command."""
     paper.set_font(MONO, size=7.5)
     paper.set_text_color(*BLACK)
     paper.multi_cell(0, 4, printable(text), align="L", new_x=XPos.LMARGIN, new_y=YPos.NEXT)
 
 
 def table(paper: FPDF, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table whose headings return on every page."""
+    """Table whose headings repeat on every page."""
     paper.set_font(FONT, size=7)
     paper.set_text_color(*BLACK)
     paper.set_draw_color(*RULE)
@@ -111,12 +111,12 @@ def table(paper: FPDF, headings: Sequence[str], rows: Sequence[Sequence[str]]) -
 
 
 def bars(paper: FPDF, chart: BarChart, notes: Sequence[str] = ()) -> None:
-    """The bars of a chart, each with its words above it and its note below.
+    """Bar chart with words above each bar and a note below.
 
     Args:
         paper: to draw on.
-        chart: described.
-        notes: one for each bar; none for no notes.
+        chart: description of the chart.
+        notes: one note per bar; empty for none.
     """
     for place, bar in enumerate(chart.bars):
         if paper.will_page_break(BAR + 14):
@@ -154,7 +154,7 @@ def _bar(paper: FPDF, chart: BarChart, bar: Bar) -> None:
 
 
 def _part(paper: FPDF, left: float, width: float, colour: int, letter: str) -> None:
-    """A part of a bar, with a white rule at its end and its letter where there is room."""
+    """Part of a bar, with a white rule at its end and its letter where there is room."""
     top = paper.get_y()
     with paper.local_context(fill_color=COLOURS[colour]):
         paper.rect(left, top, width, BAR, style="F")
@@ -184,7 +184,7 @@ def _mark(paper: FPDF, left: float) -> None:
 
 
 def _key(paper: FPDF, words: str, draw: Callable[[], None]) -> None:
-    """A sample of a colour or mark with its meaning, on the line of the others while it fits."""
+    """Legend entry: a sample of a colour or mark and its meaning."""
     paper.set_font(FONT, size=7)
     width = BAR + 2 + paper.get_string_width(printable(words)) + 2
     if paper.get_x() + width > paper.w - paper.r_margin:
@@ -198,5 +198,5 @@ def _key(paper: FPDF, words: str, draw: Callable[[], None]) -> None:
 
 
 def printable(text: str) -> str:
-    """Text without the control characters that PDF cannot show."""
+    """Text without control characters, which PDF cannot show."""
     return "".join(letter if letter.isprintable() or letter == "\n" else " " for letter in text)

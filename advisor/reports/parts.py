@@ -1,4 +1,4 @@
-"""The parts of a report document: cards, options, memory, time, lines and figures.
+"""Parts of a report document: cards, options, memory, time, lines and figures.
 
 Every record checks itself when it is made, so a document that exists can be saved. Numbers are in
 SI units (bytes, seconds); tokens/s, US dollars and hours say so.
@@ -18,7 +18,7 @@ OptionKind = Literal["keep", "change", "add", "replace", "machine", "rent", "api
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """A part of a document; its fields are checked against their types when it is made.
+    """Part of a document, its fields checked against their types on creation.
 
     Raises:
         InputError: a field of the wrong shape, a number that is not finite, or one below zero
@@ -38,24 +38,24 @@ class Record:
 
 @dataclass(frozen=True, kw_only=True)
 class PlacementCard(Record):
-    """How one runtime does with the model in one place.
+    """Prediction of one runtime in one placement.
 
     Attributes:
-        runtime: as people call it ("llama.cpp").
-        placement: where the part lies that VRAM does not hold.
+        runtime: name of the runtime ("llama.cpp").
+        placement: where the part outside VRAM lies.
         title: heading of the card.
         fits: everything has room.
-        missing_bytes: what is short where it does not fit [B].
-        decode_tps: speed for each user [tokens/s]; None where there is none.
+        missing_bytes: missing memory where it does not fit [B].
+        decode_tps: speed for each user [tokens/s]; None where it does not run.
         decode_tps_low: lower end of the 80 % range [tokens/s].
         decode_tps_high: upper end [tokens/s].
         ttft_s: time to first token [s].
         ttft_s_low: lower end [s].
         ttft_s_high: upper end [s].
-        bottleneck: what binds ("RAM bandwidth"); readers see "bound by" before it.
+        bottleneck: what limits the speed ("RAM bandwidth"); shown after "bound by".
         explanation: one or two sentences.
-        command: shell command that runs the model this way.
-        shown: it stands for its placement on the first page.
+        command: shell command that starts the runtime this way.
+        shown: the card represents its placement on the first page.
     """
 
     not_negative: ClassVar[tuple[str, ...]] = (
@@ -81,30 +81,32 @@ class PlacementCard(Record):
 
     @property
     def obstacle(self) -> str:
-        """Why it does not run here: memory that is short, or another reason."""
+        """Reason why it does not run: missing memory, or another one."""
         short = self.missing_bytes is not None or not self.explanation
         return "does not fit" if short else "not possible"
 
 
 @dataclass(frozen=True, kw_only=True)
 class OptionRow(Record):
-    """A way to run the model: what is there now, or what would be changed, bought or rented.
+    """Way to run the model: the present machine, or something to change, buy or rent.
 
     Attributes:
-        kind: what is done.
-        name: of the change, the GPUs, the machine or the service.
-        decode_tps: speed for each user [tokens/s]; None where it does not fit or is not known.
+        kind: kind of option.
+        name: name of the change, GPUs, machine or service.
+        decode_tps: speed for each user [tokens/s]; None where it does not fit or is unknown.
         decode_tps_low: lower end of the 80 % range [tokens/s].
         decode_tps_high: upper end [tokens/s].
-        upfront_usd: paid once, less what is sold [USD]; None where no price is known.
-        monthly_usd: paid or written off each month, power included [USD/month]; None likewise.
-        usd_per_million_tokens: of generated tokens [USD]; None likewise.
-        hours_lost: waiting in a month [h]; None where it was not worked out.
-        saves_hours: waiting saved in a month [h]; below zero where it is slower.
-        pays: it costs less than the waiting it saves; None without a price.
-        price_note: whose price, bought or rented, of which date.
-        price_date: when the price was read; empty where there is none.
-        verdict: a few words.
+        upfront_usd: paid once, less the resale value of what is replaced [USD]; None without a
+            known price.
+        monthly_usd: paid or written off each month, power included [USD/month]; None without a
+            known price.
+        usd_per_million_tokens: cost of generated tokens [USD]; None without a known price.
+        hours_lost: waiting per month [h]; None where not computed.
+        saves_hours: waiting saved per month [h]; negative where it is slower.
+        pays: it costs less than the waiting that it saves; None without a price.
+        price_note: seller, purchase or rent, and date of the price.
+        price_date: date when the price was read; may be empty.
+        verdict: judgement in a few words.
     """
 
     not_negative: ClassVar[tuple[str, ...]] = (
@@ -130,14 +132,14 @@ class OptionRow(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class TierUse(Record):
-    """What one part of the model holds in one tier of memory.
+    """Bytes of one part of the model in one tier of memory.
 
     Attributes:
-        placement: which of the cards.
+        placement: placement of the card.
         tier: VRAM, RAM or disk.
         part: "weights", "KV cache", "buffers".
         bytes: size of the part [B].
-        capacity_bytes: what the whole tier holds [B]; None where unknown.
+        capacity_bytes: capacity of the whole tier [B]; None where unknown.
     """
 
     not_negative: ClassVar[tuple[str, ...]] = ("bytes", "capacity_bytes")
@@ -154,7 +156,7 @@ class TimePart(Record):
     """Seconds of one token that one part takes.
 
     Attributes:
-        placement: which of the cards.
+        placement: placement of the card.
         part: a key of `words.TIME_PARTS` ("in_place"), or words.
         seconds: for one token [s].
     """
@@ -168,14 +170,14 @@ class TimePart(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class SweepSeries(Record):
-    """One line of a chart.
+    """Line of a chart.
 
     Attributes:
-        name: of the line.
-        x_label: of the axis, with its unit.
-        y_label: of the axis, with its unit.
+        name: name in the legend.
+        x_label: label with its unit.
+        y_label: label with its unit.
         x: positions.
-        y: values, as many as positions.
+        y: values at the positions.
     """
 
     name: str
@@ -195,14 +197,14 @@ class SweepSeries(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class AssumptionRow(Record):
-    """A figure the answer rests on.
+    """Figure that the answer rests on.
 
     Attributes:
-        what: the quantity.
+        what: name of the figure.
         value: with its unit.
         kind: measured, given, datasheet, derived or assumed.
-        source: who says so.
-        date: when, as the source gives it; empty where it does not.
+        source: origin of the value.
+        date: date as the source gives it; may be empty.
         shown: a placement of the first page rests on it.
     """
 

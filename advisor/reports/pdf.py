@@ -1,4 +1,4 @@
-"""A report as PDF, set by a library that needs neither a browser nor anything of the system."""
+"""Report as PDF, set by fpdf2 without a browser or system libraries."""
 
 from collections.abc import Sequence
 from io import BytesIO
@@ -23,7 +23,7 @@ CHART_HEIGHT = 75.0
 
 @in_its_currency
 def pdf(report: SavedReport) -> bytes:
-    """The first page, then the sections behind it, on A4."""
+    """PDF file: the first page, then the sections, on A4."""
     paper = blank(report)
     _front(paper, front_page(report))
     document = report.document
@@ -64,7 +64,7 @@ def _front(paper: FPDF, page: FrontPage) -> None:
 
 
 def _cards(paper: FPDF, cards: Sequence[CardWords]) -> None:
-    """The placements side by side."""
+    """Table of the placements side by side."""
     if not cards:
         return
     paper.set_font(FONT, size=8)
@@ -103,7 +103,7 @@ def _section(paper: FPDF, section: ReportSection) -> None:
 
 
 def _lines(paper: FPDF, line_charts: Sequence[LineChart]) -> None:
-    """Charts of lines, two in a row."""
+    """Line charts, two in a row."""
     for place in range(0, len(line_charts), 2):
         if paper.will_page_break(CHART_HEIGHT):
             paper.add_page()

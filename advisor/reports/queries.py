@@ -1,4 +1,4 @@
-"""Which reports of a store are meant: words, filters, pages."""
+"""Queries of saved reports: words, filters, pages."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,16 +14,17 @@ PAGE = 20
 
 @dataclass(frozen=True, kw_only=True)
 class ReportQuery:
-    """Conditions that all have to hold; those left out hold for every report.
+    """Conditions on reports, all of which must hold; omitted ones always hold.
 
     Attributes:
-        words: that all have to occur in name, notes, tags, author, verdict or request, in any case.
-        model: exact name.
-        gpu: likewise.
-        tag: likewise.
+        words: words that must occur in name, notes, tags, author, verdict or request, ignoring
+            case.
+        model: exact name of the model.
+        gpu: exact name of the GPU.
+        tag: exact name of a tag.
         since: saved at this time or later.
         until: saved before this time.
-        deleted: those that were deleted, in place of those that are kept.
+        deleted: deleted reports instead of the others.
     """
 
     words: str = ""
@@ -35,10 +36,10 @@ class ReportQuery:
     deleted: bool = False
 
     def conditions(self, dialect: str) -> list[ColumnElement[bool]]:
-        """The same for the database.
+        """Conditions in SQL.
 
         Args:
-            dialect: its name, as SQLAlchemy calls it.
+            dialect: name of the SQL dialect in SQLAlchemy.
         """
         place = func.strpos if dialect == "postgresql" else func.instr
         deleted = ReportRow.deleted_at
@@ -67,11 +68,11 @@ class ReportQuery:
 
 @dataclass(frozen=True, kw_only=True)
 class ReportPage:
-    """A page of a list.
+    """Page of a list of reports.
 
     Attributes:
-        heads: newest first.
-        total: reports on all pages.
+        heads: the reports, newest first.
+        total: number of reports on all pages.
     """
 
     heads: tuple[ReportHead, ...]
@@ -80,7 +81,7 @@ class ReportPage:
 
 @dataclass(frozen=True, kw_only=True)
 class FilterChoices:
-    """What the filters offer: values that occur, in alphabetical order."""
+    """Values that the filters offer, sorted."""
 
     models: tuple[str, ...]
     gpus: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Rows of the store: made, listed, searched, edited, and forgotten."""
+"""Rows of the report database: creation, queries, edits, deletion."""
 
 import hashlib
 import json
@@ -35,7 +35,7 @@ def new(
     results: Sequence[MeasuredResult],
     owner: str,
 ) -> ReportRow:
-    """The row of a report that is saved now; texts are kept as they are given."""
+    """Row of a new report, with its texts unchanged."""
     row = ReportRow(
         name=name,
         created_at=datetime.now(UTC),
@@ -60,7 +60,7 @@ def new(
 
 
 def head(row: ReportRow) -> dict[str, Any]:
-    """Fields of a `ReportHead`."""
+    """Fields of `ReportHead` from a row."""
     tags = tuple(sorted(own.tag for own in row.tags))
     return {name: getattr(row, name) for name in _COLUMNS} | {"tags": tags}
 
@@ -68,13 +68,13 @@ def head(row: ReportRow) -> dict[str, Any]:
 def page(
     session: Session, conditions: Sequence[ColumnElement[bool]], offset: int, limit: int | None
 ) -> ReportPage:
-    """A page of heads, newest first.
+    """Page of heads, newest first.
 
     Args:
-        session: of the database.
-        conditions: that hold for every report of the list.
-        offset: heads left out before the first.
-        limit: heads of the page; None for all of them, whatever the offset.
+        session: session of the database.
+        conditions: conditions that all reports of the list meet.
+        offset: number of heads before the page.
+        limit: most heads on the page; None for all.
     """
     # One look through the texts, which is what a search takes long for, gives total and page.
     # Sorted here: asked for an order, SQLite reads every text even where an index would do.
@@ -87,7 +87,7 @@ def page(
 
 
 def choices(session: Session, conditions: Iterable[ColumnElement[bool]]) -> FilterChoices:
-    """Models, GPUs and tags that occur in the reports for which conditions hold."""
+    """Models, GPUs and tags of the reports that meet the conditions."""
     where = list(conditions)
     models, gpus = (
         session.scalars(select(column).distinct().where(*where, column != ""))
@@ -102,10 +102,10 @@ def choices(session: Session, conditions: Iterable[ColumnElement[bool]]) -> Filt
 
 
 def report(row: ReportRow) -> SavedReport:
-    """The report of a row with its contents.
+    """Report of a row, with its contents.
 
     Raises:
-        InputError: its contents are damaged; the message names the field.
+        InputError: damaged contents; the message names the field.
     """
     return SavedReport(
         **head(row),
@@ -115,24 +115,24 @@ def report(row: ReportRow) -> SavedReport:
 
 
 def whole(chosen: Select[ReportRow]) -> Select[ReportRow]:
-    """The same reports, with their contents."""
+    """Reports of several rows, with their contents."""
     return chosen.options(selectinload(ReportRow.content))
 
 
 def document_text(document: ReportDocument) -> str:
-    """The words of a document that a search looks through."""
+    """Words of a document, for searches."""
     inputs = (*document.inputs.values(), *document.request.values())
     parts = (document.title, document.verdict, document.model, document.gpu, *inputs)
     return "\n".join(parts).casefold()
 
 
 def annotation_text(row: ReportRow) -> str:
-    """The words of a person that a search looks through."""
+    """Words of the annotations, for searches."""
     return "\n".join((row.name, row.notes, row.author, *(own.tag for own in row.tags))).casefold()
 
 
 def digest(row: ReportRow, document: ReportDocument) -> str:
-    """A digest of all that a person saves, in hexadecimal; equal for the same save twice."""
+    """Hash of everything that is saved, in hexadecimal; equal for a repeated save."""
     data = {key: value for key, value in to_json(document).items() if key not in _OF_ITS_MAKING}
     tags = sorted(own.tag for own in row.tags)
     words = [row.owner, row.name, row.notes, row.author, tags, row.content.results, data]
@@ -140,7 +140,7 @@ def digest(row: ReportRow, document: ReportDocument) -> str:
 
 
 def change(row: ReportRow, field: str, value: Value) -> None:
-    """Sets a field that a person may edit."""
+    """Set a field that can be edited."""
     if isinstance(value, str):
         setattr(row, field, value)
         return
@@ -150,7 +150,7 @@ def change(row: ReportRow, field: str, value: Value) -> None:
 
 
 def forget(session: Session, before: datetime) -> None:
-    """Removes for good what was deleted before a time."""
+    """Remove reports that were deleted before a time."""
     old = select(ReportRow.id).where(ReportRow.deleted_at < before)
     for table in (ContentRow, TagRow):
         session.execute(delete(table).where(table.report_id.in_(old)))
@@ -158,7 +158,7 @@ def forget(session: Session, before: datetime) -> None:
 
 
 def numbers(session: Session, conditions: Iterable[ColumnElement[bool]]) -> str:
-    """The numbers that there are, for a message about one that there is not."""
+    """Existing report numbers in words, for the message about a missing one."""
     chosen = select(ReportRow.id).where(*conditions).order_by(ReportRow.id.desc()).limit(10)
     newest = session.scalars(chosen).all()
     if not newest:

@@ -1,4 +1,4 @@
-"""Saved reports as they are handed out, and their JSON file, which imports again without loss."""
+"""Saved reports, and their JSON file."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -20,18 +20,18 @@ class ReportHead:
     """A saved report without its contents.
 
     Attributes:
-        id: its number in this store; never used again after it is deleted.
-        name: as the person called it.
-        created_at: when it was saved, in UTC.
-        notes: the person's own.
-        tags: the person's own, in alphabetical order.
-        author: who made it, as they call themselves; empty where they do not say.
-        app_version: of the program that made it.
-        summary: the verdict.
-        model: its name; empty where it was not kept.
-        gpu: likewise.
-        share: the secret part of its public link; empty where it is private.
-        deleted_at: when it was deleted; None while it is kept.
+        id: number in this store; never reused after deletion.
+        name: name given by the author.
+        created_at: time of saving, in UTC.
+        notes: notes of the author.
+        tags: tags of the author, sorted.
+        author: name of the author; may be empty.
+        app_version: version of the program that made it.
+        summary: verdict.
+        model: name of the model; empty where unknown.
+        gpu: name of the GPU; empty where unknown.
+        share: secret part of its public link; empty for a private report.
+        deleted_at: time of deletion; None for an existing report.
     """
 
     id: int
@@ -50,11 +50,11 @@ class ReportHead:
 
 @dataclass(frozen=True, kw_only=True)
 class SavedReport(ReportHead):
-    """A saved report with its contents.
+    """Saved report with its contents.
 
     Attributes:
         document: the comparison.
-        results: what was measured of it, oldest first.
+        results: measured results, oldest first.
     """
 
     document: ReportDocument
@@ -62,12 +62,12 @@ class SavedReport(ReportHead):
 
     @property
     def judged(self) -> tuple[JudgedResult, ...]:
-        """The results beside their predictions."""
+        """Results with their predictions."""
         return tuple(judged(result, self.document) for result in self.results)
 
 
 def in_its_currency(make: Callable[[SavedReport], Form]) -> Callable[[SavedReport], Form]:
-    """Makes a form of a report with amounts in the currency that they were asked for in."""
+    """Format whose amounts are in the currency of the report."""
 
     @wraps(make)
     def made(report: SavedReport) -> Form:
@@ -83,15 +83,15 @@ def in_its_currency(make: Callable[[SavedReport], Form]) -> Callable[[SavedRepor
 
 @dataclass(frozen=True, kw_only=True)
 class ReportFile:
-    """What the JSON of a report holds, beside its number and the time it was saved.
+    """Content of a report's JSON file, without its number and time of saving.
 
     Attributes:
         document: the comparison.
-        name: empty for the document's title.
-        notes: the person's own.
-        tags: likewise.
-        author: who made it.
-        results: what was measured of it.
+        name: name; empty for the document's title.
+        notes: notes of the author.
+        tags: tags of the author.
+        author: name of the author.
+        results: measured results.
     """
 
     document: ReportDocument
@@ -103,7 +103,7 @@ class ReportFile:
 
 
 def report_json(report: SavedReport) -> dict[str, Any]:
-    """A report as JSON can hold it; all but `saved` comes back by `read_report`."""
+    """Report as JSON content; `read_report` restores all but `saved`."""
     return {
         **to_json(report.document),
         "saved": {"number": report.id, "at": report.created_at.isoformat()},
@@ -116,7 +116,7 @@ def report_json(report: SavedReport) -> dict[str, Any]:
 
 
 def read_report(data: object) -> ReportFile:
-    """The report that `report_json` wrote, in this version or an older one.
+    """Report of JSON content, of this version or an older one.
 
     Raises:
         InputError: not a report, one of a newer format, or a field of the wrong shape; the message

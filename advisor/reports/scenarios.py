@@ -1,4 +1,4 @@
-"""Scenario files: many models on many machines, with conditions that have to hold.
+"""Scenario files: many models on many machines, with conditions on the results.
 
 The schema is in docs/scenarios.md. A file is YAML or JSON:
 
@@ -37,14 +37,14 @@ MOST_PAIRS = 2_000
 
 @dataclass(frozen=True, kw_only=True)
 class Conditions:
-    """What has to hold for every pair; None for what may be anything.
+    """Conditions on every pair; None for no condition.
 
     Attributes:
         min_decode_tps: least speed for each user [tokens/s].
-        min_decode_tps_low: the same of the lower end of the 80 % range [tokens/s].
-        min_prefill_tps: least speed of reading the prompt [tokens/s].
+        min_decode_tps_low: least lower end of its 80 % range [tokens/s].
+        min_prefill_tps: least prompt speed [tokens/s].
         max_ttft_s: longest time to the first token [s].
-        placement: where the model has to lie ("gpu-resident").
+        placement: required placement ("gpu-resident").
     """
 
     min_decode_tps: float | None = None
@@ -62,7 +62,7 @@ class Conditions:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelEntry:
-    """A model of the file: name, path or repository, and its format; None for the usual one."""
+    """Model of the file: name, path or repository, and format; None for the default format."""
 
     name: str
     format: str | None = None
@@ -73,7 +73,7 @@ RecordKind = TypeVar("RecordKind", Workload, MachineSpec, Conditions, ModelEntry
 
 @dataclass(frozen=True, kw_only=True)
 class MachineEntry:
-    """A machine of the file, and conditions of its own over those of the file."""
+    """Machine of the file, with conditions that override those of the file."""
 
     name: str
     machine: Machine
@@ -82,13 +82,13 @@ class MachineEntry:
 
 @dataclass(frozen=True, kw_only=True)
 class ScenarioFile:
-    """What a file asks for.
+    """Content of a scenario file.
 
     Attributes:
-        models: each on every machine.
-        machines: with their conditions.
-        workload: of every pair.
-        runtime: its name; None for the fastest of those that people usually meet.
+        models: models, each tried on every machine.
+        machines: machines with their conditions.
+        workload: request for every pair.
+        runtime: name of the runtime; None for the fastest in common use.
     """
 
     models: tuple[ModelEntry, ...]
@@ -99,13 +99,13 @@ class ScenarioFile:
 
 @dataclass(frozen=True, kw_only=True)
 class ScenarioResult:
-    """One model on one machine.
+    """Result of one model on one machine.
 
     Attributes:
-        model: as the file names it.
-        machine: likewise.
-        best: the fastest that fits; None where nothing does.
-        failures: a sentence for each condition that does not hold.
+        model: model as the file names it.
+        machine: machine as the file names it.
+        best: fastest estimate that fits; None if none fits.
+        failures: one sentence per failed condition.
     """
 
     model: str
@@ -115,10 +115,11 @@ class ScenarioResult:
 
 
 def read_scenarios(path: Path) -> ScenarioFile:
-    """The scenarios of a file.
+    """Scenarios of a file.
 
     Raises:
-        InputError: it cannot be read, is no YAML, or breaks the schema; the message names the key.
+        InputError: the file cannot be read, is not YAML, or breaks the schema; the message names
+            the key.
     """
     try:
         content = path.read_bytes()[: LARGEST_FILE + 1]
@@ -136,10 +137,10 @@ def read_scenarios(path: Path) -> ScenarioFile:
 
 
 def scenarios(data: object) -> ScenarioFile:
-    """The scenarios of plain data.
+    """Scenarios of parsed content.
 
     Raises:
-        InputError: a key or value that the schema does not know; the message names it.
+        InputError: a key or value outside the schema; the message names it.
     """
     top = _mapping(data, "the file", ("models", "machines", "workload", "runtime", "conditions"))
     everywhere = _mapping(top.get("conditions", {}), "conditions", _names(Conditions))
@@ -158,10 +159,10 @@ def scenarios(data: object) -> ScenarioFile:
 
 
 def run(file: ScenarioFile) -> Iterator[ScenarioResult]:
-    """Every pair, model by model.
+    """Results of every pair, model by model.
 
     Raises:
-        AdvisorError: a model that cannot be had.
+        AdvisorError: a model that cannot be described.
     """
     runtimes = [runtime(file.runtime)] if file.runtime else RUNTIMES
     for entry in file.models:
@@ -244,12 +245,12 @@ def _mapping(data: object, where: str, known: Sequence[str]) -> Mapping[str, Any
 
 
 def _names(kind: type) -> tuple[str, ...]:
-    """Keys of a record; a draft model is none, since a file names no second model."""
+    """Keys of a record; without the draft model, since a file names no second model."""
     return tuple(own.name for own in fields(kind) if own.name != "draft_model")
 
 
 def _record(kind: type[RecordKind], data: object, where: str) -> RecordKind:
-    """A record of this program from plain data; a wrong type or value is named."""
+    """Dataclass from parsed content."""
     values = _mapping(data, where, _names(kind))
     for own in fields(kind):
         if own.name in values:
@@ -263,7 +264,7 @@ def _record(kind: type[RecordKind], data: object, where: str) -> RecordKind:
 
 
 def _check_type(value: object, kind: str, where: str) -> None:
-    """Text where text belongs, a flag where a flag does, a number everywhere else."""
+    """Refuse a value that is not text, flag or number as its field requires."""
     if value is None and "None" in kind:
         return
     if "str" in kind:

@@ -1,4 +1,4 @@
-"""Checks plain data against the types of a dataclass, and says which field is wrong.
+"""Check of parsed content against the types of a dataclass, with the wrong field in the message.
 
 Covers what a report is made of: text, numbers, flags, one of several words, "or nothing", tuples,
 text-to-text dictionaries and dataclasses of these.
@@ -19,15 +19,15 @@ LARGEST_NUMBER = 1e24  # far above any byte count, far below where sums overflow
 
 
 def checked(kind: Any, value: object, where: str) -> Any:
-    """`value` as the type `kind`, lists as tuples and mappings as dataclasses.
+    """`value` as the type `kind`, with lists as tuples and mappings as dataclasses.
 
     Args:
-        kind: a type of those above.
-        value: what was read or given.
-        where: name of the field, for messages.
+        kind: one of the types above.
+        value: parsed content.
+        where: name of the field, for the message.
 
     Raises:
-        InputError: another shape; the message names the field.
+        InputError: another type; the message names the field.
     """
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is UnionType:

@@ -1,4 +1,4 @@
-"""What lies behind the first page: sections in the order of use, the same in every form."""
+"""Sections behind the first page, in the order of use, common to all file formats."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ from advisor.reports.words import PLACEMENTS
 
 @dataclass(frozen=True, kw_only=True)
 class ReportSection:
-    """Charts, tables and commands under one heading.
+    """Section with a heading.
 
     Attributes:
-        title: the heading.
-        charts: first.
-        tables: next; one with the title of the section needs no heading of its own.
-        commands: last, each with its heading.
+        title: heading.
+        charts: charts, first.
+        tables: tables, next; a table with the section's title needs no heading of its own.
+        commands: commands, last, each with its heading.
     """
 
     title: str
@@ -30,7 +30,7 @@ class ReportSection:
 
 
 def sections(document: ReportDocument) -> tuple[ReportSection, ...]:
-    """The sections of a document that hold something."""
+    """Sections of a document that are not empty."""
     return tuple(
         section
         for section in _sections(document)

@@ -1,4 +1,4 @@
-"""Sessions of the report database that never write into a file that is no longer there."""
+"""Database sessions that notice a replaced or missing SQLite file."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,10 +20,10 @@ class Sessions:
     its tables brought forward, and a missing one is an error instead of a new, empty file.
 
     Args:
-        url: of the database.
+        url: address of the database.
 
     Raises:
-        StoreError: the place cannot be made, opened or understood.
+        StoreError: the place cannot be created, opened or read.
     """
 
     def __init__(self, url: URL) -> None:
@@ -34,10 +34,10 @@ class Sessions:
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        """A session that looks.
+        """Session for reading.
 
         Raises:
-            StoreError: the database could not do what was asked.
+            StoreError: the database reports an error.
         """
         self._look()
         with explained(self.url), Session(self._engine) as session:
@@ -45,10 +45,10 @@ class Sessions:
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
-        """A session whose changes are kept when the block ends, or not at all.
+        """Session whose changes are saved together when the block ends, or not at all.
 
         Raises:
-            StoreError: the database could not do what was asked.
+            StoreError: the database reports an error.
         """
         self._look()
         engine = self._engine.execution_options(advisor_writes=True)
@@ -59,7 +59,7 @@ class Sessions:
             raise StoreError(self._gone())
 
     def close(self) -> None:
-        """Closes every connection; the next session opens one again."""
+        """Close all connections; the next session opens a new one."""
         self._engine.dispose()
 
     def _look(self) -> None:
@@ -80,7 +80,7 @@ class Sessions:
 
 
 def _identity(file: Path | None) -> Identity | None:
-    """What tells a file from another of the same name; None where there is none."""
+    """Identity of a file, apart from its name; None without a file."""
     try:
         facts = file.stat() if file is not None else None
     except OSError:

@@ -45,13 +45,13 @@ _LARGEST_ID = 2**63 - 1  # of an integer column
 
 
 class ReportStore:
-    """The reports of one database. Made by `open_store`.
+    """Reports of one database, made by `open_store`.
 
     Every method raises StoreError when the database cannot do what was asked.
 
     Args:
-        sessions: of the database.
-        owner: whose reports; None for everybody's.
+        sessions: sessions of the database.
+        owner: owner of the reports; None for all owners.
     """
 
     def __init__(self, sessions: Sessions, owner: str | None = None) -> None:
@@ -60,11 +60,11 @@ class ReportStore:
 
     @property
     def place(self) -> str:
-        """File or address of the database, without a password."""
+        """File or address of the database, without password."""
         return place(self._sessions.url)
 
     def of(self, owner: str) -> "ReportStore":
-        """The same store as a person sees it who is logged in: their own reports alone."""
+        """Store with the reports of one owner."""
         return ReportStore(self._sessions, owner)
 
     def save(
@@ -77,11 +77,11 @@ class ReportStore:
         author: str = "",
         results: Iterable[MeasuredResult] = (),
     ) -> SavedReport:
-        """Keeps a report under a new number; the same one under the same name is kept once.
+        """Save a report under a new number; the same report under the same name is saved once.
 
         Raises:
-            InputError: a name, notes, tags or an author that cannot be used.
-            StoreError: the database cannot keep it.
+            InputError: an invalid name, notes, tags or author.
+            StoreError: the database reports an error.
         """
         row = rows.new(
             document,
@@ -109,18 +109,18 @@ class ReportStore:
         return self._saved(row)
 
     def list(self, search: str = "") -> tuple[ReportHead, ...]:
-        """Heads of all reports with some words, newest first."""
+        """Heads of all reports with the given words, newest first."""
         return self.page(ReportQuery(words=search), limit=None).heads
 
     def page(
         self, query: ReportQuery | None = None, *, offset: int = 0, limit: int | None = PAGE
     ) -> ReportPage:
-        """A page of the heads that a query means, newest first.
+        """Page of the heads that match a query, newest first.
 
         Args:
-            query: which; None for every report that is kept.
-            offset: heads left out before the first.
-            limit: heads of the page; None for all of them.
+            query: conditions; None for all reports.
+            offset: number of heads before the page.
+            limit: most heads on the page; None for all.
         """
         with self._sessions.reading() as session:
             conditions = self._visible(
@@ -129,25 +129,25 @@ class ReportStore:
             return rows.page(session, conditions, offset, limit)
 
     def choices(self) -> FilterChoices:
-        """What the filters of a list can offer."""
+        """Values that the filters of a list offer."""
         with self._sessions.reading() as session:
             kept = self._visible([ReportRow.deleted_at.is_(None)])
             return rows.choices(session, kept)
 
     def load(self, number: int) -> SavedReport:
-        """One report with its contents.
+        """Report with its contents.
 
         Raises:
-            StoreError: no report has this number, or its contents are damaged.
+            StoreError: no report of this number, or damaged contents.
         """
         with self._sessions.reading() as session:
             return self._saved(self._row(session, number))
 
     def measured(self, limit: int = 200) -> tuple[SavedReport, ...]:
-        """The newest reports that have measured results.
+        """Newest reports with measured results.
 
         Args:
-            limit: at most so many.
+            limit: most reports.
         """
         with self._sessions.reading() as session:
             kept = self._visible([ReportRow.result_count > 0, ReportRow.deleted_at.is_(None)])
@@ -155,10 +155,10 @@ class ReportStore:
             return tuple(map(self._saved, session.scalars(rows.whole(chosen))))
 
     def load_shared(self, secret: str) -> SavedReport:
-        """The report that a link shows, whoever opens it.
+        """Report of a public link.
 
         Raises:
-            StoreError: the link shows none, or none any more.
+            StoreError: the link shows no report, or no longer.
         """
         with self._sessions.reading() as session:
             shown = select(ReportRow).where(
@@ -180,20 +180,20 @@ class ReportStore:
         tags: Iterable[str] | None = None,
         seen: ReportHead | None = None,
     ) -> AnnotatedReport:
-        """Changes name, notes, tags or some of them; None leaves one as it is.
+        """Change name, notes or tags; None leaves a field unchanged.
 
         A field that somebody else changed since `seen` stays as they left it, and is told.
 
         Args:
-            number: of the report.
-            name: new one.
-            notes: likewise.
-            tags: likewise.
-            seen: the report as the person saw it who edits; None to change it whatever it is now.
+            number: number of the report.
+            name: new name.
+            notes: new notes.
+            tags: new tags.
+            seen: report as the editor saw it; None to overwrite in any case.
 
         Raises:
-            InputError: a name, notes or tags that cannot be used.
-            StoreError: no report has this number.
+            InputError: an invalid name, notes or tags.
+            StoreError: no report of this number.
         """
         edits: dict[str, Value | None] = {
             "name": name, "notes": notes, "tags": None if tags is None else tuple(tags),
@@ -214,11 +214,11 @@ class ReportStore:
             return AnnotatedReport(head=ReportHead(**rows.head(row)), conflicts=conflicts)
 
     def attach(self, number: int, result: MeasuredResult) -> SavedReport:
-        """Adds a measured result to a report; the same result twice is one.
+        """Add a measured result to a report, once.
 
         Raises:
-            InputError: the report has too many.
-            StoreError: no report has this number.
+            InputError: the report has the most results allowed.
+            StoreError: no report of this number.
         """
         with self._sessions.writing() as session:
             row = self._row(session, number, lock=True)
@@ -231,10 +231,10 @@ class ReportStore:
             return self._saved(row)
 
     def share(self, number: int, *, public: bool) -> ReportHead:
-        """Makes a report's link work for everybody who has it, or for nobody any more.
+        """Make the report public for everyone with its link, or private again.
 
         Raises:
-            StoreError: no report has this number.
+            StoreError: no report of this number.
         """
         with self._sessions.writing() as session:
             row = self._row(session, number, lock=True)
@@ -242,20 +242,20 @@ class ReportStore:
             return ReportHead(**rows.head(row))
 
     def delete(self, number: int) -> None:
-        """Takes a report out of every list; it can be restored for 30 days.
+        """Delete a report; it can be restored for 30 days.
 
         Raises:
-            StoreError: no report has this number.
+            StoreError: no report of this number.
         """
         with self._sessions.writing() as session:
             self._row(session, number, lock=True).deleted_at = datetime.now(UTC)
             rows.forget(session, datetime.now(UTC) - KEPT_DELETED)
 
     def restore(self, number: int) -> ReportHead:
-        """Undoes a delete.
+        """Restore a deleted report.
 
         Raises:
-            StoreError: no deleted report has this number.
+            StoreError: no deleted report of this number.
         """
         with self._sessions.writing() as session:
             row = self._row(session, number, lock=True, deleted=True)
@@ -265,7 +265,7 @@ class ReportStore:
             return ReportHead(**rows.head(row))
 
     def close(self) -> None:
-        """Closes every connection; the store opens new ones when it is used again."""
+        """Close all connections; the store opens new ones when needed."""
         self._sessions.close()
 
     def _visible(self, conditions: Iterable[ColumnElement[bool]]) -> Sequence[ColumnElement[bool]]:
@@ -300,7 +300,7 @@ class ReportStore:
 
 
 def open_store(url: str | None = None) -> ReportStore:
-    """The user's reports; the place is made when it does not exist.
+    """Store of the user's reports, created if missing.
 
     Args:
         url: address as SQLAlchemy writes it; None for ADVISOR_DATABASE_URL, or else for

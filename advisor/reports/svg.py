@@ -38,14 +38,14 @@ _KEPT = 64
 
 @lru_cache(_KEPT)
 def svg(chart: LineChart) -> Markup:
-    """The chart as one SVG element."""
+    """Chart as an SVG element."""
     picture = _picture(chart, STAND_INS, format="svg", transparent=True, metadata=_NO_METADATA)
     return Markup(_for_page(picture.decode(), chart.alt))  # noqa: S704  Matplotlib escapes all text
 
 
 @lru_cache(_KEPT)
 def png(chart: LineChart) -> bytes:
-    """The chart as a picture on white, fine enough to print."""
+    """Chart as a PNG on white, with the resolution of print."""
     return _picture(chart, ON_PAPER, format="png", dpi=DOTS_PER_INCH)
 
 

@@ -1,4 +1,4 @@
-"""The tables of the report store, in the version that this program writes.
+"""Tables of the report database, in the version that this program writes.
 
 Contents lie apart from the heads, so that a list of thousands reads no contents.
 """
@@ -29,7 +29,7 @@ KEPT = text("deleted_at IS NULL")
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """A time in UTC, in databases that know no zones."""
+    """Time in UTC, for databases without time zones."""
 
     impl = DateTime
     cache_ok = True
@@ -39,7 +39,7 @@ class UtcDateTime(TypeDecorator[datetime]):
         value: datetime | None,
         dialect: Dialect,  # noqa: ARG002  SQLAlchemy's signature
     ) -> datetime | None:
-        """To the database: in UTC, without the zone."""
+        """Time for the database: in UTC, without zone."""
         return None if value is None else value.astimezone(UTC).replace(tzinfo=None)
 
     def process_result_value(
@@ -47,16 +47,16 @@ class UtcDateTime(TypeDecorator[datetime]):
         value: Any | None,
         dialect: Dialect,  # noqa: ARG002  SQLAlchemy's signature
     ) -> datetime | None:
-        """From the database: with the zone."""
+        """Time from the database: with its zone."""
         return None if value is None else value.replace(tzinfo=UTC)
 
 
 class Base(DeclarativeBase):
-    """Tables of the store."""
+    """Base of the tables."""
 
 
 class SchemaRow(Base):
-    """The one row that says which version the tables have."""
+    """Single row with the version of the tables."""
 
     __tablename__ = "report_schema"
 
@@ -64,25 +64,25 @@ class SchemaRow(Base):
 
 
 class ReportRow(Base):
-    """A saved report without its contents.
+    """Saved report without its contents.
 
     Attributes:
-        id: its number.
-        name: as the person called it.
-        created_at: when it was saved.
-        notes: the person's own.
-        app_version: of the program that made it.
-        summary: the verdict.
-        author: who made it, as they call themselves.
-        model: for filters.
-        gpu: likewise.
-        document_text: casefolded words of the document, for searches.
-        annotation_text: casefolded words of the person, likewise.
-        digest: of what was saved under which name by whom; none for reports of the first tables.
-        owner: who is logged in; empty where nobody logs in.
-        share: the secret part of a link that shows it to others; empty where it is private.
-        result_count: how many measured results it has.
-        deleted_at: when it was deleted; none while it is kept.
+        id: number of the report.
+        name: name given by the author.
+        created_at: time of saving.
+        notes: notes of the author.
+        app_version: version of the program that made it.
+        summary: verdict.
+        author: name of the author.
+        model: name of the model, for filters.
+        gpu: name of the GPU, for filters.
+        document_text: words of the document in lower case, for searches.
+        annotation_text: words of the annotations in lower case, for searches.
+        digest: hash of everything saved, with name and owner; empty in rows of the first tables.
+        owner: owner who is logged in; empty without login.
+        share: secret part of its public link; empty for a private report.
+        result_count: number of measured results.
+        deleted_at: time of deletion; None for an existing report.
     """
 
     __tablename__ = "reports"
@@ -120,12 +120,12 @@ class ReportRow(Base):
 
 
 class ContentRow(Base):
-    """The document of a report, and what was measured of it.
+    """Document and measured results of a report.
 
     Attributes:
-        report_id: of its report.
-        document: as `document.to_json` writes it.
-        results: measured results, as plain data.
+        report_id: number of the report.
+        document: content of `document.to_json`.
+        results: measured results, as JSON content.
     """
 
     __tablename__ = "report_contents"

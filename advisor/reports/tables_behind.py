@@ -1,4 +1,4 @@
-"""The tables behind the first page, in words; `sections` says in which order they come."""
+"""Tables behind the first page, in words; `sections` puts them in order."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -22,12 +22,12 @@ RUNTIMES = "Every runtime and placement"
 
 @dataclass(frozen=True, kw_only=True)
 class WordTable:
-    """A table of words.
+    """Table of words.
 
     Attributes:
-        title: above it.
-        headings: of the columns.
-        rows: cells, as many as headings.
+        title: heading.
+        headings: headings of the columns.
+        rows: cells of each row, one per heading.
     """
 
     title: str
@@ -36,12 +36,12 @@ class WordTable:
 
 
 def options(document: ReportDocument) -> WordTable:
-    """Every way to run the model, what is there now first."""
+    """Options, the present machine first."""
     return _table("All options", OPTION_HEADINGS, map(option_cells, document.options))
 
 
 def runtimes(document: ReportDocument) -> WordTable:
-    """Every runtime in every placement, the fastest first, those that cannot last."""
+    """Runtimes in each placement, fastest first, impossible ones last."""
     cards = sorted(document.placements, key=lambda card: (not card.fits, -(card.decode_tps or 0.0)))
     return _table(
         RUNTIMES,
@@ -68,7 +68,7 @@ def _card_cells(card: PlacementCard) -> tuple[str, ...]:
 
 
 def bytes_held(document: ReportDocument) -> WordTable:
-    """What each tier holds in each placement, part by part."""
+    """Bytes of each part in each tier, per placement."""
     held: dict[tuple[PlacementKey, Tier], list[TierUse]] = {}
     for use in document.memory:
         if use.bytes:
@@ -91,7 +91,7 @@ def bytes_held(document: ReportDocument) -> WordTable:
 
 
 def token_times(document: ReportDocument) -> WordTable:
-    """What the time of a token is spent on in each placement, the longest part first."""
+    """Time of a token by part, per placement, longest part first."""
     spent: dict[PlacementKey, list[TimePart]] = {}
     for part in document.token_time:
         spent.setdefault(part.placement, []).append(part)
@@ -113,13 +113,13 @@ def token_times(document: ReportDocument) -> WordTable:
 
 
 def request(document: ReportDocument) -> WordTable:
-    """The inputs, in words where the report has them."""
+    """Inputs of the comparison, in words where the report has them."""
     inputs = document.request or document.inputs
     return _table("What was asked for", ("Input", "Value"), inputs.items())
 
 
 def figures(document: ReportDocument) -> tuple[WordTable, WordTable]:
-    """The figures behind the placements shown first, and those behind all others."""
+    """Figures behind the shown placements, and those behind the others."""
     own = [figure for figure in document.assumptions if figure.shown]
     others = [figure for figure in document.assumptions if not figure.shown]
     first, rest = (own, others) if own else (others, [])  # an older report does not tell them apart

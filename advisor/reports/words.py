@@ -1,4 +1,4 @@
-"""The words of a report that people read: its placements, tiers, parts of time and options.
+"""Words for the keys in a report: placements, tiers, parts of time, options.
 
 A document keeps keys ("in_place"); every page and file shows these words.
 """
@@ -19,7 +19,7 @@ TIME_PARTS = {
     "crossings": "hand-overs between CPU and GPU",
     "token": "fixed cost of a token",
 }
-"""What each part of a token's time is spent on, in the order of the colours."""
+"""Words for the parts of a token's time, in the order of their colours."""
 OPTIONS: dict[OptionKind, str] = {
     "keep": "what you have",
     "change": "change",
@@ -33,5 +33,5 @@ OPTIONS: dict[OptionKind, str] = {
 
 
 def time_part(key: str) -> str:
-    """What a part of a token's time is spent on; a key without words is shown with spaces."""
+    """Words for a part of a token's time; an unknown key is shown with spaces."""
     return TIME_PARTS.get(key, key.replace("_", " "))
