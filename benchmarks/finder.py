@@ -36,7 +36,7 @@ def main() -> None:
     host = from_spec.machine(MachineSpec())
     models = list(in_formats(resolve.find(name).model))
     work = Workload()
-    wanted = cases(models, work, RUNTIMES, (), MIN_TPS)
+    wanted = cases(models, work, RUNTIMES, (), MIN_TPS, all_caches=False)
     deep = [replace(case, work=replace(case.work, context=np.array(CONTEXTS))) for case in wanted]
     cores = os.cpu_count() or 1
     with ProcessPoolExecutor(cores) as pool:

@@ -7,13 +7,16 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor.advice.compare import as_run
+from advisor.advice.speed_bounds import may_reach
 from advisor.advice.speeds import Speed
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import Constants, Scope, fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.many_machines import Index, on_machines, taken
+from advisor.cost_model.measured_constants import constants_on
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
+from advisor.machine.backends import of_machine
 from advisor.machine.machine import Machine
 from advisor.machine.stacked import kind_of, stacked
 from advisor.model.model import Floats, Model
@@ -81,15 +84,17 @@ class Stack:
 
     Attributes:
         machine: all of them, each figure of shape (machines,).
-        sizes: one for each size of memory and context, shape (sizes x contexts,).
+        backend: their backends, as `backends.of_machine` gives them.
+        sizes: one for each size of memory, shape (sizes,).
         size_count: sizes of memory.
-        index: for each machine its place among `sizes`, shape (contexts, machines).
+        size: for each machine its place among `sizes`, shape (machines,).
     """
 
     machine: Machine
+    backend: str
     sizes: Machine
     size_count: int
-    index: Index
+    size: Index
 
 
 class Fleet:
@@ -121,16 +126,19 @@ class Fleet:
         *,
         skip: Mask | None = None,
         as_requested: bool = False,
+        least: float = 0.0,
     ) -> Speeds:
         """What every machine reaches.
 
         Args:
-            requested: the model in the format asked for; each machine runs the nearest that it can.
-            work: the request; its context may be several, shape (contexts,).
+            requested: the model in the requested format; each machine runs the nearest that it can.
+            work: request; its context may be several, shape (contexts,).
             runtime: that runs it.
             strategy: where the model lies.
             skip: machines that need no answer, shape as the result's or (machines,).
             as_requested: leave out machines on which the runtime takes another format.
+            least: speed below which a machine need not be answered: it may count as one that the
+                model does not fit [tokens/s].
         """
         contexts = np.atleast_1d(np.asarray(work.context, dtype=float))
         shape = (len(contexts), len(self.machines))
@@ -143,15 +151,14 @@ class Fleet:
         )
         wanted = np.broadcast_to(np.True_ if skip is None else ~skip, shape)
         if self.machines and strategy in runtime.strategies:
+            run = Run(work=work, contexts=contexts, runtime=runtime, strategy=strategy, least=least)
             for members, model in self._groups(requested, runtime):
                 other = as_requested and model.format != requested.format
                 if other or not wanted[:, members].any():
                     continue
-                stack = self._stack(members, len(contexts), links=runtime.reads_over_link)
-                for mask, part in _estimates(
-                    stack, model, work, contexts, runtime, strategy, wanted[:, members]
-                ):
-                    _fill(speeds, members, mask, part)
+                stack = self._stack(members, links=runtime.reads_over_link)
+                for mask, part in _estimates(stack, model, run, wanted[:, members]):
+                    _fill(speeds, members, mask, part, least)
         return speeds if np.ndim(work.context) else _first(speeds)
 
     def _groups(self, requested: Model, runtime: Runtime) -> Iterator[tuple[Index, Model]]:
@@ -173,23 +180,24 @@ class Fleet:
         except Refusal:
             return None
 
-    def _stack(self, members: Index, contexts: int, *, links: bool) -> Stack:
-        key = (members.tobytes(), contexts, links)
+    def _stack(self, members: Index, *, links: bool) -> Stack:
+        key = (members.tobytes(), links)
         stack = self._stacks.get(key)
         if stack is None:
-            stack = self._stacks[key] = self._stacked(members, contexts, links=links)
+            stack = self._stacks[key] = self._stacked(members, links=links)
         return stack
 
-    def _stacked(self, members: Index, contexts: int, *, links: bool) -> Stack:
-        _, first, number = np.unique(
+    def _stacked(self, members: Index, *, links: bool) -> Stack:
+        _, first, size = np.unique(
             self._sizes[links][members], return_index=True, return_inverse=True
         )
-        sizes = [self.machines[member] for member in members[first] for _ in range(contexts)]
+        machine = stacked([self.machines[member] for member in members])
         return Stack(
-            machine=stacked([self.machines[member] for member in members]),
-            sizes=stacked(sizes),
+            machine=machine,
+            backend=of_machine(machine),
+            sizes=stacked([self.machines[member] for member in members[first]]),
             size_count=len(first),
-            index=number * contexts + np.arange(contexts)[:, None],
+            size=size,
         )
 
 
@@ -223,63 +231,123 @@ def _size(machine: Machine, *, links: bool) -> Hashable:
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """What is run on a stack.
+
+    Attributes:
+        work: request.
+        contexts: its contexts, shape (contexts,) [tokens].
+        runtime: that runs it.
+        strategy: where the model lies.
+        least: speed below which nothing need be answered [tokens/s].
+    """
+
+    work: Workload
+    contexts: Floats
+    runtime: Runtime
+    strategy: PlacementStrategy
+    least: float
+
+    def constants(self, model: Model, stack: Stack) -> Constants:
+        """Constants in the scope of a model's estimates on a stack."""
+        scope = Scope(
+            runtime=self.runtime.key,
+            decode_class=model.decode_class,
+            backend=stack.backend,
+            build=self.runtime.build,
+        )
+        return constants_on(stack.machine.host, model, fitted_constants().bound(scope))
+
+
 def _estimates(
-    stack: Stack,
-    model: Model,
-    work: Workload,
-    contexts: Floats,
-    runtime: Runtime,
-    strategy: PlacementStrategy,
-    wanted: Mask,
+    stack: Stack, model: Model, run: Run, wanted: Mask
 ) -> Iterator[tuple[Mask, Estimate]]:
-    """Estimates of machines of a stack, each with the places that it holds for.
+    """Estimates of a stack, each with the places that it holds for; none where nothing can fit.
 
     Args:
         stack: machines of a kind.
         model: in the format that the runtime runs.
-        work: the request.
-        contexts: cache for each user, shape (contexts,) [tokens].
-        runtime: that runs it.
-        strategy: where the model lies.
-        wanted: machines whose answer matters, shape (contexts, machines); nothing is timed where
-            none of them holds the model.
+        run: request, runtime and placement.
+        wanted: machines whose answer matters, shape (contexts, machines).
     """
-    sized = replace(work, context=np.tile(contexts, stack.size_count))
-    for chosen in _alike(stack, model, sized, runtime):
-        places = np.flatnonzero(chosen)
-        sizes, requests = taken((stack.sizes, sized), places, len(chosen))
-        plan = estimate(model, sizes, requests, runtime, strategy, fitted_constants())
-        index = np.maximum(np.cumsum(chosen)[stack.index] - 1, 0)
-        holds = np.broadcast_to(plan.fits, places.shape)[index] & chosen[stack.index]
-        if plan.constants is not None and np.any(holds & wanted):
-            yield chosen[stack.index], on_machines(plan, stack.machine, index, plan.constants)
+    needed = wanted & may_reach(
+        model, stack.machine, run.work, run.runtime, run.strategy,
+        run.constants(model, stack), run.least,
+    )  # fmt: skip
+    if not needed.any():
+        return
+    if run.strategy is PlacementStrategy.GPU_RESIDENT and run.runtime.apart is None:
+        yield needed, _resident(stack, model, run)
+    else:
+        yield from _by_size(stack, model, run, needed)
 
 
-def _alike(stack: Stack, model: Model, work: Workload, runtime: Runtime) -> Iterator[Mask]:
+def _resident(stack: Stack, model: Model, run: Run) -> Estimate:
+    """Estimate of shape (contexts, machines): where all lies in GPUs, memory decides no placement.
+
+    Numbers that depend on the context alone stay of shape (contexts, 1), those of the machine alone
+    of shape (machines,).
+    """
+    work = replace(run.work, context=run.contexts[:, None])
+    return estimate(
+        model, stack.machine, work, run.runtime, run.strategy, fitted_constants(),
+        backend=stack.backend,
+    )  # fmt: skip
+
+
+def _by_size(stack: Stack, model: Model, run: Run, needed: Mask) -> Iterator[tuple[Mask, Estimate]]:
+    """Estimates placed once for each size of memory and context that is needed."""
+    pairs = np.zeros((len(run.contexts), stack.size_count), dtype=bool)
+    context, machine = np.nonzero(needed)
+    pairs[context, stack.size[machine]] = True
+    context, size = np.nonzero(pairs)
+    sizes = taken(stack.sizes, size, stack.size_count)
+    work = replace(run.work, context=run.contexts[context])
+    for part in _alike(sizes, model, work, run.runtime):
+        rows = np.flatnonzero(part)
+        plan = estimate(
+            model, *taken((sizes, work), rows, len(part)),
+            run.runtime, run.strategy, fitted_constants(),
+        )  # fmt: skip
+        place = np.full(pairs.shape, -1)
+        place[context[rows], size[rows]] = np.arange(len(rows))
+        index = place[:, stack.size]
+        holds = needed & (index >= 0) & np.broadcast_to(plan.fits, rows.shape)[index]
+        if plan.constants is not None and holds.any():
+            yield (
+                needed & (index >= 0),
+                on_machines(plan, stack.machine, index, plan.constants, stack.backend),
+            )
+
+
+def _alike(sizes: Machine, model: Model, work: Workload, runtime: Runtime) -> Iterator[Mask]:
     """Sizes that a runtime places in one way, as masks; all of them for most runtimes."""
     everything = np.ones(np.size(work.context), dtype=bool)
     if runtime.apart is None:
         yield everything
         return
-    decision = runtime.apart(model, stack.sizes, work) & everything
+    decision = runtime.apart(model, sizes, work) & everything
     for part in (decision, ~decision):
         if part.any():
             yield part
 
 
-def _fill(speeds: Speeds, members: Index, mask: Mask, part: Estimate) -> None:
-    """Write one estimate's figures into their places."""
-    if part.decode is None or part.first_token is None:
+def _fill(speeds: Speeds, members: Index, mask: Mask, part: Estimate, least: float) -> None:
+    """Write one estimate's figures into their places; ranges where a speed is reached."""
+    if part.decode_tps is None:
         return
-    columns = {
-        "fits": part.fits,
-        "decode": part.decode.value,
-        "low": part.decode.low,
-        "high": part.decode.high,
-        "first_token": part.first_token.value,
-        "load": np.nan if part.load is None else part.load,
-        "waiting": part.waiting,
-    }
+    columns = {"fits": part.fits, "decode": part.decode_tps}
+    with np.errstate(invalid="ignore"):
+        fast = mask & part.fits & (part.decode_tps >= least)
+    if fast.any() and part.decode is not None and part.first_token is not None:
+        columns |= {
+            "low": part.decode.low,
+            "high": part.decode.high,
+            "first_token": part.first_token.value,
+            "load": np.nan if part.load is None else part.load,
+            "waiting": part.waiting,
+        }
     for name, values in columns.items():
         column = getattr(speeds, name)
         column[:, members] = np.where(mask, values, column[:, members])

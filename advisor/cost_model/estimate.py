@@ -111,6 +111,11 @@ class Estimate:
         return schedule_seconds(schedule, self.machine, self.constants)
 
     @cached_property
+    def decode_tps(self) -> Array | None:
+        """Decoding speed of each user, without its range [tokens/s]."""
+        return self.work.tokens_per_step / self.step.total if self.step else None
+
+    @cached_property
     def decode(self) -> Range | None:
         """Decoding speed of each user [tokens/s]."""
         return self._rate(self.work.tokens_per_step, self.step, IN_DECODE)

@@ -24,7 +24,9 @@ PLAIN = frozenset({float, int, bool, str, type(None), frozenset})
 Index = npt.NDArray[np.int_]
 
 
-def on_machines(plan: Estimate, machine: Machine, index: Index, constants: Constants) -> Estimate:
+def on_machines(
+    plan: Estimate, machine: Machine, index: Index, constants: Constants, backend: str = ""
+) -> Estimate:
     """Estimate of many machines, with the placements and schedules of a plan.
 
     Args:
@@ -32,8 +34,9 @@ def on_machines(plan: Estimate, machine: Machine, index: Index, constants: Const
         machine: all machines as one, with numbers of shape (machines,).
         index: index into the plan for each machine, shape (..., machines).
         constants: constants in the scope of the plan; the backends become those of the machines.
+        backend: backends of the machines, as `backends.of_machine` gives them; empty to ask it.
     """
-    scope = replace(constants.scope, backend=of_machine(machine))
+    scope = replace(constants.scope, backend=backend or of_machine(machine))
     size = np.size(plan.fits)
     return replace(
         plan,

@@ -292,18 +292,30 @@ def over_gpus(
     Returns:
         Share of each layer, an array of the shape of `share` for each GPU.
     """
-    sizes = [np.asarray(gpu.memory.value, dtype=float) for gpu in machine.gpus]
-    total = np.sum(np.broadcast_arrays(*sizes), axis=0)
+    divided = gpu_shares(machine)
     weight = share if held is None else share * held
     whole = np.sum(weight, axis=-1, keepdims=True) + np.asarray(tail, dtype=float)[..., None]
     rank = (np.cumsum(weight, axis=-1) - weight / 2) / np.where(whole > 0, whole, 1.0)
-    parts, start = [], np.zeros_like(total)
-    for size in sizes:
-        end = start + size / total
-        inside = (rank > start[..., None]) & (rank <= end[..., None] + 1e-12)
+    parts, start = [], np.zeros(())
+    for part in divided:
+        end = start + part
+        inside = (rank > start[..., None] + EDGE) & (rank <= end[..., None] + EDGE)
         parts.append(share * inside)
         start = end
     return parts
+
+
+EDGE = 1e-12
+"""Room for rounding where one GPU's part ends and the next one's begins."""
+
+
+def gpu_shares(machine: Machine) -> list[Array]:
+    """Share of each GPU in the memory of all; GPUs of one kind share evenly."""
+    sizes = [gpu.memory.value for gpu in machine.gpus]
+    if all(np.array_equal(size, sizes[0]) for size in sizes[1:]):
+        return [np.asarray(1.0 / len(sizes))] * len(sizes)
+    total = np.sum(np.broadcast_arrays(*sizes), axis=0)
+    return [np.asarray(size / total) for size in sizes]
 
 
 def all_of(share: Floats) -> dict[Group, Floats]:

@@ -60,9 +60,7 @@ def stacked(machines: Sequence[Machine]) -> Machine:
     return replace(
         first,
         name=f"{len(machines)} machines",
-        gpus=tuple(
-            _gpu([machine.gpus[index] for machine in machines]) for index in range(len(first.gpus))
-        ),
+        gpus=_gpus([machine.gpus for machine in machines]),
         host=_host([machine.host for machine in machines]),
         disk=None if first.disk is None else _disk([m.disk for m in machines if m.disk]),
         network=_quantity_or_none([machine.network for machine in machines]),
@@ -71,6 +69,13 @@ def stacked(machines: Sequence[Machine]) -> Machine:
 
 def _same(parts: Sequence[Part]) -> bool:
     return all(part is parts[0] for part in parts)
+
+
+def _gpus(each: Sequence[tuple[Gpu, ...]]) -> tuple[Gpu, ...]:
+    """GPUs of machines with equally many, place by place; stacked once where each has one kind."""
+    if all(_same(gpus) for gpus in each):
+        return (_gpu([gpus[0] for gpus in each]),) * len(each[0]) if each[0] else ()
+    return tuple(_gpu(gpus) for gpus in zip(*each, strict=True))
 
 
 def _gpu(gpus: Sequence[Gpu]) -> Gpu:

@@ -74,6 +74,7 @@ def test_many_machines_at_once_are_each_machine_alone(runtime: Runtime) -> None:
             work = chance.choice(WORKS)
             several = replace(work, context=CONTEXTS)
             together = fleet().speeds(asked, several, runtime, strategy)
+            assert_nothing_fast_is_ruled_out(together, asked, several, runtime, strategy)
             for place in chance.sample(range(len(tried())), 11):
                 at = chance.randrange(2)
                 alone = replace(work, context=float(CONTEXTS[at]))
@@ -81,6 +82,18 @@ def test_many_machines_at_once_are_each_machine_alone(runtime: Runtime) -> None:
                 assert_alike(row, asked, tried()[place].machine, alone, runtime, strategy)
                 compared += 1
     assert compared == 99
+
+
+def assert_nothing_fast_is_ruled_out(every, asked, work, runtime, strategy) -> None:
+    """Bounds leave out what is slower than asked, and nothing else."""
+    if not every.fits.any():
+        return
+    least = float(np.median(every.decode[every.fits]))
+    bounded = fleet().speeds(asked, work, runtime, strategy, least=least)
+    fast = every.fits & (every.decode >= least)
+    assert np.array_equal(bounded.fits & (bounded.decode >= least), fast)
+    for name in ("decode", "low", "high", "first_token", "load", "waiting"):
+        np.testing.assert_array_equal(getattr(bounded, name)[fast], getattr(every, name)[fast])
 
 
 def assert_alike(together, asked, machine, work, runtime, strategy) -> None:

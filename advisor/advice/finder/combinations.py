@@ -27,15 +27,26 @@ class RunSetup:
         runtime: name.
         model: in one format.
         form: place of that format among those tried.
-        work: with one format of the cache; its context may be several, shape (contexts,).
+        work: request; its context may be several, shape (contexts,).
+        caches: formats of the cache, the largest first.
         min_tps: least tokens generated for each user [tokens/s].
+        all_caches: a smaller cache is tried where a larger one is fast enough, too.
+        skip: places of candidates that need no answer, as those over the budget.
     """
 
     runtime: str
     model: Model
     form: int
     work: Workload
+    caches: tuple[str, ...]
     min_tps: float
+    all_caches: bool = True
+    skip: tuple[int, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Combinations for each machine: placements, contexts and formats of the cache."""
+        return len(runtime(self.runtime).strategies) * np.size(self.work.context) * len(self.caches)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +67,7 @@ class Combinations:
         load: to read the file from the drive; not a number where not known [s].
         machines: alike, that answer all users at the same time.
         tried: combinations that were answered for these.
+        costed: those of them that were placed and timed; bounds ruled the others out.
     """
 
     candidate: Places
@@ -71,13 +83,16 @@ class Combinations:
     load: Floats
     machines: Floats
     tried: int
+    costed: int = 0
 
     def at(self, rows: Places | npt.NDArray[np.bool_]) -> "Combinations":
         """Some of them."""
         return replace(self, **{name: getattr(self, name)[rows] for name in COLUMNS})
 
 
-COLUMNS = tuple(field.name for field in fields(Combinations) if field.name != "tried")
+COLUMNS = tuple(
+    field.name for field in fields(Combinations) if field.name not in ("tried", "costed")
+)
 NAMES = tuple(known.name for known in (*RUNTIMES, *ASIDE))
 
 
@@ -87,57 +102,86 @@ def cases(
     runtimes: Iterable[Runtime],
     caches: Sequence[str],
     min_tps: float,
+    *,
+    all_caches: bool = True,
+    skip: tuple[int, ...] = (),
 ) -> list[RunSetup]:
-    """Every runtime with every format of weights and cache that it takes.
+    """Every runtime with every format of the weights.
 
     Args:
         models: the model in each format.
-        work: the request.
+        work: request.
         runtimes: which are tried.
         caches: formats of the cache; all that a runtime has where none are given.
         min_tps: least speed [tokens/s].
+        all_caches: as `RunSetup.all_caches`.
+        skip: as `RunSetup.skip`.
     """
     return [
         RunSetup(
             runtime=how.name,
             model=model,
             form=form,
-            work=replace(work, kv_type=kept),
+            work=work,
+            caches=tuple(sorted(caches, key=CACHES.index)) or cache_types(how),
             min_tps=min_tps,
+            all_caches=all_caches,
+            skip=skip,
         )
         for how in runtimes
         for form, model in enumerate(models)
-        for kept in caches or cache_types(how)
     ]
 
 
 def combinations(host: Machine, wanted: Sequence[RunSetup]) -> Combinations:
     """All that is fast enough, each machine in its first placement that fits: others are slower."""
-    tried, fleet = fleet_of(host)
+    candidates, fleet = fleet_of(host)
     parts = [part for case in wanted for part in _of_case(fleet, case)]
-    answered = sum(
-        len(runtime(case.runtime).strategies) * np.size(case.work.context) for case in wanted
-    )
-    return joined(parts, answered * len(tried))
+    return joined(parts, sum(case.size for case in wanted) * len(candidates))
 
 
 def joined(parts: Sequence[Combinations], tried: int) -> Combinations:
     """Rows of several one after the other."""
+    costed = sum(part.costed for part in parts)
     if not parts:
-        return Combinations(**{name: np.zeros(0, dtype=int) for name in COLUMNS}, tried=tried)
+        nothing = {name: np.zeros(0, dtype=int) for name in COLUMNS}
+        return Combinations(**nothing, tried=tried, costed=costed)
     columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in COLUMNS}
-    return Combinations(**columns, tried=tried)
+    return Combinations(**columns, tried=tried, costed=costed)
 
 
 def _of_case(fleet: Fleet, case: RunSetup) -> Iterator[Combinations]:
-    how = runtime(case.runtime)
-    contexts = np.atleast_1d(np.asarray(case.work.context, dtype=float))
-    work, users = replace(case.work, context=contexts), float(case.work.users)
-    placed = np.zeros((len(contexts), len(fleet.machines)), dtype=bool)
+    """What is fast enough, in one format of the cache after the other."""
+    contexts = np.unique(np.asarray(case.work.context, dtype=float))
+    reached = np.zeros((len(contexts), len(fleet.machines)), dtype=bool)
+    reached[:, list(case.skip)] = True
+    for kept in case.caches:
+        work = replace(case.work, context=contexts, kv_type=kept)
+        for rows in _in_cache(fleet, case, work, reached):
+            if not case.all_caches:
+                reached[np.searchsorted(contexts, rows.context), rows.candidate] = True
+            yield rows
+
+
+def _in_cache(
+    fleet: Fleet, case: RunSetup, work: Workload, reached: npt.NDArray[np.bool_]
+) -> Iterator[Combinations]:
+    """What is fast enough with one format of the cache.
+
+    Args:
+        fleet: machines.
+        case: what is run.
+        work: request, with its contexts of shape (contexts,) in order.
+        reached: machines that need no answer, shape (contexts, machines).
+    """
+    how, users = runtime(case.runtime), float(work.users)
+    placed = reached.copy()
     for at, strategy in enumerate(STRATEGIES):
         if strategy not in how.strategies or placed.all():
             continue
-        speeds = fleet.speeds(case.model, work, how, strategy, skip=placed, as_requested=True)
+        speeds = fleet.speeds(
+            case.model, work, how, strategy, skip=placed, as_requested=True, least=case.min_tps
+        )
         with np.errstate(invalid="ignore"):
             fast = speeds.fits & ~placed & (speeds.decode >= case.min_tps)
         placed |= speeds.fits
@@ -148,8 +192,8 @@ def _of_case(fleet: Fleet, case: RunSetup) -> Iterator[Combinations]:
             runtime=alike * NAMES.index(how.name),
             strategy=alike * at,
             form=alike * case.form,
-            cache=alike * CACHES.index(case.work.kv_type),
-            context=contexts[context],
+            cache=alike * CACHES.index(work.kv_type),
+            context=np.asarray(work.context)[context],
             decode=speeds.decode[fast],
             low=speeds.low[fast],
             high=speeds.high[fast],
@@ -157,4 +201,5 @@ def _of_case(fleet: Fleet, case: RunSetup) -> Iterator[Combinations]:
             load=speeds.load[fast],
             machines=np.ceil(users / (users - speeds.waiting[fast])),
             tried=0,
+            costed=int(np.count_nonzero(~np.isnan(speeds.decode))),
         )

@@ -37,10 +37,12 @@ class Findings:
     Attributes:
         hits: that meet the target, the cheapest month first; what has no dated price comes last.
         tried: combinations that were answered.
+        costed: those of them that were placed and timed; bounds ruled the others out.
     """
 
     hits: tuple[Hit, ...]
     tried: int
+    costed: int
 
 
 def find(
@@ -64,11 +66,13 @@ def find(
         compute: what answers the cases: this process, or a cluster.
     """
     models = list(in_formats(question.model, formats or FORMATS))
-    wanted = cases(models, question.work, runtimes, caches, target.min_tps)
+    wanted = cases(
+        models, question.work, runtimes, caches, target.min_tps, all_caches=target.costs_count
+    )
     rows = compute(question.machine, wanted)
     tried, _ = fleet_of(question.machine)
     hits = _priced(question, target, models, tried, rows)
-    return Findings(hits=tuple(sorted(hits, key=_order)), tried=rows.tried)
+    return Findings(hits=tuple(sorted(hits, key=_order)), tried=rows.tried, costed=rows.costed)
 
 
 def _order(hit: Hit) -> tuple[bool, float, float]:

@@ -26,6 +26,11 @@ class Target:
     def __post_init__(self) -> None:
         check_all(TARGET, vars(self))
 
+    @property
+    def costs_count(self) -> bool:
+        """A faster answer may be cheap enough where a slower one is not."""
+        return (self.max_usd_per_month, self.max_usd) != (None, None)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Hit:

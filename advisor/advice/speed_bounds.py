@@ -1,0 +1,95 @@
+"""Bounds on speed and memory that rule machines out before they are placed and timed.
+
+Both are exact: what they rule out would not fit, or would be slower than asked. A token reads all
+weights but the token table, and of routed experts the share that it uses. What the GPUs have no
+room for is read from elsewhere, at best at the rate of RAM or of all links together:
+
+    S >= max(x - e, 0) + share min(x, e),  x = bytes outside the GPUs, e = bytes of routed experts
+    tokens/s <= tokens a step / (S / rate)
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from advisor.catalog.constants import Constants
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.workload import Workload
+from advisor.machine.machine import Machine
+from advisor.model.architecture import Group
+from advisor.model.model import Model
+from advisor.runtimes import Runtime
+from advisor.units import Array
+
+ROUNDING = 1.0 + 1e-9
+"""Room for the order in which numbers are added."""
+
+
+def may_reach(
+    model: Model,
+    machine: Machine,
+    work: Workload,
+    runtime: Runtime,
+    strategy: PlacementStrategy,
+    constants: Constants,
+    least: float,
+) -> npt.NDArray[np.bool_]:
+    """False where a placement cannot fit or cannot reach a speed, without placing it.
+
+    Args:
+        model: model in the format that the runtime loads.
+        machine: machine; its numbers may be of shape (machines,).
+        work: request.
+        runtime: runtime.
+        strategy: placement strategy.
+        constants: constants in the scope of the estimates.
+        least: speed of each user [tokens/s].
+    """
+    room = gpu_bytes(machine)
+    if strategy is PlacementStrategy.GPU_RESIDENT:
+        return np.asarray(stored_bytes(model) <= room * ROUNDING)
+    reaches = most_tokens(model, machine, work, runtime, constants) * ROUNDING >= least
+    if strategy is PlacementStrategy.NVME_OFFLOAD:
+        return np.asarray(reaches)
+    whole = machine.host.memory.value + (0.0 if machine.unified else room)
+    return np.asarray(reaches & (stored_bytes(model) <= whole * ROUNDING))
+
+
+def gpu_bytes(machine: Machine) -> Array:
+    """Memory of all GPUs [B]."""
+    return np.asarray(sum((gpu.memory.value for gpu in machine.gpus), start=np.zeros(())))
+
+
+def stored_bytes(model: Model) -> float:
+    """Weights without the token table, the least that GPUs and RAM hold [B]."""
+    return float(np.sum(model.layer_bytes)) + model.output - model.tied_copy
+
+
+def most_tokens(
+    model: Model, machine: Machine, work: Workload, runtime: Runtime, constants: Constants
+) -> Array:
+    """Upper bound on the speed of each user where only the GPUs' memory is free [tokens/s]."""
+    outside = np.maximum(stored_bytes(model) - gpu_bytes(machine), 0.0)
+    experts = float(np.sum(model.bytes_per_layer[Group.ROUTED_EXPERTS]))
+    read = np.maximum(outside - experts, 0.0)
+    read = read + model.expert_share(1.0) * np.minimum(outside, experts)
+    with np.errstate(divide="ignore"):
+        rate = outside_rate(machine, work, runtime, constants)
+        return np.asarray(work.tokens_per_step * rate / read)
+
+
+def outside_rate(machine: Machine, work: Workload, runtime: Runtime, constants: Constants) -> Array:
+    """Fastest rate of weights outside the GPUs: RAM, where the processor computes, or links [B/s].
+
+    A runtime that computes a single token in RAM copies nothing for it.
+    """
+    ram: Array = machine.host.bandwidth.value * np.maximum(constants.value("cpu_read_share"), 1.0)
+    ram = ram * np.maximum(constants.value("socket_share"), 1.0)
+    single = np.all(np.asarray(work.users) * (1.0 + np.asarray(work.drafted)) <= 1.0)
+    if runtime.computes_in_ram and single:
+        return np.asarray(ram)
+    share = np.maximum(constants.value("link_share"), 1.0)
+    links = sum(
+        (np.maximum(gpu.link.pinned.value, gpu.link.zero_copy.value) for gpu in machine.gpus),
+        start=np.zeros(()),
+    )
+    return np.asarray(np.maximum(ram, links * share))
