@@ -28,6 +28,9 @@ from advisor.probes.host import inventory as host_probe
 from advisor.probes.host.inventory import HostFacts
 from advisor.units import GB, GIB
 
+Notes = tuple[str, ...]
+"""Problems and assumptions, a sentence each."""
+
 
 def this_machine(
     overrides: MachineSpec | None = None, measured: Calibration | None = None
@@ -73,30 +76,30 @@ def seen_machine(
         UnknownName: a typed part missing from the catalogue.
     """
     inputs = overrides or MachineSpec()
-    notes = [*seen.notes, *unseen, *measured.notes]
-    if measured.stale:
-        notes.append(measured.stale)
-    if inputs.gpu is not None:
-        gpus = machine(inputs).gpus
-    else:
-        gpus = _seen_gpus(cards, inputs, measured, notes)
-    gpus = reached(tuple(gpus), inputs)
-    host = at_work(_seen_host(seen, inputs, measured, notes), inputs)
+    gpus, gpu_notes = _gpus(cards, inputs, measured)
+    gpus = reached(gpus, inputs)
+    host, host_notes = _seen_host(seen, inputs, measured)
+    host = at_work(host, inputs)
+    disk, disk_notes = _seen_disk(inputs, measured, read_ahead)
+    notes = (*seen.notes, *unseen, *measured.notes, measured.stale)
     return Machine(
         name=name_of(gpus, host),
         gpus=gpus,
         host=host,
-        disk=_seen_disk(inputs, measured, read_ahead, notes),
-        notes=tuple(notes),
+        disk=disk,
+        notes=tuple(filter(None, (*notes, *gpu_notes, *host_notes, *disk_notes))),
         backend=inputs.backend or "",
     )
 
 
-def _seen_gpus(
-    cards: tuple[GpuFacts, ...], inputs: MachineSpec, measured: Calibration, notes: list[str]
-) -> tuple[Gpu, ...]:
+def _gpus(
+    cards: tuple[GpuFacts, ...], inputs: MachineSpec, measured: Calibration
+) -> tuple[tuple[Gpu, ...], Notes]:
+    """GPUs as typed, else as detected with measured rates; a note names each unknown one."""
+    if inputs.gpu is not None:
+        return tuple(machine(inputs).gpus), ()
     typed = (inputs.pcie_gbs, inputs.pcie_gen, inputs.pcie_lanes) != (None, None, None)
-    gpus = []
+    gpus, notes = [], []
     for place, card in enumerate(cards):
         try:
             row = find_gpu(card.name, card.memory_total)
@@ -105,7 +108,7 @@ def _seen_gpus(
             continue
         seen = _as_seen(from_catalog.gpu_of(row), card, inputs)
         gpus.append(measured_gpu.gpu(seen, place, measured, keep_link=typed))
-    return tuple(gpus)
+    return tuple(gpus), tuple(notes)
 
 
 def _as_seen(gpu: Gpu, card: GpuFacts, inputs: MachineSpec) -> Gpu:
@@ -125,31 +128,35 @@ def _as_seen(gpu: Gpu, card: GpuFacts, inputs: MachineSpec) -> Gpu:
     return replace(gpu, link=link(seen, gpu))
 
 
-def _seen_host(
-    seen: HostFacts, inputs: MachineSpec, measured: Calibration, notes: list[str]
-) -> Host:
+def _seen_host(seen: HostFacts, inputs: MachineSpec, measured: Calibration) -> tuple[Host, Notes]:
+    """Processor and RAM; the measured bandwidth of RAM, else an assumed one with a note."""
     bandwidth = (
         measured.figure("ram_read") if inputs.ram_gbs is None else given(inputs.ram_gbs * GB)
     )
+    notes: Notes = ()
+    if bandwidth is None:
+        bandwidth, notes = _assumed_bandwidth(seen, inputs)
     memory = Quantity(
         value=float(seen.memory_total), kind=Provenance.MEASURED, source="operating system"
     )
     if inputs.ram_gb is not None:
         memory = given(inputs.ram_gb * GIB)
-    own = measured.figure("ram_read") or _assumed_bandwidth(seen, MachineSpec(), [])
-    return Host(
+    own = measured.figure("ram_read") or _assumed_bandwidth(seen, MachineSpec())[0]
+    host = Host(
         name=inputs.cpu or seen.name or "this processor",
         cores=inputs.cores or seen.cores,
         sockets=seen.sockets,
         memory=memory,
-        bandwidth=bandwidth or _assumed_bandwidth(seen, inputs, notes),
+        bandwidth=bandwidth,
         instruction_sets=seen.instruction_sets,
         engine=None if inputs.cpu else measured.engine(float(own.value)),
     )
+    return host, notes
 
 
-def _assumed_bandwidth(seen: HostFacts, inputs: MachineSpec, notes: list[str]) -> Quantity:
-    name = inputs.cpu or seen.name
+def _assumed_bandwidth(seen: HostFacts, inputs: MachineSpec) -> tuple[Quantity, Notes]:
+    """Bandwidth of RAM from the processor's catalogue row, else from a typical one [B/s]."""
+    name, notes = inputs.cpu or seen.name, []
     try:
         typical = from_catalog.host(name, given(float(seen.memory_total)))
     except InputError:
@@ -158,25 +165,28 @@ def _assumed_bandwidth(seen: HostFacts, inputs: MachineSpec, notes: list[str]) -
         notes.append(f"{name or 'The processor'} is not in the catalogue; a typical one is used.")
         typical = from_catalog.host(TYPICAL_HOST, given(float(seen.memory_total)))
     notes.append("The RAM speed is assumed; measuring it takes seconds.")
-    return replace(typical.bandwidth, kind=Provenance.ASSUMED)
+    return replace(typical.bandwidth, kind=Provenance.ASSUMED), tuple(notes)
 
 
 def _seen_disk(
-    inputs: MachineSpec, measured: Calibration, read_ahead: Quantity, notes: list[str]
-) -> Disk:
+    inputs: MachineSpec, measured: Calibration, read_ahead: Quantity
+) -> tuple[Disk, Notes]:
+    """Drive as typed, else as measured, else a typical one with a note."""
+    if inputs.disk_gbs is not None or inputs.disk is not None:
+        return drive(inputs), ()
     figure = measured.figure("disk_read_direct")
-    if inputs.disk_gbs is None and inputs.disk is None and figure is not None:
-        return Disk(
-            name="this drive",
-            sequential=figure,
-            mapped=measured.figure("disk_read_mmap"),
-            read_ahead=_as_set(read_ahead, measured),
-        )
-    if inputs.disk_gbs is None and inputs.disk is None:
-        notes.append("The drive's speed is assumed; measuring it takes seconds.")
+    if figure is None:
         typical = from_catalog.disk(TYPICAL_DISK)
-        return replace(typical, sequential=replace(typical.sequential, kind=Provenance.ASSUMED))
-    return drive(inputs)
+        assumed = replace(typical.sequential, kind=Provenance.ASSUMED)
+        note = "The drive's speed is assumed; measuring it takes seconds."
+        return replace(typical, sequential=assumed), (note,)
+    disk = Disk(
+        name="this drive",
+        sequential=figure,
+        mapped=measured.figure("disk_read_mmap"),
+        read_ahead=_as_set(read_ahead, measured),
+    )
+    return disk, ()
 
 
 def _as_set(now: Quantity, measured: Calibration) -> Quantity:
