@@ -3,7 +3,7 @@
 import csv as csv_files
 import io
 import re
-from dataclasses import replace
+from dataclasses import fields, replace
 from html.parser import HTMLParser
 from io import StringIO
 
@@ -17,8 +17,15 @@ from advisor.reports.document import ReportDocument
 from advisor.reports.export import FORMS
 from advisor.reports.front_page import front_page
 from advisor.reports.html import html
-from advisor.reports.markdown import markdown
-from advisor.reports.parts import OptionRow, PlacementCard, SweepSeries, TierUse, TimePart
+from advisor.reports.markdown import literal, markdown
+from advisor.reports.parts import (
+    AssumptionRow,
+    OptionRow,
+    PlacementCard,
+    SweepSeries,
+    TierUse,
+    TimePart,
+)
 from advisor.reports.pdf import pdf
 from advisor.reports.saved import SavedReport
 from advisor.reports.sections import sections
@@ -137,7 +144,9 @@ def test_readers_see_words_in_place_of_keys(report: SavedReport, form: str) -> N
     text = FORMS[form].make(changed(report, token_time=parts)).decode()
     for words in TIME_PARTS.values():
         assert words in text
-    for key in ("in_place", "in\\_place", "crossings", "resident<", "decode_tps"):
+    records = (PlacementCard, OptionRow, TierUse, TimePart, AssumptionRow, type(report.document))
+    names = {entry.name for record in records for entry in fields(record) if "_" in entry.name}
+    for key in ("in_place", "in\\_place", "crossings", "resident<", *names, *map(literal, names)):
         assert key not in text
 
 
