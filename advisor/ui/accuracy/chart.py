@@ -1,4 +1,4 @@
-"""Predicted against measured, each kind of run with a colour and a shape of its own."""
+"""Chart of predicted against measured speeds, with a colour and shape per kind of run."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -28,11 +28,11 @@ BAND = 1.25
 
 
 def scatter(points: Sequence[AccuracyPoint], places: Sequence[int]) -> Figure:
-    """The chart of some points; each carries its place in the ledger.
+    """Chart of points; each carries its index in the ledger.
 
     Args:
-        points: what is shown.
-        places: of each, in the ledger.
+        points: shown points.
+        places: their indices in the ledger.
     """
     look = palette()
     low, high = _ends(points)
@@ -97,13 +97,13 @@ def _trace(look: Palette, name: str, shown: Sequence[tuple[AccuracyPoint, int]])
 
 
 def _place(name: str) -> int:
-    """Place of a kind of run in the table of kinds, so that filters change no colour."""
+    """Index of a kind of run in the table of kinds, so that filters change no colour."""
     known = [regime.name for regime in REGIMES]
     return known.index(name) if name in known else len(known)
 
 
 def hover(point: AccuracyPoint) -> str:
-    """Hover text of a point, in lines; every name escaped."""
+    """Hover text of a point, in lines, with every name escaped."""
     where = point.gpu or point.cpu or "no GPU"
     lines = (
         Markup("<b>{}</b>").format(f"{point.model} {point.format}".strip()),
@@ -117,7 +117,7 @@ def hover(point: AccuracyPoint) -> str:
 
 
 def off(point: AccuracyPoint) -> str:
-    """How far off a prediction is, in words."""
+    """Error of a prediction, in words."""
     if abs(point.error) < 0.005:
         return "right within half a percent"
     return f"{percent(abs(point.error))} too {'fast' if point.error > 0 else 'slow'}"

@@ -1,4 +1,4 @@
-"""A scenario of a claim as the link that opens it on the Advise page."""
+"""Links that open a scenario of a claim on the Advise page."""
 
 from collections.abc import Mapping
 
@@ -34,7 +34,7 @@ TOGETHER = {"context", "pcie_gen", "pcie_lanes"}
 
 
 def parameters(inputs: Mapping[str, object]) -> dict[str, str]:
-    """What a link must say to open a scenario; empty where Advise cannot show it.
+    """Parameters of the link; empty where the Advise page cannot show the scenario.
 
     Args:
         inputs: inputs of the scenario.

@@ -1,4 +1,4 @@
-"""What articles say about offloading, with our answer and numbers beside it."""
+"""Claims of articles about offloading, each with an answer and computed numbers."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ NO_WAY = "Nothing we varied makes it hold."
 
 
 def claims_section() -> None:
-    """Heading, how many hold, a choice among them, and one row for each."""
+    """Heading, number of claims that hold, filter, and one row per claim."""
     answers = _computed()
     st.subheader("What articles say", anchor="articles")
     show(block("oa-soft", f"{_summary(answers)} {HOW}", "p"))

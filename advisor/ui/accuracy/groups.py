@@ -1,4 +1,4 @@
-"""Who is predicted worst, cards that several sources measured and cards of one, rows left aside."""
+"""Worst predicted groups, GPUs measured by several sources and by one, rows left aside."""
 
 from collections.abc import Sequence
 
@@ -32,7 +32,7 @@ SMALL = ("Kind of run", "Groups", "In the range, of each group", "Chance in draw
 
 
 def section(ledger: Ledger) -> None:
-    """Worst groups first, then seen apart from unseen, then what is not counted."""
+    """Worst groups, then seen and unseen cards, then rows that do not count."""
     st.subheader("Farthest off", anchor="farthest")
     show(
         block(
@@ -91,7 +91,7 @@ def _left_aside(ledger: Ledger) -> str:
 
 
 def _few_groups(ledger: Ledger) -> None:
-    """Kinds of run with few groups, each with the bootstrap interval of its share in range."""
+    """Kinds of run with few groups, with the bootstrap interval of the share in range."""
     few = [score for score in ledger.scores[:-1] if 1 < score.groups < FEW_GROUPS]
     if not few:
         return

@@ -1,4 +1,4 @@
-"""The ledger, worked out once for the server."""
+"""Ledger, computed once per server."""
 
 import streamlit as st
 
@@ -7,5 +7,5 @@ from advisor.evidence.accuracy.ledger import Ledger, ledger
 
 @st.cache_resource(show_spinner=False, max_entries=1)
 def judged() -> Ledger:
-    """Predictions beside what was published; all sessions share it."""
+    """Predictions beside the published figures, shared by all sessions."""
     return ledger()

@@ -1,4 +1,4 @@
-"""Measured results of a person's reports, as points beside the published ones."""
+"""Measured results of saved reports, as points beside the published ones."""
 
 import math
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ OWN = "your reports"
 
 
 def points() -> tuple[AccuracyPoint, ...]:
-    """A point for each result that a prediction with a range stands beside."""
+    """A point for each result whose prediction has a range."""
     try:
         store = own_store()
         reports = store.measured() if store is not None else ()
@@ -51,7 +51,7 @@ def _points(report: SavedReport) -> Iterator[AccuracyPoint]:
 
 
 def _margins(judged: JudgedResult) -> Margins | None:
-    """Margins of the range that was predicted; None without one."""
+    """Margins of the predicted range; None without a range."""
     card = judged.card
     if card is None or not (card.decode_tps and card.decode_tps_low and card.decode_tps_high):
         return None

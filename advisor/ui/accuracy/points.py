@@ -1,4 +1,4 @@
-"""Every published figure of the Accuracy page: filters, chart, the one that was clicked, table."""
+"""Published figures on the Accuracy page: filters, chart, selected point, table."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -25,7 +25,7 @@ FILTERS: Mapping[str, Callable[[AccuracyPoint], str]] = {
 
 
 def figures(points: Sequence[AccuracyPoint]) -> None:
-    """Everything about single figures."""
+    """Filters, chart, details of the selected point and table."""
     st.subheader("Predicted beside measured", anchor="figures")
     places = narrowed(points, _wanted(points))
     if not places:
@@ -42,7 +42,7 @@ def figures(points: Sequence[AccuracyPoint]) -> None:
 
 
 def _wanted(points: Sequence[AccuracyPoint]) -> dict[str, list[str]]:
-    """What each filter asks for; nothing for everything."""
+    """Chosen value of each filter; None for all."""
     wanted = {}
     for column, (name, of) in zip(st.columns(len(FILTERS)), FILTERS.items(), strict=True):
         with column:
@@ -57,7 +57,7 @@ def _wanted(points: Sequence[AccuracyPoint]) -> dict[str, list[str]]:
 
 
 def narrowed(points: Sequence[AccuracyPoint], wanted: Mapping[str, Sequence[str]]) -> list[int]:
-    """Places of the points that every filter lets through."""
+    """Indices of the points that pass every filter."""
     return [
         at
         for at, point in enumerate(points)
@@ -79,7 +79,7 @@ def _summary(shown: Sequence[AccuracyPoint], total: int) -> str:
 
 
 def _chart(shown: Sequence[AccuracyPoint], places: Sequence[int]) -> int | None:
-    """The chart; returns the place of the point that was clicked."""
+    """Draw the chart and return the index of the selected point."""
     event = st.plotly_chart(
         chart.scatter(shown, places),
         key="ledger_chart",
@@ -94,7 +94,7 @@ def _chart(shown: Sequence[AccuracyPoint], places: Sequence[int]) -> int | None:
 
 
 def selected(event: Any, places: Sequence[int]) -> int | None:
-    """The place that a click on the chart carries; None where nothing that is shown was clicked."""
+    """Index of the point in a selection; None if no shown point is selected."""
     for clicked in event["selection"]["points"]:
         at = clicked.get("customdata")
         at = at[0] if isinstance(at, list) else at
@@ -104,7 +104,7 @@ def selected(event: Any, places: Sequence[int]) -> int | None:
 
 
 def _details(point: AccuracyPoint | None) -> None:
-    """The point that was clicked, and the way to its source."""
+    """Details of the selected point, with a link to its source."""
     with st.container(border=True, key="ledger_details"):
         if point is None:
             show(block("oa-soft", "Click a point to see its figures and open its source."))
@@ -152,7 +152,7 @@ def _said(point: AccuracyPoint) -> Any:
 
 
 def _table(shown: Sequence[AccuracyPoint]) -> None:
-    """All of them, sorted as the person likes."""
+    """Table of all points, sortable."""
     st.dataframe(
         frame(shown),
         key="ledger_table",
@@ -172,7 +172,7 @@ def _table(shown: Sequence[AccuracyPoint]) -> None:
 
 
 def frame(shown: Sequence[AccuracyPoint]) -> pd.DataFrame:
-    """The points as a table."""
+    """Points as a data frame."""
     return pd.DataFrame(
         {
             "Model": [f"{point.model} {point.format}".strip() for point in shown],

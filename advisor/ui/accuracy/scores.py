@@ -1,4 +1,4 @@
-"""Tables of the Accuracy page: errors by kind of run, public formulas, how it is judged."""
+"""Tables of the Accuracy page: errors by kind of run, public formulas, method."""
 
 from collections.abc import Sequence
 
@@ -21,7 +21,7 @@ HEADINGS = (
 
 
 def verdict(ledger: Ledger) -> None:
-    """How right it is, in two sentences."""
+    """Accuracy in two sentences."""
     *kinds, every = ledger.scores
     known = [score for score in kinds if score.rows >= ENOUGH]
     best, *_, worst = sorted(known, key=lambda score: score.median)
@@ -38,7 +38,7 @@ def verdict(ledger: Ledger) -> None:
 
 
 def regimes(ledger: Ledger) -> None:
-    """One line for each kind of run, beside the best public formula."""
+    """One line per kind of run, beside the best public formula."""
     st.subheader("By kind of run", anchor="regimes")
     rows = (_row(score) for score in ledger.scores)
     show(table(HEADINGS, rows, label="Errors by kind of run", numeric=range(1, 7)))
@@ -87,14 +87,14 @@ def _best(score: Score) -> Markup | str:
 
 
 def _beside(peer: PeerScore, score: Score) -> str:
-    """Our own error on the same rows, where those are not all."""
+    """Error of the advisor on the same rows, where those are fewer."""
     if peer.rows == score.rows:
         return ""
     return f"on {peer.rows} of them; ours {percent(peer.own_median, 1)}"
 
 
 def formulas(ledger: Ledger) -> None:
-    """Every public formula on the rows that it answers."""
+    """Each public formula on the rows that it can answer."""
     st.subheader("Public formulas on the same figures", anchor="formulas")
     show(
         block(
@@ -135,7 +135,7 @@ def _formula(peer: Peer) -> Sequence[object]:
 
 
 def method() -> None:
-    """How figures are judged, in two sentences."""
+    """Method of the comparison in two sentences."""
     st.subheader("How it is judged", anchor="method")
     show(
         block(

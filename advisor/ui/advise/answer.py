@@ -1,4 +1,4 @@
-"""The answer to a set of choices, computed once for each set."""
+"""Answer to a set of choices, computed once per set."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,16 +22,16 @@ from advisor.ui.sidebar.model_choice import Picked
 
 @dataclass(frozen=True, kw_only=True)
 class AdviseAnswer:
-    """Everything a page needs to show one comparison.
+    """Data of one comparison for the page.
 
     Attributes:
-        choices: what was asked.
-        resolved: of which model, in the format that was asked for.
-        machine: where.
+        choices: choices of the sidebar.
+        resolved: model in the chosen format.
+        machine: machine it runs on.
         work: the request.
         money: time and prices.
         advice: the answer.
-        document: the same as plain data, for charts, tables and reports.
+        document: the answer as plain data, for charts, tables and reports.
     """
 
     choices: Choices
@@ -44,7 +44,9 @@ class AdviseAnswer:
 
     @cached_property
     def crossovers(self) -> tuple[Crossover | None, Crossover | None]:
-        """In place beside streamed, by users and by prompt, worked out when first asked for."""
+        """Weights read in RAM against weights streamed, by users and by prompt length; computed on
+        first use.
+        """
         estimates, settings = self.advice.estimates, self.choices.settings()
         return crossover.by_users(estimates, settings), crossover.by_prompt(estimates, settings)
 
@@ -61,10 +63,10 @@ def answer(
     picked: Picked,
     calibrated: int,  # noqa: ARG001 - a part of the key
 ) -> AdviseAnswer:
-    """The answer; `calibrated` changes when this machine was measured again.
+    """Answer to the choices; `calibrated` changes with every new measurement of this machine.
 
     Raises:
-        AdvisorError: choices that cannot be; the message says why.
+        AdvisorError: impossible choices; the message says why.
     """
     here = machine_of(choices)
     resolved = picked.in_format(choices.form)

@@ -1,4 +1,4 @@
-"""The three placements side by side."""
+"""Cards of the three placements."""
 
 from collections.abc import Iterable
 
@@ -20,12 +20,12 @@ from advisor.ui.parts.glossary import explained
 from advisor.ui.parts.markup import block, joined, show
 
 PROMISED = 0.5
-"""Tokens per second that articles promise at least of a 70B model on a drive of 7 GB/s."""
+"""Least speed that articles promise for a 70B model on a drive of 7 GB/s [tokens/s]."""
 PART_CLASSES = {"weights": "oa-weights", "KV cache": "oa-cache", "buffers": "oa-buffers"}
 
 
 def cards(answer: AdviseAnswer) -> None:
-    """All three, always in the same order."""
+    """The three cards, in a fixed order."""
     before = _speeds_before(answer)
     for column, strategy in zip(st.columns(3), PlacementStrategy, strict=True):
         estimate = card_of(answer.advice, strategy)
@@ -39,7 +39,7 @@ def cards(answer: AdviseAnswer) -> None:
 
 
 def _speeds_before(answer: AdviseAnswer) -> dict[PlacementStrategy, str]:
-    """Speeds under the choices before these, so that a change can be seen."""
+    """Speeds under the previous choices, to show what changed."""
     state = st.session_state
     now = {
         strategy: tokens_per_second(decode_tps(estimate)) if bool(estimate.fits) else "not possible"
@@ -89,7 +89,7 @@ def _short(answer: AdviseAnswer, estimate: Estimate, before: str) -> Iterable[Ma
 
 
 def _would_hold(answer: AdviseAnswer) -> Iterable[Markup]:
-    """The cheapest month that holds the whole model in GPUs."""
+    """Cheapest option per month that holds the whole model in GPUs."""
     holding = (OptionKind.ADD, OptionKind.REPLACE, OptionKind.RENT)
     whole = [
         option
@@ -178,7 +178,7 @@ def _tier(tier: Tier, parts: dict[str, float], room: float | None) -> Markup:
 
 
 def _remarks(answer: AdviseAnswer, estimate: Estimate) -> Iterable[Markup]:
-    """What a person should know before comparing this card with its neighbours."""
+    """Remarks that matter when this card is compared with the others."""
     resident = card_of(answer.advice, PlacementStrategy.GPU_RESIDENT)
     whole_fits = resident is not None and bool(resident.fits)
     remarks: list[Markup | str] = []
@@ -202,7 +202,7 @@ def _remarks(answer: AdviseAnswer, estimate: Estimate) -> Iterable[Markup]:
 
 
 def _what_half_a_token_takes(estimate: Estimate) -> Iterable[str]:
-    """What the half token a second that articles promise from a drive would take."""
+    """RAM that half a token per second from a drive, as articles promise, would take."""
     if decode_tps(estimate) >= PROMISED:
         return
     needed = page_cache_for(estimate, PROMISED)
@@ -216,7 +216,7 @@ def _what_half_a_token_takes(estimate: Estimate) -> Iterable[str]:
 
 
 def _other_ways(answer: AdviseAnswer, shown: Estimate) -> Iterable[Markup]:
-    """The other way to read what RAM holds, and why it differs."""
+    """Speed of the other way to use weights in RAM, and why it differs."""
     in_place = Route.STREAMED not in shown.routes
     others = usable(answer.advice.placed(PlacementStrategy.CPU_OFFLOAD))
     other = next(

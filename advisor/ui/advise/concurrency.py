@@ -1,4 +1,4 @@
-"""Users served together, and whether to stream: two parts of the Advise page, folded until asked.
+"""Two folded parts of the Advise page: users served together, and weights read in RAM or streamed.
 
 What they show takes up to some hundred estimates, which are made when a part is opened.
 """
@@ -25,7 +25,7 @@ from advisor.ui.parts.plot import draw
 
 
 def users_together(answer: AdviseAnswer) -> None:
-    """Total speed and that of each user, over their number."""
+    """Chart of total speed and speed per user against the number of users."""
     ready = sorted(
         (estimate for estimate in answer.advice.estimates if bool(estimate.fits)),
         key=decode_tps,
@@ -56,7 +56,7 @@ def _together(answer: AdviseAnswer, ready: list[Estimate]) -> None:
 
 
 def limits(together: Together) -> Iterable[str]:
-    """What the chart says: gain, cache, where memory ends, where the speed asked for does."""
+    """Chart in words: gain, cache, where memory ends, where the target speed ends."""
     alone, most = tokens_per_second(float(together.each[0])), int(together.users[-1])
     yield f"One user gets {alone}" + (
         f"; {most} users together get {tokens_per_second(float(together.total[-1]))}, "
@@ -96,7 +96,7 @@ def _users_chart(together: Together) -> dict[str, object]:
 
 
 def in_place_or_streamed(answer: AdviseAnswer) -> None:
-    """Weights in RAM: read by the processor or carried to the GPU, by users and by prompt."""
+    """Chart of weights read in RAM against weights streamed, by users and by prompt length."""
     estimates = answer.advice.estimates
     whole = any(
         bool(estimate.fits) and estimate.strategy is PlacementStrategy.GPU_RESIDENT
@@ -144,7 +144,7 @@ def _crossover(crossover: Crossover, x_label: str, y_label: str, words: str) -> 
 
 
 def by_users_words(crossover: Crossover) -> str:
-    """Where streaming overtakes, in users."""
+    """Number of users from which streaming is faster, in words."""
     at, limit = crossover.overtakes, _last_of(crossover.at, crossover.streamed.speed)
     if at is None:
         return f"Streaming does not overtake up to {limit} users, which is what its memory holds."
@@ -154,7 +154,7 @@ def by_users_words(crossover: Crossover) -> str:
 
 
 def by_prompt_words(crossover: Crossover) -> str:
-    """Where streaming overtakes, in tokens of the prompt."""
+    """Length of the prompt from which streaming is faster, in words."""
     at = crossover.overtakes
     if at is None:
         longest = _last_of(crossover.at, crossover.streamed.speed)
@@ -171,7 +171,7 @@ def _last_of(at: Floats, speed: Floats) -> int:
 
 
 def _who(crossover: Crossover, at: float) -> str:
-    """The two runtimes where streaming has just overtaken; one where it alone is left."""
+    """Runtimes on both sides of the crossing; one where only it is left."""
     place = min(int(np.searchsorted(crossover.at, at)), len(crossover.at) - 1)
     over = crossover.in_place.runtimes[place]
     return crossover.streamed.runtimes[place] + (f" over {over}" if over else "")

@@ -1,4 +1,4 @@
-"""A measured speed against the predicted one: what is likeliest otherwise, how to see, what to do.
+"""Measured speed compared with the prediction: likely causes, tests and remedies.
 
 Nothing is worked out until a speed is typed.
 """
@@ -42,7 +42,7 @@ HOW = (
 @st.fragment
 @unforeseen.named()
 def panel(answer: AdviseAnswer) -> None:
-    """The expander under the cards."""
+    """Expander below the cards."""
     named = {_label(estimate): estimate for estimate in measurable(answer.advice.estimates)}
     if not named:
         return
@@ -67,7 +67,7 @@ def _label(estimate: Estimate) -> str:
 
 
 def _asked(named: dict[str, Estimate]) -> tuple[Estimate, float | None, float | None]:
-    """Which placement ran, the generation's speed, and the prompt's if it is known."""
+    """Inputs: placement, measured decode speed and, if known, prompt speed."""
     which, how_fast, how_read = st.columns((2, 1, 1))
     with which:
         label = st.selectbox("What you ran", list(named), key="measured_what")
@@ -79,7 +79,7 @@ def _asked(named: dict[str, Estimate]) -> tuple[Estimate, float | None, float | 
 
 
 def _in_a_file() -> Measured | None:
-    """The speeds in the file of a tool; None where there is no file."""
+    """Speeds in a tool's result file; None without a file."""
     file = st.file_uploader("Or a tool's results", type=["json", "jsonl"], key="measured_file")
     if file is None:
         return None
@@ -112,7 +112,7 @@ def _show(diagnosis: Diagnosis) -> None:
 
 
 def _in_full(number: int, explanation: Explanation, *, prompt: bool) -> None:
-    """The cause and what it would give, then test and remedy."""
+    """Cause with the speed it would give, its test and its remedy."""
     row = explanation.row
     speed = block("oa-soft", f"It would give {speed_words(explanation, prompt=prompt)}.")
     head = block("oa-strong", f"{number}. {cause_words(explanation)}")
@@ -130,7 +130,7 @@ def _labelled(label: str, text: str, more: Markup | str = "") -> Markup:
 
 
 def with_code(text: str) -> Markup:
-    """What stands between backticks, as code."""
+    """Text with the parts between backticks as code."""
     code = Markup("<code>{}</code>")
     return joined(
         code.format(part) if odd % 2 else escape(part) for odd, part in enumerate(text.split("`"))

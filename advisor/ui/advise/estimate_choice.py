@@ -1,4 +1,4 @@
-"""A choice among estimates by runtime and placement, which begins with the best one."""
+"""Choice among estimates by runtime and placement."""
 
 from collections.abc import Iterable
 
@@ -11,13 +11,13 @@ from advisor.cost_model.estimate import Estimate
 def choose(
     label: str, estimates: Iterable[Estimate], best: Estimate | None, *, key: str
 ) -> Estimate:
-    """The one that is chosen; what no longer can be gives way to the best, else to the first.
+    """Chosen estimate; an impossible choice falls back to the best, else to the first.
 
     Args:
-        label: above the choice.
-        estimates: one at least.
-        best: to begin with.
-        key: of the widget.
+        label: label of the choice.
+        estimates: estimates, at least one.
+        best: preselected estimate.
+        key: key of the widget.
     """
     named = {f"{estimate.runtime}, {TITLES[estimate.strategy]}": estimate for estimate in estimates}
     if st.session_state.get(key) not in named:

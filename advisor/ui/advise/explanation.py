@@ -1,4 +1,4 @@
-"""Why a number is what it is: the formula with its values, and every input with its origin."""
+"""Explanation of a speed: the formula with its values, and every input with its origin."""
 
 from collections.abc import Iterable
 
@@ -18,14 +18,14 @@ from advisor.units import GB
 
 
 def button(estimate: Estimate) -> None:
-    """The popover beside a number."""
+    """Popover with the explanation."""
     key = f"why_{estimate.strategy.name}"
     with st.popover("Why this number?", width="stretch", key=key):
         show(joined(explanation(estimate)))
 
 
 def explanation(estimate: Estimate) -> Iterable[Markup]:
-    """Formula, parts and inputs of one estimate."""
+    """Formula, parts and inputs of an estimate."""
     if estimate.step is None or estimate.decode is None:
         return
     total = float(estimate.step.total)
@@ -63,7 +63,7 @@ def _parts(estimate: Estimate) -> Iterable[tuple[Markup, str, str, str]]:
 
 
 def _bytes(estimate: Estimate) -> dict[str, float]:
-    """Bytes that each route carries for one token [B]."""
+    """Bytes per token on each route [B]."""
     carried: dict[str, float] = {}
     for stage in estimate.phases.decode.stages if estimate.phases else ():
         for flow in stage.flows:

@@ -1,4 +1,4 @@
-"""Users under load: how many a server supports and what they wait, folded until asked.
+"""Users under load: how many a server supports and how long they wait, in a folded part.
 
 Each answer takes some simulations, which are made when the part is opened and then remembered.
 """
@@ -17,7 +17,7 @@ from advisor.ui.parts.plot import Figure, draw
 
 
 def many_users(answer: AdviseAnswer) -> None:
-    """How long users wait, over their number, with the limits marked."""
+    """Chart of waiting times against the number of users, with the limits marked."""
     part = st.expander("Users who come and go", key="open_load", on_change="rerun")
     if part.open:
         with part:
@@ -69,7 +69,7 @@ def _name(answer: AdviseAnswer) -> str:
     hash_funcs={AdviseAnswer: _name, LoadQuestion: repr},
 )  # fmt: skip
 def _simulated(answer: AdviseAnswer, question: LoadQuestion) -> ServerLoad | None:
-    """The load on the runtime chosen, else on the fastest that queues requests."""
+    """Load on the chosen runtime, else on the fastest that queues requests."""
     advice = answer.advice
     wanted = (each for each in advice.estimates if advice.chosen in (None, each.how))
     return load_on(wanted, question)

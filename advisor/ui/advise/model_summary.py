@@ -1,4 +1,4 @@
-"""What was understood of the model: its parts, its cache, and where that was read."""
+"""Summary of the model: its parts, its cache, and their source."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -47,7 +47,7 @@ LONGEST_FACT = 300
 
 
 def expander(answer: AdviseAnswer) -> None:
-    """The expander under the title."""
+    """Expander below the title."""
     with st.expander("What was understood of the model", key="understood"):
         model = answer.resolved.model
         left, right = st.columns([3, 2], gap="medium")
@@ -87,7 +87,7 @@ def _part_rows(model: Model) -> Iterable[tuple[object, ...]]:
 
 @lru_cache(maxsize=64)
 def _params(architecture: Architecture) -> Counter[Group]:
-    """Weights of each group; an output head that is the embedding counts there alone."""
+    """Weights of each group; an output head shared with the embedding counts only there."""
     params: Counter[Group] = Counter()
     for tensor in architecture.tensors:
         params[_group(tensor.group, tensor.layer)] += tensor.params
@@ -95,7 +95,7 @@ def _params(architecture: Architecture) -> Counter[Group]:
 
 
 def _group(group: Group, layer: int | None) -> Group:
-    """As `Model` counts: what stands outside the layers and is no table goes with the head."""
+    """Group of a tensor, as `Model` counts it: those outside the layers belong to the head."""
     return Group.OUTPUT if layer is None and group is not Group.EMBEDDING else group
 
 
@@ -109,7 +109,7 @@ def _stored(model: Model, group: Group) -> float:
 
 
 def _read(model: Model, group: Group) -> float:
-    """Bytes of a group that decoding one token reads [B]."""
+    """Bytes of a group that are read per decoded token [B]."""
     if group is Group.EMBEDDING:
         return model.embedding / model.architecture.vocab
     if group is Group.OUTPUT:
@@ -200,7 +200,7 @@ def _source(text: str) -> object:
 
 
 def _sizes(resolved: ResolvedModel) -> str:
-    """Whether sizes were read or worked out."""
+    """Origin of the sizes: read from a file, or derived."""
     form = resolved.model.format
     if resolved.stored == form and resolved.source.startswith("GGUF"):
         return "as the file has them, tensor by tensor"

@@ -1,4 +1,4 @@
-"""Cost of a month against speed, with the front marked: what nothing else beats in both."""
+"""Chart of monthly cost against speed, with the Pareto front marked."""
 
 import math
 from collections.abc import Sequence
@@ -19,11 +19,11 @@ SYMBOLS = {
     OptionKind.RENT: ("triangle-up", "rent"),
     OptionKind.API: ("x", "API"),
 }
-"""Shape and word of each kind: colour alone tells nothing."""
+"""Shape and word of each kind, so that nothing depends on colour alone."""
 
 
 def _known(options: Sequence[Option]) -> list[tuple[Option, float, float]]:
-    """Options with a cost above zero and a speed, for axes that grow by factors."""
+    """Options with a cost above zero and a speed, as logarithmic axes require."""
     unit = shown_currency().usd
     return [
         (option, option.monthly / unit, option.speed.decode)
@@ -39,7 +39,7 @@ def _front(rows: Sequence[tuple[Option, float, float]]) -> list[bool]:
 
 
 def cost_against_speed(options: Sequence[Option]) -> Figure:
-    """Each kind with its own shape; a line along the front."""
+    """Chart with a shape per kind of option and a line along the front."""
     look, rows, paid = palette(), _known(options), shown_currency()
     front = sorted(
         (monthly, decode) for (_, monthly, decode), on in zip(rows, _front(rows), strict=True) if on
@@ -75,7 +75,7 @@ def _points(
 
 
 def words(options: Sequence[Option]) -> str:
-    """The front in words, for those who cannot see the chart."""
+    """Front in words, as the alternative text."""
     rows, unit = _known(options), shown_currency().usd
     on = [row for row, front in zip(rows, _front(rows), strict=True) if front]
     return "Nothing beats in both: " + "; ".join(

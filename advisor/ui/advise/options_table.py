@@ -1,4 +1,4 @@
-"""What a person could do: a table with what they have first, and what it shows drawn below."""
+"""Table of options, the present machine first, with their chart."""
 
 from collections.abc import Sequence
 
@@ -33,7 +33,7 @@ KIND_WORDS = {
 
 
 def options(answer: AdviseAnswer) -> None:
-    """The table, the chart, and the rest folded below."""
+    """Table and chart; further options are folded."""
     every = answer.advice.options
     shown, rest = split(every)
     with st.container(key="options"):
@@ -58,7 +58,7 @@ def options(answer: AdviseAnswer) -> None:
 
 
 def options_table(options: Sequence[Option]) -> Markup:
-    """Options as rows."""
+    """Table of options."""
     return table(HEADINGS, map(_row, options), label="Options", numeric=(1, 2, 3, 4, 5))
 
 
@@ -106,7 +106,7 @@ def _pays(option: Option) -> str:
 
 
 def _from(option: Option) -> str:
-    """When: after so many months, from so many tokens a month."""
+    """When an option pays: after a number of months, or from a number of tokens per month."""
     months, tokens = option.break_even_months, option.break_even_tokens
     after = f"after {number(months)} months" if months and months <= NAMED_MONTHS else ""
     least = f"from {shortened(tokens)} tokens a month" if tokens and option.pays else ""

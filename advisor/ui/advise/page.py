@@ -1,4 +1,4 @@
-"""The main part of the Advise page: title, verdict, cards, charts, tables, how sure."""
+"""Main part of the Advise page: title, verdict, cards, charts, tables, accuracy."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -37,7 +37,7 @@ from advisor.ui.sidebar.model_choice import Picked
 
 
 def impossible(picked: Picked, chosen: Choices, error: AdvisorError) -> None:
-    """Choices that have no answer, and why."""
+    """Message for choices that have no answer."""
     model = picked.resolved.model
     markup.show(block("oa-title", f"{model.name}, {chosen.form or model.format}", "h1"))
     notice(str(error), "error")
@@ -46,11 +46,11 @@ def impossible(picked: Picked, chosen: Choices, error: AdvisorError) -> None:
 
 
 def unanswered(problem: str, problems: Iterable[str]) -> None:
-    """A model that nobody knows, or that cannot be read: no other is answered for.
+    """Message for a model that is unknown or cannot be read; no other model is shown instead.
 
     Args:
-        problem: what is wrong with it.
-        problems: what was wrong with the link that was opened, one sentence each.
+        problem: problem with the model.
+        problems: problems with the opened link, one sentence each.
     """
     for sentence in (problem, *problems):
         notice(sentence, "warning")
@@ -58,11 +58,11 @@ def unanswered(problem: str, problems: Iterable[str]) -> None:
 
 
 def show(answer: AdviseAnswer, problems: Iterable[str]) -> None:
-    """Everything about one comparison.
+    """One comparison.
 
     Args:
         answer: the comparison.
-        problems: what was wrong with the link that was opened, one sentence each.
+        problems: problems with the opened link, one sentence each.
     """
     _head(answer)
     lengths = context_notes(answer.resolved.model, answer.work)
@@ -85,7 +85,7 @@ def show(answer: AdviseAnswer, problems: Iterable[str]) -> None:
 
 
 def _unpaid(chosen: Choices) -> Iterable[str]:
-    """A currency without its worth: none is assumed."""
+    """Warning for a currency without an exchange rate."""
     if chosen.currency != chosen.paying().code:
         yield (
             f"Amounts are in US dollars until you type under Money what one {chosen.currency} is "
@@ -104,7 +104,7 @@ def _head(answer: AdviseAnswer) -> None:
 
 
 def _unknown(answer: AdviseAnswer) -> None:
-    """A speed that decides the answer and that nobody measured."""
+    """Warning for an assumed speed that decides the answer."""
     figure = answer.machine.host.bandwidth
     if figure.kind is not Provenance.ASSUMED:
         return
@@ -179,7 +179,7 @@ def _how_sure(answer: AdviseAnswer) -> None:
 
 
 def _fared(answer: AdviseAnswer) -> Iterable[str]:
-    """How earlier predictions like those on the cards did, one sentence for each kind of run."""
+    """Past accuracy of predictions like those on the cards, one sentence per kind of run."""
     shown = (card_of(answer.advice, strategy) for strategy in PlacementStrategy)
     able = [estimate for estimate in shown if estimate is not None and bool(estimate.fits)]
     rows = dict.fromkeys(row for estimate in able if (row := coverage_like(estimate)) is not None)

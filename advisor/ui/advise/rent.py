@@ -1,4 +1,4 @@
-"""The task file that rents a GPU of the table, folded until somebody asks for it."""
+"""SkyPilot task file that rents a GPU of the table, in a folded part."""
 
 import streamlit as st
 
@@ -11,7 +11,7 @@ from advisor.ui.parts.markup import block, notice, show
 
 
 def task_file(answer: AdviseAnswer) -> None:
-    """A choice of the rented GPUs and the file for it; nothing where none is rented."""
+    """Choice among the rented GPUs and the file; nothing if none is rented."""
     if not any(option.kind is OptionKind.RENT for option in answer.advice.options):
         return
     part = st.expander("Rent one with SkyPilot", key="open_renting", on_change="rerun")

@@ -1,4 +1,4 @@
-"""Runtimes of the Advise page, fastest first, what each takes to set up, and what to type."""
+"""Table of runtimes, fastest first, with the effort to set them up and the command."""
 
 from collections.abc import Iterable, Sequence
 
@@ -20,7 +20,7 @@ HEADINGS = ("Runtime", "Placement", "Speed", "First token", "Bound by", "Setup")
 
 
 def runtimes(answer: AdviseAnswer) -> None:
-    """Every runtime and placement that works here, fastest first; the others folded below."""
+    """Runtimes and placements that work, fastest first; the others are folded."""
     estimates = answer.advice.estimates
     ready = sorted(
         (estimate for estimate in estimates if bool(estimate.fits)), key=decode_tps, reverse=True
@@ -47,7 +47,7 @@ def _row(estimate: Estimate) -> Sequence[object]:
 
 
 def effort(runtime: str) -> Markup | str:
-    """What it takes to set a runtime up, with the reason behind it; empty where nobody said."""
+    """Effort to set up a runtime, with the reason; empty where unknown."""
     row = setup_efforts().get(runtime)
     if row is None:
         return ""
@@ -55,7 +55,7 @@ def effort(runtime: str) -> Markup | str:
 
 
 def _command(answer: AdviseAnswer, ready: Sequence[Estimate]) -> None:
-    """The command of the one that is chosen, and what is to be known of it."""
+    """Command of the chosen runtime, with remarks."""
     picked = choose("Command for", ready, answer.advice.best, key="command_of")
     st.code(picked.command, language=picked.how.language, wrap_lines=True)
     row = setup_efforts().get(picked.runtime)
@@ -73,7 +73,7 @@ def _refused(others: Sequence[Estimate]) -> None:
 
 
 def _reasons(others: Sequence[Estimate]) -> Iterable[tuple[object, object, object]]:
-    """One row for placements of a runtime that share their reason."""
+    """One row for all placements of a runtime with the same reason."""
     grouped: dict[tuple[str, str], list[str]] = {}
     for other in others:
         why = other.refusal or f"{other.model.format} is {memory(float(other.missing))} too large."

@@ -1,4 +1,4 @@
-"""Keeping a comparison: as a report, or as a link."""
+"""Buttons that keep a comparison: as a report, or as a link."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -18,7 +18,7 @@ NO_LINK = "A link cannot carry what was pasted or uploaded."
 
 
 def save_button(answer: AdviseAnswer) -> None:
-    """A name, notes, and the button that keeps them with the comparison."""
+    """Name, notes, and the button that saves the report."""
     title = answer.advice.title[:LONGEST_NAME]
     with st.popover("Save report", icon=":material/bookmark:", key="save_report"):
         with st.form("save", border=False):
@@ -56,7 +56,7 @@ def _document(answer: AdviseAnswer) -> ReportDocument:
 
 
 def link_button(answer: AdviseAnswer) -> None:
-    """The address that reopens this comparison, with a button to copy it."""
+    """Address that reopens the comparison, with a button to copy it."""
     no_link = uploads.is_given(answer.choices.model)
     with st.popover(
         "Copy link", icon=":material/link:", key="copy_link", disabled=no_link,

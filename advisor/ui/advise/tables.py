@@ -1,4 +1,4 @@
-"""Lists of the Advise page: cheaper changes, and how old a price of a report is."""
+"""Table of cheaper changes, and the age of a price."""
 
 import re
 from datetime import UTC, date, datetime
@@ -12,14 +12,14 @@ from advisor.ui.parts.markup import block, joined, show, two_lines
 
 
 def price_note(note: str, today: date | None = None) -> str:
-    """A price's note of a report, with a warning where it is old."""
+    """Price note of a report, with a warning for an old price."""
     dated = re.search(r"(?:priced|read) (\d{4}(?:-\d\d){0,2})", note)
     old = dated is not None and is_stale(dated[1], today or datetime.now(UTC).date())
     return f"old price: {note}" if old else note
 
 
 def what_ifs(answer: AdviseAnswer) -> None:
-    """Changes short of a bigger GPU, largest gain first."""
+    """Changes other than a bigger GPU, largest gain first."""
     changes = answer.advice.what_ifs
     if not changes:
         show(block("oa-soft", "No smaller change makes it notably faster.", "p"))

@@ -1,4 +1,4 @@
-"""What the verdict depends on: a sentence on what would change it, and a tornado of its inputs."""
+"""Sensitivity of the verdict: what would change it, and a tornado chart of its inputs."""
 
 from collections.abc import Sequence
 
@@ -24,7 +24,9 @@ LABELS = {
 
 
 def what_changes_it(answer: AdviseAnswer) -> None:
-    """For the option that the verdict names, else the one that would pay at the fewest replies."""
+    """Sentence for the option of the verdict, else for the option that would pay at the fewest
+    replies.
+    """
     advice, spent = answer.advice, answer.advice.question.money
     kept = advice.options[0]
     option = in_question(advice.options)
@@ -45,7 +47,7 @@ def _head(name: str, low: float, high: float) -> str:
 
 
 def tornado(bars: Sequence[TornadoBar], heads: Sequence[str], option: Option) -> Figure:
-    """What the option leaves more in a month at both ends of each input, the widest first."""
+    """Chart of the monthly gain at both ends of each input's range, the widest first."""
     look, paid = palette(), shown_currency()
     middle = (option.gain or 0.0) / paid.usd
     ends = [(bar.low / paid.usd, bar.high / paid.usd) for bar in bars]
@@ -81,7 +83,7 @@ def tornado(bars: Sequence[TornadoBar], heads: Sequence[str], option: Option) ->
 
 
 def words(bars: Sequence[TornadoBar]) -> str:
-    """The tornado in words, for those who cannot see it."""
+    """Chart in words, as the alternative text."""
     return "What the verdict depends on most: " + "; ".join(
         f"{LABELS[bar.name][0]}, {money(bar.low)} to {money(bar.high)} a month" for bar in bars
     )

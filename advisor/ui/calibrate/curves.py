@@ -1,4 +1,4 @@
-"""The curves behind the figures, and the figures over time."""
+"""Measured curves, and figures over time."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -26,12 +26,12 @@ Line = tuple[str, Sequence[object], Sequence[float]]
 
 
 def has_curve(measurement: Measurement | None) -> bool:
-    """Two points at least."""
+    """Whether at least two points were measured."""
     return measurement is not None and len(measurement.curve) > 1
 
 
 def threads(measurement: Measurement) -> Figure:
-    """RAM read rate against threads."""
+    """RAM read rate against the number of threads."""
     places = [str(point.threads) for point in measurement.curve]
     lines = [
         ("middle of the repeats", places, [point.value / GB for point in measurement.curve]),
@@ -41,7 +41,7 @@ def threads(measurement: Measurement) -> Figure:
 
 
 def depths(measurement: Measurement) -> Figure:
-    """Drive read rate against queue depth, a line for each size of block."""
+    """Drive read rate against queue depth, a line per block size."""
     by_block: dict[int, list[CurvePoint]] = {}
     for point in measurement.curve:
         by_block.setdefault(point.block, []).append(point)
@@ -54,7 +54,7 @@ def depths(measurement: Measurement) -> Figure:
 
 
 def copies(latest: Mapping[str, Measurement]) -> Figure:
-    """Copies between RAM and the first GPU against the size of a copy."""
+    """Rate of copies between RAM and the first GPU against their size."""
     lines = [
         (title(name), [size(point.block) for point in latest[name].curve],
          [point.value / GB for point in latest[name].curve])
@@ -64,7 +64,7 @@ def copies(latest: Mapping[str, Measurement]) -> Figure:
 
 
 def over_time(name: str, history: Iterable[Measurement]) -> Figure:
-    """One figure at every time it was measured."""
+    """Figure against the time of its measurement."""
     own = [measurement for measurement in history if measurement.name == name]
     times = [moment(measurement.when).isoformat() for measurement in own]
     figure = _drawn(
@@ -76,13 +76,13 @@ def over_time(name: str, history: Iterable[Measurement]) -> Figure:
 
 
 def measured_again(history: Sequence[Measurement]) -> list[str]:
-    """Headline figures that were measured twice or more."""
+    """Main figures with at least two measurements."""
     names = [measurement.name for measurement in history]
     return [name for name in HEADLINES if names.count(name) > 1]
 
 
 def legend(figure: Figure) -> Markup:
-    """What the lines of a chart mean, by colour and by the shape of their points."""
+    """Meaning of colours and shapes of the points."""
     item = Markup("<span><b style='color:{}'>{}</b> {}</span>")
     named = (
         item.format(line["line"]["color"], GLYPHS[place % 4], line["name"])

@@ -1,4 +1,4 @@
-"""What measuring changes in the prediction: the same question with and without the figures."""
+"""Effect of the measurements on the prediction: the last request with and without them."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -27,12 +27,12 @@ SAME = 0.01
 
 @dataclass(frozen=True, kw_only=True)
 class SpeedChange:
-    """One placement, before and after.
+    """Speed in one placement, without and with the measurements.
 
     Attributes:
-        placement: its title.
-        before: with typical figures; None where the model does not fit [tokens/s].
-        after: with what was measured [tokens/s].
+        placement: title of the placement.
+        before: speed with typical figures; None where the model does not fit [tokens/s].
+        after: speed with measured figures; None where the model does not fit [tokens/s].
     """
 
     placement: str
@@ -41,7 +41,7 @@ class SpeedChange:
 
     @property
     def words(self) -> str:
-        """How much it changed."""
+        """Change in words."""
         if self.before is None or self.after is None:
             return "does not fit"
         ratio = self.after / self.before
@@ -51,7 +51,7 @@ class SpeedChange:
 
 
 def last_request() -> tuple[Model, Workload]:
-    """The model and request of the Advise page; its first ones where it was not visited."""
+    """Model and request of the Advise page; the defaults before its first visit."""
     last = st.session_state.get("last_asked")
     if last is not None:
         picked, chosen = last
@@ -64,7 +64,7 @@ def last_request() -> tuple[Model, Workload]:
 
 
 def last_runtime() -> Runtime:
-    """The runtime chosen on the Advise page; llama.cpp where none was."""
+    """Runtime chosen on the Advise page; llama.cpp if none is."""
     _, chosen = st.session_state.get("last_asked", (None, None))
     return (chosen and chosen.chosen()) or LLAMA_CPP
 
@@ -72,17 +72,17 @@ def last_runtime() -> Runtime:
 def changes(
     model: Model, work: Workload, name: str, measured: Calibration, runtime: Runtime = LLAMA_CPP
 ) -> list[SpeedChange]:
-    """Each placement of a runtime with and without what was measured.
+    """Speeds in each placement of a runtime, without and with the measurements.
 
     Args:
-        model: in its format.
+        model: model in its format.
         work: the request.
-        name: of the machine.
-        measured: what was measured on it.
-        runtime: which.
+        name: name of the machine.
+        measured: its measurements.
+        runtime: runtime.
 
     Raises:
-        AdvisorError: a machine of which too little is known.
+        AdvisorError: too little is known of the machine.
     """
     before, after = (
         {estimate.strategy: estimate for estimate in _estimates(model, work, name, known, runtime)}
@@ -108,11 +108,11 @@ def _speed(estimate: Estimate) -> float | None:
 
 
 def section(name: str, measured: Calibration) -> None:
-    """The table, and what it means in a sentence.
+    """Table and summary.
 
     Args:
-        name: of the machine.
-        measured: what was measured on it.
+        name: name of the machine.
+        measured: its measurements.
     """
     st.subheader("What it changes in the prediction", anchor="effect")
     model, work = _chosen(*last_request())
@@ -129,7 +129,7 @@ def section(name: str, measured: Calibration) -> None:
 
 
 def _chosen(model: Model, work: Workload) -> tuple[Model, Workload]:
-    """Another model of the catalogue where the person picks one."""
+    """Another model of the catalogue, if one is picked."""
     names = (
         model.name,
         *(model_row for model_row in catalog.model_rows() if model_row != model.name),
@@ -144,7 +144,7 @@ def _chosen(model: Model, work: Workload) -> tuple[Model, Workload]:
 
 
 def sentence(model: str, changes: Sequence[SpeedChange]) -> str:
-    """What became of the fastest placement, in words."""
+    """Change of the fastest placement, in words."""
     both = [change for change in changes if change.before and change.after]
     if not both:
         return f"{model} fits nowhere on this machine; a smaller model would show the change."

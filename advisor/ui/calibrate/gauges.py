@@ -1,4 +1,4 @@
-"""What was measured beside what the datasheet says, as bars with a mark; and how steady it was."""
+"""Measured figures as bars with the datasheet value as a mark, and their steadiness."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -36,11 +36,11 @@ BEST = (
 
 @dataclass(frozen=True, kw_only=True)
 class GaugeMark:
-    """What a figure is set against.
+    """Value that a figure is compared with.
 
     Attributes:
-        value: in the unit of the figure.
-        words: whose value it is, to follow "of the 77 GB/s".
+        value: value in the unit of the figure.
+        words: origin of the value, to follow "of the 77 GB/s".
     """
 
     value: float
@@ -48,10 +48,10 @@ class GaugeMark:
 
 
 def marks(latest: Mapping[str, Measurement], seen: Fingerprint | None) -> dict[str, GaugeMark]:
-    """Marks by name of the figure; none where nobody publishes one.
+    """Marks by name of the figure; empty without published values.
 
     Args:
-        latest: what was measured.
+        latest: measurements.
         seen: parts of the machine.
     """
     typical = from_catalog.disk(TYPICAL_DISK).sequential
@@ -69,7 +69,7 @@ def marks(latest: Mapping[str, Measurement], seen: Fingerprint | None) -> dict[s
 
 
 def _of_others(latest: Mapping[str, Measurement]) -> dict[str, GaugeMark]:
-    """Measured figures that others could reach at best."""
+    """Measured figures that are upper limits of others."""
     engine = [name for name in latest if name.startswith(ENGINE)]
     return {
         name: GaugeMark(value=latest[best].value, words=words)
@@ -114,12 +114,12 @@ def _of_gpu(name: str, place: int, latest: Mapping[str, Measurement]) -> dict[st
 def gauges(
     shown: Iterable[Measurement], known: Mapping[str, GaugeMark], now: datetime | None = None
 ) -> Markup:
-    """One bar for each figure, with its words.
+    """One bar per figure, with its words.
 
     Args:
         shown: figures, in order.
         known: marks by name.
-        now: the moment from which ages count; the present where none is given.
+        now: time for ages; None for the present.
     """
     present = now or datetime.now(UTC)
     cards = (_gauge(measurement, known.get(measurement.name), present) for measurement in shown)
@@ -154,7 +154,7 @@ def _bar(share: float) -> Markup:
 
 
 def steadiness(spread: float) -> str:
-    """How far the repeats lay apart, in words."""
+    """Spread of the repeats, in words."""
     within = f"repeats within {100 * spread:.0f} %"
     if spread <= STEADY:
         return f"Steady: {within}"
@@ -166,7 +166,7 @@ def steadiness(spread: float) -> str:
 
 
 def ago(when: str, now: datetime) -> str:
-    """How long since, as people say it; the date from a week on."""
+    """Age in words; the date from a week on."""
     then = moment(when)
     age = now - then
     if age < timedelta(minutes=2):

@@ -1,4 +1,4 @@
-"""Machines by name on the Calibrate page: carry one elsewhere, bring one here, rename, forget."""
+"""Machines on the Calibrate page: export, import, rename, delete."""
 
 import json
 from collections.abc import Callable
@@ -34,12 +34,12 @@ UNKNOWN = "not known"
 
 
 def title(name: str) -> str:
-    """A machine as the page calls it."""
+    """Name of a machine on the page."""
     return "This machine" if name == THIS else name
 
 
 def section() -> None:
-    """Every machine, and the form that brings another."""
+    """Machines, and the form that imports one."""
     st.subheader("Machines", anchor="machines")
     if message := st.session_state.pop(MESSAGE, ""):
         notice(message)
@@ -114,7 +114,7 @@ def _delete_button(name: str) -> None:
 
 
 def _key(name: str) -> str:
-    """A part of a widget's key; names may hold letters that a style sheet cannot."""
+    """Part of a widget's key, without characters that style sheets refuse."""
     return "".join(
         character if character.isalnum() and character.isascii() else f"-{ord(character):x}-"
         for character in name
@@ -134,7 +134,7 @@ def _tried(action: Callable[[], str]) -> None:
 
 
 def parts_of(seen: Fingerprint | None) -> str:
-    """The parts of a machine in a line."""
+    """Parts of a machine in a line."""
     if seen is None:
         return "Its parts are not known."
     size = f"{memory(seen.memory)} of RAM" if seen.memory else "RAM of unknown size"
@@ -152,7 +152,7 @@ def _when(history: MeasurementHistory) -> str:
 
 
 def link(history: MeasurementHistory) -> str:
-    """The Advise page with what is known of a machine filled in."""
+    """Address of the Advise page with the machine filled in."""
     seen, latest = history.fingerprint, history.latest
     values: dict[str, str] = {"machine": ANOTHER}
     if seen is not None:
@@ -167,7 +167,7 @@ def link(history: MeasurementHistory) -> str:
 
 
 def _known(key: str, name: str) -> str:
-    """A name as the input of the Advise page writes it; empty where it does not have it."""
+    """Name as the input of the Advise page writes it; empty if it is not in its list."""
     find = find_gpu if key == "gpu" else find_host
     try:
         listed = find(name).name

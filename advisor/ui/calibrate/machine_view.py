@@ -1,4 +1,4 @@
-"""One machine on the Calibrate page: its gauges, curves, prediction and history."""
+"""One machine on the Calibrate page: gauges, curves, effect on predictions, history."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -26,7 +26,7 @@ RATE = "B/s"
 
 
 def choose() -> str:
-    """Which machine is looked at; this one where there is no other."""
+    """Chosen machine; this one if there is no other."""
     others = imported_store.names()
     if not others:
         return THIS
@@ -38,10 +38,10 @@ def choose() -> str:
 
 
 def view(name: str) -> None:
-    """Everything that is known of a machine.
+    """Everything known of a machine.
 
     Args:
-        name: as `named_machines` has it.
+        name: name in `named_machines`.
     """
     try:
         known = _known(name)
@@ -64,7 +64,7 @@ def view(name: str) -> None:
 
 
 def _known(name: str) -> Calibration:
-    """What is kept of it, and what this session measured but could not keep."""
+    """Saved measurements, and those of this session that could not be saved."""
     known = imported_store.measured(name)
     job = measure.unsaved() if name == THIS else None
     if job is None:

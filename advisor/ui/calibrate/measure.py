@@ -1,4 +1,4 @@
-"""The Calibrate page's button: starts the probes, shows how far each is, stops them."""
+"""Button of the Calibrate page that starts the probes, with progress and stop."""
 
 import shutil
 from collections.abc import Iterable
@@ -30,7 +30,7 @@ POLITE = (
 
 
 def section() -> None:
-    """The choice and the button; progress while probes run; how they ended."""
+    """Choice of probes and button, then progress, then the result."""
     if probe_job.switched_off():
         notice(
             f"Measuring is switched off on this server ({probe_job.SWITCH}=off). Measure on your "
@@ -52,7 +52,7 @@ def section() -> None:
 
 
 def unsaved() -> ProbeJob | None:
-    """What this session measured and could not be kept; None where there is nothing such."""
+    """Measurements of this session that could not be saved; None if there are none."""
     mine: ProbeJob | None = st.session_state.get(MINE)
     lost = (
         mine is not None
@@ -102,7 +102,7 @@ def _begin(*, full: bool) -> None:
 
 
 def free_space(folder: Path) -> float | None:
-    """On the drive of a folder that need not exist yet; None where nobody can tell [B]."""
+    """Free space on the drive of a folder, which may not exist yet; None where unknown [B]."""
     there = next((existing for existing in (folder, *folder.parents) if existing.exists()), None)
     try:
         return None if there is None else float(shutil.disk_usage(there).free)
@@ -133,7 +133,7 @@ def _watch() -> None:
 
 
 def _told(job: ProbeJob, part: str, step: ProbeStep | None) -> str:
-    """How far a part is, in words; fixed by the program, so Markdown can do no harm."""
+    """Progress of a part in words, all fixed in the program and therefore safe as Markdown."""
     label = HEADS.get(part, part)
     if part in job.troubles:
         return f"{label}: not measured"

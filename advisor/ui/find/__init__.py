@@ -1,1 +1,1 @@
-"""The Find page: a target in, machines out."""
+"""The Find page: machines that reach a target."""

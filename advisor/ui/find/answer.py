@@ -1,4 +1,4 @@
-"""What meets a target, computed once for each set of inputs."""
+"""Machines that reach the target, computed once per set of inputs."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from advisor.ui.sidebar.model_choice import Picked
 
 @dataclass(frozen=True, kw_only=True)
 class TargetChoices:
-    """Values of the page's own inputs under their keys; None for those left empty."""
+    """Values of the page's own inputs by key; None for empty ones."""
 
     leasttps: float
     mostmonth: float | None
@@ -34,7 +34,7 @@ class TargetChoices:
     caches: str
 
     def amounts(self) -> dict[str, float | None]:
-        """As they were typed, by the names of their inputs."""
+        """Amounts as typed, by name of the input."""
         return {
             "min_tps": self.leasttps,
             "max_usd_per_month": self.mostmonth,
@@ -42,11 +42,11 @@ class TargetChoices:
         }
 
     def runtimes(self) -> tuple[Runtime, ...]:
-        """Those that are tried."""
+        """Runtimes to try."""
         return RUNTIMES if self.engine == ANY else (runtime(self.engine),)
 
     def options(self) -> Iterable[tuple[str, float | str | None]]:
-        """The same on the command line."""
+        """The inputs as options of the command line."""
         stated = {"--quant": self.formats, "--runtime": self.engine, "--kv-type": self.caches}
         amounts = self.amounts()
         return (
@@ -57,16 +57,16 @@ class TargetChoices:
 
 @dataclass(frozen=True, kw_only=True)
 class FindAnswer:
-    """Everything that the page shows.
+    """Data of the page.
 
     Attributes:
-        choices: of the sidebar.
-        target: of the page.
-        model: that is run.
-        host: machine that cards go into.
-        findings: all that meets the target.
-        best: of each machine, bought and rented, the best of these.
-        front: of the best what nothing beats in speed and cost.
+        choices: choices of the sidebar.
+        target: target of the page.
+        model: model to run.
+        host: machine that the cards are put into.
+        findings: all combinations that reach the target.
+        best: best combination of each machine, bought and rented.
+        front: combinations among the best that no other beats in speed and cost.
     """
 
     choices: Choices
@@ -79,7 +79,7 @@ class FindAnswer:
 
 
 def today() -> date:
-    """The day by which the age of prices is judged."""
+    """Date by which the age of prices is judged."""
     return datetime.now(UTC).date()
 
 
@@ -99,10 +99,10 @@ def answer(
     picked: Picked,
     calibrated: int,  # noqa: ARG001 - a part of the key
 ) -> FindAnswer:
-    """The answer; `calibrated` changes when this machine was measured again.
+    """Answer to the inputs; `calibrated` changes with every new measurement of this machine.
 
     Raises:
-        AdvisorError: inputs that cannot be; the message says why.
+        AdvisorError: impossible inputs; the message says why.
     """
     chosen = machine_of(choices)
     model = picked.resolved.model

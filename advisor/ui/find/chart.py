@@ -1,4 +1,4 @@
-"""Speed against the cost of a month, with the front marked: what nothing beats in both."""
+"""Chart of speed against monthly cost, with the Pareto front marked."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ SHAPES = {"bought": "circle", "rented": "triangle-up"}
 
 
 def cost_against_speed(hits: Sequence[Hit], front: Sequence[Hit]) -> Figure:
-    """Every machine with a price, and a line along the front."""
+    """Machines with a price, and a line along the front."""
     look, unit, sign = palette(), shown_currency().usd, shown_currency().sign
     priced = [hit for hit in hits if hit.monthly]
     line = {
@@ -42,7 +42,7 @@ def cost_against_speed(hits: Sequence[Hit], front: Sequence[Hit]) -> Figure:
 
 
 def words(front: Sequence[Hit]) -> str:
-    """The front in words, for those who cannot see the chart."""
+    """Front in words, as the alternative text."""
     return "Nothing beats in both: " + "; ".join(
         f"{hit.title} {hit.offer}, {tokens_per_second(hit.speed.decode)} for "
         f"{money(hit.monthly or 0.0)} a month"

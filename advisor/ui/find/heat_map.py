@@ -1,4 +1,4 @@
-"""Other models on the machines shown: a heat map of speeds."""
+"""Heat map of speeds: other models on the machines shown."""
 
 from collections.abc import Sequence
 
@@ -20,7 +20,7 @@ MODELS, MACHINES = 14, 6
 
 
 def heat_map(answer: FindAnswer) -> None:
-    """The model asked for and the best scored others, on the cheapest machines found."""
+    """Speeds of the chosen model and the best scored others on the cheapest machines."""
     columns = _columns(answer.best)
     if not columns:
         return
@@ -38,7 +38,7 @@ def heat_map(answer: FindAnswer) -> None:
 
 
 def _columns(hits: Sequence[Hit]) -> list[Hit]:
-    """The cheapest machines, each once."""
+    """Cheapest machines, each once."""
     each: dict[tuple[str, int], Hit] = {}
     for hit in hits:
         if hit.may_win:
@@ -73,7 +73,7 @@ def _figure(rows: Sequence[str], columns: Sequence[str], speeds: Floats) -> Figu
 
 
 def _words(rows: Sequence[str], columns: Sequence[str], speeds: Floats) -> str:
-    """The fastest of each model in words, for those who cannot see the chart."""
+    """Fastest machine of each model in words, as the alternative text."""
     best = (
         (name, columns[int(np.nanargmax(row))], np.nanmax(row))
         for name, row in zip(rows, speeds, strict=True)

@@ -14,12 +14,12 @@ from advisor.units import GB, GIB
 
 
 def advise_link(hit: Hit, choices: Choices, host: Machine) -> str:
-    """The address of Advise for a row.
+    """Address of the Advise page for a row.
 
     Args:
-        hit: the row.
-        choices: of the sidebar.
-        host: machine that cards go into.
+        hit: row.
+        choices: choices of the sidebar.
+        host: machine that the cards are put into.
     """
     shown = replace(
         choices,
@@ -31,7 +31,7 @@ def advise_link(hit: Hit, choices: Choices, host: Machine) -> str:
 
 
 def _listed(key: str, name: str) -> str | None:
-    """A name where the list of an input has it."""
+    """Name as the input's list spells it."""
     field = fields()[key]
     short = name.removesuffix("-hf")
     return short if isinstance(field, Pick) and short in field.options else None

@@ -1,4 +1,4 @@
-"""The main part of the Find page: target, answer, table, chart, other models, command."""
+"""Main part of the Find page: target, answer, table, charts, command."""
 
 from collections.abc import Iterable, Sequence
 
@@ -18,7 +18,7 @@ from advisor.ui.sidebar.widgets import ask, switch
 
 
 def target() -> TargetChoices:
-    """Ask for the target and for what is tried."""
+    """Inputs of the target."""
     keys = ("leasttps", "mostmonth", "mostonce", "formats", "engine", "caches")
     values = {}
     for group in (keys[:3], keys[3:]):
@@ -29,24 +29,24 @@ def target() -> TargetChoices:
 
 
 def head() -> None:
-    """What the page is for."""
+    """Title and purpose of the page."""
     show(block("oa-title", "Find", "h1"))
     show(block("oa-sub", "Which machine runs a model fast enough, and what it costs.", "p"))
 
 
 def unanswered(error: AdvisorError | str, problems: Iterable[str]) -> None:
-    """Inputs that have no answer, and why."""
+    """Message for inputs that have no answer."""
     for sentence in problems:
         notice(sentence, "warning")
     notice(str(error), "error" if isinstance(error, AdvisorError) else "warning")
 
 
 def shown(answer: FindAnswer, problems: Iterable[str]) -> None:
-    """Everything that was found.
+    """Everything found.
 
     Args:
         answer: what was found.
-        problems: what was wrong with the link that was opened, one sentence each.
+        problems: problems with the opened link, one sentence each.
     """
     for sentence in problems:
         notice(sentence, "warning")
@@ -60,7 +60,7 @@ def shown(answer: FindAnswer, problems: Iterable[str]) -> None:
 
 
 def verdict(answer: FindAnswer) -> str:
-    """The answer in words: the cheapest, and the fastest for its money."""
+    """Answer in words: the cheapest machine, and the fastest for its cost."""
     able = [hit for hit in answer.best if hit.may_win]
     if not able:
         return (

@@ -1,4 +1,4 @@
-"""Machines that meet the target, as a table to sort; a row opens Advise."""
+"""Sortable table of the machines that reach the target; a row links to Advise."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +16,7 @@ MOST_ROWS = 400
 
 
 def hits_table(answer: FindAnswer, rows: Sequence[Hit]) -> None:
-    """The table, the cheapest month first."""
+    """Table, cheapest month first."""
     shown = rows[:MOST_ROWS]
     paid = shown_currency()
     columns = {
@@ -58,7 +58,7 @@ def _age(hit: Hit) -> str:
 
 
 def _columns(sign: str) -> dict[str, Any]:
-    """How each column is written, and what it means."""
+    """Format and help of each column."""
     config = st.column_config
     speed = "%.1f"
     return {

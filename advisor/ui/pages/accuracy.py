@@ -1,4 +1,4 @@
-"""The Accuracy page: published speeds beside ours, and how far off we are."""
+"""The Accuracy page: published speeds beside predictions, and the errors."""
 
 import streamlit as st
 

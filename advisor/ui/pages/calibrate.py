@@ -1,4 +1,4 @@
-"""The Calibrate page: what this machine really does, and what that changes."""
+"""The Calibrate page: measured rates of this machine, and their effect on predictions."""
 
 from advisor.calibration.imported_store import THIS
 from advisor.ui.calibrate import machine_list, machine_view, measure

@@ -1,4 +1,4 @@
-"""The Find page: a target in, machines out."""
+"""The Find page: machines that reach a target."""
 
 from advisor.errors import AdvisorError
 from advisor.formatting import show_money_in

@@ -1,4 +1,4 @@
-"""The Reports page: find, open, compare, annotate, share, export and delete what was saved."""
+"""The Reports page: search, open, compare, annotate, share, export and delete reports."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""The page "What can I run?": a machine in, the models worth running on it out."""
+"""The page "What can I run?": models worth running on a machine."""
 
 from dataclasses import replace
 

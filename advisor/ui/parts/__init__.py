@@ -1,1 +1,1 @@
-"""Parts that several pages draw with."""
+"""Drawing functions shared by several pages."""

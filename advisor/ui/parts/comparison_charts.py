@@ -1,4 +1,4 @@
-"""The charts of a comparison, drawn with Plotly from their descriptions.
+"""Charts of a comparison, drawn with Plotly from the descriptions in `advisor.reports.charts`.
 
 Words, numbers and ranges are those of `advisor.reports.charts`; exported reports draw the same.
 """
@@ -26,7 +26,7 @@ HEIGHT = 300
 
 
 def headed(chart: BarChart | LineChart, *, key: str, anchor: str | None = None) -> None:
-    """A heading, the chart, and what its colours mean."""
+    """Heading, chart and legend."""
     st.subheader(chart.title, anchor=anchor)
     figure = bars(chart) if isinstance(chart, BarChart) else lines(chart)
     draw(figure, key=key, alt=chart.alt)
@@ -35,7 +35,7 @@ def headed(chart: BarChart | LineChart, *, key: str, anchor: str | None = None) 
 
 
 def bars(chart: BarChart) -> Figure:
-    """Bars one under the other, each with its words above it."""
+    """Horizontal bars, each with its words above it."""
     look = palette()
     rows = range(len(chart.bars))
     # Bars without keys differ in colour from row to row; then each row is a part of its own.
@@ -60,7 +60,7 @@ def bars(chart: BarChart) -> Figure:
 
 
 def _ranges(look: Palette, chart: BarChart) -> Figure:
-    """A line over each bar that has a range."""
+    """Lines over the bars that have a range."""
     ends = [
         (row, bar.low, bar.high)
         for row, bar in enumerate(chart.bars)
@@ -96,7 +96,7 @@ def _marks(look: Palette, chart: BarChart) -> Figure:
 
 
 def keys(chart: BarChart) -> Markup:
-    """What the colours and the mark of a chart mean."""
+    """Legend of colours and mark."""
     look = palette()
     item = Markup("<span><i style='background:{}'></i>{}</span>")
     parts = [item.format(look.series[colour], name) for name, colour in chart.keys]
@@ -106,7 +106,7 @@ def keys(chart: BarChart) -> Markup:
 
 
 def lines(chart: LineChart) -> Figure:
-    """Lines over one pair of axes, their names at their ends where there are several."""
+    """Lines over one pair of axes; several have their names at their ends."""
     look = palette()
     data = [
         {
@@ -166,5 +166,5 @@ def _upright(look: Palette, note: Note) -> Figure:
 
 
 def _place(value: float, *, powers: bool) -> float:
-    """Where Plotly puts words on an axis: by the exponent where it counts in powers of ten."""
+    """Position on an axis for Plotly: the exponent on a logarithmic one."""
     return log10(value) if powers else value

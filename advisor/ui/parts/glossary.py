@@ -1,4 +1,4 @@
-"""Terms of the field with their meanings, shown to whoever points at a term or tabs to it."""
+"""Glossary: technical terms whose meaning appears on hover or keyboard focus."""
 
 import re
 
@@ -21,12 +21,12 @@ _FOLDED = {word.casefold(): meaning for word, meaning in MEANINGS.items()}
 
 
 def term(word: str, meaning: str) -> Markup:
-    """A word that explains itself to whoever points at it or reaches it by keyboard."""
+    """Term with its meaning as a tooltip."""
     return Markup("<abbr title='{}' tabindex='0'>{}</abbr>").format(meaning, word)
 
 
 def explained(text: str) -> Markup:
-    """Text, escaped, with the meaning behind the first mention of each term."""
+    """Escaped text in which the first mention of each term has a tooltip."""
     html, end, told = Markup(), 0, set()
     for match in _TERM.finditer(text):
         folded = match[0].casefold()

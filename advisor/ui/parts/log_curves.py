@@ -1,4 +1,4 @@
-"""Lines over users or tokens, both axes by powers of ten, with marks where something ends."""
+"""Curves over users or tokens on logarithmic axes, with marks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from advisor.ui.parts.plot import Figure, Palette, line_layout, palette
 
 @dataclass(frozen=True, kw_only=True)
 class Curve:
-    """One line.
+    """Curve.
 
     Attributes:
-        name: written at its end.
-        x: what is varied.
-        y: speed or time, not a number where the line stops [tokens/s or s].
+        name: name at its end.
+        x: varied quantity.
+        y: speed or time; NaN where the curve ends [tokens/s or s].
     """
 
     name: str
@@ -27,7 +27,7 @@ class Curve:
 
 @dataclass(frozen=True, kw_only=True)
 class CurveMark:
-    """A dotted line across the chart, upright at `x` or level at `y`, with words at its end."""
+    """Dotted line across the chart, vertical at `x` or horizontal at `y`, with words at its end."""
 
     text: str
     x: float | None = None
@@ -42,14 +42,14 @@ def curves(
     y_label: str,
     unit: str = "tokens/s",
 ) -> Figure:
-    """The chart.
+    """Chart of curves.
 
     Args:
-        lines: one above the other.
-        marks: where memory ends, where reading speed ends, where lines cross.
-        x_label: what is varied.
-        y_label: what it changes.
-        unit: of that.
+        lines: curves.
+        marks: marks for limits and crossings.
+        x_label: name of the varied quantity.
+        y_label: name of the resulting quantity.
+        unit: its unit.
     """
     look = palette()
     right, low, high = _ends(lines, marks)
@@ -76,7 +76,7 @@ def _left(lines: Sequence[Curve]) -> float:
 
 
 def _ends(lines: Sequence[Curve], marks: Sequence[CurveMark]) -> tuple[float, float, float]:
-    """The last place with a speed, and the lowest and highest speed with some room."""
+    """Index of the last speed, and the lowest and highest speed with a margin."""
     shown = [(line.x[np.isfinite(line.y)], line.y[np.isfinite(line.y)]) for line in lines]
     speeds = np.concatenate(
         [y for _, y in shown] + [np.array([mark.y]) for mark in marks if mark.y]
@@ -86,20 +86,20 @@ def _ends(lines: Sequence[Curve], marks: Sequence[CurveMark]) -> tuple[float, fl
 
 
 def _powers_of_two(right: float) -> list[float]:
-    """Ticks, as many as a phone has room for."""
+    """Ticks at powers of two, as many as fit on a phone."""
     count = int(np.log2(right)) + 1
     return [2.0**power for power in range(0, count, 1 if count < 8 else 2)]
 
 
 def _steps(low: float, high: float) -> list[float]:
-    """1, 2 and 5 of each power of ten; fewer where there are many powers."""
+    """Ticks at 1, 2 and 5 of each power of ten; fewer on long axes."""
     powers = range(int(np.floor(np.log10(low))), int(np.ceil(np.log10(high))) + 1)
     digits = (1, 2, 5) if len(powers) < 5 else (1,)
     return [digit * 10.0**power for power in powers for digit in digits]
 
 
 def _above(lines: Sequence[Curve], place: int) -> bool:
-    """A line lies above the others, by the mean of its speeds."""
+    """Whether a curve lies above the others, by mean speed."""
     heights = [float(np.nanmean(np.log(line.y))) for line in lines]
     return heights[place] == max(heights)
 

@@ -1,4 +1,4 @@
-"""HTML in which every text is escaped, whoever wrote it.
+"""HTML in which all text is escaped.
 
 Streamlit's own text commands read Markdown, and Markdown in a link or a report's name can fetch an
 image from anywhere. What people typed is therefore shown through this module.
@@ -16,12 +16,12 @@ def show(html: Markup) -> None:
 
 
 def joined(parts: Iterable[Markup]) -> Markup:
-    """Parts one after the other."""
+    """Concatenation of parts."""
     return Markup("").join(parts)
 
 
 def block(style: str, content: object, element: str = "div") -> Markup:
-    """One element with a class; its content is escaped unless it is markup already.
+    """Element with a class; its content is escaped unless it is markup.
 
     Args:
         style: class names, fixed in the program.
@@ -33,10 +33,10 @@ def block(style: str, content: object, element: str = "div") -> Markup:
 
 
 def notice(text: str, kind: str = "note") -> None:
-    """A sentence in a box.
+    """Sentence in a box.
 
     Args:
-        text: plain.
+        text: plain text.
         kind: "note", "warning", "error" or "failure" (of the program); said in words to those who
             do not see the colour.
     """
@@ -57,13 +57,13 @@ def table(
     label: str,
     numeric: Sequence[int] = (),
 ) -> Markup:
-    """A table that scrolls in its own frame where the screen is narrow.
+    """Table that scrolls in its own frame on a narrow screen.
 
     Args:
-        headings: of the columns.
-        rows: cells, escaped unless they are markup already.
-        label: what the table shows, for those who cannot see it.
-        numeric: columns that are aligned to the right.
+        headings: headings of the columns.
+        rows: cells, escaped unless they are markup.
+        label: description for screen readers.
+        numeric: right-aligned columns.
     """
     sides = ["oa-right" if place in numeric else "" for place in range(len(headings))]
     head = _cells("th", headings, sides)
@@ -84,5 +84,5 @@ def _cells(element: str, cells: Iterable[object], sides: Iterable[str]) -> str:
 
 
 def two_lines(first: str, second: str | Markup) -> Markup:
-    """A cell with a lesser line under its text."""
+    """Cell with a smaller second line."""
     return escape(first) + (block("oa-soft", second) if second else "")

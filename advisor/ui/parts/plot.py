@@ -1,4 +1,4 @@
-"""How every chart looks: colours of both appearances, bars, axes, and the way onto the page.
+"""Common look of the charts: colours of both themes, bars, axes.
 
 Colours are those of Okabe and Ito, lighter on the dark page.
 """
@@ -16,7 +16,7 @@ Figure = dict[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Palette:
-    """Colours of one appearance of the page."""
+    """Colours of one theme."""
 
     ink: str
     soft: str
@@ -35,19 +35,19 @@ DARK = Palette(
 
 
 def palette() -> Palette:
-    """That of the page the person looks at."""
+    """Colours of the visitor's theme."""
     return DARK if st.context.theme.type == "dark" else LIGHT
 
 
 def draw(figure: Figure, *, key: str, alt: str) -> None:
-    """Put a chart on the page."""
+    """Show a chart."""
     st.plotly_chart(
         figure, key=key, alt=alt, theme=None, config={"displayModeBar": False, "responsive": True}
     )
 
 
 def one_part(rows: Iterable[int], sizes: Sequence[float], name: str, colour: str) -> Figure:
-    """One part of every bar: rows of the same name and colour."""
+    """One part of all bars: rows of the same name and colour."""
     return {
         "type": "bar",
         "orientation": "h",
@@ -61,7 +61,7 @@ def one_part(rows: Iterable[int], sizes: Sequence[float], name: str, colour: str
 
 
 def bar_layout(look: Palette, heads: Sequence[str], end: float) -> dict[str, Any]:
-    """Bars one under the other, each with its words above it: fits a phone as well."""
+    """Layout for horizontal bars with words above them, also on a phone."""
     layout = line_layout(look, height=20 + 48 * max(len(heads), 1))
     layout |= {"barmode": "stack", "margin": {"l": 2, "r": 6, "t": 4, "b": 4}}
     layout["annotations"] = [
@@ -74,7 +74,7 @@ def bar_layout(look: Palette, heads: Sequence[str], end: float) -> dict[str, Any
 
 
 def line_layout(look: Palette, *, height: int) -> dict[str, Any]:
-    """Axes for lines, which nobody can zoom by accident."""
+    """Layout for lines, without zoom."""
     axis = {
         "gridcolor": look.line,
         "zeroline": False,

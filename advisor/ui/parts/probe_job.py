@@ -1,4 +1,4 @@
-"""Measuring this machine beside the pages: one job at a time on the server, in its own thread.
+"""Measurement of this machine in a background thread, one job at a time on the server.
 
 The thread never touches Streamlit; it fills the job, and the pages look at it.
 """
@@ -49,12 +49,12 @@ ENGINE_NAMES = {"read": "{} weights", "plain": "{} as stored", "prompt": "prompt
 
 
 def switched_off() -> bool:
-    """Whoever runs the server does not want it to be measured."""
+    """Whether the operator of the server has disabled measurements."""
     return os.environ.get(SWITCH, "").casefold() in ("off", "0", "no", "false")
 
 
 def title(name: str) -> str:
-    """What a measured figure is called."""
+    """Display name of a measured figure."""
     base, _, place = name.partition("_gpu")
     if place.isdigit() and base in NAMES:
         return f"{NAMES[base]} {int(place) + 1}"
@@ -66,7 +66,7 @@ def title(name: str) -> str:
 
 
 def _engine(name: str) -> str:
-    """What llama.cpp was timed at, storage types as its own files write them."""
+    """Display name of a llama.cpp figure, with storage types as files spell them."""
     what, _, kind = name.partition("_")
     if what in ENGINE_NAMES and kind:
         return ENGINE_NAMES[what].format(kind.upper())
@@ -78,19 +78,19 @@ def _engine(name: str) -> str:
 
 @dataclass
 class ProbeJob:
-    """A measurement under way, or its result.
+    """Measurement in progress, or its result.
 
     Attributes:
-        parts: what is measured, in order.
-        full: with more repeats and whole curves.
-        steps: how far each part is that was begun.
-        doing: what is measured now.
-        measurements: what was measured.
-        troubles: why a part could not be, one sentence for each.
-        failures: the same, and why nothing was saved.
-        running: the thread still works.
-        saved: the measurements are kept.
-        token: by which whoever started it is known again.
+        parts: parts to measure, in order.
+        full: with more repeats and complete curves.
+        steps: progress of each part begun.
+        doing: part in progress.
+        measurements: measurements so far.
+        troubles: reasons for parts that could not be measured, a sentence each.
+        failures: the same, and reasons for unsaved measurements.
+        running: the thread is running.
+        saved: the measurements are saved.
+        token: secret of the session that started the job.
     """
 
     parts: tuple[str, ...] = SHORT
@@ -107,28 +107,28 @@ class ProbeJob:
     _started: float = field(default_factory=time.monotonic)
 
     def planned(self, part: str) -> float:
-        """Time for a part [s]."""
+        """Planned time of a part [s]."""
         return (suite.FULL if self.full else suite.QUICK)[part]
 
     @property
     def whole(self) -> float:
-        """Time for all of it [s]."""
+        """Planned time of all parts [s]."""
         return sum(self.planned(part) for part in self.parts)
 
     @property
     def longest(self) -> float:
-        """After which it is stopped, whatever it does [s]."""
+        """Time after which the job is stopped [s]."""
         return GRACE * (self.whole + 10.0)
 
     @property
     def share(self) -> float:
-        """Done of the whole, 0 to 1."""
+        """Progress, 0 to 1."""
         done = sum(step.share * self.planned(part) for part, step in list(self.steps.items()))
         return done / self.whole
 
     @property
     def seconds_left(self) -> float:
-        """About [s]."""
+        """Estimated remaining time [s]."""
         steps = dict(self.steps)
         return sum(
             steps[part].seconds_left if part in steps else self.planned(part) for part in self.parts
@@ -140,20 +140,20 @@ class ProbeJob:
 
     @property
     def cancelled(self) -> bool:
-        """A person stopped it."""
+        """Whether a person stopped it."""
         return self._cancelled.is_set()
 
     @property
     def too_long(self) -> bool:
-        """Its time is up."""
+        """Whether its time is up."""
         return time.monotonic() - self._started > self.longest
 
     def stopping(self) -> bool:
-        """For the probes, which ask between repeats."""
+        """Whether the probes should stop, checked between repeats."""
         return self.cancelled or self.too_long
 
     def summary(self) -> str:
-        """The result in one sentence."""
+        """Result in one sentence."""
         if self.cancelled:
             return "Stopped; nothing was changed."
         figures = [
@@ -171,14 +171,14 @@ class ProbeJob:
 
 
 class Prober:
-    """Starts jobs, one at a time. One for the whole server."""
+    """Starter of jobs, one at a time; one per server."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self.job: ProbeJob | None = None
 
     def start(self, chosen: Sequence[str] = SHORT, *, full: bool = False) -> ProbeJob:
-        """A new job, or the one that runs.
+        """Start a job, or return the running one.
 
         Args:
             chosen: keys of `parts.QUICK`.
@@ -208,7 +208,7 @@ def _work(job: ProbeJob) -> None:
 
 
 def _measure(job: ProbeJob, part: str) -> None:
-    """One probe; what it cannot do is noted, so that the others still count."""
+    """Run one probe; its failure is noted and the others continue."""
 
     def progress(step: ProbeStep) -> None:
         job.steps[part] = step

@@ -1,4 +1,4 @@
-"""What belongs to one visitor: who they are, their reports, the address of the page."""
+"""State of one visitor: login, reports, address of the page."""
 
 import os
 from urllib.parse import urlsplit
@@ -15,7 +15,7 @@ PAGES = ("find", "run", "reports", "calibrate", "accuracy")
 
 @st.cache_resource(show_spinner=False, max_entries=1)
 def store() -> ReportStore:
-    """The reports of everybody, opened once for the server.
+    """All reports, opened once per server.
 
     Raises:
         StoreError: the place cannot be made, opened or understood.
@@ -24,7 +24,7 @@ def store() -> ReportStore:
 
 
 def own_store() -> ReportStore | None:
-    """The reports that this visitor may see; None for one who has to log in first.
+    """Reports that the visitor may see; None where a login is required first.
 
     Raises:
         StoreError: the place cannot be made, opened or understood.
@@ -36,7 +36,7 @@ def own_store() -> ReportStore | None:
 
 
 def login_configured() -> bool:
-    """An OpenID Connect provider is named in .streamlit/secrets.toml, under [auth]."""
+    """Whether .streamlit/secrets.toml names an OpenID Connect provider under [auth]."""
     try:
         return "auth" in st.secrets
     except FileNotFoundError:
@@ -44,24 +44,24 @@ def login_configured() -> bool:
 
 
 def user() -> str:
-    """What tells the visitor from others: issuer and subject of their login; empty without one."""
+    """Identity of the visitor: issuer and subject of the login; empty without login."""
     if not st.user.get("is_logged_in", False):
         return ""
     return f"{st.user.get('iss', '')}#{st.user.get('sub', '')}"
 
 
 def author() -> str:
-    """What the visitor is called; empty where they did not log in."""
+    """Name of the visitor; empty without login."""
     if not login_configured() or not st.user.get("is_logged_in", False):
         return ""
     return str(st.user.get("name") or st.user.get("email") or "")
 
 
 def base() -> str:
-    """Address of the Advise page, the public one where it is set.
+    """Address of the Advise page, public where configured.
 
     Raises:
-        InputError: what is set is no address.
+        InputError: the configured value is not an address.
     """
     public = os.environ.get(PUBLIC_VARIABLE, "").strip()
     if public:

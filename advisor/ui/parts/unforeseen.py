@@ -1,4 +1,4 @@
-"""An error that nobody foresaw: named on the page, written to the server's log, no input lost."""
+"""Handling of unexpected errors: named on the page, logged on the server, no input lost."""
 
 import logging
 import traceback
@@ -17,7 +17,7 @@ LOG = logging.getLogger(__name__)
 
 @contextmanager
 def named() -> Iterator[None]:
-    """Where something fails within, say what, in the place of the rest of the page.
+    """Context that replaces the rest of the page by a message if an error occurs.
 
     The run ends as one that was stopped: Streamlit then forgets no input, not even one that this
     run did not come to draw, and nothing runs again until the visitor changes something.
@@ -31,7 +31,7 @@ def named() -> Iterator[None]:
 
 
 def sentence(error: Exception) -> str:
-    """What failed and where, and what can be done; what the error says may be secret."""
+    """Message with the kind and place of the error, without its text, which may be secret."""
     return (
         f"{type(error).__name__} in {place(error)}, version {advisor.__version__}. This is a fault "
         "of the program, not of what you chose. Everything you chose is kept: change it and it is "
@@ -40,7 +40,7 @@ def sentence(error: Exception) -> str:
 
 
 def place(error: Exception) -> str:
-    """File and line of the program's own code that failed last."""
+    """File and line of the program's code that failed."""
     frames = [
         (Path(frame.filename), frame.lineno)
         for frame in traceback.extract_tb(error.__traceback__)

@@ -1,4 +1,4 @@
-"""What a page shows while something takes time."""
+"""Placeholder while something is computed."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,11 +10,11 @@ from advisor.ui.parts.markup import block, show
 
 @contextmanager
 def waiting(text: str, *, height: int = 420) -> Iterator[None]:
-    """A sentence and a grey shape until what is within is done, or has failed.
+    """Sentence and grey area until the block ends.
 
     Args:
-        text: what takes time; nothing is shown for an empty one.
-        height: of the shape [pixels].
+        text: description of the wait; nothing is shown for an empty text.
+        height: height of the area [pixels].
     """
     placeholder = st.empty()
     if text:

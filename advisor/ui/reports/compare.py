@@ -11,15 +11,15 @@ from advisor.ui.reports.today import show_changes
 
 
 def view(store: ReportStore, numbers: str) -> None:
-    """The reports of an address.
+    """Comparison of the reports in an address.
 
     Args:
-        store: of the reports.
-        numbers: with commas between, as the address has them.
+        store: store of the reports.
+        numbers: numbers of the reports, separated by commas.
 
     Raises:
-        InputError: no numbers, too few or too many.
-        StoreError: no such report, or a damaged one.
+        InputError: not numbers, or too few or many.
+        StoreError: a missing or damaged report.
     """
     st.button("All reports", icon=":material/arrow_back:", on_click=_close, type="tertiary")
     parts = numbers.split(",")

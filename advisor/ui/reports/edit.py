@@ -1,4 +1,4 @@
-"""What a person writes on a report, and who may see it."""
+"""Editing and sharing of a report."""
 
 import streamlit as st
 
@@ -13,7 +13,7 @@ from advisor.ui.sidebar.choices import address
 
 
 def form(store: ReportStore, report: SavedReport) -> None:
-    """Name, notes and tags; what somebody else changed meanwhile is told, and stays."""
+    """Form for name, notes and tags; conflicting edits of others are kept and shown."""
     # The report as it was when this visitor opened it: a rerun must not hide the other's change.
     seen: ReportHead = st.session_state.setdefault(f"seen_{report.id}", report)
     st.subheader("Notes")
@@ -46,7 +46,7 @@ def _keep(
 
 
 def share_button(store: ReportStore, report: SavedReport) -> None:
-    """A link that shows the report to everybody who has it, and takes it back."""
+    """Button that makes a public link, or withdraws it."""
     with st.popover("Share", icon=":material/share:", key=f"share_{report.id}"):
         public = bool(report.share)
         st.toggle(

@@ -1,4 +1,4 @@
-"""Saved reports as a list one can search, filter and page through."""
+"""List of saved reports with search, filters and pages."""
 
 from datetime import UTC, date, datetime, time, timedelta
 
@@ -54,7 +54,7 @@ def _messages(store: ReportStore) -> None:
 
 
 def _query(store: ReportStore) -> ReportQuery:
-    """What the search field and the filters say."""
+    """Query of the search field and the filters."""
     words = st.text_input(
         "Search", type="search", placeholder="Name, notes, tags, model or GPU", key="report_search"
     )
@@ -133,7 +133,7 @@ def _open(name: str, value: str) -> None:
 
 
 def delete_button(store: ReportStore, head: ReportHead) -> None:
-    """Takes a report out of the list; what it did can be undone."""
+    """Button that deletes a report, with undo."""
     st.button("Delete", key=f"delete_{head.id}", on_click=_delete, args=(store, head))
 
 

@@ -1,4 +1,4 @@
-"""What was measured of a report: a form for it, and each result beside its prediction."""
+"""Measured results of a report: form, comparison with the prediction, contribution."""
 
 from datetime import UTC, datetime
 
@@ -22,7 +22,7 @@ AGREE = "I measured this myself and agree that it is published."
 
 
 def panel(store: ReportStore, report: SavedReport) -> None:
-    """A form for a new result, and what can be contributed."""
+    """Form for a new result, and its contribution."""
     fitting = sorted(
         (card for card in report.document.placements if card.fits),
         key=lambda card: not card.shown,
@@ -85,7 +85,7 @@ def _result(
 
 
 def _contribute(report: SavedReport) -> None:
-    """The row of the newest result, once the person agrees; nothing is sent."""
+    """CSV row of the newest result, shown after consent; nothing is sent."""
     if not st.checkbox(AGREE, key=f"agree_{report.id}"):
         return
     made = contribution(report, len(report.results))

@@ -1,4 +1,4 @@
-"""A saved comparison made again, with today's version and prices, beside what it said then."""
+"""Saved comparison computed again with today's version and prices."""
 
 import json
 import shlex
@@ -31,14 +31,14 @@ LONGEST_RUN = 120.0
 
 
 def panel(report: SavedReport) -> None:
-    """A button, and the answer of today."""
+    """Button and today's answer."""
     with st.expander("And today?", key=f"today_{report.id}"):
         if st.button("Recompute with today's version and prices", key=f"again_{report.id}"):
             show_changes(report)
 
 
 def show_changes(report: SavedReport) -> None:
-    """What is answered now and why, beside what was said then."""
+    """Changed answers and their reasons, beside the saved ones."""
     try:
         changed = _changes(report)
     except AdvisorError as error:
@@ -52,11 +52,11 @@ def show_changes(report: SavedReport) -> None:
 
 
 def _changes(report: SavedReport) -> tuple[Change, ...]:
-    """What changed since; a report of the command line is answered by the command line.
+    """Changes since; a report of the command line is recomputed by the command line.
 
     Raises:
         InputError: inputs or a command of another version, or of a file that may not be read.
-        AdvisorError: inputs that have no answer any more.
+        AdvisorError: inputs that no longer have an answer.
     """
     document = report.document
     if document.inputs:
@@ -71,10 +71,10 @@ def _changes(report: SavedReport) -> tuple[Change, ...]:
 
 
 def _by_command_line(number: int) -> tuple[Change, ...]:
-    """The answer of `report compare NUMBER --today`, whose options the page does not all have.
+    """Answer of `report compare NUMBER --today`, since the page lacks some of its options.
 
     Raises:
-        InputError: what the command line says against it.
+        InputError: the message of the command line.
     """
     try:
         ran = subprocess.run(  # noqa: S603  this program, and a number
@@ -92,11 +92,11 @@ def _by_command_line(number: int) -> tuple[Change, ...]:
 
 
 def recomputed(inputs: Mapping[str, str]) -> ReportDocument:
-    """The document of today for the inputs of a report of the page.
+    """Today's document for the inputs of a report.
 
     Raises:
         InputError: inputs of another version.
-        AdvisorError: inputs that have no answer any more.
+        AdvisorError: inputs that no longer have an answer.
     """
     choices = _choices(inputs)
     return answer(choices, pick(choices.model), calibrated_at()).document

@@ -1,4 +1,4 @@
-"""One saved report: what it said then, whatever the program says now."""
+"""One saved report, as it was saved."""
 
 import streamlit as st
 from markupsafe import Markup
@@ -22,11 +22,11 @@ from advisor.ui.sidebar.choices import address
 
 
 def view(store: ReportStore, number: str) -> None:
-    """The report of a number as the address has it.
+    """Report of a number in the address.
 
     Raises:
         InputError: not a number.
-        StoreError: no such report, or a damaged one.
+        StoreError: a missing or damaged report.
     """
     st.button("All reports", icon=":material/arrow_back:", on_click=_close, type="tertiary")
     if message := st.session_state.pop(MESSAGE, ""):
@@ -47,10 +47,10 @@ def view(store: ReportStore, number: str) -> None:
 
 
 def shared(store: ReportStore, secret: str) -> None:
-    """A report as whoever has its link sees it: everything, and nothing to change.
+    """Report behind a public link, without controls.
 
     Raises:
-        StoreError: the link shows none.
+        StoreError: the link shows no report.
     """
     report = store.load_shared(secret)
     show_money_in(report.document.shown_in)
@@ -65,7 +65,7 @@ def _close() -> None:
 
 
 def _front(page: FrontPage) -> None:
-    """The first page, in the order of the exported one."""
+    """First page, in the order of exported files."""
     show(block("oa-title", page.name, "h1"))
     if page.title:
         show(block("oa-sub", page.title))
@@ -95,7 +95,7 @@ def _options(page: FrontPage) -> None:
 
 
 def _option(bar: Bar, end: float, note: str) -> Markup:
-    """An option in words that wrap on a phone, with its bar between them."""
+    """Option in words that wrap on a phone, with its bar between them."""
     parts = [_track(bar, end)] if bar.parts else []
     words = Markup("{}: <b>{}</b>").format(bar.head, bar.figure)
     return block("oa-option", joined([words, *parts, block("oa-soft", note)]))
@@ -140,7 +140,7 @@ def _actions(report: SavedReport) -> None:
 
 
 def _behind(document: ReportDocument) -> None:
-    """The sections of every form of a report, folded but for the charts."""
+    """Sections behind the first page; all but the charts are folded."""
     for section in sections(document):
         if section.charts:
             _charts(section)

@@ -1,1 +1,1 @@
-"""The page "What can I run?": a machine in, the models worth running on it out."""
+"""The page "What can I run?": models worth running on a machine."""

@@ -1,4 +1,4 @@
-"""Models that run on a machine, computed once for each set of inputs."""
+"""Models that run on a machine, computed once per set of inputs."""
 
 from dataclasses import dataclass
 
@@ -14,15 +14,15 @@ from advisor.ui.sidebar.chosen_machine import machine_of
 
 @dataclass(frozen=True, kw_only=True)
 class RunnableAnswer:
-    """Everything that the page shows.
+    """Data of the page.
 
     Attributes:
-        choices: of the sidebar.
-        machine: where.
-        runtime: that runs them.
-        reading_tps: speed from which a model keeps up with a reader [tokens/s].
-        scored: models with a published score, in their order.
-        unscored: the others, the fastest first.
+        choices: choices of the sidebar.
+        machine: machine they run on.
+        runtime: runtime that runs them.
+        reading_tps: speed at which a model keeps up with a reader [tokens/s].
+        scored: models with a published score, ordered.
+        unscored: other models, fastest first.
     """
 
     choices: Choices
@@ -40,10 +40,10 @@ def answer(
     runtime: str,
     calibrated: int,  # noqa: ARG001 - a part of the key
 ) -> RunnableAnswer:
-    """The answer; `calibrated` changes when this machine was measured again.
+    """Answer to the inputs; `calibrated` changes with every new measurement of this machine.
 
     Raises:
-        AdvisorError: inputs that cannot be; the message says why.
+        AdvisorError: impossible inputs; the message says why.
     """
     machine, how = machine_of(choices), runtime_named(runtime)
     rows = runnable(machine, choices.workload(), reading_tps=reading_tps, runtime=how)

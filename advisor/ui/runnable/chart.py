@@ -1,4 +1,4 @@
-"""Quality against speed: what a machine offers at a glance."""
+"""Chart of quality against speed."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,7 @@ SHAPES = {
 
 
 def best(rows: Sequence[Runnable]) -> list[Runnable]:
-    """Models that no other beats in both score and speed, the fastest first."""
+    """Models that no other beats in both score and speed, fastest first."""
     score = np.array([row.quality.score if row.quality else np.nan for row in rows])
     speed = np.array([row.speed.decode for row in rows])
     on = [row for row, front in zip(rows, on_front(-score, speed), strict=True) if front]
@@ -27,7 +27,7 @@ def best(rows: Sequence[Runnable]) -> list[Runnable]:
 
 
 def quality_against_speed(rows: Sequence[Runnable], reading_tps: float) -> Figure:
-    """Each placement with its own shape; the best are named, and reading speed is a line."""
+    """Chart with a shape per placement, names of the best, and a line at reading speed."""
     look = palette()
     named = {row.model.name for row in best(rows) if row.keeps_up}
     points = []
@@ -56,7 +56,7 @@ def quality_against_speed(rows: Sequence[Runnable], reading_tps: float) -> Figur
 
 
 def words(rows: Sequence[Runnable]) -> str:
-    """The best in words, for those who cannot see the chart."""
+    """Best models in words, as the alternative text."""
     return "No other beats in both score and speed: " + "; ".join(
         f"{row.model.name}, {number(row.speed.decode)} tokens/s, score {row.quality.score:.0f}"
         for row in best(rows)

@@ -1,4 +1,4 @@
-"""The main part of the page "What can I run?": balance, answer, table, chart, unscored models."""
+"""Main part of the page "What can I run?": inputs, answer, table, chart, unscored models."""
 
 from collections.abc import Iterable
 
@@ -16,13 +16,13 @@ from advisor.ui.sidebar.widgets import ask
 
 
 def head() -> None:
-    """What the page is for."""
+    """Title and purpose of the page."""
     show(block("oa-title", "What can I run?", "h1"))
     show(block("oa-sub", "Models worth running on a machine, the best that keep up first.", "p"))
 
 
 def balance() -> tuple[float, str]:
-    """Ask how fast is fast enough, and in which runtime."""
+    """Inputs: reading speed and runtime."""
     left, right = st.columns(2, gap="small")
     with left:
         enough = ask("enough")
@@ -31,7 +31,7 @@ def balance() -> tuple[float, str]:
 
 
 def impossible(error: AdvisorError, problems: Iterable[str]) -> None:
-    """Inputs that have no answer, and why."""
+    """Message for inputs that have no answer."""
     for sentence in problems:
         notice(sentence, "warning")
     notice(str(error), "error")
@@ -42,7 +42,7 @@ def shown(answer: RunnableAnswer, problems: Iterable[str]) -> None:
 
     Args:
         answer: models that run there.
-        problems: what was wrong with the link that was opened, one sentence each.
+        problems: problems with the opened link, one sentence each.
     """
     for sentence in problems:
         notice(sentence, "warning")
@@ -59,7 +59,7 @@ def shown(answer: RunnableAnswer, problems: Iterable[str]) -> None:
 
 
 def verdict(answer: RunnableAnswer) -> str:
-    """The answer in words: the best that keeps up, and the best at all."""
+    """Answer in words: the best model that keeps up, and the best of all."""
     name = answer.machine.name
     if not answer.scored and not answer.unscored:
         return f"None of the models on record runs on {name} in {answer.runtime.name}."

@@ -1,4 +1,4 @@
-"""Models as a table to sort; a row opens Advise."""
+"""Sortable table of models; a row links to Advise."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,13 +15,13 @@ from advisor.ui.sidebar.fields import fields
 
 
 def models_table(answer: RunnableAnswer, rows: Sequence[Runnable], *, key: str, alt: str) -> None:
-    """The table, in the order of the rows.
+    """Table, in the given order.
 
     Args:
         answer: whose rows.
-        rows: which.
-        key: in the session.
-        alt: what it shows, for those who cannot see it.
+        rows: rows of the table.
+        key: key of the widget.
+        alt: description for screen readers.
     """
     columns: dict[str, list[Any]] = {
         "Model": [row.model.name for row in rows],
@@ -48,7 +48,7 @@ def models_table(answer: RunnableAnswer, rows: Sequence[Runnable], *, key: str, 
 
 
 def _scored_by(row: Runnable) -> str:
-    """Leaderboard, day, and the name that was rated there."""
+    """Leaderboard, date, and the rated name."""
     quality = row.quality
     return "" if quality is None else f"{quality.scale}, {quality.date}, {quality.rated_as}"
 
@@ -66,7 +66,7 @@ def _advise_link(answer: RunnableAnswer, row: Runnable) -> str:
 
 
 def _columns() -> dict[str, Any]:
-    """How each column is written, and what it means."""
+    """Format and help of each column."""
     config = st.column_config
     return {
         "Model": config.TextColumn(width=170, pinned=True),

@@ -1,4 +1,4 @@
-"""What a person chose on the Advise page, and what that means to the rest of the package."""
+"""Choices on the Advise page, and the objects they describe."""
 
 import re
 import shlex
@@ -51,7 +51,7 @@ TypedPrices: TypeAlias = tuple[tuple[str, float], ...]
 
 @dataclass(frozen=True, kw_only=True)
 class Choices:
-    """Values of the inputs under their keys; None for those not shown or left empty."""
+    """Values of the inputs by key; None for hidden or empty ones."""
 
     model: str
     format: str | None = None
@@ -110,21 +110,21 @@ class Choices:
 
     @property
     def form(self) -> str | None:
-        """The format asked for; None for the one that a file or repository has."""
+        """Chosen format; None for the format of the file or repository."""
         return self.format if self.repack in (None, AS_STORED) else self.repack
 
     @property
     def this_machine(self) -> bool:
-        """The machine that the program runs on."""
+        """Whether the machine is the one that the program runs on."""
         return self.machine not in (ANOTHER, NAMED)
 
     @property
     def named(self) -> str | None:
-        """The machine that is meant by its name; None where its parts are described."""
+        """Machine by name; None where its parts are described."""
         return self.owned if self.machine == NAMED else None
 
     def parameters(self) -> dict[str, str]:
-        """As a link writes them, those left open left out."""
+        """Parameters of a link, without empty values."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {
             key: f"{value:g}" if isinstance(value, float) else str(value)
@@ -133,7 +133,7 @@ class Choices:
         }
 
     def permalink(self, base: str) -> str:
-        """The address that reopens this, defaults left out.
+        """Address that reopens the choices, without defaults.
 
         Which machine is meant is always said, since its default depends on who opens the link.
         """
@@ -148,11 +148,11 @@ class Choices:
         )
 
     def chosen(self) -> Runtime | None:
-        """The runtime that the answer is of; None for any."""
+        """Runtime of the answer; None for any."""
         return None if self.runtime == ANY else runtime(self.runtime)
 
     def workload(self) -> Workload:
-        """What is asked of the model.
+        """Request to the model.
 
         Raises:
             InputError: a number out of its limits.
@@ -167,17 +167,17 @@ class Choices:
         )
 
     def paying(self) -> Currency:
-        """What amounts are typed and shown in: dollars until the worth of another one is typed."""
+        """Currency of the amounts; US dollars without an exchange rate."""
         if self.currency == US_DOLLAR.code or self.rate is None:
             return US_DOLLAR
         return Currency(code=self.currency, usd=self.rate)
 
     def money(self) -> MoneyInputs:
-        """What time and electricity are worth, in US dollars."""
+        """Inputs about time and money, in US dollars."""
         return money_in_usd(self._spent(), *self._typed_prices(), self.paying().usd)
 
     def _spent(self) -> dict[str, float | None]:
-        """Amounts as they were typed, by the names of their inputs."""
+        """Amounts as typed, by name of the input."""
         return {
             "replies_per_day": self.replies,
             "usd_per_hour_of_time": self.hour,
@@ -200,7 +200,7 @@ class Choices:
         return _typed(self.rentgpu, self.rentusd), _typed(self.buygpu, self.buyusd)
 
     def ownership(self, machine: Machine) -> Ownership:
-        """How the machine is had."""
+        """Ownership of the machine."""
         by_parts = self.formfactor == BY_PARTS
         return self._owned(form_of(machine) if by_parts else Form(self.formfactor))
 
@@ -208,17 +208,17 @@ class Choices:
         return Ownership(form=form, **in_usd(self._had(), self.paying().usd))
 
     def _had(self) -> dict[str, float]:
-        """Rent or resale as it was typed."""
+        """Resale value or rent as typed."""
         if self.having == RENTED:
             return {"rented_at": self.rentedat or 0.0}
         return {"resale": self.resale or 0.0}
 
     def settings(self) -> Settings:
-        """What was fixed about the placement."""
+        """Settings of the placement."""
         return stated(gpu_layers=self.layers, cpu_moe=self.experts, cache_gb=self.cache)
 
     def machine_inputs(self) -> MachineSpec:
-        """What was said about the machine; for this machine what was typed over."""
+        """Description of the machine; for this machine, the typed corrections."""
         gpu = self.mygpu if self.this_machine else self.gpu
         generation, lanes = self._link()
         mixed = ""
@@ -243,11 +243,11 @@ class Choices:
     def command(
         self, name: str = "advise", more: Iterable[tuple[str, float | str | None]] = ()
     ) -> str:
-        """The same on the command line, what is at its default left out.
+        """Command that gives the same answer, without defaults.
 
         Args:
             name: of the command.
-            more: options of its own.
+            more: further options of the command.
         """
         spec = self.machine_inputs()
         rents, prices = self._typed_prices()
@@ -292,19 +292,19 @@ class Choices:
 
 
 def _typed(name: str | None, amount: float | None) -> TypedPrices:
-    """A price of one thing; none where none was typed."""
+    """Typed price of an item, as a table; empty if none was typed."""
     return () if name in (None, NONE) or amount is None else ((str(name), amount),)
 
 
 def address(base: str, parameters: Mapping[str, str]) -> str:
-    """A link that reopens a comparison."""
+    """Link that reopens a comparison."""
     return f"{base}?{urlencode(parameters)}"
 
 
 def _stated(
     inputs: Iterable[Input], values: Mapping[str, Any], default: object
 ) -> Iterable[tuple[str, float | str]]:
-    """Options of a noun's values that are not at their default."""
+    """Options of the values that differ from their defaults."""
     for entry in inputs:
         value = values.get(entry.name, getattr(default, entry.name))
         if value != getattr(default, entry.name):

@@ -1,4 +1,4 @@
-"""The machine that the sidebar describes."""
+"""Machine described by the sidebar."""
 
 from advisor.calibration.imported_machine import named_machine
 from advisor.calibration.imported_store import is_imported
@@ -10,7 +10,9 @@ from advisor.ui.sidebar.choices import Choices
 
 
 def machine_of(choices: Choices) -> Machine:
-    """Measured elsewhere before presets, as on the command line."""
+    """Machine of the choices; imported machines take precedence over presets, as on the command
+    line.
+    """
     inputs = choices.machine_inputs()
     if choices.this_machine:
         return this_machine(inputs)

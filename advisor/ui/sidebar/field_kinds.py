@@ -1,4 +1,4 @@
-"""Kinds of inputs of the Advise page: one of several names, a number, a size as people type it."""
+"""Kinds of inputs: choice among names, number, size with a unit."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,16 +8,16 @@ from advisor.errors import InputError, UnknownName
 
 @dataclass(frozen=True, kw_only=True)
 class Pick:
-    """One of several names.
+    """Choice among names.
 
     Attributes:
-        key: in links and in the session.
-        label: above the widget.
-        options: as shown and as written in links.
-        default: one of them.
-        kind: what a name is ("GPU"), for messages.
-        help: behind the question mark.
-        free: other text is allowed too, and judged where it is used.
+        key: key in links and in the session.
+        label: label of the widget.
+        options: names as shown and as written in links.
+        default: default option.
+        kind: kind of thing ("GPU"), for messages.
+        help: text behind the question mark.
+        free: other text is allowed, and checked where it is used.
     """
 
     key: str
@@ -30,16 +30,16 @@ class Pick:
 
     @property
     def default_text(self) -> str:
-        """The default as a link writes it."""
+        """Default as written in links."""
         return self.default
 
     def meant(self, text: str) -> str | None:
-        """The option that a value from a link names, whatever its case; None where none is."""
+        """Option that a value of a link names, ignoring case; None if there is none."""
         folded = text.strip().casefold()
         return next((option for option in self.options if option.casefold() == folded), None)
 
     def problem(self, text: str) -> str:
-        """What is wrong with a value from a link; empty where nothing is."""
+        """Problem with a value of a link; empty if there is none."""
         if self.free or self.meant(text) is not None:
             return ""
         return f"{UnknownName(self.kind, text, self.options)} Shown instead: {self.default}."
@@ -47,17 +47,17 @@ class Pick:
 
 @dataclass(frozen=True, kw_only=True)
 class Amount:
-    """A number.
+    """Number.
 
     Attributes:
-        key: in links and in the session.
-        label: above the widget, with the unit.
-        low: smallest.
-        high: largest.
-        default: None for empty.
-        step: of the buttons; whole numbers where it is whole.
-        placeholder: shown while empty.
-        help: behind the question mark.
+        key: key in links and in the session.
+        label: label of the widget, with the unit.
+        low: smallest value.
+        high: largest value.
+        default: default; None for empty.
+        step: step of the buttons; a whole number allows whole numbers only.
+        placeholder: text in the empty field.
+        help: text behind the question mark.
     """
 
     key: str
@@ -70,7 +70,7 @@ class Amount:
     help: str = ""
 
     def problem(self, text: str) -> str:
-        """What is wrong with a value from a link; empty where nothing is."""
+        """Problem with a value of a link; empty if there is none."""
         try:
             value = float(text)
         except ValueError:
@@ -84,7 +84,7 @@ class Amount:
 
     @property
     def default_text(self) -> str:
-        """The default as a link writes it; empty for none."""
+        """Default as written in links; empty for none."""
         return "" if self.default is None else f"{self.default:g}"
 
     @property
@@ -93,32 +93,32 @@ class Amount:
         return isinstance(self.step, int)
 
     def whole_enough(self, value: float) -> bool:
-        """A whole number, where it has to be."""
+        """Whether the number is whole or need not be."""
         return not self.whole or value == int(value)
 
     def amount(self, text: str) -> float:
-        """The number that a text says.
+        """Number in a text.
 
         Raises:
-            ValueError: none.
+            ValueError: the text is not a number.
         """
         return float(text)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Size:
-    """A size, rate or number of tokens, typed as people write it: "64GB", "3.5 GB/s", "128k".
+    """Size, rate or number of tokens as people write it: "64GB", "3.5 GB/s", "128k".
 
     Attributes:
-        key: in links and in the session.
-        label: above the widget, with the unit.
-        low: smallest.
-        high: largest.
-        default: None for empty.
-        read: the number that a text says.
-        whole: takes whole numbers only.
-        placeholder: shown while empty.
-        help: behind the question mark.
+        key: key in links and in the session.
+        label: label of the widget, with the unit.
+        low: smallest value.
+        high: largest value.
+        default: default; None for empty.
+        read: parser of the text.
+        whole: allows whole numbers only.
+        placeholder: text in the empty field.
+        help: text behind the question mark.
     """
 
     key: str
@@ -133,18 +133,18 @@ class Size:
 
     @property
     def default_text(self) -> str:
-        """The default as a link writes it; empty for none."""
+        """Default as written in links; empty for none."""
         return "" if self.default is None else f"{self.default:g}"
 
     def problem(self, text: str) -> str:  # noqa: ARG002 (said under the field, where it is read)
-        """Nothing: what is wrong stands under the field."""
+        """Always empty, since problems are shown below the field."""
         return ""
 
     def amount(self, text: str) -> float:
-        """The number that a text says.
+        """Number in a text.
 
         Raises:
-            InputError: none, or one outside the limits.
+            InputError: not a number, or one outside the limits.
         """
         value = self.read(text)
         if not self.low <= value <= self.high:

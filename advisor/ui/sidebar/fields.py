@@ -1,4 +1,4 @@
-"""Every input of the Advise page: its name in a link, its words, what it allows."""
+"""Inputs of the Advise page: key in links, label, default, limits."""
 
 from collections.abc import Callable
 from functools import cache
@@ -44,15 +44,15 @@ def number(
     key: str, name: str, step: float, *, default: float | None = None, placeholder: str = "",
     label: str = "",
 ) -> Amount:  # fmt: skip
-    """A number of the registry, under its key in links.
+    """Number of the input registry, under its key in links.
 
     Args:
-        key: in links and in the session.
-        name: of the input.
-        step: of the buttons.
-        default: None for empty.
-        placeholder: shown while empty.
-        label: where the registry's is too long for a column.
+        key: key in links and in the session.
+        name: name in the registry.
+        step: step of the buttons.
+        default: default; None for empty.
+        placeholder: text in the empty field.
+        label: shorter label, for a narrow column.
     """
     entry = BY_NAME[name]
     low, high = entry.limits or (0.0, float("inf"))
@@ -66,15 +66,15 @@ def _size(
     key: str, name: str, read: Callable[[str], float], *, default: float | None = None,
     placeholder: str = "", label: str = "",
 ) -> Size:  # fmt: skip
-    """A size of the registry, typed with or without its unit.
+    """Size of the input registry, typed with or without its unit.
 
     Args:
-        key: in links and in the session.
-        name: of the input.
-        read: the number that a text says.
-        default: None for empty.
-        placeholder: shown while empty.
-        label: where the registry's is too long for a column.
+        key: key in links and in the session.
+        name: name in the registry.
+        read: parser of the text.
+        default: default; None for empty.
+        placeholder: text in the empty field.
+        label: shorter label, for a narrow column.
     """
     entry = BY_NAME[name]
     low, high = entry.limits or (0.0, float("inf"))
@@ -90,7 +90,7 @@ def _sentence(phrase: str) -> str:
 
 @cache
 def fields() -> dict[str, Field]:
-    """All inputs by key; read once, since the catalogue is."""
+    """All inputs by key, built once."""
     return {field.key: field for field in (*_model(), *_machine(), *_having(), *_more(), *_money())}
 
 

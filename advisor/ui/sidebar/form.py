@@ -1,4 +1,4 @@
-"""The sidebar: what is run, where, how it is asked, what time and money are worth."""
+"""The sidebar: model, machine, request, time and money."""
 
 from dataclasses import MISSING
 from dataclasses import fields as attributes
@@ -15,7 +15,7 @@ from advisor.ui.sidebar.widgets import always_in_address, ask, pair
 
 
 def choices() -> tuple[model_panel.Wanted, Choices]:
-    """Ask for everything and return what was chosen."""
+    """Show all inputs and return the choices."""
     with st.sidebar:
         wanted, values = _model()
         values |= {**_machine(), **_having(), **_more(), **_money()}
@@ -23,7 +23,7 @@ def choices() -> tuple[model_panel.Wanted, Choices]:
 
 
 def target_choices() -> tuple[model_panel.Wanted, Choices]:
-    """Ask for a model, its request, the machine that cards go into and money; the rest is usual."""
+    """Show model, request, host machine and money; other inputs keep their defaults."""
     with st.sidebar:
         wanted = model_panel.show()
         values = {"model": wanted.picked.text, **_served(), **_host()}
@@ -32,14 +32,14 @@ def target_choices() -> tuple[model_panel.Wanted, Choices]:
 
 
 def machine_choices() -> Choices:
-    """Ask for a machine and the request; no model is meant."""
+    """Show machine and request, without a model."""
     with st.sidebar:
         values = {**_machine(), "context": ask("context"), "users": ask("users"), **_lengths()}
     return Choices(**{**_usual(), **values, "model": ""})
 
 
 def _host() -> dict[str, Any]:
-    """The machine that cards go into; its own are taken out."""
+    """Machine that the cards are put into, without GPUs of its own."""
     st.subheader("Cards go into")
     machine = always_in_address("machine", ANOTHER)
     if machine != ANOTHER:
@@ -50,7 +50,7 @@ def _host() -> dict[str, Any]:
 
 
 def _usual() -> dict[str, Any]:
-    """Inputs that have to be stated, as they are where nobody is asked."""
+    """Defaults of inputs that are required but not shown."""
     required = (field.name for field in attributes(Choices) if field.default is MISSING)
     return {name: fields()[name].default for name in required}
 
@@ -111,7 +111,7 @@ def _drive() -> dict[str, Any]:
 
 
 def _having() -> dict[str, Any]:
-    """How the machine is had: asked once, used by every option."""
+    """Ownership of the machine, used by every option."""
     values = pair("having", "formfactor")
     amount = "rentedat" if values["having"] == RENTED else "resale"
     return {**values, amount: ask(amount)}

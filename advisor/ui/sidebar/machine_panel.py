@@ -1,4 +1,4 @@
-"""This machine in the sidebar: what was seen of it, and the button that measures it."""
+"""This machine in the sidebar: detected parts, and the button that measures it."""
 
 import math
 from collections.abc import Iterable
@@ -23,11 +23,11 @@ JOB, RESULT = "probe_job", "probe_result"
 
 @dataclass(frozen=True, kw_only=True)
 class Seen:
-    """This machine, as far as it can be seen.
+    """This machine as detected.
 
     Attributes:
         machine: its parts.
-        stale: why its measurements should be made again; empty while they are good.
+        stale: reason to measure again; empty while measurements are valid.
     """
 
     machine: Machine
@@ -35,7 +35,7 @@ class Seen:
 
 
 def seen() -> Seen | None:
-    """This machine as its system shows it; None where that fails."""
+    """This machine as detected; None if detection fails."""
     try:
         return _seen(calibrated_at())
     except AdvisorError:
@@ -43,7 +43,7 @@ def seen() -> Seen | None:
 
 
 def calibrated_at() -> int:
-    """When measurements were last saved; changes with every saving."""
+    """Time of the last saved measurement, a key for cached answers."""
     try:
         return (data_folder() / local_store.FILE_NAME).stat().st_mtime_ns
     except OSError:
@@ -57,12 +57,12 @@ def _seen(saved: int) -> Seen:  # noqa: ARG001 - a part of the key
 
 @st.cache_resource(show_spinner=False)
 def prober() -> probe_job.Prober:
-    """The server's only one."""
+    """The server's prober."""
     return probe_job.Prober()
 
 
 def show() -> None:
-    """What was seen, what could not be, and the way to know better."""
+    """Detected parts, undetected ones, and the button to measure."""
     here = seen()
     if here is None:
         markup.notice("This machine cannot be looked at; describe another one.", "warning")
@@ -78,7 +78,7 @@ def show() -> None:
 
 
 def measure(where: str) -> None:
-    """The button, the progress while it runs, the result afterwards."""
+    """Button, then progress, then the result."""
     if probe_job.switched_off():
         markup.show(
             markup.block(

@@ -1,4 +1,4 @@
-"""What the model control's text means, remembered so that files and the network rest."""
+"""Model meant by the text of the model control, cached so that files and network are read once."""
 
 import os
 import re
@@ -23,13 +23,13 @@ NETWORK_PATH = re.compile(r"[/\\]{2}")
 
 @dataclass(frozen=True, kw_only=True)
 class Picked:
-    """A model that was found, and the text that means it.
+    """Model with the text that means it.
 
     Attributes:
-        text: as a link writes it.
-        resolved: the model in its own format, or the usual one.
-        way: how the text says it.
-        stamp: changes when the same text means something else, as a file that was replaced.
+        text: text as written in links.
+        resolved: model in its own format, or the default one.
+        way: kind of the text.
+        stamp: changes when the same text means another model, such as a replaced file.
     """
 
     text: str
@@ -39,15 +39,15 @@ class Picked:
 
     @property
     def own_format(self) -> bool:
-        """It comes with a format, so that others are what-ifs."""
+        """Whether the model comes with a format, so that other formats are hypothetical."""
         return self.way is not ReferenceKind.NAME or self.resolved.model.format != USUAL
 
     def in_format(self, form: str | None) -> ResolvedModel:
-        """The same in another format.
+        """The model in another format.
 
         Raises:
             UnknownName: no such format.
-            Refusal: a pair that cannot be.
+            Refusal: an impossible pair of model and format.
         """
         own = self.resolved.model
         if form in (None, own.format):
@@ -56,7 +56,9 @@ class Picked:
 
 
 def local_files() -> bool:
-    """Files of this machine may be read: the server answers to it alone, or its owner says so."""
+    """Whether local files may be read: the server is only reachable from this machine, or its
+    operator allows it.
+    """
     switch = os.environ.get(SWITCH, "").casefold()
     if switch in ("off", "0", "no", "false"):
         return False
@@ -64,13 +66,13 @@ def local_files() -> bool:
 
 
 def pick(text: str) -> Picked:
-    """The model that a text means.
+    """Model meant by a text.
 
     Raises:
-        UnknownName: no such model, with close names.
-        InputError: a file that cannot be read or may not be.
-        Refusal: a model that is not understood.
-        NetworkError: a repository that cannot be reached.
+        UnknownName: no such model; the message has similar names.
+        InputError: a file that cannot be read, or must not be.
+        Refusal: an unsupported model.
+        NetworkError: the repository cannot be reached.
     """
     text = text.strip()
     if uploads.is_given(text):
@@ -92,7 +94,7 @@ def pick(text: str) -> Picked:
 
 
 def _own_name(text: str, resolved: ResolvedModel) -> str:
-    """The model's own name; the text where only that tells a format or the sizes of a stand-in."""
+    """Name of the model; the text itself where only it has the format or the sizes."""
     model = resolved.model
     if model.architecture.shape_uncertainty:
         return text
@@ -136,7 +138,7 @@ def _of_repository(text: str) -> Picked:
 
 
 def ask_again(text: str) -> None:
-    """Forget what was answered about a repository."""
+    """Drop the cached answer about a repository."""
     _fetched.clear(text.strip())
 
 
@@ -151,7 +153,7 @@ def _fetched(text: str) -> ResolvedModel | AdvisorError:
 
 
 def _tried(text: str) -> ResolvedModel | AdvisorError:
-    """The model or why not: an exception would not be remembered, and every change ask again."""
+    """Model, or the error as a value, since errors are not cached."""
     try:
         return resolve.find(text)
     except AdvisorError as error:

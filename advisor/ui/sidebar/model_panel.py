@@ -1,4 +1,4 @@
-"""The model in the sidebar: one control for all ways to name one, and its format."""
+"""Model in the sidebar: one control for all ways to name it, and its format."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -19,11 +19,11 @@ _LAST, _WORDS = "picked", "stored_words"
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """The model to show.
+    """Model to show.
 
     Attributes:
-        picked: what was asked for, else the last that was understood, for the other controls.
-        problem: why that is not what was asked for; empty where it is.
+        picked: requested model, else the last valid one, for the other controls.
+        problem: problem with the requested model; empty if there is none.
     """
 
     picked: Picked
@@ -31,7 +31,7 @@ class Wanted:
 
 
 def show() -> Wanted:
-    """The control, what is wrong with what stands in it, and the other ways."""
+    """Model control, its problem, and other ways to give a model."""
     text = ask("model", on_change=_pasted_here)
     # A place of its own, so that what comes and goes there does not close what stands below.
     with st.container(key="model_hints", gap="xsmall"):
@@ -41,7 +41,7 @@ def show() -> Wanted:
 
 
 def _pasted_here() -> None:
-    """A config.json pasted where names are typed is taken as what it is."""
+    """Handle a config.json pasted into the model control."""
     text = st.session_state["model"]
     if text and text.strip().startswith("{"):
         st.session_state["model"] = None
@@ -64,7 +64,7 @@ def _wanted(text: str) -> Wanted:
 
 
 def _taken_as(picked: Picked) -> None:
-    """What was taken for what was typed, and what a stand-in rests on."""
+    """Model that the text was taken for, and what a stand-in's sizes rest on."""
     resolved = picked.resolved
     if resolved.taken_as:
         markup.show(markup.block("oa-soft", f"Taken as {resolved.taken_as}."))
@@ -73,7 +73,7 @@ def _taken_as(picked: Picked) -> None:
 
 
 def _sentence(error: AdvisorError) -> str:
-    """What is wrong; what to do about a name stands beside the control."""
+    """Problem in a sentence; remedies are beside the control."""
     if isinstance(error, UnknownName) and error.kind == "model":
         return (
             f"No model is called {error.name[:80]!r}. Choose one of the list, or give its GGUF "
@@ -83,7 +83,7 @@ def _sentence(error: AdvisorError) -> str:
 
 
 def _ways_out(text: str, error: AdvisorError) -> None:
-    """What a person can press where the model was not found."""
+    """Buttons for a model that was not found."""
     if isinstance(error, NetworkError):
         markup.show(markup.block("oa-soft", "Hugging Face did not answer."))
         st.button(
@@ -105,13 +105,13 @@ def _suggestions(names: Iterable[str]) -> None:
 
 
 def form(picked: Picked) -> dict[str, Any]:
-    """The format: of a catalogue's model any; a file's or repository's own stands first."""
+    """Format: any for a model of the catalogue; that of a file or repository comes first."""
     if not picked.own_format:
         return {"format": ask("format")}
     own = picked.resolved.model.format
 
     def words(name: str) -> str:
-        """The first choice says which format it is."""
+        """Words for an option; the first one names its format."""
         if name != AS_STORED:
             return name
         form_name = own.removesuffix("-hf")
@@ -128,7 +128,7 @@ def form(picked: Picked) -> dict[str, Any]:
 
 
 def _tell_browser(words: str) -> None:
-    """A browser keeps the words it shows until the value is set anew, and these have changed."""
+    """Set the value of the control again, since the browser shows its old words otherwise."""
     state = st.session_state
     if state.get(_WORDS) != words and state.get("repack") == AS_STORED:
         state["repack"] = AS_STORED

@@ -1,4 +1,4 @@
-"""The address that a page was opened with: what other pages asked already, and what is wrong."""
+"""Address that the page was opened with: choices of other pages, and its problems."""
 
 from collections.abc import Hashable, Mapping
 
@@ -14,14 +14,14 @@ _PAGE, _CARRIED = "page_shown", "carried_inputs"
 
 
 def read(page: str, known: Mapping[str, Field]) -> None:
-    """Take over what was asked on another page, and remember what is wrong with the address.
+    """Take over choices of another page, and record problems of the address.
 
     Widgets take their values from the address before a page runs, so where the address is changed
     the page runs again: once.
 
     Args:
-        page: its name in the session.
-        known: its inputs.
+        page: name of the page in the session.
+        known: inputs of the page.
     """
     stated = st.query_params.to_dict()
     added = _carried(page, known, stated) | permalink.respelled(stated)
@@ -33,7 +33,7 @@ def read(page: str, known: Mapping[str, Field]) -> None:
 
 
 def _carried(page: str, known: Mapping[str, Field], stated: Mapping[str, str]) -> dict[str, str]:
-    """Inputs of the pages before that the address does not state; none on the page itself."""
+    """Choices of earlier pages that the address lacks; empty within one page."""
     before = st.session_state.get(_PAGE)
     st.session_state[_PAGE] = page
     if before in (None, page):
@@ -47,7 +47,7 @@ def _carried(page: str, known: Mapping[str, Field], stated: Mapping[str, str]) -
 
 
 def keep(known: Mapping[str, Field]) -> None:
-    """Remember the inputs of a page, once all of them were asked, for the other pages.
+    """Remember the page's inputs for the other pages.
 
     Args:
         known: inputs of all pages.
@@ -59,7 +59,7 @@ def keep(known: Mapping[str, Field]) -> None:
 
 
 def problems(page: str, chosen: Hashable) -> tuple[str, ...]:
-    """What was wrong with the address, until something is chosen otherwise."""
+    """Problems of the address, until a choice changes."""
     if st.session_state.setdefault(f"{page}_choices", chosen) != chosen:
         st.session_state[f"{page}_problems"] = ()
     wrong: tuple[str, ...] = st.session_state[f"{page}_problems"]
@@ -67,5 +67,5 @@ def problems(page: str, chosen: Hashable) -> tuple[str, ...]:
 
 
 def first(page: str) -> bool:
-    """Nothing was answered on the page in this session yet."""
+    """Whether this is the page's first answer in the session."""
     return f"{page}_choices" not in st.session_state

@@ -1,4 +1,4 @@
-"""Ways to give a model that need more than a line: installed ones, a paste, an upload."""
+"""Other ways to give a model: installed models, pasted text, upload."""
 
 from collections.abc import Callable
 
@@ -17,7 +17,7 @@ _LOOKED, _PROBLEM = "looked_for_models", "given_problem"
 
 
 def show() -> None:
-    """The expander under the model control."""
+    """Expander below the model control."""
     with st.expander("Other ways", key="other_ways"):
         installed, pasted, uploaded = st.tabs(["On this machine", "Paste", "Upload"])
         with installed:
@@ -31,12 +31,12 @@ def show() -> None:
 
 
 def choose(text: str) -> None:
-    """Put a text into the model control; for callbacks only."""
+    """Put a text into the model control (for callbacks only)."""
     st.session_state["model"] = text
 
 
 def take_paste(text: str) -> None:
-    """Use a pasted config.json, or say why not; for callbacks only."""
+    """Use a pasted config.json, or show its problem (for callbacks only)."""
     _take(lambda: uploads.paste(text))
 
 

@@ -1,4 +1,4 @@
-"""What a link that somebody opened says: names as the lists spell them, and what is wrong."""
+"""Content of an opened link: spelling of names, and problems."""
 
 from collections.abc import Mapping
 
@@ -7,10 +7,10 @@ from advisor.ui.sidebar.fields import fields
 
 
 def respelled(parameters: Mapping[str, str]) -> dict[str, str]:
-    """Names that a list has in another spelling, as it has them; the widgets take no other.
+    """Names in the spelling of their lists, as the widgets require.
 
     Args:
-        parameters: of the address, as they came.
+        parameters: parameters of the address.
     """
     listed = {}
     for key, text in parameters.items():
@@ -24,11 +24,11 @@ def respelled(parameters: Mapping[str, str]) -> dict[str, str]:
 def problems(
     parameters: Mapping[str, str], known: Mapping[str, Field] | None = None
 ) -> tuple[str, ...]:
-    """One sentence for each value that cannot be used; keys that mean nothing here are passed by.
+    """One sentence per invalid value; unknown keys are ignored.
 
     Args:
-        parameters: of the address, as they came.
-        known: the page's inputs; those of Advise where none are given.
+        parameters: parameters of the address.
+        known: inputs of the page; None for those of the Advise page.
     """
     known = fields() if known is None else known
     sentences = (

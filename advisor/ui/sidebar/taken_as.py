@@ -1,4 +1,4 @@
-"""Hardware that may be typed by any name, and what that name was taken as, in small print."""
+"""Hardware inputs that accept any name, with a note of what the name was taken for."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +14,7 @@ from advisor.ui.sidebar.widgets import ask
 
 
 def ask_card(key: str) -> tuple[str, GpuRow | None]:
-    """A GPU as it was typed or chosen, and the row that it means; None for no GPU."""
+    """GPU as typed or chosen, with its catalogue row; None for no GPU."""
     typed = str(ask(key))
     if typed in (AS_SEEN, NO_GPU, NONE):
         return typed, None
@@ -27,18 +27,18 @@ def ask_card(key: str) -> tuple[str, GpuRow | None]:
 
 
 def ask_processor(key: str) -> str:
-    """A processor as it was typed or chosen."""
+    """Processor as typed or chosen."""
     known, meant = _looked_up(key, str(ask(key)), cpu_named)
     _say(known, meant.row.name, meant)
     return known
 
 
 def ask_machine(key: str, imported: tuple[str, ...]) -> str:
-    """A machine as it was typed or chosen.
+    """Machine as typed or chosen.
 
     Args:
         key: of the input.
-        imported: names of measured machines, which come before any other.
+        imported: names of imported machines, which take precedence.
     """
     listed = getattr(fields()[key], "options", ())
     typed = str(ask(key, options=tuple(dict.fromkeys((*listed, *imported)))))
@@ -50,7 +50,7 @@ def ask_machine(key: str, imported: tuple[str, ...]) -> str:
 
 
 def _looked_up(key: str, typed: str, find: Callable[[str], Any]) -> tuple[str, Any]:
-    """What a name means; what the default means, and a word about it, where it means nothing."""
+    """Meaning of a name; for an unknown name, the default and a warning."""
     try:
         return typed, find(typed)
     except UnknownName as error:

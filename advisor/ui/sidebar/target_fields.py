@@ -1,4 +1,4 @@
-"""Inputs of Find and of "What can I run?" beside those of the sidebar."""
+"""Inputs of the pages "Find" and "What can I run?" beyond those of the sidebar."""
 
 from functools import cache
 
@@ -13,7 +13,7 @@ YES, NO = "true", "false"
 
 @cache
 def target_fields() -> dict[str, Field]:
-    """All of them by key."""
+    """Those inputs by key."""
     return {field.key: field for field in (*_target(), *_tried(), *_shown(), *_balance())}
 
 

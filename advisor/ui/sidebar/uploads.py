@@ -1,4 +1,4 @@
-"""Models that a person pasted or uploaded: kept for the session, since no link can carry them."""
+"""Pasted and uploaded models, kept for the session since no link can carry them."""
 
 import hashlib
 from dataclasses import dataclass, replace
@@ -19,11 +19,11 @@ _KEY = "given_models"
 
 @dataclass(frozen=True, kw_only=True)
 class Given:
-    """What was made of a paste or an upload.
+    """Pasted or uploaded model.
 
     Attributes:
         resolved: the model.
-        digest: of the bytes it was read from.
+        digest: hash of the bytes.
     """
 
     resolved: ResolvedModel
@@ -31,23 +31,23 @@ class Given:
 
 
 def is_given(text: str) -> bool:
-    """A name that stands for a paste or an upload."""
+    """Whether a name stands for a pasted or uploaded model."""
     return text.startswith((PASTED, UPLOADED))
 
 
 def as_file(text: str) -> str:
-    """How a command line could name the model: by the file that was pasted or uploaded."""
+    """File name for the command line."""
     if text.startswith(PASTED):
         return "config.json"
     return text.removeprefix(UPLOADED)
 
 
 def paste(text: str) -> str:
-    """Keep a pasted config.json and return the name it goes by.
+    """Keep a pasted config.json and return its name.
 
     Raises:
         InputError: not a config.json.
-        Refusal: a model that is not understood.
+        Refusal: an unsupported model.
     """
     text = text.strip()
     if not text.startswith("{"):
@@ -59,12 +59,12 @@ def paste(text: str) -> str:
 
 
 def upload(name: str, data: bytes) -> str:
-    """Keep an uploaded config.json or beginning of a GGUF file; return the name it goes by.
+    """Keep an uploaded config.json or beginning of a GGUF file and return its name.
 
     Raises:
-        NeedMoreBytes: a GGUF header that goes on after what was uploaded.
-        InputError: neither of them.
-        Refusal: a model that is not understood.
+        NeedMoreBytes: the GGUF header is longer than the upload.
+        InputError: another kind of file.
+        Refusal: an unsupported model.
     """
     if data.lstrip()[:1] == b"{":
         read = resolve.from_config(data.decode(errors="replace"))
@@ -75,10 +75,10 @@ def upload(name: str, data: bytes) -> str:
 
 
 def look_up(text: str) -> Given:
-    """What goes by that name in this session.
+    """Pasted or uploaded model of this session by name.
 
     Raises:
-        InputError: nothing does, as where a link from another session was opened.
+        InputError: no such model, as in a link from another session.
     """
     kept: dict[str, Given] = st.session_state.get(_KEY, {})
     if text in kept:

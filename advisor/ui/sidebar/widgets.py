@@ -1,4 +1,4 @@
-"""One widget for each input, bound to the address under its key."""
+"""Widgets of the inputs, bound to the address by their keys."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +15,7 @@ from advisor.units import tokens
 
 
 def ask(key: str, **options: Any) -> Any:
-    """One widget, bound to the address under its key."""
+    """Widget of an input."""
     field: Field = every_field()[key]
     shared = {"key": key, "help": field.help or None, "bind": "query-params",
               "persist_state": "session", **options}  # fmt: skip
@@ -37,7 +37,7 @@ def _pick(field: Pick, shared: dict[str, Any]) -> str:
 
 
 def switch(key: str) -> bool:
-    """A choice between yes and no, bound to the address under its key."""
+    """Switch of an input."""
     field = every_field()[key]
     return st.toggle(
         field.label, key=key, help=field.help, bind="query-params", persist_state="session"
@@ -45,7 +45,7 @@ def switch(key: str) -> bool:
 
 
 def always_in_address(key: str, default: str) -> str:
-    """A choice whose default depends on the visitor, so that the address always states it.
+    """Choice that is always written in the address, since its default depends on the visitor.
 
     Streamlit drops a bound widget's default from the address; this one is kept by hand.
     """
@@ -80,7 +80,7 @@ def _amount(field: Amount, shared: dict[str, Any]) -> float | None:
 
 
 def _size(field: Size, shared: dict[str, Any]) -> float | int | None:
-    """A text field for a number with its unit; what is wrong with it stands under it."""
+    """Text field for a number with its unit; problems are shown below it."""
     shared.setdefault("placeholder", field.placeholder or None)
     text = st.text_input(field.label, value=field.default_text, **shared).strip()
     value = field.default
@@ -92,7 +92,7 @@ def _size(field: Size, shared: dict[str, Any]) -> float | int | None:
 
 
 def _context(field: Pick, shared: dict[str, Any]) -> str:
-    """Tokens that the cache has room for, as chosen or typed: "8k", "100k", "131072"."""
+    """Context in tokens, as chosen or typed: "8k", "100k", "131072"."""
     text = _pick(field, shared)
     try:
         BY_NAME["context"].check(tokens(text))
