@@ -59,7 +59,7 @@ def document(
         link: address of the page.
         caveats: remarks for the reader, such as what a typed name was taken for.
     """
-    shown = [card_of(advice, strategy) for strategy in PlacementStrategy]
+    shown = _shown(advice)
     return ReportDocument(
         title=advice.title,
         verdict=advice.verdict,
@@ -67,14 +67,14 @@ def document(
         version=advisor.__version__,
         inputs=dict(inputs),
         placements=tuple(
-            _card(estimate, shown=any(estimate is card for card in shown))
+            placement_card(estimate, shown=any(estimate is card for card in shown))
             for estimate in advice.estimates
         ),
         options=tuple(_options(advice)),
-        memory=tuple(use for card in shown if card for use in _memory(card, machine, work)),
-        token_time=tuple(part for card in shown if card for part in _times(card)),
-        layer_sweep=_layers(advice, machine, work),
-        cost_curves=tuple(_curve(line) for line in cost_by_tokens(advice)),
+        memory=memory_use(advice, machine, work),
+        token_time=token_time(advice),
+        layer_sweep=layer_sweep(advice, machine, work),
+        cost_curves=cost_curves(advice),
         assumptions=_assumptions(advice.estimates, shown),
         command=command,
         link=link,
@@ -86,6 +86,12 @@ def document(
         currency=shown_currency().code,
         usd_per_unit=shown_currency().usd,
     )
+
+
+def _shown(advice: Advice) -> list[Estimate]:
+    """Estimates of the first page, one for each placement that has any."""
+    cards = (card_of(advice, strategy) for strategy in PlacementStrategy)
+    return [card for card in cards if card is not None]
 
 
 def gpu_names(machine: Machine) -> str:
@@ -125,7 +131,18 @@ def _drive(drive: Disk | None) -> str:
     return ", ".join(filter(None, (drive.name, rate(float(drive.sequential.value)))))
 
 
-def _card(estimate: Estimate, *, shown: bool) -> PlacementCard:
+def shown_placements(advice: Advice) -> tuple[PlacementCard, ...]:
+    """The cards of the first page."""
+    return tuple(placement_card(estimate, shown=True) for estimate in _shown(advice))
+
+
+def placement_card(estimate: Estimate, *, shown: bool) -> PlacementCard:
+    """One runtime and placement.
+
+    Args:
+        estimate: what was worked out.
+        shown: it stands on the first page.
+    """
     fits = bool(estimate.fits)
     speed, first = (estimate.decode, estimate.first_token) if fits else (None, None)
     return PlacementCard(
@@ -174,6 +191,11 @@ def _option(option: Option) -> OptionRow:
     )
 
 
+def memory_use(advice: Advice, machine: Machine, work: Workload) -> tuple[TierUse, ...]:
+    """What lies where in the placements of the first page."""
+    return tuple(use for card in _shown(advice) for use in _memory(card, machine, work))
+
+
 def _memory(estimate: Estimate, machine: Machine, work: Workload) -> Iterable[TierUse]:
     if estimate.placement is None:
         return
@@ -193,6 +215,11 @@ def _memory(estimate: Estimate, machine: Machine, work: Workload) -> Iterable[Ti
             )
 
 
+def token_time(advice: Advice) -> tuple[TimePart, ...]:
+    """Where the time of a token goes in the placements of the first page."""
+    return tuple(part for card in _shown(advice) for part in _times(card))
+
+
 def _times(estimate: Estimate) -> Iterable[TimePart]:
     parts = estimate.step.parts if estimate.step and estimate.fits else {}
     for name, duration in parts.items():
@@ -202,7 +229,8 @@ def _times(estimate: Estimate) -> Iterable[TimePart]:
             )
 
 
-def _layers(advice: Advice, machine: Machine, work: Workload) -> SweepSeries | None:
+def layer_sweep(advice: Advice, machine: Machine, work: Workload) -> SweepSeries | None:
+    """Speed against layers on the GPU; None where none can be placed."""
     runtime = advice.chosen or LLAMA_CPP
     model = next(estimate.model for estimate in advice.estimates if estimate.how is runtime)
     sweep = speed_by_layers(model, machine, work, runtime)
@@ -218,6 +246,11 @@ def _layers(advice: Advice, machine: Machine, work: Workload) -> SweepSeries | N
     )
 
 
+def cost_curves(advice: Advice) -> tuple[SweepSeries, ...]:
+    """Cost of a month against its tokens."""
+    return tuple(_curve(line) for line in cost_by_tokens(advice))
+
+
 def _curve(line: CostLine) -> SweepSeries:
     return SweepSeries(
         name=line.name,
@@ -229,10 +262,10 @@ def _curve(line: CostLine) -> SweepSeries:
 
 
 def _assumptions(
-    estimates: Iterable[Estimate], shown: Iterable[Estimate | None]
+    estimates: Iterable[Estimate], shown: Iterable[Estimate]
 ) -> tuple[AssumptionRow, ...]:
     """Every figure once, marked if a placement on the page rests on it."""
-    first = {_figure(row) for card in shown if card for row in card.assumptions}
+    first = {_figure(row) for card in shown for row in card.assumptions}
     every = dict.fromkeys(_figure(row) for estimate in estimates for row in estimate.assumptions)
     return tuple(replace(row, shown=row in first) for row in every)
 

@@ -1,7 +1,9 @@
 """The app in process, for tests of the pages."""
 
+import json
 from pathlib import Path
 
+from plotly.graph_objects import Figure
 from streamlit.testing.v1 import AppTest
 
 ROOT = Path(__file__).parents[2]
@@ -22,6 +24,11 @@ def run(test: AppTest) -> AppTest:
     test.run()
     assert not test.exception, [one.message for one in test.exception]
     return test
+
+
+def figures(test: AppTest) -> list[Figure]:
+    """All charts; raises where a property is none of Plotly's, which the page does not check."""
+    return [Figure(**json.loads(chart.proto.spec)) for chart in test.get("plotly_chart")]
 
 
 def page_text(test: AppTest) -> str:

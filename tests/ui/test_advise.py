@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from ui_app import app, page_text, run
+from ui_app import app, figures, page_text, run
 
 from advisor.calibration import local_machine, local_store
 from advisor.calibration.local_store import Calibration
@@ -32,10 +32,12 @@ def test_first_visit_without_gpu_describes_a_common_machine():
     assert test.selectbox(key="model").value == "Llama-3.1-70B"
 
 
-def test_every_chart_has_a_text_for_people_who_cannot_see_it():
-    charts = app().get("plotly_chart")
+def test_every_chart_has_a_text_for_people_who_cannot_see_it_and_is_as_plotly_defines_charts():
+    test = app()
+    charts = test.get("plotly_chart")
     assert len(charts) == 7
     assert all(len(chart.proto.alt) > 10 for chart in charts)
+    assert len(figures(test)) == 7
 
 
 def test_another_gpu_changes_the_answer_and_states_the_earlier_one():

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 from imported_machine import COPY, DISK, PARTS, RAM, SERVER
-from ui_app import app, page_text, run
+from ui_app import app, figures, page_text, run
 
 from advisor.calibration import imported_store, local_machine, local_store
 from advisor.calibration.measurement_file import to_json
@@ -125,7 +125,7 @@ def test_measuring_shows_gauges_curves_and_the_prediction(monkeypatch):
         "Measured beside the datasheet", "The curves behind it",
         "What it changes in the prediction", "Machines",
     ]  # fmt: skip
-    assert len(test.get("plotly_chart")) == 3
+    assert len(figures(test)) == 3
     assert local_store.load().figure("ram_read").value == 150e9
 
 

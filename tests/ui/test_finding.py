@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from ui_app import ROOT, page_text, run
+from ui_app import ROOT, figures, page_text, run
 
 from advisor.catalog.constants import fitted_constants
 from advisor.cli.main import main
@@ -102,6 +102,7 @@ def test_the_answer_is_in_words_and_jargon_has_a_tooltip() -> None:
     text = page_text(found())
     assert "60 tokens/s with Llama-3.1-8B at 16k" in text
     assert "Cheapest:" in text
+    assert figures(found())
     settings = json.loads(found().dataframe[0].proto.columns)
     assert all(settings[name].get("help") for name in found().dataframe[0].value)
 
@@ -116,6 +117,7 @@ def test_models_stand_in_the_stated_order_as_on_the_command_line(capsys, monkeyp
     some = {name: row for name, row in catalog.model_rows().items() if name in MODELS}
     monkeypatch.setattr(catalog, "model_rows", lambda: some)
     here = opened("runnable", **HERE)
+    assert figures(here)
     scored, unscored = (table.value for table in here.dataframe[:2])
     rows = printed(here.code[0].value, capsys)
     assert [row["model"] for row in rows] == [*scored["Model"], *unscored["Model"]]

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from ui_app import app, page_text, run
+from ui_app import app, figures, page_text, run
 
 from advisor.advice.advise import advise
 from advisor.cost_model.workload import Workload
@@ -93,6 +93,7 @@ def test_nothing_is_worked_out_until_its_part_is_opened() -> None:
 
 def test_users_together_says_where_memory_and_speed_end() -> None:
     test = opened("open_users", model="Llama-3-8B")
+    assert figures(test)
     said = alt_of(test, "users_chart")
     assert "together get" in said
     assert re.search(r"Memory ends at \d+ users", said)
@@ -103,6 +104,7 @@ def test_users_together_says_where_memory_and_speed_end() -> None:
 
 def test_users_who_come_and_go_are_counted_with_the_limit() -> None:
     test = opened("open_load", model="Llama-3-8B", gpu="L40S")
+    assert figures(test)
     first = re.search(r"serves (\d+) users at once with 20 tokens/s", alt_of(test, "load_chart"))
     assert first is not None
     test.number_input(key="load_tps").set_value(40.0)
@@ -116,6 +118,7 @@ def test_users_who_come_and_go_are_counted_with_the_limit() -> None:
 
 def test_streaming_is_named_with_the_users_or_tokens_from_which_it_is_faster() -> None:
     test = opened("open_streaming")
+    assert figures(test)
     assert "Streaming" in alt_of(test, "crossover_users")
     assert re.search(
         r"about \d+ tokens on, streaming is faster|Streaming reads prompts of every length sooner",

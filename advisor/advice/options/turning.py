@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
+import numpy.typing as npt
 
 from advisor.advice.offers import MoneyInputs
 from advisor.advice.options.option import Option, OptionKind
@@ -12,6 +12,9 @@ from advisor.advice.options.sureness import gain, inputs
 from advisor.advice.options.table import choice
 from advisor.formatting import money as money_words
 from advisor.formatting import money_per_hour, number, tokens_per_second
+from advisor.model.model import Floats
+
+Mask = npt.NDArray[np.bool_]
 
 REACH = 1000.0
 """An input is followed to this many times its value, up and down; beyond, it changes nothing."""
@@ -41,34 +44,42 @@ def turning_points(option: Option, kept: Option, money: MoneyInputs) -> tuple[Tu
     if option.gain is None:
         return ()
     known = {name: uncertain.value for name, uncertain in inputs(option, kept, money).items()}
+    own = np.eye(len(known), dtype=bool)
 
-    def pays(name: str, factor: float) -> bool:
-        at = {key: np.asarray(value * (factor if key == name else 1.0))
-              for key, value in known.items()}  # fmt: skip
-        return bool(gain(at, option, kept, money) > 0)
+    def pays(factors: Floats) -> Mask:
+        """Whether it pays with each input alone times its factor, shape (inputs,)."""
+        at = {
+            name: value * np.where(own[index], factors, 1.0)
+            for index, (name, value) in enumerate(known.items())
+        }
+        return np.broadcast_to(gain(at, option, kept, money) > 0, factors.shape)
 
-    points = []
-    for name, value in known.items():
-        now = pays(name, 1.0)
-        ends = [end for end in (1 / REACH, REACH) if pays(name, end) != now]
-        if ends:
-            share = _between(partial(pays, name), ends[0])
-            points.append(
-                TurningPoint(name=name, value=value * share, share=share, above=now == (share < 1))
-            )
+    now, turns, shares = _turns(pays, len(known))
+    points = [
+        TurningPoint(
+            name=name, value=known[name] * share, share=share, above=bool(now[index]) == (share < 1)
+        )
+        for index, (name, share) in enumerate(zip(known, map(float, shares), strict=True))
+        if turns[index]
+    ]
     return tuple(sorted(points, key=lambda point: abs(np.log(point.share))))
 
 
-def _between(pays: Callable[[float], bool], end: float) -> float:
-    """The factor between 1 and an end at which it changes whether something pays."""
-    near, far, now = 0.0, float(np.log(end)), pays(1.0)
+def _turns(pays: Callable[[Floats], Mask], count: int) -> tuple[Mask, Mask, Floats]:
+    """Whether it pays now, whether that changes within reach, and at which factor of each input.
+
+    Args:
+        pays: for a factor of each input alone, shape (inputs,).
+        count: inputs.
+    """
+    now = pays(np.ones(count))
+    down, up = (pays(np.full(count, end)) != now for end in (1 / REACH, REACH))
+    near, far = np.zeros(count), np.where(down, -np.log(REACH), np.log(REACH))
     for _ in range(STEPS):
         middle = (near + far) / 2
-        if pays(float(np.exp(middle))) == now:
-            near = middle
-        else:
-            far = middle
-    return float(np.exp((near + far) / 2))
+        same = pays(np.exp(middle)) == now
+        near, far = np.where(same, middle, near), np.where(same, far, middle)
+    return now, down | up, np.exp((near + far) / 2)
 
 
 def what_changes(option: Option, kept: Option, money: MoneyInputs) -> str:

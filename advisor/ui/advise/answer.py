@@ -31,7 +31,6 @@ class AdviseAnswer:
         work: the request.
         money: time and prices.
         advice: the answer.
-        document: the answer as plain data, for charts, tables and reports.
     """
 
     choices: Choices
@@ -40,7 +39,20 @@ class AdviseAnswer:
     work: Workload
     money: MoneyInputs
     advice: Advice
-    document: ReportDocument
+
+    @cached_property
+    def document(self) -> ReportDocument:
+        """The same as plain data, for reports; made when it is first saved or compared."""
+        model = self.resolved.model
+        return document(
+            self.advice,
+            self.machine,
+            self.work,
+            self.money,
+            model=model,
+            inputs=self.choices.parameters(),
+            caveats=(*self.resolved.notes, *context_notes(model, self.work)),
+        )
 
     @cached_property
     def crossovers(self) -> tuple[Crossover | None, Crossover | None]:
@@ -87,13 +99,4 @@ def answer(
         work=work,
         money=money,
         advice=advice,
-        document=document(
-            advice,
-            here,
-            work,
-            money,
-            model=resolved.model,
-            inputs=choices.parameters(),
-            caveats=(*resolved.notes, *context_notes(resolved.model, work)),
-        ),
     )

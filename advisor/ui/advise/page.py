@@ -1,7 +1,7 @@
 """Main part of the Advise page: title, verdict, cards, charts, tables, accuracy."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import streamlit as st
 
@@ -13,9 +13,8 @@ from advisor.errors import AdvisorError, Refusal
 from advisor.evidence.accuracy.coverage import coverage_like
 from advisor.evidence.accuracy.text import percent
 from advisor.machine.quantity import Provenance
-from advisor.reports import charts
-from advisor.reports.document import ReportDocument
-from advisor.reports.front_page import shown_cards
+from advisor.reports import charts, from_advice
+from advisor.reports.parts import PlacementCard, SweepSeries, TierUse, TimePart
 from advisor.ui.advise import (
     concurrency,
     diagnosis,
@@ -120,44 +119,43 @@ def _unknown(answer: AdviseAnswer) -> None:
 
 
 def _charts(answer: AdviseAnswer) -> None:
+    advice, machine, work = answer.advice, answer.machine, answer.work
     left, right = st.columns(2, gap="medium")
     with left:
-        _memory(answer.document)
-        _speed(answer.document)
-        _layers(answer.document)
+        _memory(from_advice.memory_use(advice, machine, work))
+        _speed(from_advice.shown_placements(advice))
+        _layers(from_advice.layer_sweep(advice, machine, work))
     with right:
-        _time(answer.document)
-        if answer.advice.best is not None:
+        _time(from_advice.token_time(advice))
+        if advice.best is not None:
             st.subheader("Faster, in order of gain", anchor="faster")
             tables.what_ifs(answer)
-        _cost(answer.document)
+        _cost(from_advice.cost_curves(advice))
 
 
-def _memory(document: ReportDocument) -> None:
-    if document.memory:
-        comparison_charts.headed(charts.memory_use(document.memory), key="memory", anchor="bytes")
+def _memory(rows: Sequence[TierUse]) -> None:
+    if rows:
+        comparison_charts.headed(charts.memory_use(rows), key="memory", anchor="bytes")
 
 
-def _time(document: ReportDocument) -> None:
-    if document.token_time:
-        comparison_charts.headed(charts.token_time(document.token_time), key="time", anchor="time")
+def _time(parts: Sequence[TimePart]) -> None:
+    if parts:
+        comparison_charts.headed(charts.token_time(parts), key="time", anchor="time")
 
 
-def _speed(document: ReportDocument) -> None:
-    cards = shown_cards(document)
-    if any(card.fits for card in cards):
-        comparison_charts.headed(charts.speed(cards), key="speed", anchor="speed")
+def _speed(placements: Sequence[PlacementCard]) -> None:
+    if any(card.fits for card in placements):
+        comparison_charts.headed(charts.speed(placements), key="speed", anchor="speed")
 
 
-def _layers(document: ReportDocument) -> None:
-    sweep = document.layer_sweep
+def _layers(sweep: SweepSeries | None) -> None:
     if sweep is not None and len(sweep.x) > 1:
         comparison_charts.headed(charts.layers(sweep), key="layers_chart", anchor="layers")
 
 
-def _cost(document: ReportDocument) -> None:
-    if document.cost_curves:
-        comparison_charts.headed(charts.costs(document.cost_curves), key="costs", anchor="cost")
+def _cost(curves: Sequence[SweepSeries]) -> None:
+    if curves:
+        comparison_charts.headed(charts.costs(curves), key="costs", anchor="cost")
 
 
 def _how_sure(answer: AdviseAnswer) -> None:
