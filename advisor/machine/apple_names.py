@@ -82,11 +82,16 @@ def _memory(text: str, end: int, variants: list[GpuRow]) -> float | None:
 
 
 def _bare_cores(text: str, end: int, variants: list[GpuRow]) -> set[int]:
-    """A number of GPU cores without a unit ("M2 Max 30"), where it is no memory size."""
+    """A number of GPU cores without a unit: behind those of the CPU ("M3 Max 14/30"), or alone
+    ("M2 Max 30") where it is no memory size.
+    """
     last = re.search(r"(?<![\w/.])(\d{1,2})$", text[end:])
     sold = {size for row in variants for size in memory_options(row)}
-    known = {gpu_cores(row) for row in variants} - sold
-    return {int(last[1])} & known if last else set()
+    known = {gpu_cores(row) for row in variants}
+    pair = re.search(r"\b\d{1,2}\s?/\s?(\d{1,2})\b", text[end:])
+    if pair and int(pair[1]) in known:
+        return {int(pair[1])}
+    return {int(last[1])} & (known - sold) if last else set()
 
 
 def gpu_cores(row: GpuRow) -> int:

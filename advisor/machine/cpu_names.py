@@ -109,13 +109,16 @@ class CpuNames:
         if generation.note:
             notes.append(f"{generation.note[0].upper()}{generation.note[1:]}.")
         row = _row(model.name if model else _title(candidate), generation, cores, model)
-        return CpuName(row=row, gpu=generation.gpu, notes=tuple(notes))
+        own = model.gpu if model else ""
+        return CpuName(row=row, gpu=own or generation.gpu, notes=tuple(notes))
 
     def _graphics(self, name: str) -> str:
-        matching = (
-            row.gpu for pattern, row in self.generations if pattern.fullmatch(name.casefold())
-        )
-        return next(matching, "")
+        """Graphics of a model, else of its generation; empty where unknown."""
+        folded = name.casefold()
+        model = self.models.get(folded)
+        own = (model.gpu,) if model and model.gpu else ()
+        usual = (row.gpu for pattern, row in self.generations if pattern.fullmatch(folded))
+        return next(chain(own, usual), "")
 
     def _offers(self, text: str) -> tuple[str, ...]:
         """Names with the same number first."""
@@ -198,6 +201,8 @@ SMALL = {
     "fx": "FX",
     "plus": "Plus",
     "ampereone": "AmpereOne",
+    "lcd": "LCD",
+    "oled": "OLED",
 }
 
 

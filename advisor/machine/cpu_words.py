@@ -49,7 +49,7 @@ SOCKETS = (
         2,
     ),
     (re.compile(r"\b(?:quad|four|4[- ]?(?:socket|way))\b[\s-]*(?:socket)?(?!-)"), 4),
-    (re.compile(r"(?<![\w.])(?:(\d)\s*[x*]\s*)+(?=[a-z(])"), 0),
+    (re.compile(r"(?<![\w.])(?:(\d)\s*[x*]\s*)+(?=[a-z(]|\d{4})"), 0),
     (re.compile(r"(?<=[\w)+])\s*\(?\s*[x*]\s*(\d)\)?\s*$"), 0),
 )
 """How many packages: "2x", "dual", "2P", "x2"; 0 where the pattern's group has the number."""

@@ -14,7 +14,7 @@ from advisor.machine.apple_names import apple_chip, memory_options, names_apple
 from advisor.machine.gpu_readings import readings
 from advisor.machine.gpu_words import GpuWords, taken_apart, words_of_kind
 from advisor.machine.rows import GpuRow
-from advisor.machine.spelling import plain, size_gib
+from advisor.machine.spelling import plain, size_gib, without_sizes
 
 HINT = "`data/hardware/gpus.csv` lists those it knows."
 NEAR = 0.09
@@ -75,7 +75,7 @@ class GpuNames:
             for spelling in (row.name, *filter(None, map(str.strip, row.aliases.split(";")))):
                 text = plain(spelling)
                 self._exact.setdefault(text, row)
-                for number in set(NUMBER.findall(text)) or {""}:
+                for number in set(NUMBER.findall(without_sizes(text))) or {""}:
                     self._spelled.setdefault(number, []).append((row, spelling))
                 known |= (
                     set()
@@ -247,11 +247,14 @@ class GpuNames:
         return tuple(name for name in dict.fromkeys(names) if name != row.name)
 
     def _offers(self, taken: GpuWords) -> tuple[str, ...]:
-        """Names that share the number; all where none does."""
+        """Names that share the number and a brand; all where none does."""
         digits = {word for word in taken.words if any(letter.isdigit() for letter in word)}
         numbers = {number for word in digits for number in NUMBER.findall(word)}
         near = (row.name for number in numbers for row, _ in self._spelled.get(number, []))
-        return tuple(dict.fromkeys(near)) or tuple(self.rows)
+        alike = (
+            name for name in near if not taken.brands or taken.brands & set(plain(name).split())
+        )
+        return tuple(dict.fromkeys(alike)) or tuple(self.rows)
 
 
 def _of_size(rows: list[GpuRow], size: float | None) -> list[GpuRow]:

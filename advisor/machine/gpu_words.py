@@ -71,6 +71,8 @@ SCAFFOLD = (
     re.compile(r"\(uuid.*?\)|,?\s*compute capability.*$|\|.*$|\(rev [0-9a-f]+\)"),
     re.compile(r",\s*gfx[0-9a-f]{3,4}\b.*$|/pcie/sse2$|\(gfx[0-9a-f]{3,4}[^)]*\)"),
     re.compile(r"-\d{1,2}[abcq]$|\bw(?:/|ith)\s*nvlink\b"),
+    re.compile(r"\b\d{1,2}g-p\d-\d{4}-\w+|\b(?:merc ?\d{3}|50th anniversary)\b"),
+    re.compile(r"\b(?:asus dual|twin (?:edge|frozr)|(?:ventus|windforce) [23]x)\b"),
     re.compile(rf"\((?:{DRIVERS})\b[^)]*\)"),
     re.compile(r"\b(?:gddr\d\w*|\d+[- ]?bit|\d+ ?w(?:att)?s?)\b"),
     re.compile(r"\b(?:pci-?e ?\d(?:\.\d)?(?: ?x\d+)?|gen ?\d ?x\d+)\b"),
@@ -79,9 +81,10 @@ SCAFFOLD = (
 """What nvidia-smi, lspci, vulkaninfo, llama.cpp and shops print around a name."""
 
 BARE_SIZE = re.compile(
-    r"(?<=\d)((?: ti| xt| super| laptop)? (?:6|8|1[0126]|2[024]|32|4[08]|80|96))$"
+    r"((?:(?<=\d)(?: ?ti| xt| super| laptop)?|(?<=orin)(?: nx| nano)?)"
+    r" (?:4|6|8|1[0126]|2[024]|32|4[08]|64|80|96))$"
 )
-"""A size without its unit behind a number: "3060 12", "4060 Ti 16"."""
+"""A size without its unit behind a number: "3060 12", "4060ti 16", "AGX Orin 32"."""
 
 GFX = re.compile(r"\bgfx[0-9a-f]{3,4}\b")
 """AMD's own name of a chip, as ROCm prints it."""

@@ -101,12 +101,13 @@ class HostRow:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CpuModelRow:
     """One row of data/hardware/cpu_models.csv: a processor's cores, all of them and the fast ones
-    where it has two kinds.
+    where it has two kinds, and its graphics where they are not those of its generation.
     """
 
     name: str
     cores: int
     performance_cores: int | None
+    gpu: str
     source: str
 
 

@@ -48,7 +48,9 @@ NUMBER_WORD = re.compile(
 MAKERS = r"nvidia|amd|geforce|rtx|gtx|rx|radeon|tesla|instinct|arc"
 COUNTS = (
     re.compile(r"(?<![\w.-])(\d{1,3})\s*[x*]\s*(?=[a-z0-9(])"),
-    re.compile(r"(?<=[\w)\]])\s*[x*]\s*(\d{1,2})(?=\s*(?:$|[,;+&)]|gpus?\b|cards?\b))"),
+    re.compile(
+        r"(?:(?<=[\ds)\]])\s*|(?<=\w)\s+)[x*]\s*(\d{1,2})(?=\s*(?:$|[,;+&)]|gpus?\b|cards?\b))"
+    ),
     re.compile(r"\(\s*[x*]?\s*(\d{1,2})\s*[x*]?(?:\s*(?:gpus?|cards?))?\s*\)"),
     re.compile(rf"^(\d{{1,2}})\s+(?=(?:{MAKERS}|h\d00|a\d|v100|p40|mi\d|\d{{4}}))"),
     re.compile(r"\b(\d{1,2})[\s-]+(?:gpus?|cards?|way)\b"),

@@ -10,7 +10,7 @@ from advisor.machine.catalog import driver_memory, gpu_bridges, gpu_links, gpu_r
 from advisor.machine.spec import MachineSpec
 
 ROWS = gpu_rows()
-VENDORS = {"NVIDIA", "AMD", "Intel", "Apple"}
+VENDORS = {"NVIDIA", "AMD", "Intel", "Apple", "Qualcomm"}
 
 
 def test_there_are_at_least_sixty() -> None:

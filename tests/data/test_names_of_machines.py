@@ -26,3 +26,4 @@ def test_generations_and_models_of_processors_have_their_pages() -> None:
     for model in cpu_models():
         assert is_public(model.source), model.name
         assert model.cores > 0
+        assert not model.gpu or find_gpu(model.gpu).name == model.gpu, model.name
