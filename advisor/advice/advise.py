@@ -1,4 +1,4 @@
-"""The answer: three placements beside what a person could do, in speed, hours and money."""
+"""Complete answer: estimates, options with speed, waiting time and cost, and the verdict."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -26,18 +26,17 @@ from advisor.runtimes import RUNTIMES, VALUED, Runtime, beside
 
 @dataclass(frozen=True, kw_only=True)
 class Advice:
-    """Everything the first page says.
+    """Complete answer to a comparison.
 
     Attributes:
-        title: model, format and machine in a line.
-        verdict: the answer in one or two sentences.
-        estimates: one for each runtime and placement.
-        best: the fastest that fits; None where nothing does.
-        options: what a person could do: what is kept first, then the one that leaves most.
+        title: model, format and machine in one line.
+        verdict: answer in one or two sentences.
+        estimates: one estimate for each runtime and placement.
+        best: fastest estimate that fits; None if none fits.
+        options: options, the present machine first, then by what they save.
         what_ifs: changes that make it faster, largest gain first.
-        question: what the options were worked out from.
-        chosen: the runtime that all but the estimates are of; None for the fastest that people
-            usually meet.
+        question: input of the options.
+        chosen: runtime of options and changes; None for the fastest in common use.
     """
 
     title: str
@@ -51,7 +50,7 @@ class Advice:
 
     @cached_property
     def upgrades(self) -> tuple[Upgrade, ...]:
-        """GPUs that are faster, cheapest month first: what `options` replaces, for one version."""
+        """Faster GPUs, cheapest month first; kept for programs that used them before `options`."""
         question = self.question
         return upgrades(
             question.model,
@@ -67,13 +66,13 @@ class Advice:
         return tuple(estimate for estimate in self.estimates if estimate.strategy is strategy)
 
     def meant(self, strategy: PlacementStrategy) -> tuple[Estimate, ...]:
-        """Those of them that are of the runtime chosen; all where none was."""
+        """Estimates of one placement that are of the chosen runtime; all without a choice."""
         return tuple(
             estimate for estimate in self.placed(strategy) if self.chosen in (None, estimate.how)
         )
 
     def why_not(self, strategy: PlacementStrategy) -> str:
-        """Why a placement cannot be had at all; empty where it can."""
+        """Reason why a placement is impossible; empty where it is possible."""
         if self.chosen is not None and not self.meant(strategy):
             return lacks(self.chosen, strategy)
         return next((estimate.refusal for estimate in self.meant(strategy) if estimate.refusal), "")
@@ -91,21 +90,22 @@ def advise(
     owned: Machine | None = None,
     today: date | None = None,
 ) -> Advice:
-    """The whole answer for a model, a machine and a need.
+    """Complete answer for a model, a machine and a request.
 
     Options are of the runtime chosen, else of the best that people usually meet on each machine;
     changes are of the best placement's.
 
     Args:
-        model: the model in the format asked for.
-        machine: where it runs.
+        model: model in the requested format.
+        machine: machine it runs on.
         work: the request.
-        money: use and prices.
-        settings: layers and page cache that the person fixed.
-        chosen: the runtime that the answer is of; None for any.
-        ownership: how what is kept is had; None for owned, of the form its parts have.
-        owned: what is kept; None for the machine.
-        today: the day by which the age of prices is judged; None for this one.
+        money: use and prices; None for the defaults.
+        settings: fixed layers and page cache.
+        chosen: runtime of the answer; None for any.
+        ownership: ownership of the present machine; None for owned, in the form that its parts
+            suggest.
+        owned: present machine, if another one; None for `machine`.
+        today: date by which the age of prices is judged; None for the present one.
     """
     money = money or MoneyInputs()
     estimates, best, changes = _estimated(model, machine, work, settings or Settings(), chosen)

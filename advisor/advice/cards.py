@@ -1,4 +1,4 @@
-"""The estimate shown for each placement."""
+"""Estimate that represents each placement."""
 
 from advisor.advice.advise import Advice
 from advisor.advice.compare import usable
@@ -10,11 +10,11 @@ TITLES = {
     PlacementStrategy.CPU_OFFLOAD: "Offload to RAM",
     PlacementStrategy.NVME_OFFLOAD: "Offload to NVMe",
 }
-"""What people read above each placement."""
+"""Title of each placement."""
 
 
 def card_of(advice: Advice, strategy: PlacementStrategy) -> Estimate | None:
-    """The estimate that stands for a placement: the fastest that fits, else the first possible.
+    """Estimate that represents a placement: the fastest that fits, else the first possible.
 
     Of the runtime chosen, where one was.
     """

@@ -1,4 +1,4 @@
-"""How sure a verdict is: ranges of speeds and prices carried through to money.
+"""Confidence of a verdict: ranges of speeds and prices propagated to costs.
 
 Speeds are taken as log-normal with the 80 % interval that an estimate gives; prices as log-normal
 with an interval of their own. Draws are seeded, so that the same question has the same answer.
@@ -19,7 +19,7 @@ DRAWS = 4096
 
 @dataclass(frozen=True, kw_only=True)
 class Uncertain:
-    """A positive number with the interval that holds it four times in five."""
+    """Positive number with its 80 % interval."""
 
     value: float
     low: float
@@ -27,7 +27,7 @@ class Uncertain:
 
     @property
     def sigma(self) -> float:
-        """Standard deviation of its logarithm: ln(high / low) / (2 x 1.2816)."""
+        """Standard deviation of the logarithm: ln(high / low) / (2 x 1.2816)."""
         return float(np.log(self.high / self.low)) / (2.0 * NINETY_PERCENT_POINT)
 
 
@@ -36,7 +36,7 @@ Outcome: TypeAlias = Callable[[Mapping[str, Floats]], Floats]
 
 
 def draws(inputs: Inputs, count: int = DRAWS, seed: int = 0) -> dict[str, Floats]:
-    """Values of every input, drawn apart from each other, each of shape (count,)."""
+    """Independent draws of every input, each of shape (count,)."""
     random = np.random.default_rng(seed)
     return {
         name: parameter.value * np.exp(parameter.sigma * random.standard_normal(count))
@@ -45,18 +45,18 @@ def draws(inputs: Inputs, count: int = DRAWS, seed: int = 0) -> dict[str, Floats
 
 
 def chance(inputs: Inputs, gain: Outcome, count: int = DRAWS, seed: int = 0) -> float:
-    """Share of draws in which a gain is above zero."""
+    """Share of draws with a positive gain."""
     return float(np.mean(gain(draws(inputs, count, seed)) > 0))
 
 
 @dataclass(frozen=True, kw_only=True)
 class TornadoBar:
-    """One bar of a tornado: what an outcome becomes at both ends of one input.
+    """Bar of a tornado chart: the outcome at both ends of one input's interval.
 
     Attributes:
-        name: of the input.
-        low: outcome at its low end, all others at their value.
-        high: outcome at its high end.
+        name: name of the input.
+        low: outcome at the low end, with all other inputs at their values.
+        high: outcome at the high end.
     """
 
     name: str
@@ -65,12 +65,12 @@ class TornadoBar:
 
     @property
     def swing(self) -> float:
-        """How far apart the two are."""
+        """Distance between the two outcomes."""
         return abs(self.high - self.low)
 
 
 def tornado(inputs: Inputs, outcome: Outcome) -> tuple[TornadoBar, ...]:
-    """One bar for each input, the widest first."""
+    """One bar per input, the widest first."""
     middle = {name: np.asarray(parameter.value, dtype=float) for name, parameter in inputs.items()}
 
     def at(name: str, value: float) -> float:

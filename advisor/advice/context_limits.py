@@ -1,4 +1,4 @@
-"""What does not go together in the lengths that were asked for: prompt, context, the model's own.
+"""Warnings about a prompt or context that exceeds the context of the request or of the model.
 
 An estimate is still given; these sentences stand beside it.
 """
@@ -13,7 +13,7 @@ def context_notes(model: Model, work: Workload) -> tuple[str, ...]:
     """Sentences about lengths that exceed the allocated context or the model's own.
 
     Args:
-        model: whose context is known where its file or row tells it.
+        model: model, whose context is known if its file or row states it.
         work: the request.
     """
     context, own = float(np.max(work.context)), model.architecture.max_context

@@ -1,4 +1,4 @@
-"""Crossover between reading weights in RAM and streaming them to the GPU.
+"""Crossover between weights read in RAM by the processor and weights streamed to the GPU.
 
 In place, a token costs the time to read the weights, and from some number of tokens the time to
 compute them on the processor, which grows with each. Streamed, it costs the time to carry them
@@ -23,7 +23,7 @@ from advisor.cost_model.uncertainty import Range
 from advisor.model.model import Floats
 
 PROMPTS = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536, 131_072)
-"""Lengths of the prompt that are tried, as far as the context goes [tokens]."""
+"""Lengths of the prompt that are tried, up to the context [tokens]."""
 
 
 SMALL_BATCH = 16
@@ -32,12 +32,11 @@ SMALL_BATCH = 16
 
 @dataclass(frozen=True, kw_only=True)
 class RuntimeCurve:
-    """The fastest of several runtimes at each point.
+    """Fastest of several runtimes at each point.
 
     Attributes:
-        runtimes: which one it is, shape (points,); empty where none fits.
-        speed: what all users get together, not a number where none fits, shape (points,)
-            [tokens/s].
+        runtimes: name of the runtime, shape (points,); empty where none fits.
+        speed: total speed of all users, NaN where none fits, shape (points,) [tokens/s].
     """
 
     runtimes: tuple[str, ...]
@@ -46,12 +45,12 @@ class RuntimeCurve:
 
 @dataclass(frozen=True, kw_only=True)
 class Crossover:
-    """Both curves, over users or prompt length.
+    """Curves of both ways, over users or prompt length.
 
     Attributes:
-        at: users or tokens of the prompt, shape (points,).
-        in_place: runtimes that let the processor read the weights for a single user.
-        streamed: runtimes that bring them over the link.
+        at: users or prompt tokens, shape (points,).
+        in_place: runtimes whose processor reads the weights in RAM for a single user.
+        streamed: runtimes that copy the weights over the link.
     """
 
     at: Floats
@@ -69,7 +68,7 @@ class Crossover:
 
 
 def by_users(estimates: Iterable[Estimate], settings: Settings | None = None) -> Crossover | None:
-    """Tokens per second of all users together, over their number; None without either way."""
+    """Total tokens per second against the number of users; None if either way is missing."""
 
     def decoding(estimate: Estimate, users: int, _: Route) -> RuntimePoint:
         varied = again(estimate, replace(estimate.work, users=users), settings)
@@ -80,7 +79,7 @@ def by_users(estimates: Iterable[Estimate], settings: Settings | None = None) ->
 
 
 def by_prompt(estimates: Sequence[Estimate], settings: Settings | None = None) -> Crossover | None:
-    """Prompt tokens per second, over the prompt's length; None without either way."""
+    """Prompt tokens per second against the length of the prompt; None if either way is missing."""
 
     def reading(estimate: Estimate, length: int, way: Route) -> RuntimePoint:
         batch = np.minimum(estimate.work.ubatch, SMALL_BATCH if way is Route.IN_PLACE else np.inf)
@@ -96,14 +95,14 @@ def by_prompt(estimates: Sequence[Estimate], settings: Settings | None = None) -
 
 @dataclass(frozen=True, kw_only=True)
 class RuntimePoint:
-    """One runtime at one point: what it is, what it reads and how, its speed [tokens/s]."""
+    """Runtime at one point, with its routes and its speed [tokens/s]."""
 
     estimate: Estimate
     schedule: Schedule | None
     rate: float
 
     def goes(self, way: Route) -> bool:
-        """It fits, and weights go this way: what is copied at all counts as streamed."""
+        """Whether it fits and its weights take this way; any copied weights count as streamed."""
         stages = self.schedule.stages if self.schedule else ()
         flows = [flow for stage in stages for flow in stage.flows]
         copied = any(flow.route is Route.STREAMED and np.any(flow.moved > 0) for flow in flows)
@@ -139,7 +138,7 @@ def _sweep(
 
 
 def _along(some: Sequence[Estimate], at: Iterable[int], vary: Vary, way: Route) -> RuntimeCurve:
-    """The fastest at each point; what no longer fits does not fit further on either."""
+    """Fastest runtime at each point; a runtime that no longer fits stays out at later points."""
     left, names, speeds = list(some), [], []
     for value in at:
         tried = [(side, vary(side, value, way)) for side in left]
@@ -154,7 +153,7 @@ def _along(some: Sequence[Estimate], at: Iterable[int], vary: Vary, way: Route) 
 def sides(
     estimates: Iterable[Estimate], settings: Settings | None = None
 ) -> tuple[list[Estimate], list[Estimate]]:
-    """Runtimes with weights in RAM that read them there for one user, and that stream them."""
+    """Runtimes that read weights in RAM for one user, and runtimes that stream them."""
     in_place, streamed = [], []
     for estimate in estimates:
         if estimate.strategy is not PlacementStrategy.CPU_OFFLOAD or estimate.placement is None:

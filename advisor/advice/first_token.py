@@ -1,4 +1,4 @@
-"""When users who ask at the same time get their first token.
+"""Time to the first token when several users ask at the same time.
 
 Those who fit are served together: their prompts are read one behind another, then all write. The
 others wait until a whole reply is done and take the places that become free.
@@ -11,7 +11,7 @@ from advisor.model.model import Floats
 
 
 def first_token_times(estimate: Estimate) -> Floats:
-    """Seconds until each user's first token, in the order they are served, shape (users,) [s].
+    """Time to the first token of each user, in the order of service, shape (users,) [s].
 
     t_i = floor(i / R) t_reply + (i mod R + 1) / R t_prompts
 
@@ -31,7 +31,7 @@ def first_token_within(estimate: Estimate, share: float) -> float:
     """Time within which a share of the users have their first token [s].
 
     Args:
-        estimate: one that fits.
-        share: of the users, 0 to 1.
+        estimate: estimate that fits.
+        share: share of the users, 0 to 1.
     """
     return float(np.quantile(first_token_times(estimate), share, method="inverted_cdf"))

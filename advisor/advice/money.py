@@ -1,4 +1,4 @@
-"""Rent, purchase, power, and what waiting costs.
+"""Monthly cost of rent, purchase, power and waiting.
 
 All amounts in US dollars, all rates per month unless the name says otherwise. Every function takes
 numbers or arrays.
@@ -13,7 +13,7 @@ SECONDS_PER_HOUR = 3600.0
 
 
 def monthly_rent(usd_per_hour: Array, hours_per_day: Array = 24.0) -> Array:
-    """Rent of a GPU that is kept so many hours of each day [USD/month].
+    """Rent of a GPU for some hours of each day [USD/month].
 
     usd_per_hour x hours_per_day x 365.25 / 12
     """
@@ -21,10 +21,10 @@ def monthly_rent(usd_per_hour: Array, hours_per_day: Array = 24.0) -> Array:
 
 
 def monthly_purchase(usd: Array, months: Array) -> Array:
-    """A purchase spread over the months it is used [USD/month].
+    """Purchase spread over its months of use [USD/month].
 
     Raises:
-        InputError: no months to spread it over.
+        InputError: the number of months is zero.
     """
     if np.any(np.asarray(months) <= 0):
         raise InputError(f"A purchase over {months} months; give at least one month.")
@@ -32,12 +32,12 @@ def monthly_purchase(usd: Array, months: Array) -> Array:
 
 
 def monthly_power(watts: Array, busy_hours: Array, usd_per_kwh: Array) -> Array:
-    """Electricity while it computes [USD/month]: W / 1000 x h x USD/kWh."""
+    """Electricity during computation [USD/month]: W / 1000 x h x USD/kWh."""
     return watts / 1000.0 * busy_hours * usd_per_kwh
 
 
 def monthly_hours(seconds_per_reply: Array, replies_per_day: Array) -> Array:
-    """Hours that people wait for replies in a month [h/month].
+    """Waiting time for replies [h/month].
 
     s x replies x 365.25 / 12 / 3600
     """
@@ -45,7 +45,7 @@ def monthly_hours(seconds_per_reply: Array, replies_per_day: Array) -> Array:
 
 
 def worth_per_hour(monthly_cost: Array, hours_saved: Array) -> Array:
-    """What an hour must be worth for a cost to pay: cost / hours; infinite where none is saved.
+    """Value of an hour from which a cost pays: cost / hours; infinite if none are saved [USD/h].
 
     The practical rule: upgrade when the bigger GPU's monthly cost is less than the lost hours'
     worth, so when an hour is worth more than this [USD/h].
@@ -68,7 +68,7 @@ def break_even_tokens(
 
 
 def monthly_cost_of_use(fixed: Array, tokens: Array, tps: Array, usd_per_hour: Array) -> Array:
-    """What a machine costs in a month of use, waiting included [USD/month].
+    """Monthly cost of a machine including waiting time [USD/month].
 
     fixed + tokens / tps / 3600 x usd_per_hour
     """
@@ -76,5 +76,5 @@ def monthly_cost_of_use(fixed: Array, tokens: Array, tps: Array, usd_per_hour: A
 
 
 def busy_share(hours: Array) -> Array:
-    """Share of the month that so many hours are; above 1 it cannot be done on one machine."""
+    """Share of the month; above 1, one machine is not enough."""
     return hours / HOURS_PER_MONTH

@@ -1,4 +1,4 @@
-"""What a GPU costs by the month, from data/prices/prices.csv or from what a person typed."""
+"""Inputs about money, and the monthly cost of a GPU from price tables or typed prices."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -16,32 +16,32 @@ DESKTOP_CARDS = 2
 
 @dataclass(frozen=True, kw_only=True)
 class MoneyInputs:
-    """What a person says about time and money.
+    """Inputs about time and money.
 
     Attributes:
-        replies_per_day: replies that people wait for, all users together.
-        days_per_week: days on which that is so.
-        answer_hours: hours of such a day in which all of them must be given [h].
-        usd_per_hour_of_time: worth of an hour of waiting [USD/h].
-        rented_hours_per_day: hours a day that a rented machine is kept; None for as many as use
+        replies_per_day: replies that people wait for, of all users together.
+        days_per_week: days of use in a week.
+        answer_hours: hours within which the replies of a day must be complete [h].
+        usd_per_hour_of_time: value of an hour of waiting [USD/h].
+        rented_hours_per_day: hours a day that a rented machine is kept; None for the hours that use
             and starts take [h].
-        hours_on_per_day: hours a day that an own machine is on, waiting for work [h].
+        hours_on_per_day: hours a day that an owned machine is on, idle time included [h].
         starts_per_day: times a day that a rented machine is started.
-        start_minutes: from asking for it until the model is loaded; the load comes besides [min].
-        thinking_tokens: generated before each reply and not read [tokens].
-        reading_tps: how fast a reply is read; a batch job waits for all of it, however fast it
-            comes, and takes a number as large as its output [tokens/s].
+        start_minutes: time from ordering a machine until it runs, without loading the model [min].
+        thinking_tokens: tokens of reasoning before each reply, which nobody reads [tokens].
+        reading_tps: reading speed; for a batch job, which waits for the whole reply, as large as
+            its output [tokens/s].
         purchase_months: months over which a purchase is spread.
-        usd_per_kwh: price of electricity; 0.18 is about what US homes pay, type yours [USD/kWh].
-        api_usd_in: price of an API of one's own, a million tokens sent; None without one [USD].
-        api_usd_out: the same for a million tokens answered [USD].
-        api_tps: speed of an API where none is published [tokens/s].
-        own_rent: rents that replace the catalogue's, per GPU name [USD/h].
-        own_price: prices that replace those on record: of a GPU, a whole machine, or a part of the
-            host by its kind ("psu", "dock") [USD each].
+        usd_per_kwh: price of electricity; 0.18 is about the price for US homes [USD/kWh].
+        api_usd_in: price of the user's own API per million input tokens; None without one [USD].
+        api_usd_out: the same per million output tokens [USD].
+        api_tps: speed of an API without a published one [tokens/s].
+        own_rent: rents that replace those of the tables, by GPU name [USD/h].
+        own_price: prices that replace those of the tables, of a GPU, a whole machine, or a host
+            part by its kind ("psu", "dock") [USD each].
 
     Raises:
-        InputError: a number out of its limits.
+        InputError: a number outside its limits.
     """
 
     replies_per_day: float = 40.0
@@ -67,7 +67,7 @@ class MoneyInputs:
 
     @property
     def days(self) -> float:
-        """Days of a month on which it is used."""
+        """Days of use in a month."""
         return DAYS_PER_MONTH * self.days_per_week / 7.0
 
 
@@ -77,16 +77,16 @@ def money_in_usd(
     own_price: Iterable[tuple[str, float]],
     usd: float,
 ) -> MoneyInputs:
-    """What a person typed, defaults for the rest, all of it taken as of their currency.
+    """Inputs about money, converted from the typed currency to US dollars.
 
     Args:
-        values: of the inputs of `MONEY`, by name; those left out are at their default.
-        own_rent: of GPUs by the hour.
-        own_price: of GPUs, machines or parts.
-        usd: what one unit of the currency is worth [USD].
+        values: values of the inputs of `MONEY`, by name; missing ones have their default.
+        own_rent: hourly rents of GPUs.
+        own_price: prices of GPUs, machines or parts.
+        usd: value of one unit of the currency [USD].
 
     Raises:
-        InputError: a number out of its limits, or half of an API's price.
+        InputError: a number outside its limits, or an API with only one of its two prices.
     """
     if (values.get("api_usd_in") is None) != (values.get("api_usd_out") is None):
         raise InputError(
@@ -103,13 +103,13 @@ def money_in_usd(
 
 @dataclass(frozen=True, kw_only=True)
 class Offer:
-    """One way to have a GPU.
+    """Way to have a GPU.
 
     Attributes:
         kind: rent or purchase.
-        monthly: cost of all GPUs of the offer together, power included for a purchase [USD/month].
-        note: the price as its source states it, who says so and when.
-        source: where it was read; empty for a typed price.
+        monthly: monthly cost of all its GPUs, with power for a purchase [USD/month].
+        note: price as its source states it, with seller and date.
+        source: address of the source; empty for a typed price.
     """
 
     kind: str
@@ -121,14 +121,14 @@ class Offer:
 def offers(
     gpu: str, count: int, power: float | None, busy_hours: float, money: MoneyInputs
 ) -> tuple[Offer, ...]:
-    """The cheapest rent and the newest purchase price of so many GPUs; empty where none is sourced.
+    """Cheapest rent and newest purchase price of a number of GPUs; empty without a sourced price.
 
     Args:
-        gpu: catalogue name.
-        count: GPUs needed.
-        power: board power of one [W]; None where unknown.
-        busy_hours: hours a month that it computes [h].
-        money: hours, months, price of electricity, own rents.
+        gpu: name in the catalogue.
+        count: number of GPUs.
+        power: board power of one GPU [W]; None where unknown.
+        busy_hours: hours of computation per month [h].
+        money: inputs about money.
     """
     rows = [row for row in price_rows() if row.gpu == gpu]
     return tuple(

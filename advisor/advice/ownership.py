@@ -1,4 +1,4 @@
-"""What a person has already, and what fits into it.
+"""Owned hardware, and what fits into it.
 
 A laptop, a Mac or a mini PC takes no card inside; one may stand beside it on a cable, but for a
 Mac, whose system has no drivers for it. A desktop takes as many as its board, case and power supply
@@ -15,7 +15,7 @@ from advisor.machine.machine import Gpu, Machine
 
 
 class Form(StrEnum):
-    """What kind of machine it is."""
+    """Form of a machine."""
 
     DESKTOP = "desktop"
     LAPTOP = "laptop"
@@ -36,15 +36,15 @@ DOCK_LINK = (4, 4)
 
 @dataclass(frozen=True, kw_only=True)
 class Ownership:
-    """How a person has the machine.
+    """Ownership of the machine.
 
     Attributes:
-        form: what kind of machine it is.
-        resale: what its cards, or a machine without cards as a whole, would sell for [USD].
-        rented_at: rent where it is not owned [USD/h]; None where it is.
+        form: form of the machine.
+        resale: resale value of its cards, or of a whole machine without cards [USD].
+        rented_at: rent [USD/h]; None for an owned machine.
 
     Raises:
-        InputError: an amount out of its limits, or resale of what is rented.
+        InputError: an amount outside its limits, or a resale value of a rented machine.
     """
 
     form: Form = Form.DESKTOP
@@ -61,12 +61,12 @@ class Ownership:
 
     @property
     def owned(self) -> bool:
-        """It is bought, not rented."""
+        """Whether it is owned, not rented."""
         return self.rented_at is None
 
 
 def form_of(machine: Machine) -> Form:
-    """What kind of machine it seems to be, by the names of its parts."""
+    """Form of a machine, derived from the names of its parts."""
     names = " ".join((machine.name, *(gpu.name for gpu in machine.gpus)))
     if any(gpu.vendor == "Apple" for gpu in machine.gpus):
         return Form.MAC
@@ -79,15 +79,15 @@ def form_of(machine: Machine) -> Form:
 
 
 def in_dock(form: Form) -> bool:
-    """A further card stands beside the machine, on a cable."""
+    """Whether a further card must stand beside the machine, in a dock."""
     return form in BESIDE
 
 
 def room_for(form: Form, cards: int) -> bool:
-    """The machine can have so many cards at all, further parts allowed."""
+    """Whether the machine can have a number of cards, with further parts."""
     return cards <= (1 if in_dock(form) else MOST_CARDS[form])
 
 
 def discrete(machine: Machine) -> tuple[Gpu, ...]:
-    """Its cards with memory of their own."""
+    """Cards with memory of their own."""
     return tuple(gpu for gpu in machine.gpus if not gpu.unified)

@@ -1,4 +1,4 @@
-"""The front of what nothing else beats in both cost and speed."""
+"""Pareto front of cost and speed."""
 
 import numpy as np
 import numpy.typing as npt
@@ -7,7 +7,7 @@ from advisor.model.model import Floats
 
 
 def on_front(cost: Floats, speed: Floats) -> npt.NDArray[np.bool_]:
-    """True where no other is as cheap and as fast and better in one of the two.
+    """True where no other point is at least as cheap and as fast, and better in one of the two.
 
     Sorted by cost, then by speed from the fastest: one is on the front where it is faster than all
     that are cheaper. Of several alike all are on it. What has no number is never on it.
@@ -30,7 +30,7 @@ def on_front(cost: Floats, speed: Floats) -> npt.NDArray[np.bool_]:
 
 
 def beaten(cost: Floats, speed: Floats) -> npt.NDArray[np.bool_]:
-    """True where another is both cheaper and faster; false where a number is missing."""
+    """True where another point is both cheaper and faster; false where a number is missing."""
     cost, speed = np.asarray(cost, dtype=float), np.asarray(speed, dtype=float)
     cheaper = cost[None, :] < cost[:, None]
     faster = speed[None, :] > speed[:, None]

@@ -1,4 +1,4 @@
-"""How good a model is held to be, and what a format takes from it: published scores, never ours."""
+"""Quality of models and loss by format, from published scores."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

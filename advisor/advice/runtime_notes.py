@@ -18,7 +18,7 @@ from advisor.runtimes.serving import sequences_that_fit, served
 
 
 def remarks(estimate: Estimate) -> tuple[str, ...]:
-    """Sentences on one estimate; none where it does not fit."""
+    """Sentences on an estimate; empty where it does not fit."""
     if estimate.placement is None or estimate.machine is None or not bool(np.all(estimate.fits)):
         return ()
     return tuple(_remarks(estimate))
@@ -85,7 +85,7 @@ def _llama_cpp(estimate: Estimate) -> Iterable[str]:
 
 
 def _divided(estimate: Estimate) -> Iterable[str]:
-    """What `-sm tensor` would give where several GPUs hold the whole model."""
+    """Speed with `-sm tensor`, where several GPUs hold the whole model."""
     if estimate.machine is None or estimate.strategy is not PlacementStrategy.GPU_RESIDENT:
         return
     if len(estimate.machine.gpus) < 2 or estimate.machine.nodes > 1:
@@ -107,7 +107,7 @@ WORTH_NAMING = 0.95
 
 
 def _own_fit(estimate: Estimate) -> Iterable[str]:
-    """What llama-server does where `-ngl` and the like are left away."""
+    """Placement that llama-server chooses without `-ngl` and related options."""
     if estimate.placement is None or estimate.strategy is PlacementStrategy.NVME_OFFLOAD:
         return
     fitted = _again(replace(estimate, strategy=PlacementStrategy.GPU_RESIDENT), Settings())
@@ -151,7 +151,7 @@ def _ray(estimate: Estimate) -> Iterable[str]:
 
 
 def _read_or_copied(estimate: Estimate) -> Iterable[str]:
-    """Speed of the other way to bring weights from RAM: read over the link, or copied ahead."""
+    """Speed of the other way to use weights in RAM: read over the link, or copied ahead."""
     if estimate.placement is None or not float(
         weight_bytes(estimate.model, estimate.placement, RAM)
     ):
@@ -165,7 +165,7 @@ def _read_or_copied(estimate: Estimate) -> Iterable[str]:
 
 
 def _accelerate(estimate: Estimate) -> Iterable[str]:
-    """What `device_map="auto"` does where nobody limits it."""
+    """Placement of `device_map="auto"` without limits."""
     if estimate.machine is None or estimate.strategy is PlacementStrategy.GPU_RESIDENT:
         return
     gpus = [MEMORY_USED * float(np.max(gpu.memory.value)) for gpu in estimate.machine.gpus]

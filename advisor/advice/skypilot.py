@@ -32,10 +32,10 @@ VARIABLES = {WeightFiles.GGUF: "GGUF_REPOSITORY", WeightFiles.CHECKPOINT: "MODEL
 
 
 def task(upgrade: Upgrade) -> str:
-    """The file as text, to save as `task.yaml`.
+    """Text of the file, to save as `task.yaml`.
 
     Raises:
-        Refusal: a GPU that SkyPilot has no name for, or a runtime that no file is written for.
+        Refusal: SkyPilot has no name for the GPU, or the runtime has no setup.
     """
     estimate = upgrade.estimate
     setup = estimate.how.setup
@@ -97,7 +97,7 @@ def _started(estimate: Estimate, setup: ServerSetup) -> tuple[str, ...]:
 
 
 def _known(estimate: Estimate, setup: ServerSetup) -> str:
-    """The repository, where the advisor knows it; else empty."""
+    """Repository of the weights, if known; else empty."""
     named = checkpoint(estimate.model)
     return named if setup.files is WeightFiles.CHECKPOINT and "/" in named else ""
 
@@ -108,10 +108,10 @@ def _with(estimate: Estimate, setup: ServerSetup) -> str:
 
 
 def accelerators(upgrade: Upgrade) -> str:
-    """What to rent, as SkyPilot writes it: one name, or a set to take the cheapest of.
+    """GPU to rent in SkyPilot's form: one name, or a set to take the cheapest of.
 
     Raises:
-        Refusal: a GPU that SkyPilot has no name for.
+        Refusal: SkyPilot has no name for the GPU.
     """
     row = accelerator_rows().get(upgrade.gpu)
     if row is None:
@@ -121,7 +121,7 @@ def accelerators(upgrade: Upgrade) -> str:
 
 
 def _plain(text: str) -> str:
-    """A name that SkyPilot takes for a cluster: small letters, digits and hyphens."""
+    """Name that SkyPilot accepts for a cluster: small letters, digits and hyphens."""
     return re.sub(r"[^a-z0-9]+", "-", text.casefold()).strip("-")
 
 

@@ -1,4 +1,4 @@
-"""Speed of one machine in one placement: what options and money are worked out from."""
+"""Speed of a machine in one placement, the basis of options and costs."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,17 +9,17 @@ from advisor.cost_model.placement import PlacementStrategy
 
 @dataclass(frozen=True, kw_only=True)
 class Speed:
-    """What a machine reaches in one placement.
+    """Speed of a machine in one placement.
 
     Attributes:
-        strategy: where the model lies.
-        runtime: name of what runs it; empty for somebody else's.
-        format: that it has there.
-        decode: tokens generated for each user [tokens/s].
-        low: lower end of the range that should hold it four times in five [tokens/s].
-        high: its upper end [tokens/s].
-        first_token: until the first token comes [s].
-        load: to read the file from the drive [s]; None where its speed is not known.
+        strategy: placement strategy.
+        runtime: name of the runtime; empty for an API.
+        format: format of the model there.
+        decode: decode speed for each user [tokens/s].
+        low: lower end of the 80 % range [tokens/s].
+        high: upper end of the 80 % range [tokens/s].
+        first_token: time to first token [s].
+        load: time to load the file from the drive [s]; None where unknown.
     """
 
     strategy: PlacementStrategy
@@ -33,12 +33,12 @@ class Speed:
 
     @property
     def whole(self) -> bool:
-        """The whole model lies in the GPUs."""
+        """Whether the GPUs hold the whole model."""
         return self.strategy is PlacementStrategy.GPU_RESIDENT
 
 
 def speed_of(estimate: Estimate) -> Speed | None:
-    """The speed of a single estimate; None where it does not run."""
+    """Speed of a single estimate; None where it does not run."""
     if estimate.decode is None or estimate.first_token is None or not bool(estimate.fits):
         return None
     return Speed(
@@ -54,5 +54,5 @@ def speed_of(estimate: Estimate) -> Speed | None:
 
 
 def fastest_of(speeds: Iterable[Speed | None]) -> Speed | None:
-    """The one with most tokens a second, the first of equals; None where there is none."""
+    """Fastest speed, the first of equals; None if there is none."""
     return max((speed for speed in speeds if speed), key=lambda speed: speed.decode, default=None)

@@ -1,4 +1,4 @@
-"""One input varied, everything else kept: the lines behind the charts."""
+"""Sweeps over one input, for charts."""
 
 from dataclasses import dataclass
 
@@ -24,9 +24,9 @@ class LayerSweep:
     """Speed against layers on the GPU, all of shape (layers + 1,).
 
     Attributes:
-        layers: repeating layers on the GPU.
-        decode: speed with so many [tokens/s].
-        fits: VRAM and RAM hold it.
+        layers: number of repeating layers on the GPU.
+        decode: decode speed [tokens/s].
+        fits: whether VRAM and RAM are large enough.
     """
 
     layers: Floats
@@ -68,12 +68,12 @@ def speed_by_layers(
 
 @dataclass(frozen=True, kw_only=True)
 class CostLine:
-    """Cost of a month's use against tokens generated in it.
+    """Monthly cost against tokens generated per month.
 
     Attributes:
-        name: whose.
-        tokens: generated in a month, shape (points,) [tokens].
-        usd: rent or purchase, and the worth of waiting, shape (points,) [USD/month].
+        name: name of the option.
+        tokens: tokens per month, shape (points,) [tokens].
+        usd: rent or purchase, and the value of waiting, shape (points,) [USD/month].
     """
 
     name: str
@@ -82,7 +82,7 @@ class CostLine:
 
 
 def cost_by_tokens(advice: Advice, points: int = 60) -> tuple[CostLine, ...]:
-    """What is kept beside the option of the verdict, to twice their break-even.
+    """Cost of the present machine and of the option of the verdict, up to twice their break-even.
 
     A month's fixed cost and that of each token, its share of rent, power and waiting included.
     """
@@ -105,9 +105,9 @@ def page_cache_for(estimated: Estimate, speed: float, points: int = 65) -> float
     """RAM for the page cache with which a model on the drive reaches a speed.
 
     Args:
-        estimated: an estimate of llama.cpp from the drive.
-        speed: to reach [tokens/s].
-        points: sizes tried, from none to the whole part on the drive.
+        estimated: estimate of llama.cpp with the model on the drive.
+        speed: target speed [tokens/s].
+        points: number of sizes tried, from none to all of the part on the drive.
 
     Returns:
         The smallest size tried that reaches it [B]; None where none does.

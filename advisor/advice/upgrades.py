@@ -1,4 +1,4 @@
-"""Bigger GPUs for the same model: what each would give, cost and save."""
+"""Bigger GPUs for the same model: speed, cost and saved waiting."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -35,20 +35,20 @@ WORTHWHILE = 1.1
 
 @dataclass(frozen=True, kw_only=True)
 class Upgrade:
-    """A bigger GPU, or several, for the same model.
+    """Bigger GPU, or several, for the same model.
 
     Attributes:
-        gpu: catalogue name.
-        count: how many.
-        holds_all: the whole model lies in VRAM; otherwise more of it than now.
-        estimate: its speed, in the same host.
-        offer: cheapest way to have it; None where no price is sourced.
-        other_offers: the rest.
-        hours_saved: waiting saved in a month [h].
-        worth: what an hour must be worth for it to pay [USD/h]; None without a price.
-        break_even: generated tokens a month from which it pays at the hour's worth given; None
-            without a price.
-        net: worth of the hours saved less its cost [USD/month]; None without a price.
+        gpu: name in the catalogue.
+        count: number of GPUs.
+        holds_all: the whole model fits VRAM; else a larger part than now.
+        estimate: estimate in the same host.
+        offer: cheapest way to have it; None without a sourced price.
+        other_offers: other ways.
+        hours_saved: waiting saved per month [h].
+        worth: value of an hour from which it pays [USD/h]; None without a price.
+        break_even: tokens per month from which it pays at the given value of an hour; None without
+            a price.
+        net: value of the saved hours less its cost [USD/month]; None without a price.
         keeps_up_now: the best placement now can answer all replies, one after another.
     """
 
@@ -66,12 +66,12 @@ class Upgrade:
 
     @property
     def pays(self) -> bool | None:
-        """It costs less than the hours it saves are worth; None without a price."""
+        """Whether it costs less than the value of the saved hours."""
         return None if self.net is None else self.net > 0
 
     @property
     def name(self) -> str:
-        """With the number of GPUs where there are several."""
+        """Name with the number of GPUs, if several."""
         return f"{self.count}x {self.gpu}" if self.count > 1 else self.gpu
 
 
@@ -88,12 +88,12 @@ def upgrades(
     Of each kind as few as hold the whole model; where one holds only more of it than now, that one.
 
     Args:
-        model: the model in the format asked for.
-        machine: whose GPUs are replaced.
+        model: model in the requested format.
+        machine: present machine, whose GPUs are replaced.
         work: the request.
-        best: the placement now; None where nothing runs.
+        best: best placement now; None where nothing runs.
         money: time and prices.
-        runtimes: that may run it there; each GPU is valued in the fastest of them.
+        runtimes: allowed runtimes; each GPU is valued in its fastest one.
     """
     own = [name for name, _ in money.own_rent]
     names = dict.fromkeys([*(row.gpu for row in price_rows()), *own])
@@ -169,7 +169,7 @@ def _offer(kind: str, cost: MonthlyCost, price: Price) -> Offer:
 def _smallest_holder(
     stored: Model, machine: Machine, work: Workload, runtimes: Sequence[Runtime], gpu: str
 ) -> tuple[int, Estimate] | None:
-    """The fewest GPUs of a kind that hold the model, else one that holds a part of it."""
+    """Fewest GPUs of a kind that hold the model, else one that holds a part."""
     card = _as_sold(gpu)
     counts = (1,) if card.unified else COUNTS
     host = replace(machine.host, memory=card.memory) if card.unified else machine.host
@@ -196,7 +196,7 @@ def _smallest_holder(
 
 
 def _taken(stored: Model, runtime: Runtime, machine: Machine) -> Model | None:
-    """The model as a runtime runs it on a machine; None where it does not."""
+    """Model as a runtime loads it on a machine; None where it does not."""
     try:
         return as_run(stored, runtime, machine)
     except Refusal:
@@ -204,7 +204,7 @@ def _taken(stored: Model, runtime: Runtime, machine: Machine) -> Model | None:
 
 
 def _as_sold(name: str) -> Gpu:
-    """A GPU with the memory of the configuration that its price is for."""
+    """GPU with the memory that its price is for."""
     card = from_catalog.gpu(name)
     sold = [row.memory_gib for row in price_rows() if row.gpu == name and row.memory_gib]
     if not sold:
@@ -214,7 +214,7 @@ def _as_sold(name: str) -> Gpu:
 
 
 def _hours_saved(best: Estimate | None, faster: Estimate, money: MoneyInputs) -> float:
-    """Waiting that an upgrade saves in a month; nothing to compare with where nothing runs [h]."""
+    """Waiting saved per month [h]; 0 where nothing runs now."""
     if best is None:
         return 0.0
     saved = float(best.reply) - float(faster.reply)
@@ -222,7 +222,7 @@ def _hours_saved(best: Estimate | None, faster: Estimate, money: MoneyInputs) ->
 
 
 def busy(estimate: Estimate, money: MoneyInputs) -> float:
-    """Share of the month that answering all replies takes, users together counted as one stream."""
+    """Share of the month for answering all replies, one after another."""
     together = float(estimate.reply) / float(estimate.work.users)
     return float(busy_share(monthly_hours(together, money.replies_per_day)))
 
@@ -238,7 +238,7 @@ def _break_even(
 
 
 def first_choice(upgrades: Iterable[Upgrade]) -> Upgrade | None:
-    """Of the priced upgrades the one that leaves most, whole models before parts of one."""
+    """Priced upgrade that saves most, whole models before parts."""
     priced = [upgrade for upgrade in upgrades if upgrade.net is not None]
     whole = [upgrade for upgrade in priced if upgrade.holds_all]
     return max(whole or priced, key=lambda upgrade: upgrade.net or 0.0, default=None)

@@ -1,4 +1,4 @@
-"""What a person's use asks of a machine: waiting, sessions, hours of rent, tokens.
+"""Time and tokens that a person's use takes: waiting, sessions, rented hours.
 
 A reader waits for the first token, for tokens that are thought and not shown, and for shown tokens
 only where they come slower than they are read; a batch job waits for all of them. Every function
@@ -18,23 +18,23 @@ START_SECONDS = 300.0
 
 
 def computing_seconds(first_token: Array, decode_tps: Array, tokens: Array) -> Array:
-    """How long a machine is busy with a reply [s]: t_first + n / S."""
+    """Time that a machine is busy with a reply [s]: t_first + n / S."""
     return first_token + tokens / decode_tps
 
 
 def waiting_seconds(
     first_token: Array, decode_tps: Array, thought: Array, shown: Array, reading_tps: Array
 ) -> Array:
-    """How long a person waits for a reply besides reading it [s].
+    """Time that a person waits for a reply, reading aside [s].
 
     t_first + thought / S + max(0, shown / S - shown / r)
 
     Args:
-        first_token: until the first token comes [s].
-        decode_tps: tokens generated for each user [tokens/s].
-        thought: tokens before the reply that nobody reads [tokens].
+        first_token: time to first token [s].
+        decode_tps: decode speed for each user [tokens/s].
+        thought: tokens of reasoning before the reply, which nobody reads [tokens].
         shown: tokens of the reply [tokens].
-        reading_tps: how fast it is read; infinite for a batch job, which waits for all [tokens/s].
+        reading_tps: reading speed; infinite for a batch job, which waits for all tokens [tokens/s].
     """
     behind = np.maximum(shown / decode_tps - shown / reading_tps, 0.0)
     return first_token + thought / decode_tps + behind
@@ -43,7 +43,7 @@ def waiting_seconds(
 def session_seconds(
     first_token: Array, decode_tps: Array, thought: Array, shown: Array, reading_tps: Array
 ) -> Array:
-    """From sending a prompt until its reply is read [s]: what one turn of a session takes.
+    """Time from sending a prompt until its reply is read [s].
 
     t_first + thought / S + max(shown / S, shown / r)
     """
@@ -58,23 +58,23 @@ def rented_hours(
     start_seconds: Array,
     days: Array = DAYS_PER_MONTH,
 ) -> Array:
-    """Hours of a month that a machine is rented when it is stopped between sessions [h/month].
+    """Rented hours per month of a machine that is stopped between sessions [h/month].
 
     days x min(24, (replies x session + starts x start) / 3600)
 
     Args:
-        session: of one reply, read to its end [s].
-        replies_per_day: one after another.
-        starts_per_day: times it is started.
-        start_seconds: from asking for it until the model answers, loading included [s].
-        days: of a month on which it is used.
+        session: time of one reply, until it is read [s].
+        replies_per_day: replies, one after another.
+        starts_per_day: starts of the machine.
+        start_seconds: time from ordering the machine until the model answers [s].
+        days: days of use in a month.
     """
     each_day = (replies_per_day * session + starts_per_day * start_seconds) / SECONDS_PER_HOUR
     return days * np.minimum(each_day, 24.0)
 
 
 def monthly_tokens(replies_per_day: Array, tokens: Array, days: Array = DAYS_PER_MONTH) -> Array:
-    """Tokens of all replies of a month [tokens/month]."""
+    """Tokens of all replies in a month [tokens/month]."""
     return replies_per_day * tokens * days
 
 
@@ -86,15 +86,15 @@ def api_cost(
     usd_out: Array,
     days: Array = DAYS_PER_MONTH,
 ) -> Array:
-    """What an API takes for a month [USD/month]: replies x days x (prompt p_in + generated p_out).
+    """Monthly charges of an API [USD/month]: replies x days x (prompt p_in + generated p_out).
 
     Args:
         replies_per_day: calls.
-        prompt: tokens sent with each [tokens].
-        generated: tokens answered, thought ones included, as providers charge them [tokens].
-        usd_in: price of a million tokens sent [USD].
-        usd_out: price of a million tokens answered [USD].
-        days: of a month on which it is called.
+        prompt: input tokens of a call [tokens].
+        generated: output tokens of a call, with reasoning, as providers charge [tokens].
+        usd_in: price per million input tokens [USD].
+        usd_out: price per million output tokens [USD].
+        days: days of use in a month.
     """
     each = (prompt * usd_in + generated * usd_out) / 1e6
     return replies_per_day * days * each

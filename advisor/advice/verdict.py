@@ -1,4 +1,4 @@
-"""The answer in words: what it does now, what to do, when that pays, and what else there is."""
+"""Verdict in words: present speed, best option, when it pays, and alternatives."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -36,14 +36,14 @@ def verdict(
     money: MoneyInputs,
     chosen: Runtime | None = None,
 ) -> str:
-    """What it does now, the option that leaves most, when that pays, and the next of other kinds.
+    """Present speed, the option that saves most, when it pays, and the best of other kinds.
 
     Args:
-        best: the best placement now; None where nothing runs.
+        best: best placement now; None where nothing runs.
         estimates: all of them.
-        options: what a person could do, what is kept first.
+        options: options, the present machine first.
         money: use and prices.
-        chosen: the runtime that the answer is of; None for any.
+        chosen: runtime of the answer; None for any.
     """
     estimates = tuple(estimates)
     faster = _faster(best, estimates) if chosen else ""
@@ -64,7 +64,7 @@ def verdict(
 
 
 def _nothing_pays(options: Sequence[Option], money: MoneyInputs) -> str:
-    """Keep it: nothing that has a price is worth it, and what would have to be otherwise."""
+    """Advice to keep the machine, and what would have to change for an option to pay."""
     if not any(option.pays is False for option in options[1:]):
         return ""
     option = nearest(options)
@@ -80,13 +80,13 @@ def _joined(*sentences: str) -> str:
 
 
 def _for(kept: Option) -> str:
-    """What keeping it costs."""
+    """Cost of keeping the machine."""
     monthly = kept.monthly
     return f" for {money_words(monthly)} a month" if monthly else ""
 
 
 def _nothing(estimates: Iterable[Estimate], chosen: Runtime | None) -> str:
-    """Why nothing runs."""
+    """Reason why nothing runs."""
     own = [estimate for estimate in estimates if chosen in (None, estimate.how)]
     short = min(
         (float(estimate.missing) for estimate in own if not estimate.refusal), default=math.nan
@@ -109,7 +109,7 @@ def _how(best: Estimate, chosen: Runtime | None) -> str:
 
 
 def _faster(best: Estimate | None, estimates: Iterable[Estimate]) -> str:
-    """What another runtime gives where that is notably more; empty where none does."""
+    """Speed of another runtime, if notably higher; else empty."""
     first = next(iter(usable(estimates)), None)
     now = decode_tps(best) if best else 0.0
     if first is None or decode_tps(first) < NOTABLY * now:
@@ -118,7 +118,7 @@ def _faster(best: Estimate | None, estimates: Iterable[Estimate]) -> str:
 
 
 def _gives(option: Option | None) -> str:
-    """Name, speed, cost of a month and at once, and the age of the price."""
+    """Name, speed, costs and age of the price."""
     if option is None:
         return ""
     speed = f"about {tokens_per_second(option.speed.decode)}" if option.speed else "an answer"
@@ -132,7 +132,7 @@ def _costs(option: Option) -> str:
 
 
 def aged(option: Option) -> str:
-    """What must be said of an old or launch price where it is named; empty for others."""
+    """Remark on an old or launch price; empty for others."""
     if option.price.listed:
         return f" (launch price of {option.price.date})"
     if not option.stale:
@@ -141,7 +141,7 @@ def aged(option: Option) -> str:
 
 
 def _when(option: Option | None, kept: Option, money: MoneyInputs) -> str:
-    """From which worth of an hour, and from how many replies, it pays."""
+    """Value of an hour and number of replies from which it pays."""
     if option is None:
         return ""
     use = f"At {money.replies_per_day:,.0f} replies a day"
@@ -160,7 +160,7 @@ def _when(option: Option | None, kept: Option, money: MoneyInputs) -> str:
 
 
 def _unless(option: Option, kept: Option, money: MoneyInputs) -> str:
-    """How few replies change the verdict, and how sure it is."""
+    """Number of replies below which the verdict changes, and its probability."""
     tokens = option.break_even_tokens or 0.0
     replies = tokens / option.tokens * money.replies_per_day if option.tokens else 0.0
     few = f", unless you send fewer than {math.ceil(replies)} a day" if replies > 1 else ""
@@ -175,7 +175,7 @@ CERTAIN = 0.95
 
 
 def _others(options: Sequence[Option], option: Option | None) -> str:
-    """The best of other kinds that pay, and an API whose speed nobody publishes."""
+    """Best options of other kinds that pay, and an API without a published speed."""
     sentences = []
     for kind in (OptionKind.ADD, OptionKind.REPLACE, OptionKind.MACHINE, OptionKind.RENT):
         if option is None or kind is option.kind:

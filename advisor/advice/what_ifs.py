@@ -1,4 +1,4 @@
-"""Changes short of a bigger GPU: a smaller format, a lighter cache, faster memory, link or drive.
+"""Changes other than a bigger GPU: smaller format, smaller cache, faster memory, link or drive.
 
 All in the runtime that runs the best placement now.
 """
@@ -39,16 +39,16 @@ WORTH_NAMING = 1.02
 
 @dataclass(frozen=True, kw_only=True)
 class WhatIf:
-    """A change short of a bigger GPU.
+    """Change other than a bigger GPU.
 
     Attributes:
-        change: what to do.
-        cost: what it costs, in words.
-        decode: speed afterwards [tokens/s].
-        gain: that over the speed now.
-        speed: the same with its range and first token.
-        ram: memory to buy [B]; 0 where none is.
-        drive: a drive is bought.
+        change: change in words.
+        cost: its cost in words.
+        decode: decode speed with it [tokens/s].
+        gain: that speed over the present one.
+        speed: the same with its range and time to first token.
+        ram: memory to buy [B]; 0 for none.
+        drive: whether a drive is bought.
     """
 
     change: str
@@ -62,7 +62,7 @@ class WhatIf:
 
 @dataclass(frozen=True, kw_only=True)
 class TriedChange:
-    """A change and what it gives; None where the model does not run then."""
+    """Change with its estimate; None where the model does not run with it."""
 
     change: str
     cost: str
@@ -119,7 +119,7 @@ def what_ifs(
 def _fastest(
     runtime: Runtime, settings: Settings, stored: Model, machine: Machine, work: Workload
 ) -> Speed | None:
-    """Speed of the first placement that fits: each is slower than the one before it."""
+    """Speed in the first placement that fits, which is the fastest."""
     try:
         model = as_run(stored, runtime, machine)
     except Refusal:
@@ -134,7 +134,7 @@ def _fastest(
 def _smaller_formats(
     machine: Machine, work: Workload, best: Estimate, fastest: Fastest
 ) -> TriedChanges:
-    """Formats that the runtime takes as they are."""
+    """Smaller formats that the runtime loads directly."""
     now = best.model
     steps = [(name, NEAR) for name in SMALLER_FORMATS]
     for name, least in (*steps, *((name, ANY_STEP) for name in FEW_FORMATS)):
@@ -147,7 +147,7 @@ def _smaller_formats(
 
 
 def _in_format(model: Model, runtime: Runtime, machine: Machine, form: str) -> Model | None:
-    """The model in a format that the runtime takes as it is; None where it does not."""
+    """Model in a format that the runtime loads directly; None where it does not."""
     try:
         taken = runtime.loaded_format(form, machine).format == form
         return catalog.in_format(model.architecture, form) if taken else None
@@ -176,7 +176,7 @@ SAME_TEXT = "free, the same text"
 def _drafted(
     model: Model, machine: Machine, work: Workload, runtime: Runtime, fastest: Fastest
 ) -> TriedChanges:
-    """Tokens drafted by layers that the model brings."""
+    """Tokens drafted by layers of the model itself."""
     drafted = drafted_work(model.name, work, runtime)
     if drafted is not None:
         change = f"draft {drafted.drafted:g} token a step by its own layers ({drafted.draft})"
@@ -202,7 +202,7 @@ def _faster_memory(
 
 
 def _second_drive(model: Model, machine: Machine, work: Workload, fastest: Fastest) -> TriedChanges:
-    """Two drives alike that are read together, as a striped volume."""
+    """Two equal drives read together, as a striped volume."""
     disk = machine.disk
     if disk is None:
         return
@@ -217,7 +217,7 @@ def _second_drive(model: Model, machine: Machine, work: Workload, fastest: Faste
 def _faster_link(
     model: Model, machine: Machine, work: Workload, best: Estimate, fastest: Fastest
 ) -> TriedChanges:
-    """The whole link of the card, where a slot gives it less."""
+    """Full link of the card, where the slot has a slower one."""
     if best.bottleneck != BOUND_BY[Route.STREAMED] or machine.unified:
         return
     links = [_own_link(gpu) for gpu in machine.gpus]
@@ -231,7 +231,7 @@ def _faster_link(
 def _other_read_ahead(
     model: Model, machine: Machine, work: Workload, best: Estimate, fastest: Fastest
 ) -> TriedChanges:
-    """Less for experts, which lie apart, or more for what is read in a row, where it is known."""
+    """Shorter read-ahead for experts, which are scattered, or longer for sequential reads."""
     disk = machine.disk
     if best.bottleneck != BOUND_BY[Route.PAGED] or disk is None:
         return
@@ -249,7 +249,7 @@ def _other_read_ahead(
 def _other_backend(
     model: Model, machine: Machine, work: Workload, best: Estimate, fastest: Fastest
 ) -> TriedChanges:
-    """Another build of llama.cpp for the same card, where that one was measured too."""
+    """Another GPU interface of llama.cpp for the same card, if measured."""
     if not machine.gpus or best.how.key not in BY_BACKEND:
         return
     now = backends.of_machine(machine)
@@ -265,7 +265,7 @@ BY_BACKEND = ("llama.cpp", "lm-studio")
 
 
 def _all_cores(model: Model, machine: Machine, work: Workload, fastest: Fastest) -> TriedChanges:
-    """A thread on each core, where fewer were stated."""
+    """One thread per core, where fewer were stated."""
     host = machine.host
     there = host.cores_there
     if host.threads is None or there is None or host.threads >= there:
@@ -276,7 +276,7 @@ def _all_cores(model: Model, machine: Machine, work: Workload, fastest: Fastest)
 
 
 def _own_link(gpu: Gpu) -> Link:
-    """What the card can do; what it has where that is not less, or not known."""
+    """Link of the card at full speed; the present one if it is not slower, or unknown."""
     try:
         own = from_catalog.gpu(gpu.name).link
     except UnknownName:

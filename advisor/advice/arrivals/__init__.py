@@ -1,1 +1,1 @@
-"""Requests that arrive at random, and how long they wait."""
+"""Load: requests that arrive at random, and how long they wait; start at `load`."""

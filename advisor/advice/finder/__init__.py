@@ -1,1 +1,1 @@
-"""Finder: machines for a model, and models for a machine; start at `search` and `runnable`."""
+"""Finder: machines for a model (module `search`) and models for a machine (module `runnable`)."""

@@ -1,4 +1,4 @@
-"""Machines that are tried: every card in every count in one host, and every whole machine."""
+"""Candidates of the search: every GPU in every number in one host, and every whole machine."""
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -15,12 +15,12 @@ from advisor.machine.spec import MachineSpec
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """One machine that is tried.
+    """Machine that is tried.
 
     Attributes:
-        name: of its GPU, or of the whole machine.
-        machine: with its GPUs in their host.
-        whole: it is sold as one.
+        name: name of its GPU, or of the whole machine.
+        machine: the machine, with its GPUs.
+        whole: sold as a whole machine.
     """
 
     name: str
@@ -29,15 +29,15 @@ class Candidate:
 
     @property
     def count(self) -> int:
-        """GPUs in it."""
+        """Number of GPUs."""
         return len(self.machine.gpus)
 
 
 def candidates(host: Machine) -> list[Candidate]:
-    """Every card of the catalogue in every count, in one host, and every whole machine.
+    """Candidates for a host.
 
     Args:
-        host: whose processor, RAM and drive stay, as `card_host` has it.
+        host: machine whose processor, RAM and drive stay, as of `card_host`.
     """
     host = card_host(host)
     rows = (row for row in gpu_rows().values() if not row.unified)
@@ -52,16 +52,14 @@ def candidates(host: Machine) -> list[Candidate]:
 
 
 def card_host(host: Machine) -> Machine:
-    """A machine that cards go into: the one given, or a desktop of typical parts for one that takes
-    none.
-    """
+    """Machine that takes GPUs: the given one, or a typical desktop for one that takes none."""
     if room_for(form_of(host), 1) and not host.unified:
         return host
     return from_spec.machine(MachineSpec())
 
 
 class _Host:
-    """A machine that can be a key: records with tables in them have no hash of their own."""
+    """Machine as a dictionary key, since records that contain tables have no hash."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
@@ -75,7 +73,7 @@ class _Host:
 
 
 def fleet_of(host: Machine) -> tuple[list[Candidate], Fleet]:
-    """The candidates around a host and their stacks, kept for the next search around it."""
+    """Candidates for a host and their stacks, cached for the next search."""
     return _fleet_of(_Host(host))
 
 

@@ -1,4 +1,4 @@
-"""What is shown of many hits: the best of each machine, and the front of speed and cost."""
+"""Selection among hits: the best of each machine, and the Pareto front of speed and cost."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from advisor.runtimes import runtime
 
 
 def best_of_each(hits: Sequence[Hit]) -> list[Hit]:
-    """For each machine, bought and rented, the hit that loses least and then the fastest.
+    """Best hit of each machine, bought and rented: least loss of quality, then highest speed.
 
     Formats count in the order of `FORMATS`, then the larger cache, then runtimes that people
     usually meet.
@@ -36,7 +36,7 @@ def _rank(hit: Hit) -> tuple[int, int, bool, float]:
 
 
 def front(hits: Sequence[Hit]) -> list[Hit]:
-    """What nothing else beats in cost of a month and speed, the cheapest first.
+    """Hits that no other beats in monthly cost and speed, cheapest first.
 
     What has no price, or one of no known day, beats nothing and is not on it.
     """

@@ -1,4 +1,4 @@
-"""The finder's combinations spread over a Dask cluster; the answer is the same as here.
+"""Combinations of the finder computed on a Dask cluster, with the same results.
 
 Each worker needs this package in the same version. Tasks are plain records, so nothing but names,
 numbers and the model's sizes travels.
@@ -20,10 +20,10 @@ WAIT = 10.0
 
 
 def on_cluster(address: str) -> Compute:
-    """A function that answers cases on the workers of a cluster.
+    """Function that computes cases on the workers of a cluster.
 
     Args:
-        address: of its scheduler, as "tcp://127.0.0.1:8786".
+        address: address of the scheduler, such as "tcp://127.0.0.1:8786".
 
     Raises:
         InputError: the package `distributed` is not installed.
@@ -45,15 +45,15 @@ def on_cluster(address: str) -> Compute:
 
 
 def _task(case: RunSetup) -> tuple[str, str]:
-    """Cases that one worker answers together."""
+    """Cases computed together by one worker."""
     return case.runtime, case.model.format
 
 
 def _client(address: str) -> Any:
-    """A connection to a scheduler that has workers.
+    """Connection to a scheduler with workers.
 
     Raises:
-        NetworkError: nobody answers, or nobody works there.
+        NetworkError: the scheduler does not answer, or has no workers.
     """
     distributed: Any = importlib.import_module("distributed")
     try:

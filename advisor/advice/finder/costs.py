@@ -1,4 +1,4 @@
-"""What candidates cost to have, and a month of each combination, as arrays.
+"""Purchase price and monthly cost of each combination, as arrays.
 
 The sums are those of `options.monthly.Use`, over many speeds at a time.
 """
@@ -25,14 +25,14 @@ from advisor.units import HOURS_PER_MONTH
 
 @dataclass(frozen=True, kw_only=True)
 class MachineOffer:
-    """One way to have a candidate.
+    """Way to have a candidate.
 
     Attributes:
         kind: "bought" or "rented".
-        candidate: its place.
-        price: what it rests on; without a price where none is on record.
-        upfront: paid once [USD]; not a number without a price.
-        usd_per_hour: of a rented one [USD/h].
+        candidate: index of the candidate.
+        price: price with its source; without an amount where none is known.
+        upfront: paid once [USD]; NaN without a price.
+        usd_per_hour: rent [USD/h].
     """
 
     kind: str
@@ -43,12 +43,12 @@ class MachineOffer:
 
     @property
     def rented(self) -> bool:
-        """It is rented by the hour."""
+        """Whether it is rented by the hour."""
         return self.kind == "rented"
 
 
 def offers(question: Question, tried: Sequence[Candidate]) -> list[MachineOffer]:
-    """Every candidate to buy, with or without a price, and those that somebody lets."""
+    """Purchase of every candidate, with or without a price, and existing rents."""
     cards = set(kinds(question))
     return [
         offer
@@ -61,10 +61,10 @@ def _offers(question: Question, candidate: Candidate, at: int, *, sold: bool) ->
     """Ways to have a candidate.
 
     Args:
-        question: with prices and the kind of host.
-        candidate: which.
-        at: its place.
-        sold: somebody sells the card for such a host; modules of servers are rented alone.
+        question: prices, and the host.
+        candidate: candidate.
+        at: its index.
+        sold: the GPU is sold for such a host; server modules can only be rented.
     """
     money, name = question.money, candidate.name
     price = _price(question, candidate) if sold or candidate.whole else Price(usd=None)
@@ -80,7 +80,7 @@ def _offers(question: Question, candidate: Candidate, at: int, *, sold: bool) ->
 
 
 def _price(question: Question, candidate: Candidate) -> Price:
-    """Of the cards and what a host needs to hold and feed them, or of the whole machine."""
+    """Price of the GPUs and the host parts that they need, or of the whole machine."""
     money, name = question.money, candidate.name
     if selling_price(name) is None and name not in dict(money.own_price):
         return Price(usd=None)
@@ -91,24 +91,25 @@ def _price(question: Question, candidate: Candidate) -> Price:
 
 @dataclass(frozen=True, kw_only=True)
 class Bills:
-    """What a month costs.
+    """Monthly costs.
 
     Attributes:
         use: replies, hours, prices.
-        draws: what each candidate takes from the wall.
+        draws: electric power of each candidate.
     """
 
     use: Use
     draws: Sequence[PowerDraw]
 
     def owned(self, candidate: Places, usd: Floats, decode: Floats, first_token: Floats) -> Floats:
-        """Of machines of one's own: purchase spread over its months, power idle and busy [USD].
+        """Monthly cost of owned machines: purchase spread over its months, idle and busy power
+        [USD].
 
         Args:
-            candidate: places.
-            usd: paid once.
-            decode: tokens generated for each user [tokens/s].
-            first_token: until the first token comes [s].
+            candidate: indices of the candidates.
+            usd: purchase price [USD].
+            decode: decode speed for each user [tokens/s].
+            first_token: time to first token [s].
         """
         use, money = self.use, self.use.money
         each = computing_seconds(first_token, decode, use.generated) / float(use.work.users)
@@ -126,13 +127,13 @@ class Bills:
     def rented(
         self, usd_per_hour: Floats, decode: Floats, first_token: Floats, load: Floats
     ) -> Floats:
-        """Of rented machines [USD].
+        """Monthly cost of rented machines [USD].
 
         Args:
-            usd_per_hour: rent.
-            decode: tokens generated for each user [tokens/s].
-            first_token: until the first token comes [s].
-            load: to read the model from the drive; not a number where not known [s].
+            usd_per_hour: rent [USD/h].
+            decode: decode speed for each user [tokens/s].
+            first_token: time to first token [s].
+            load: time to load the model from the drive; NaN where unknown [s].
         """
         use, money = self.use, self.use.money
         if money.rented_hours_per_day is not None:
@@ -148,5 +149,5 @@ class Bills:
 
 
 def bills(question: Question, tried: Sequence[Candidate]) -> Bills:
-    """For a question's use and the candidates tried."""
+    """Monthly costs for a question and its candidates."""
     return Bills(use=question.use, draws=[draw_of(candidate.machine) for candidate in tried])

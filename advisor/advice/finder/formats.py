@@ -1,4 +1,4 @@
-"""Formats of weights and cache that are tried, the one that loses least first.
+"""Formats of weights and cache that are tried, in the order of their quality loss.
 
 GGUF formats stand in the order of their published loss (data/models/format_loss.csv); between them
 those of serving engines by their bits.
@@ -15,15 +15,13 @@ from advisor.runtimes import Runtime
 FORMATS = (
     "BF16", "BF16-hf", "Q8_0", "FP8", "Q6_K", "Q5_K_M", "Q4_K_M", "AWQ", "IQ4_XS", "Q3_K_M",
 )  # fmt: skip
-"""Formats of weights that are tried for a target."""
+"""Weight formats tried for a target."""
 CACHES = tuple(sorted(KV_BYTES_PER_VALUE, key=lambda name: -KV_BYTES_PER_VALUE[name]))
-"""Formats of the cache, the largest first."""
+"""Cache formats, largest first."""
 
 
 def in_formats(model: Model, formats: Iterable[str] = FORMATS) -> Iterator[Model]:
-    """The model in each format that it can have, one after the other; alone where it comes in its
-    own only.
-    """
+    """The model in each possible format; alone where it exists in a single one."""
     able = False
     for form in formats:
         try:
@@ -36,7 +34,7 @@ def in_formats(model: Model, formats: Iterable[str] = FORMATS) -> Iterator[Model
 
 
 def cache_types(runtime: Runtime) -> tuple[str, ...]:
-    """Formats that a runtime keeps a cache in, by the largest that it quantizes to."""
+    """Cache formats of a runtime, derived from the largest quantized one."""
     least = runtime.quantized_kv_type
     if least == "q8_0":
         return ("f16", "q8_0", "q4_0")

@@ -16,7 +16,7 @@ from advisor.runtimes import Runtime
 
 
 def scored_models(count: int) -> list[Model]:
-    """Models with a published score, the highest first, each in its usual format."""
+    """Models with a published score, highest first, in their default formats."""
     names = sorted(quality_rows(), key=lambda name: -quality_rows()[name].score)
     models = []
     for name in names:
@@ -32,13 +32,13 @@ def scored_models(count: int) -> list[Model]:
 def speeds_of(
     models: Sequence[Model], machines: Sequence[Machine], work: Workload, runtime: Runtime
 ) -> Floats:
-    """Tokens per second of each model on each machine in the first placement that fits.
+    """Decode speed of each model on each machine, in the first placement that fits.
 
     Args:
-        models: each in its format.
-        machines: where.
+        models: models in their formats.
+        machines: machines.
         work: the request.
-        runtime: that runs them.
+        runtime: runtime.
 
     Returns:
         Shape (models, machines); not a number where a model does not run [tokens/s].

@@ -1,4 +1,4 @@
-"""What runs well on one machine: for each model its best format and placement there.
+"""Models that run well on a machine, each in its best format and placement there.
 
 Best is the format that loses least among those read at least as fast as a person reads; where none
 is, the fastest. Models that keep up with a reader come first, by their score; then slower ones, by
@@ -30,15 +30,15 @@ CONTEXTS = (131_072, 65_536, 32_768, 16_384, 8192, 4096)
 
 @dataclass(frozen=True, kw_only=True)
 class Runnable:
-    """One model on the machine.
+    """Model that runs on the machine.
 
     Attributes:
-        model: in the format it would have.
-        runtime: that runs it.
-        speed: what it reaches.
-        context: the longest of `CONTEXTS` that fits in the same placement [tokens].
-        quality: its score; None where no leaderboard has one.
-        keeps_up: a reader need not wait for it.
+        model: model in its best format.
+        runtime: runtime.
+        speed: speed in its best placement.
+        context: longest of `CONTEXTS` that fits in that placement [tokens].
+        quality: published score; None without one.
+        keeps_up: it writes at reading speed or faster.
     """
 
     model: Model
@@ -57,14 +57,14 @@ def runnable(
     names: Iterable[str] = (),
     runtime: Runtime = LLAMA_CPP,
 ) -> list[Runnable]:
-    """Every model that runs here, in the order that the module's docstring states.
+    """Models that run on the machine, in the order given above.
 
     Args:
-        machine: where.
+        machine: machine.
         work: the request; its context must fit.
-        reading_tps: from which speed on a reader need not wait [tokens/s].
-        names: models to try; all curated ones where none are given.
-        runtime: that runs them.
+        reading_tps: reading speed [tokens/s].
+        names: names of the models to try; empty for all in the catalogue.
+        runtime: runtime.
     """
     best = (
         _best(_formats(name), machine, work, runtime, reading_tps)
@@ -74,7 +74,7 @@ def runnable(
 
 
 def _formats(name: str) -> Iterator[Model]:
-    """A model in each format, its makers' own first."""
+    """The model in each format, its makers' own first."""
     own = usual_format(native_format(name))
     for form in dict.fromkeys((*((own,) if own != USUAL else ()), *FORMATS)):
         with suppress(Refusal):
@@ -112,7 +112,7 @@ def _best(
 
 
 def _speed(model: Model, machine: Machine, work: Workload, runtime: Runtime) -> Speed | None:
-    """The first placement that fits: the next are slower."""
+    """Speed in the first placement that fits, which is the fastest."""
     for strategy in runtime.strategies:
         if strategy is PlacementStrategy.GPU_RESIDENT and not _could_hold(model, machine):
             continue
@@ -123,7 +123,7 @@ def _speed(model: Model, machine: Machine, work: Workload, runtime: Runtime) -> 
 
 
 def _could_hold(model: Model, machine: Machine) -> bool:
-    """The GPUs are as large as the weights, so that it is worth looking."""
+    """Whether the GPUs are at least as large as the weights."""
     room = sum(float(gpu.memory.value) for gpu in machine.gpus)
     return room >= model.file_bytes - model.embedding
 
@@ -131,7 +131,7 @@ def _could_hold(model: Model, machine: Machine) -> bool:
 def _longest(
     model: Model, machine: Machine, work: Workload, runtime: Runtime, speed: Speed
 ) -> float:
-    """The longest context that fits in the same placement [tokens]."""
+    """Longest context that fits in the same placement [tokens]."""
     most = model.architecture.max_context or CONTEXTS[0]
     sizes = [size for size in CONTEXTS if float(work.context) < size <= most]
     for context in sizes:

@@ -1,4 +1,4 @@
-"""What is looked for, and one thing that meets it."""
+"""Target of a search, and a combination that reaches it."""
 
 from dataclasses import dataclass
 
@@ -8,15 +8,15 @@ from advisor.catalog.inputs import TARGET, check_all
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    """Least speed and most cost.
+    """Least speed and highest cost.
 
     Attributes:
-        min_tps: tokens generated for each user [tokens/s].
-        max_usd_per_month: all of a month; None for any [USD/month].
-        max_usd: paid once; None for any [USD].
+        min_tps: least decode speed for each user [tokens/s].
+        max_usd_per_month: highest monthly cost; None for any [USD/month].
+        max_usd: most that is paid once; None for any [USD].
 
     Raises:
-        InputError: a number out of its limits.
+        InputError: a number outside its limits.
     """
 
     min_tps: float = 0.0
@@ -34,27 +34,27 @@ class Target:
 
 @dataclass(frozen=True, kw_only=True)
 class Hit:
-    """One combination that meets a target.
+    """Combination that reaches the target.
 
     Attributes:
-        model: name.
-        runtime: name.
-        machine: GPU, or whole machine.
-        count: GPUs of it.
-        whole: it is sold as one.
+        model: name of the model.
+        runtime: name of the runtime.
+        machine: name of the GPU, or of the whole machine.
+        count: number of its GPUs.
+        whole: sold as a whole machine.
         gpu: name of its GPUs.
         ram_gib: main memory, which the GPU of a whole machine shares [GiB].
-        context: cache for each user [tokens].
-        users: served together, by all machines.
-        machines: alike, of which each answers its part of the users.
+        context: cache of each user [tokens].
+        users: users served together by all machines.
+        machines: number of such machines, each serving its share of the users.
         kv_type: format of the cache.
         speed: placement, format, tokens/s and first token.
         offer: bought or rented.
         upfront: paid once [USD]; None without a price.
-        monthly: all of a month [USD/month]; None without a price.
-        price_date: of its oldest part, ISO; empty without one.
-        dated: every part of the price is of a known day, or typed.
-        stale: the price is old, or not dated.
+        monthly: monthly cost [USD/month]; None without a price.
+        price_date: date of the oldest part of the price, ISO; may be empty.
+        dated: every part of the price has a date, or was typed.
+        stale: the price is old, or has no date.
     """
 
     model: str
@@ -78,15 +78,15 @@ class Hit:
 
     @property
     def may_win(self) -> bool:
-        """It can be had at a price of a known day."""
+        """Whether it has a dated price."""
         return self.monthly is not None and self.dated
 
     @property
     def cards(self) -> str:
-        """The machine with the number of its GPUs."""
+        """Machine with the number of its GPUs."""
         return f"{self.count}x {self.machine}" if self.count > 1 else self.machine
 
     @property
     def title(self) -> str:
-        """The same with the number of machines, where it takes several."""
+        """Machine with its number, where several are needed."""
         return f"{self.machines} machines, {self.cards}" if self.machines > 1 else self.cards

@@ -1,4 +1,4 @@
-"""Cards and machines that a person could have instead, and what they reach."""
+"""Cards and machines that could replace or extend the present machine, with their speeds."""
 
 import re
 from functools import cache
@@ -23,7 +23,7 @@ WITHOUT_FANS = re.compile(
 
 
 def kinds(question: Question) -> tuple[str, ...]:
-    """Cards that somebody sells for such a machine, and those that the person gave a price for.
+    """Cards sold for such a machine, and those with a typed price.
 
     Cards without fans of their own are for servers; a desktop is offered them only at a typed
     price.
@@ -32,7 +32,7 @@ def kinds(question: Question) -> tuple[str, ...]:
 
 
 def desktop_kinds(question: Question) -> tuple[str, ...]:
-    """Cards that somebody sells for a desktop, whatever there is now."""
+    """Cards sold for a desktop, whatever the present machine is."""
     return _for_sale(question, server=False)
 
 
@@ -47,27 +47,27 @@ def _for_sale(question: Question, *, server: bool) -> tuple[str, ...]:
 
 
 def for_rent(question: Question) -> tuple[str, ...]:
-    """GPUs that somebody lets, or that the person gave a rent for."""
+    """GPUs for rent, and those with a typed rent."""
     own = (name for name, _ in question.money.own_rent)
     names = dict.fromkeys([*(row.gpu for row in rent_rows()), *own])
     return tuple(name for name in names if not find_gpu(name).unified)
 
 
 def cards_here(question: Question) -> TimedCards:
-    """What there is, with other cards and with more."""
+    """Present machine with other cards, and with more."""
     form = question.ownership.form if question.ownership.owned else None
     return _timed(question, question.machine, kinds(question), form)
 
 
 def cards_held(question: Question) -> TimedCards:
-    """Cards in what there is; in a desktop where that has none but its chip's."""
+    """Cards in the present machine; in a desktop where it has only the GPU of its chip."""
     if not question.machine.unified:
         return cards_here(question)
     return _timed(question, cardless(), kinds(question))
 
 
 def cards_in_a_desktop(question: Question) -> TimedCards:
-    """Cards in a desktop of their own."""
+    """Cards in a new desktop."""
     return _timed(question, cardless(), desktop_kinds(question))
 
 
@@ -80,12 +80,12 @@ def _timed(
 
 @cache
 def cardless() -> Machine:
-    """Where cards stand that come with their own machine, or into one that is unified now."""
+    """Host of the cards where the present machine takes none or has unified memory."""
     return from_spec.machine(MachineSpec())
 
 
 def machine_speed(question: Question) -> Speed | None:
-    """What the machine that is kept reaches, in its own fastest runtime and placement."""
+    """Speed of the present machine in its fastest runtime and placement."""
     fleet = Fleet([question.machine])
     timed = TimedFleet(fleet, question.model, question.work, question.runtimes)
     return timed.fastest(timed.all)[0]

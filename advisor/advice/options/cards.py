@@ -1,4 +1,4 @@
-"""Cards beside what is owned, or in its place."""
+"""Options with other cards: added to the present ones, or in their place."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -19,7 +19,7 @@ WORTHWHILE = 1.1
 
 
 def added(question: Question, kept: Option) -> list[Option]:
-    """More of the card there is, up to the number that holds the model, or one of another kind.
+    """More of the present card, up to the number that holds the model, or one of another kind.
 
     One more of the card there is stands there even where it gains nothing: people ask for it.
     """
@@ -39,14 +39,14 @@ def added(question: Question, kept: Option) -> list[Option]:
 
 
 def _one_more(own: tuple[Gpu, ...], machine: Machine) -> bool:
-    """The next number of the cards there are."""
+    """Whether a machine has the next larger number of the present cards."""
     if not own or not _alike(machine, own[0].name):
         return False
     return len(machine.gpus) == min((count for count in COUNTS if count > len(own)), default=0)
 
 
 def _needless(machine: Machine, options: Iterable[tuple[Machine, Option]]) -> bool:
-    """Fewer of the same cards are as fast."""
+    """Whether fewer of the same cards are as fast."""
     names = [gpu.name for gpu in machine.gpus]
     if len(set(names)) > 1:
         return False
@@ -86,14 +86,14 @@ def _added(question: Question, kept: Option, machine: Machine, speed: Speed) -> 
 
 
 def replaced(question: Question, kept: Option, held: Iterable[CardSpeed]) -> list[Option]:
-    """Other cards in place of those there are: of each kind as few as hold the model.
+    """Other cards in place of the present ones: the fewest of each kind that hold the model.
 
     Where there are none, several are added; one of each kind comes from `added`.
 
     Args:
-        question: whose cards.
-        kept: what to compare with.
-        held: of each kind as few as hold the model, from `holders`.
+        question: question with the present cards.
+        kept: option of keeping them, for comparison.
+        held: fewest cards of each kind that hold the model, from `holders`.
     """
     own = question.ownership
     if not own.owned or question.machine.unified or _dock(question) or not room_for(own.form, 1):

@@ -1,4 +1,4 @@
-"""Another whole machine, a rented one, or somebody else's behind an API."""
+"""Options elsewhere: another whole machine, a rented one, or an API."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -31,7 +31,7 @@ from advisor.units import GIB
 
 
 def machines(question: Question, kept: Option) -> list[Option]:
-    """Whole machines around a chip with shared memory, in the size that is priced.
+    """Whole machines with unified memory, in the size that has a price.
 
     Nobody buys one to read from its drive what is held in memory now.
     """
@@ -63,7 +63,7 @@ def _timed(model: Model, work: Workload, runtimes: tuple[Runtime, ...]) -> Timed
 
 @cache
 def whole_machines() -> tuple[tuple[str, Machine], ...]:
-    """Machines that are sold whole, each with the memory that its price is for."""
+    """Machines sold whole, with the memory that their price is for."""
     return tuple((name, _as_sold(sale)) for name, sale in machines_for_sale().items())
 
 
@@ -77,19 +77,19 @@ def _as_sold(sale: MachineForSale) -> Machine:
 
 
 def _with_memory(machine: Machine, size: float) -> Machine:
-    """A chip with the part of its memory that its GPU may use [B]."""
+    """Chip with the part of a memory size that its GPU may use [B]."""
     chip = machine.gpus[0]
     memory = replace(chip.memory, value=size * find_gpu(chip.name).usable_share)
     return replace(machine, gpus=(replace(chip, memory=memory),))
 
 
 def desktops(question: Question, kept: Option, held: Iterable[CardSpeed]) -> list[Option]:
-    """New desktops with cards, for those whose machine takes none or is rented.
+    """New desktops with cards, where the present machine takes none or is rented.
 
     Args:
-        question: whose model and use.
-        kept: what to compare with.
-        held: of each kind of card for sale as few as hold the model, in a desktop.
+        question: question with model and use.
+        kept: option of keeping the present machine, for comparison.
+        held: fewest cards of each kind that hold the model, in a desktop.
     """
     host = cardless()
     return [
@@ -116,13 +116,13 @@ def _machine(
 
 
 def rents(question: Question, kept: Option, held: Iterable[CardSpeed]) -> list[Option]:
-    """Machines for rent that exist, with as few cards as hold the whole model: stopped between
-    sessions, and by the month.
+    """Existing rented machines with the fewest cards that hold the model: stopped between sessions,
+    and by the month.
 
     Args:
-        question: whose model and use.
-        kept: what to compare with.
-        held: of each kind as few as hold the model, from `holders`.
+        question: question with model and use.
+        kept: option of keeping the present machine, for comparison.
+        held: fewest cards of each kind that hold the model, from `holders`.
     """
     rented_ones: list[Option] = []
     for card, count, speed in held:
@@ -137,7 +137,7 @@ def rents(question: Question, kept: Option, held: Iterable[CardSpeed]) -> list[O
 def _rented(
     question: Question, kept: Option, name: str, speed: Speed, price: Price, usd_per_hour: float
 ) -> Sequence[Option]:
-    """What is owned stays while another machine is rented, and so does its value."""
+    """Option of renting; the owned machine stays meanwhile, with its value tied up."""
     use = question.use
     typed = question.money.rented_hours_per_day
     by_use = question.option(
@@ -158,7 +158,7 @@ def _rented(
 
 
 def apis(question: Question, kept: Option) -> list[Option]:
-    """Providers that serve the model, the cheapest for this use first."""
+    """Providers that serve the model, cheapest for this use first."""
     rows = api_price_rows().get(question.model.name, ())
     options = [_called(question, kept, row) for row in rows]
     if question.money.api_usd_in is not None and question.money.api_usd_out is not None:
@@ -189,7 +189,7 @@ def _called(question: Question, kept: Option, row: ApiPriceRow) -> Option:
 
 
 def _at(speed: float | None) -> Speed | None:
-    """An API's speed, as published or typed; its first token is not counted [tokens/s]."""
+    """Speed of an API, published or typed, without its time to first token [tokens/s]."""
     if speed is None:
         return None
     return Speed(

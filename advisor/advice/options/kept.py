@@ -1,4 +1,4 @@
-"""Keep what there is, as it is or changed for little."""
+"""Options with the present machine, unchanged or with cheap changes."""
 
 import math
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ from advisor.units import GIB
 
 
 def cost_of_keeping(question: Question, speed: Speed | None) -> MonthlyCost:
-    """What a month costs with the machine as it is: electricity and value tied up, or its rent."""
+    """Monthly cost of the present machine: electricity and tied-up value, or rent."""
     own = question.ownership
     if own.rented_at is not None:
         return question.use.rented(own.rented_at, speed) if speed else MonthlyCost()
@@ -23,7 +23,7 @@ def cost_of_keeping(question: Question, speed: Speed | None) -> MonthlyCost:
 
 
 def keep(question: Question, speed: Speed | None) -> Option:
-    """The machine as it is."""
+    """Option of keeping the machine as it is."""
     own = question.ownership
     price = Price()
     if own.rented_at is not None:
@@ -33,7 +33,7 @@ def keep(question: Question, speed: Speed | None) -> Option:
 
 
 def changes(question: Question, kept: Option, what_ifs: Iterable[WhatIf]) -> list[Option]:
-    """Other formats, caches, memory and drives, each with its price where it has one."""
+    """Options of changed formats, caches, memory and drives, with their prices."""
     rows = []
     for change in what_ifs:
         cost = cost_of_keeping(question, change.speed)
@@ -54,7 +54,7 @@ def changes(question: Question, kept: Option, what_ifs: Iterable[WhatIf]) -> lis
 
 
 def _price(question: Question, change: WhatIf) -> Price:
-    """Nothing for what is free; memory by the kit; a drive as it is sold; else unknown."""
+    """Price of a change: 0 if free, a kit of memory, a drive, else unknown."""
     if change.cost.startswith(FREE):
         return Price(note=change.cost)
     if change.ram:
@@ -70,7 +70,7 @@ MOST_DESKTOP_RAM = 256 * GIB
 
 
 def _memory(question: Question, size: float) -> Price:
-    """So many bytes of RAM as kits of the largest size on record [B]."""
+    """RAM as kits of the largest size on record [B]."""
     if question.ownership.form is not Form.SERVER and size > MOST_DESKTOP_RAM:
         return Price(usd=None, note="more than the board of a desktop takes, 256 GB")
     kit = _largest("ram")

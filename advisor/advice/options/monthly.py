@@ -1,4 +1,4 @@
-"""Hours lost and the cost of a month, for a machine that reaches a speed."""
+"""Waiting time and cost per month of a machine with a given speed."""
 
 from dataclasses import dataclass
 
@@ -21,10 +21,10 @@ from advisor.units import HOURS_PER_MONTH
 
 @dataclass(frozen=True, kw_only=True)
 class Use:
-    """One person's use of whatever answers.
+    """Use of a machine by one person.
 
     Attributes:
-        work: what one reply takes.
+        work: request of one reply.
         money: replies, reading, hours, prices.
     """
 
@@ -38,12 +38,12 @@ class Use:
 
     @property
     def generated(self) -> float:
-        """Tokens of a reply, thought ones included."""
+        """Tokens of a reply, with its reasoning."""
         return self.shown + self.money.thinking_tokens
 
     @property
     def tokens(self) -> float:
-        """Tokens of all replies of a month."""
+        """Tokens of all replies in a month."""
         return float(monthly_tokens(self.money.replies_per_day, self.generated, self.money.days))
 
     def hours_lost(self, speed: Speed) -> float:
@@ -77,7 +77,7 @@ class Use:
         return self.busy_hours(speed) <= self.money.answer_hours * self.money.days
 
     def rented_hours(self, speed: Speed) -> float:
-        """Hours of a month that a machine is rented [h]: as typed, else what use takes."""
+        """Rented hours per month [h]: as typed, else as use requires."""
         if self.money.rented_hours_per_day is not None:
             return self.money.rented_hours_per_day * self.money.days
         turn = session_seconds(
@@ -92,7 +92,7 @@ class Use:
         )
 
     def power(self, draw: PowerDraw, speed: Speed | None) -> tuple[float, float]:
-        """Electricity of a month while it waits and while it answers [USD/month]."""
+        """Electricity per month, idle and busy [USD/month]."""
         busy = min(self.busy_hours(speed), HOURS_PER_MONTH) if speed else 0.0
         waits = idle_hours(self.money.hours_on_per_day * self.money.days, busy)
         price = self.money.usd_per_kwh
@@ -102,19 +102,19 @@ class Use:
         )
 
     def spread(self, usd: float) -> float:
-        """A purchase spread over its months [USD/month]."""
+        """Purchase spread over its months of use [USD/month]."""
         return float(monthly_purchase(usd, self.money.purchase_months))
 
     def owned(
         self, draw: PowerDraw, speed: Speed | None, usd: float = 0.0, tied_up: float = 0.0
     ) -> MonthlyCost:
-        """What a month costs with a machine of one's own.
+        """Monthly cost of an owned machine.
 
         Args:
-            draw: what it takes from the wall.
+            draw: electric power.
             speed: that it reaches.
-            usd: paid for what is bought.
-            tied_up: what could be had for what is kept [USD].
+            usd: price of what is bought [USD].
+            tied_up: resale value of what is kept [USD].
         """
         idle, busy = self.power(draw, speed)
         return MonthlyCost(
@@ -125,15 +125,15 @@ class Use:
         )
 
     def rented(self, usd_per_hour: float, speed: Speed) -> MonthlyCost:
-        """What a month costs with a rented machine, stopped between sessions."""
+        """Monthly cost of a rented machine that is stopped between sessions."""
         return MonthlyCost(rent=usd_per_hour * self.rented_hours(speed))
 
     def rented_by_the_month(self, usd_per_hour: float) -> MonthlyCost:
-        """What a month costs with a machine that is rented day and night."""
+        """Monthly cost of a rented machine that is never stopped."""
         return MonthlyCost(rent=usd_per_hour * HOURS_PER_MONTH)
 
     def called(self, usd_in: float, usd_out: float) -> MonthlyCost:
-        """What a month costs by the token."""
+        """Monthly cost of an API."""
         cost = api_cost(
             self.money.replies_per_day,
             float(self.work.prompt),

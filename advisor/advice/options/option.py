@@ -1,4 +1,4 @@
-"""One thing a person could do, and what it costs in a month."""
+"""Option: something a person could do, with its monthly cost."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,7 +8,7 @@ from advisor.advice.what_ifs import SAME_TEXT
 
 
 class OptionKind(StrEnum):
-    """What is done."""
+    """Kind of option."""
 
     KEEP = "keep"
     CHANGE = "change"
@@ -25,15 +25,15 @@ FREE = "free"
 
 @dataclass(frozen=True, kw_only=True)
 class MonthlyCost:
-    """Parts of what a month costs, all in USD/month.
+    """Parts of a monthly cost [USD/month].
 
     Attributes:
-        purchase: what is bought, spread over its months.
-        tied_up: what could be had for what is kept, spread over the same months.
-        rent: of a machine.
-        idle_power: electricity while it waits.
-        busy_power: electricity while it answers.
-        api: what a provider takes.
+        purchase: purchases, spread over their months of use.
+        tied_up: resale value of what is kept, spread over the same months.
+        rent: rent of a machine.
+        idle_power: electricity while idle.
+        busy_power: electricity while answering.
+        api: charges of a provider.
     """
 
     purchase: float = 0.0
@@ -45,31 +45,31 @@ class MonthlyCost:
 
     @property
     def total(self) -> float:
-        """All of a month."""
+        """Sum of all parts."""
         return self.fixed + self.by_use
 
     @property
     def fixed(self) -> float:
-        """What a month costs whether or not anything is asked."""
+        """Part that does not depend on use."""
         return self.purchase + self.tied_up + self.idle_power
 
     @property
     def by_use(self) -> float:
-        """What grows with use."""
+        """Part that grows with use."""
         return self.rent + self.busy_power + self.api
 
 
 @dataclass(frozen=True, kw_only=True)
 class Price:
-    """What an option's price rests on.
+    """Price of an option, with its origin.
 
     Attributes:
-        usd: paid once for what is bought; 0 where nothing is, None where no price is known.
-        date: of its oldest part, ISO; empty where a part is not dated.
-        note: whose price, of what.
-        sources: where it was read.
-        listed: a part is priced as its maker listed it at launch.
-        typed: the person typed it.
+        usd: paid once; 0 if nothing is, None without a known price.
+        date: date of the oldest part, ISO; empty if a part has none.
+        note: seller and item.
+        sources: addresses of the sources.
+        listed: a part has its maker's list price at launch.
+        typed: typed by the person.
     """
 
     usd: float | None = 0.0
@@ -82,24 +82,24 @@ class Price:
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """One thing to do.
+    """Option with speed, cost and comparison to keeping the present machine.
 
     Attributes:
-        kind: what is done.
-        name: with what.
-        speed: what it reaches; None where nothing runs, or no speed is published.
-        upfront: paid once, less resale where something is sold [USD]; None without a price.
-        cost: of a month, by parts; None without a price.
-        price: what it rests on.
-        hours_lost: waiting in a month [h]; None where no speed is known.
-        tokens: generated in a month [tokens].
-        keeps_up: it answers all replies in the hours of a month.
-        worth: of an hour of waiting [USD/h].
-        stale: its price is older than 90 days, or not dated.
-        kept: what is kept, to compare with; None for that itself.
-        alike: more of the card there is.
-        standing: what could be had for what is owned and stands unused meanwhile, spread over the
-            months: no cost of the option, but none that it saves [USD/month].
+        kind: kind of option.
+        name: name of the change, GPUs, machine or provider.
+        speed: speed; None where nothing runs or no speed is published.
+        upfront: paid once, less the resale value of what is replaced [USD]; None without a price.
+        cost: monthly cost by parts; None without a price.
+        price: price with its origin.
+        hours_lost: waiting per month [h]; None without a known speed.
+        tokens: generated tokens per month [tokens].
+        keeps_up: it can answer all replies in the available hours.
+        worth: value of an hour of waiting [USD/h].
+        stale: its price is older than 90 days, or has no date.
+        kept: option of keeping the present machine; None for that option itself.
+        alike: adds more of the present card.
+        standing: monthly resale value of owned hardware that stands unused; it is no cost of the
+            option, and the option does not save it [USD/month].
     """
 
     kind: OptionKind
@@ -119,34 +119,34 @@ class Option:
 
     @property
     def monthly(self) -> float | None:
-        """All of a month [USD/month]."""
+        """Monthly cost [USD/month]."""
         return None if self.cost is None else self.cost.total
 
     @property
     def with_waiting(self) -> float | None:
-        """All of a month, what stands unused and the worth of the hours lost [USD/month]."""
+        """Monthly cost with unused hardware and the value of waiting [USD/month]."""
         if self.cost is None or self.hours_lost is None:
             return None
         return self.cost.total + self.standing + self.hours_lost * self.worth
 
     @property
     def per_million_tokens(self) -> float | None:
-        """What a million generated tokens cost [USD]; None where none are."""
+        """Cost per million generated tokens [USD]; None without tokens."""
         if self.cost is None or self.tokens <= 0:
             return None
         return self.cost.total / self.tokens * 1e6
 
     @property
     def gain(self) -> float | None:
-        """What it leaves of a month more than what is kept does, waiting included [USD/month]."""
+        """Monthly saving compared with keeping the machine, waiting included [USD/month]."""
         now = self.kept.with_waiting if self.kept else None
         then = self.with_waiting
         return None if now is None or then is None else now - then
 
     @property
     def pays(self) -> bool | None:
-        """It keeps up and costs less than what is kept, waiting included; None where that is not
-        known: without a price, or without a speed where it would pay if nobody waited for it.
+        """It keeps up and costs less than keeping the machine, waiting included; None where
+        unknown.
         """
         before = self.kept.with_waiting if self.kept else None
         if before is None or self.cost is None:
@@ -157,13 +157,13 @@ class Option:
 
     @property
     def hours_saved(self) -> float | None:
-        """Waiting in a month less than with what is kept [h]."""
+        """Waiting saved per month, compared with keeping the machine [h]."""
         before = self.kept.hours_lost if self.kept else None
         return None if before is None or self.hours_lost is None else before - self.hours_lost
 
     @property
     def worth_from(self) -> float | None:
-        """What an hour must be worth for it to pay [USD/h]: more cost / fewer hours.
+        """Value of an hour from which it pays: additional cost / saved hours [USD/h].
 
         0 where it pays and costs no more; None where it saves nothing, or something is not known.
         """
@@ -177,7 +177,7 @@ class Option:
 
     @property
     def break_even_months(self) -> float | None:
-        """Months until what was paid once is earned back; None where it never is.
+        """Months until the purchase is earned back; None if never.
 
         upfront / what each month leaves more, purchases aside
         """
@@ -192,7 +192,7 @@ class Option:
 
     @property
     def break_even_tokens(self) -> float | None:
-        """Tokens a month from which it pays; 0 where it always does, None where it never does.
+        """Tokens per month from which it pays; 0 if always, None if never.
 
         more fixed cost / what each token costs less, waiting included
         """
@@ -210,15 +210,13 @@ class Option:
 
     @property
     def may_win(self) -> bool:
-        """A verdict may name it: it keeps up, its price is known and dated, and it costs no quality
-        that nobody priced.
-        """
+        """Whether the verdict may name it: it keeps up, has a dated price, and loses no quality."""
         note = self.price.note
         gives_up = self.kind is OptionKind.CHANGE and note.startswith(FREE) and note != SAME_TEXT
         return self.cost is not None and self.keeps_up and self.dated and not gives_up
 
     @property
     def dated(self) -> bool:
-        """Its price is of a known day, typed, or there is nothing to pay."""
+        """Whether its price has a date, was typed, or is zero."""
         free = self.price.usd == 0 and not self.price.sources
         return bool(self.price.date) or self.price.typed or free

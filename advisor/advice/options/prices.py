@@ -1,4 +1,4 @@
-"""What a GPU, a whole machine or a rented one costs, from the rows of data/prices/prices.csv."""
+"""Prices of GPUs, whole machines and rented machines, from data/prices/prices.csv."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -33,10 +33,10 @@ def selling_price(gpu: str) -> PriceRow | None:
 
 
 def priced_name(text: str) -> str:
-    """The name under which a price is kept: of a part by its kind, a machine for sale, or a GPU.
+    """Name under which a price is kept: kind of a part, name of a machine for sale, or of a GPU.
 
     Raises:
-        UnknownName: none of them, with close names of GPUs.
+        UnknownName: no such part, machine or GPU; the message has similar names.
     """
     plain = text.strip().casefold()
     known = {name.casefold(): name for name in (*part_kinds(), *machines_for_sale())}
@@ -45,19 +45,19 @@ def priced_name(text: str) -> str:
 
 @cache
 def sold() -> tuple[str, ...]:
-    """GPUs that somebody sells, by name."""
+    """Names of the GPUs for sale."""
     rows = (row for row in price_rows() if row.kind == "purchase")
     return tuple(dict.fromkeys(row.gpu for row in rows))
 
 
 @cache
 def rents(gpu: str) -> tuple[PriceRow, ...]:
-    """Machines with a GPU that are for rent and not taken away, the cheapest first."""
+    """Available rented machines with a GPU, cheapest first."""
     return tuple(row for row in rent_rows() if row.gpu == gpu)
 
 
 def rented(gpu: str, count: int, money: MoneyInputs) -> tuple[Price, float] | None:
-    """The cheapest single machine with so many of a GPU, and its rent [USD/h]; None without one.
+    """Cheapest rented machine with a number of GPUs, and its rent [USD/h]; None without one.
 
     A machine with more is taken whole: what is sold one by one is no machine with several.
     """
@@ -73,8 +73,8 @@ def rented(gpu: str, count: int, money: MoneyInputs) -> tuple[Price, float] | No
 
 
 def bought(gpu: str, count: int, money: MoneyInputs, parts: Iterable[HostPartRow] = ()) -> Price:
-    """So many of a GPU, or a whole machine, and the parts that go with it; without a price where
-    one of them has none.
+    """Price of a number of GPUs or a whole machine, with the parts that it needs; without an amount
+    if one of them has no price.
     """
     price = _typed(gpu, count, money) or _on_record(gpu, count)
     for part in parts:
@@ -83,7 +83,7 @@ def bought(gpu: str, count: int, money: MoneyInputs, parts: Iterable[HostPartRow
 
 
 def _typed(gpu: str, count: int, money: MoneyInputs) -> Price | None:
-    """What the person typed for it, or for the chip of a whole machine."""
+    """Typed price of it, or of the chip of a whole machine."""
     typed, machine = dict(money.own_price), machines_for_sale().get(gpu)
     own = typed.get(gpu, typed.get(machine.price.gpu) if machine else None)
     if own is None:
@@ -113,7 +113,7 @@ NOTHING_YET = Price()
 
 
 def with_part(price: Price, part: HostPartRow, money: MoneyInputs, count: int = 1) -> Price:
-    """A price and so many of one more part of the host, at the price on record or as typed."""
+    """Price increased by a number of one host part, at its known or typed price."""
     typed = dict(money.own_price).get(part.part)
     each = part.usd if typed is None else typed
     name = f"{count}x {part.name}" if count > 1 else part.name

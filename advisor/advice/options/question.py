@@ -1,4 +1,4 @@
-"""What every option is worked out from, and the option itself from its parts."""
+"""Question that the options answer, and the construction of an option."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -20,16 +20,16 @@ ELSEWHERE = (OptionKind.RENT, OptionKind.API)
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """Model, machine, use and what is owned.
+    """Model, machine, use and ownership.
 
     Attributes:
-        model: the model in the format asked for.
-        machine: what is kept.
-        work: what one reply takes.
-        runtimes: that may run it; every machine is valued in the fastest of them there.
+        model: model in the requested format.
+        machine: present machine.
+        work: request of one reply.
+        runtimes: allowed runtimes; every machine is valued in its fastest one.
         money: use and prices.
-        ownership: how the machine is had.
-        today: the day by which the age of prices is judged.
+        ownership: ownership of the present machine.
+        today: date by which the age of prices is judged.
     """
 
     model: Model
@@ -42,7 +42,7 @@ class Question:
 
     @property
     def use(self) -> Use:
-        """The person's use."""
+        """Use of the person."""
         return Use(work=self.work, money=self.money)
 
     def option(
@@ -58,18 +58,18 @@ class Question:
         alike: bool = False,
         always_on: bool = False,
     ) -> Option:
-        """An option whose hours, age of price and comparison follow from its parts.
+        """Option whose waiting time, age of price and comparison follow from its parts.
 
         Args:
-            kind: what is done.
-            name: with what.
-            speed: that it reaches.
-            cost: of a month; None without a price.
-            price: what is paid once and what prices rest on; None where nothing is paid.
-            sold: what is had for what is sold [USD].
-            kept: what to compare with.
-            alike: it is more of the card there is.
-            always_on: it is rented, and never stopped.
+            kind: kind of option.
+            name: name of the change, GPUs, machine or provider.
+            speed: speed; None if unknown.
+            cost: monthly cost; None without a price.
+            price: price with its origin; None where nothing is paid.
+            sold: resale value of what is replaced [USD].
+            kept: option of keeping the present machine, for comparison.
+            alike: adds more of the present card.
+            always_on: rented and never stopped.
         """
         price = price or Price()
         paid = price.usd is not None and cost is not None
@@ -92,7 +92,7 @@ class Question:
         )
 
     def _hours_lost(self, kind: OptionKind, speed: Speed, always_on: bool) -> float:
-        """Waiting for replies, and for a rented machine to start [h/month]."""
+        """Waiting for replies, and for the start of a rented machine [h/month]."""
         own = self.ownership
         rented = kind is OptionKind.RENT or (
             kind in (OptionKind.KEEP, OptionKind.CHANGE) and not own.owned

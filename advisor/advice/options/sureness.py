@@ -1,4 +1,4 @@
-"""How sure it is that an option pays, and what that depends on most."""
+"""Probability that an option pays, and the inputs that it depends on most."""
 
 from collections.abc import Mapping
 
@@ -29,7 +29,7 @@ def _speed(speed: Speed) -> Uncertain:
 
 
 def inputs(option: Option, kept: Option, money: MoneyInputs) -> dict[str, Uncertain]:
-    """What the gain of an option depends on, by name; only what has a range and is not zero."""
+    """Uncertain inputs of an option's gain, by name; only those with a range and not zero."""
     uncertain: dict[str, Uncertain] = {}
     if kept.speed:
         uncertain["speed now"] = _speed(kept.speed)
@@ -46,13 +46,13 @@ def inputs(option: Option, kept: Option, money: MoneyInputs) -> dict[str, Uncert
 
 
 def _paid(option: Option) -> float:
-    """The part of a month's cost that follows from prices [USD/month]."""
+    """Part of the monthly cost that follows from prices [USD/month]."""
     cost = option.cost
     return 0.0 if cost is None else cost.purchase + cost.rent + cost.api
 
 
 def gain(at: Mapping[str, Floats], option: Option, kept: Option, money: MoneyInputs) -> Floats:
-    """What an option leaves of a month more than what is kept, at other inputs [USD/month].
+    """Monthly saving of an option at other inputs [USD/month].
 
     Waiting follows the speeds and the replies; first tokens, starts and electricity stay as they
     are.
@@ -68,7 +68,7 @@ def gain(at: Mapping[str, Floats], option: Option, kept: Option, money: MoneyInp
 
 
 def _hours(option: Option, money: MoneyInputs, decode: Floats | None, replies: Floats) -> Floats:
-    """Waiting in a month at another speed and number of replies [h]."""
+    """Waiting per month at another speed and number of replies [h]."""
     lost, speed = option.hours_lost or 0.0, option.speed
     usual = money.replies_per_day * money.days
     if speed is None or usual <= 0:
@@ -87,7 +87,7 @@ def _hours(option: Option, money: MoneyInputs, decode: Floats | None, replies: F
 
 
 def chance_it_pays(option: Option, kept: Option, money: MoneyInputs) -> float:
-    """Share of draws of speeds and prices in which an option pays at the use that was stated."""
+    """Share of draws of speeds and prices in which an option pays, at the stated use."""
     if option.gain is None:
         return 1.0
     known = inputs(option, kept, money)
@@ -96,7 +96,7 @@ def chance_it_pays(option: Option, kept: Option, money: MoneyInputs) -> float:
 
 
 def what_matters(option: Option, kept: Option, money: MoneyInputs) -> tuple[TornadoBar, ...]:
-    """The gain of an option at both ends of each input, what moves it most first."""
+    """Gain of an option at both ends of each input, the most influential first."""
     if option.gain is None:
         return ()
     return tornado(inputs(option, kept, money), lambda at: gain(at, option, kept, money))

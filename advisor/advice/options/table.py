@@ -1,4 +1,4 @@
-"""All that a person could do, side by side: what is kept first, the rest by what it leaves."""
+"""Table of all options: the present machine first, the others by what they save."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -26,12 +26,12 @@ OF_EACH = 3
 def options(
     question: Question, now: Speed | None, what_ifs: Iterable[WhatIf]
 ) -> tuple[Option, ...]:
-    """What is kept, then everything else, the one that leaves most first.
+    """Options, the present machine first, then by what they save.
 
     Args:
-        question: model, machine, use and what is owned.
-        now: the speed of what is kept; None where nothing runs.
-        what_ifs: changes short of another card.
+        question: model, machine, use and ownership.
+        now: speed of the present machine; None where nothing runs.
+        what_ifs: changes other than another card.
     """
     kept = keep(question, now)
     held = cards_held(question).holders
@@ -49,7 +49,7 @@ def options(
 
 
 def _takes_no_card(question: Question) -> bool:
-    """Cards for sale go into a machine of their own: what is kept takes none, or is rented."""
+    """Whether new cards need another machine: the present one takes none, or is rented."""
     own = question.ownership
     return not own.owned or question.machine.unified or not room_for(own.form, 2)
 
@@ -62,7 +62,7 @@ def _in_a_desktop(question: Question, held: Iterable[CardSpeed]) -> Iterable[Car
 
 
 def rank(option: Option) -> tuple[bool, float, float]:
-    """By the month with its waiting, the least first; what has no price or speed comes last."""
+    """Sort key: monthly cost with waiting; options without price or speed last."""
     known = option.with_waiting
     monthly = option.monthly
     return (
@@ -73,7 +73,7 @@ def rank(option: Option) -> tuple[bool, float, float]:
 
 
 def choice(options: Sequence[Option]) -> Option | None:
-    """What a verdict names: the one that leaves most of those that pay and may win.
+    """Option that the verdict names: the one that saves most, among those that pay and may win.
 
     Where nothing runs now, the cheapest that does. Changes of format and cache are none of them:
     what they lose in quality has no price.

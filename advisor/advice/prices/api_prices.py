@@ -1,4 +1,4 @@
-"""What providers ask for calling a model, by the million tokens.
+"""Prices of APIs per million tokens.
 
 data/prices/api_prices.csv comes from the package genai-prices, read on one day; a row's `date` is
 the day from which the package has the price, empty where it does not say.
@@ -30,7 +30,7 @@ class ApiPriceRow:
 
 @cache
 def api_price_rows() -> Mapping[str, tuple[ApiPriceRow, ...]]:
-    """Rows by the model's name in the catalogue; what was fetched again stands for what was not."""
+    """Rows by the model's name in the catalogue; fetched rows replace shipped ones."""
     fresh = {(row.provider, row.model_id): row for row in kept(CALLS, ApiPriceRow)}
     rows: dict[str, list[ApiPriceRow]] = {}
     for row in read(DATA / "prices/api_prices.csv", ApiPriceRow):

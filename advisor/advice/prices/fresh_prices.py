@@ -1,4 +1,4 @@
-"""Prices that a person had fetched again, kept in their data folder before those that come along.
+"""Fetched prices, kept in the user's data folder, which take precedence over shipped ones.
 
 Files have the columns of data/prices/prices.csv and api_prices.csv. A file that cannot be read is
 left aside: the prices that come along are always there.
@@ -21,12 +21,12 @@ Provided = TypeVar("Provided")
 
 
 def place(name: str) -> Path:
-    """Where one of the files lies."""
+    """Path of a file of fetched prices."""
     return data_folder() / "prices" / name
 
 
 def kept(name: str, record: type[Row]) -> tuple[Row, ...]:
-    """Rows that were fetched; none where nothing was, or the file cannot be read."""
+    """Fetched rows; none without a readable file."""
     path = place(name)
     if path.exists():
         with suppress(DataError):
@@ -35,7 +35,7 @@ def kept(name: str, record: type[Row]) -> tuple[Row, ...]:
 
 
 def keep(name: str, rows: Sequence[Row]) -> None:
-    """Keep rows in place of those fetched before; a reader sees the old file or the new one.
+    """Replace the fetched rows atomically.
 
     Raises:
         DataError: the folder cannot be written.
@@ -52,7 +52,7 @@ def keep(name: str, rows: Sequence[Row]) -> None:
 
 @cache
 def plain(provider: str) -> str:
-    """A provider's name without what lists add to it: "Vast.ai" and "vastai" are one."""
+    """Name of a provider in a common spelling: "Vast.ai" and "vastai" are equal."""
     name = re.sub(r"\W", "", provider.split(" (")[0].casefold())
     return {"amazonwebservices": "aws", "lambdalabs": "lambda", "oraclecloud": "oci"}.get(
         name, name
@@ -60,6 +60,6 @@ def plain(provider: str) -> str:
 
 
 def without(rows: Iterable[Provided], providers: Iterable[str]) -> list[Provided]:
-    """Rows of other providers than those that were asked again."""
+    """Rows of providers that were not fetched again."""
     asked_again = {plain(provider) for provider in providers}
     return [row for row in rows if plain(row.provider) not in asked_again]  # type: ignore[attr-defined]

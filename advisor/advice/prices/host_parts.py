@@ -1,4 +1,4 @@
-"""Power supplies, boards, cases, docks, memory and drives: what further cards need, and its price.
+"""Host parts that further cards need (power supply, board, case, dock, memory, drive), with prices.
 
 Which supply a machine has is not known: it is taken to have the smallest sold that its cards need.
 Where no single one is large enough, a second one goes beside it.
@@ -42,36 +42,36 @@ class HostPartRow:
 
 @cache
 def host_part_rows() -> tuple[HostPartRow, ...]:
-    """All rows, small to large within each kind."""
+    """All rows, sorted by size within each kind."""
     rows = read(DATA / "prices/host_parts.csv", HostPartRow)
     return tuple(sorted(rows, key=lambda row: (row.part, row.size)))
 
 
 @cache
 def part_kinds() -> tuple[str, ...]:
-    """Kinds of parts, as the table names them."""
+    """Kinds of parts in the table."""
     return tuple(dict.fromkeys(row.part for row in host_part_rows()))
 
 
 @lru_cache(maxsize=1024)
 def smallest(part: str, size: float) -> HostPartRow | None:
-    """The smallest part that is large enough; None where none sold is."""
+    """Smallest part that is large enough; None if none is."""
     rows = (row for row in host_part_rows() if row.part == part and row.size >= size)
     return next(rows, None)
 
 
 def supply_watts(cards: Iterable[Gpu]) -> float:
-    """Watts that a power supply for these cards has [W]: the limits of the cards and 400 W."""
+    """Power of the supply that cards need: their limits and 400 W [W]."""
     return HOST_WATTS + sum(card.board_power or 0.0 for card in cards)
 
 
 def parts_for(form: Form, before: tuple[Gpu, ...], after: tuple[Gpu, ...]) -> list[HostPartRow]:
-    """What must be bought so that a machine holds and feeds its cards, but for the cards.
+    """Parts to buy so that a machine can hold and power its cards, without the cards.
 
     Args:
-        form: what kind of machine it is.
-        before: cards it has now.
-        after: cards it shall have.
+        form: form of the machine.
+        before: present cards.
+        after: planned cards.
     """
     if in_dock(form):
         dock = smallest("dock", 1)
@@ -90,8 +90,8 @@ def parts_for(form: Form, before: tuple[Gpu, ...], after: tuple[Gpu, ...]) -> li
 
 
 def supplies(watts: float) -> list[HostPartRow]:
-    """Power supplies for so many watts: the smallest that is large enough, after as many of the
-    largest as it takes; the second is started by the first.
+    """Power supplies for a power: as many of the largest as needed, and the smallest that covers
+    the rest.
     """
     rows: list[HostPartRow] = []
     largest = [row for row in host_part_rows() if row.part == "psu"][-1]
@@ -102,7 +102,7 @@ def supplies(watts: float) -> list[HostPartRow]:
 
 
 def desktop_parts(cards: tuple[Gpu, ...]) -> list[HostPartRow]:
-    """All of a desktop for these cards, but for them."""
+    """Parts of a new desktop for these cards, without the cards."""
     parts = (
         smallest("cpu", DESKTOP_CORES),
         smallest("ram", DESKTOP_RAM),
@@ -115,5 +115,5 @@ def desktop_parts(cards: tuple[Gpu, ...]) -> list[HostPartRow]:
 
 
 def _slots(cards: int) -> int:
-    """Slots a new board has: up to four cards share the slots of one for two, by risers."""
+    """Slots of a new board; up to four cards share a board for two, through risers."""
     return 2 if cards <= 4 else cards

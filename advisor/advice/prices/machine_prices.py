@@ -1,4 +1,4 @@
-"""Prices of whole machines: for sale with a chip of shared memory, or for rent with their cards.
+"""Prices of whole machines: for sale with unified memory, or for rent with their cards.
 
 data/hardware/machines.csv has them beside the parts; data/prices/prices.csv has further ones.
 """
@@ -20,11 +20,11 @@ chip for months after its first one."""
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MachineForSale:
-    """A machine that is sold whole.
+    """Machine sold whole.
 
     Attributes:
-        name: as people say it, with its memory.
-        price: what it costs, of its chip.
+        name: common name, with its memory.
+        price: price row of its chip.
         preset: row of data/hardware/machines.csv; None for one that only prices.csv has.
     """
 
@@ -35,7 +35,7 @@ class MachineForSale:
 
 @cache
 def machines_for_sale() -> Mapping[str, MachineForSale]:
-    """Machines around a chip with shared memory, by name; of one in both tables the newer price."""
+    """Machines with unified memory for sale, by name, with the newer price of the two tables."""
     listed = [_listed(row) for row in price_rows() if row.kind == "purchase" and _whole(row)]
     presets = [
         MachineForSale(name=_sized(row), price=_price_of(row), preset=row)
@@ -56,7 +56,7 @@ def _whole(row: PriceRow) -> bool:
 
 
 def _listed(row: PriceRow) -> MachineForSale:
-    """A row of prices.csv, by what its listing calls the machine."""
+    """Name of a row of prices.csv, as its seller lists it."""
     what = row.instance.removesuffix(", whole machine").removesuffix(", without storage")
     return MachineForSale(name=f"{what} ({row.gpu})", price=row)
 
@@ -68,7 +68,7 @@ def _sized(row: MachineRow) -> str:
 
 
 def _price_of(row: MachineRow) -> PriceRow:
-    """The price of a preset; its day is known where it stands on the page of the parts."""
+    """Price of a preset, dated where it stands on the page of the parts."""
     date = row.source_date if row.source == row.price_source else ""
     per_hour = row.per == "hour"
     months = months_between(find_gpu(row.gpu).released, date)
@@ -93,8 +93,8 @@ def _price_of(row: MachineRow) -> PriceRow:
 
 @cache
 def rent_rows() -> tuple[PriceRow, ...]:
-    """Machines for rent that are not taken away, the cheapest first; of providers that were asked
-    again their prices of that day alone.
+    """Available machines for rent, cheapest first; fetched rows replace shipped ones of the same
+    provider.
     """
     fresh = kept(RENTS, PriceRow)
     rows = [row for row in price_rows() if row.kind == "rent"]

@@ -1,4 +1,4 @@
-"""Electricity at the wall, idle and busy.
+"""Electric power of machines, idle and busy.
 
 data/prices/power.csv holds what was published: what Macs draw, what a desktop draws besides its
 cards, and what cards draw when idle. A card that computes is taken at its board power: two RTX 3090
@@ -36,11 +36,11 @@ class PowerRow:
 
 @dataclass(frozen=True, kw_only=True)
 class PowerDraw:
-    """What a machine takes from the wall.
+    """Electric power of a machine.
 
     Attributes:
-        idle: while it waits [W].
-        busy: while it answers [W].
+        idle: while idle [W].
+        busy: while answering [W].
     """
 
     idle: float
@@ -49,12 +49,12 @@ class PowerDraw:
 
 @cache
 def power_rows() -> Mapping[tuple[str, str], PowerRow]:
-    """Rows by what they are of and its name."""
+    """Rows by kind and name."""
     return {(row.what, row.name): row for row in read(DATA / "prices/power.csv", PowerRow)}
 
 
 def draw_of(machine: Machine) -> PowerDraw:
-    """What a machine takes from the wall, by its own row, else as the sum of its parts."""
+    """Power of a machine: its own row, else the sum of its parts."""
     if machine.unified:
         return _of_chip(machine.gpus[0])
     host = power_rows()["host", "desktop"]
@@ -64,9 +64,7 @@ def draw_of(machine: Machine) -> PowerDraw:
 
 
 def _of_chip(chip: Gpu) -> PowerDraw:
-    """A whole machine around a chip with shared memory; one that nobody measured idles as a
-    desktop without its card does.
-    """
+    """Power of a machine with unified memory; an unmeasured one idles like a bare desktop."""
     rows = power_rows()
     row = rows.get(("machine", chip.name)) or rows.get(("machine", chip.vendor))
     idle = row.idle_w if row else rows["host", "desktop"].idle_w
@@ -80,10 +78,10 @@ def _idle(gpu: Gpu) -> float:
 
 
 def monthly_energy(watts: Array, hours: Array, usd_per_kwh: Array) -> Array:
-    """What so many watts over so many hours of a month cost [USD/month]: W / 1000 x h x price."""
+    """Cost of a power over some hours of a month [USD/month]: W / 1000 x h x price."""
     return watts / 1000.0 * hours * usd_per_kwh
 
 
 def idle_hours(hours_on: Array, busy_hours: Array) -> Array:
-    """Hours of a month that a machine is on and waits [h/month]; it is on while it is busy."""
+    """Hours per month that a machine is on and idle [h/month]."""
     return np.maximum(np.minimum(hours_on, HOURS_PER_MONTH) - busy_hours, 0.0)

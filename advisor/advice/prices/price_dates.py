@@ -1,4 +1,4 @@
-"""How old a price is, and how far it may be trusted for that.
+"""Age of prices.
 
 A price is judged by the day on which it was asked, as its source gives it: a day, a month or a
 year. A month or a year counts from its end, so that only what is surely old is called so.
@@ -16,7 +16,7 @@ _ISO = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?")
 
 @lru_cache(maxsize=1024)
 def last_day(when: str) -> date | None:
-    """The latest day that an ISO day, month or year can mean; None for an empty or other text."""
+    """Last day of an ISO day, month or year; None for other text."""
     match = _ISO.fullmatch(when.strip())
     if match is None:
         return None
@@ -28,13 +28,13 @@ def last_day(when: str) -> date | None:
 
 
 def is_stale(when: str, today: date) -> bool:
-    """The price is surely older than `STALE_DAYS`; an undated one counts as old."""
+    """Whether the price is older than `STALE_DAYS`; one without a date counts as old."""
     day = last_day(when)
     return day is None or (today - day).days > STALE_DAYS
 
 
 def months_between(earlier: str, later: str) -> int | None:
-    """Whole months from one ISO day or month to another; None where one is not known."""
+    """Whole months between two ISO dates; None if one is unknown."""
     first, last = last_day(earlier), last_day(later)
     if first is None or last is None:
         return None
@@ -42,7 +42,7 @@ def months_between(earlier: str, later: str) -> int | None:
 
 
 def oldest(dates: tuple[str, ...]) -> str:
-    """The earliest of several; empty where one of them is not dated, or none are given."""
+    """Earliest of several dates; empty if one is missing, or all are."""
     days = [last_day(when) for when in dates]
     if not dates or None in days:
         return ""

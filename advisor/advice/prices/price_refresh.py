@@ -1,4 +1,4 @@
-"""Fetch rents with gpuhunt and prices of APIs with genai-prices, within a time limit.
+"""Fetching of rents with gpuhunt and API prices with genai-prices, within a time limit.
 
 Both packages are extras (`prices`). Whatever fails, the prices there are stay.
 """
@@ -23,7 +23,7 @@ MOST_GPUS = 8
 
 
 class ListedMachine(Protocol):
-    """A machine as gpuhunt lists it; `price` in USD an hour, `gpu_memory` in GB of each."""
+    """Machine as listed by gpuhunt; `price` in USD per hour, `gpu_memory` in GB per GPU."""
 
     provider: str
     instance_name: str
@@ -39,15 +39,15 @@ TokenPrices = Callable[[str, str], tuple[float, float] | None]
 
 
 def within(seconds: float, fetch: Callable[[], ANSWER], what: str) -> ANSWER:
-    """What somebody else's code fetches, unless it takes too long.
+    """Result of third-party code, within a time limit.
 
     Args:
-        seconds: that it may take [s].
-        fetch: asks the network.
-        what: for the message.
+        seconds: time limit [s].
+        fetch: function that uses the network.
+        what: name of the fetched data, for the message.
 
     Raises:
-        NetworkError: it failed in whatever way, or is not done in time.
+        NetworkError: it failed, or took too long.
     """
     answers: list[ANSWER] = []
     failures: list[BaseException] = []
@@ -69,12 +69,12 @@ def within(seconds: float, fetch: Callable[[], ANSWER], what: str) -> ANSWER:
 
 
 def rents_of(machines: Iterable[ListedMachine], today: date) -> tuple[PriceRow, ...]:
-    """The cheapest machine of each provider with so many of a GPU; GPUs that the catalogue does not
-    know, and absurd prices, are left out.
+    """Cheapest machine of each provider with each number of a GPU; unknown GPUs and absurd prices
+    are left out.
 
     Args:
-        machines: as gpuhunt lists them.
-        today: the day on which it did.
+        machines: machines as listed by gpuhunt.
+        today: date of the list.
     """
     cheapest: dict[tuple[str, str, int, bool], PriceRow] = {}
     for machine in machines:
@@ -106,11 +106,11 @@ def _rent(machine: ListedMachine, today: date) -> PriceRow | None:
 
 
 def calls_of(prices: TokenPrices, today: date) -> tuple[ApiPriceRow, ...]:
-    """Prices of today for the providers and models on record that still have one.
+    """Present prices of the providers and models in the shipped table.
 
     Args:
-        prices: of the package's newest list.
-        today: the day on which it was fetched.
+        prices: newest list of genai-prices.
+        today: date of the list.
     """
     rows = []
     for known in (row for models in api_price_rows().values() for row in models):
@@ -129,12 +129,12 @@ def calls_of(prices: TokenPrices, today: date) -> tuple[ApiPriceRow, ...]:
 
 
 def by_gpuhunt() -> list[Any]:
-    """Machines with GPUs of all providers that gpuhunt asks without a login."""
+    """Machines with GPUs of all providers that gpuhunt lists without login."""
     return list(_package("gpuhunt").query(min_gpu_count=1))
 
 
 def by_genai_prices() -> TokenPrices:
-    """The newest list of genai-prices.
+    """Newest list of genai-prices.
 
     Raises:
         NetworkError: the package is not installed.

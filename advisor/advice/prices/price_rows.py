@@ -1,4 +1,4 @@
-"""Prices of GPUs, and the names that clouds rent them under."""
+"""Prices of GPUs, and their names in SkyPilot."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -53,5 +53,5 @@ def price_rows() -> tuple[PriceRow, ...]:
 
 @cache
 def accelerator_rows() -> Mapping[str, AcceleratorRow]:
-    """What SkyPilot calls a GPU, by its name in the catalogue."""
+    """Names of a GPU in SkyPilot, by its name in the catalogue."""
     return {row.gpu: row for row in read(DATA / "prices/skypilot_gpus.csv", AcceleratorRow)}
