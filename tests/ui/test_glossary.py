@@ -12,6 +12,15 @@ def test_each_term_is_explained(word):
     assert f">{word}</abbr>." in html
 
 
+@pytest.mark.parametrize(
+    ("form", "bits"), [("Q4_K_M", 4), ("IQ2_XXS", 2), ("q8_0", 8), ("Q6_K", 6)]
+)
+def test_a_block_format_is_explained_by_its_bits(form, bits):
+    html = explained(f"llama.cpp, {form}")
+    assert f"{bits}-bit values" in html
+    assert f">{form}</abbr>" in html
+
+
 def test_a_term_at_the_start_of_a_sentence_is_explained():
     assert ">In place</abbr>, it reads" in explained("In place, it reads")
 
@@ -20,7 +29,7 @@ def test_only_the_first_mention_is_explained():
     assert explained("in place or in place").count("<abbr") == 1
 
 
-@pytest.mark.parametrize("text", ["a main place", "AWQX", "upstreamed"])
+@pytest.mark.parametrize("text", ["a main place", "AWQX", "upstreamed", "Qwen3-8B", "EPYC 9Q4_K"])
 def test_parts_of_other_words_are_left_alone(text):
     assert explained(text) == text
 

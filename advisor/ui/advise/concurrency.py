@@ -104,7 +104,9 @@ def in_place_or_streamed(answer: AdviseAnswer) -> None:
     )
     if whole or not answer.machine.gpus:
         return
-    part = st.expander("In place or streamed", key="open_streaming", on_change="rerun")
+    part = st.expander(
+        "Weights read in RAM, or copied to the GPU", key="open_streaming", on_change="rerun"
+    )
     if part.open:
         with part:
             _crossovers(answer)

@@ -13,6 +13,7 @@ from advisor.formatting import short as shortened
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.advise.options_chart import cost_against_speed, words
 from advisor.ui.advise.what_matters import what_changes_it
+from advisor.ui.parts.glossary import explained
 from advisor.ui.parts.markup import show, table, two_lines
 from advisor.ui.parts.plot import draw
 
@@ -64,7 +65,7 @@ def options_table(options: Sequence[Option]) -> Markup:
 
 def _row(option: Option) -> Sequence[object]:
     return (
-        two_lines(option.name, KIND_WORDS[option.kind]),
+        two_lines(explained(option.name), KIND_WORDS[option.kind]),
         _speed(option),
         "" if option.upfront is None else money(option.upfront),
         _monthly(option),

@@ -8,6 +8,7 @@ from markupsafe import Markup
 from advisor.advice.prices.price_dates import is_stale
 from advisor.formatting import tokens_per_second
 from advisor.ui.advise.answer import AdviseAnswer
+from advisor.ui.parts.glossary import explained
 from advisor.ui.parts.markup import block, joined, show, two_lines
 
 
@@ -26,8 +27,11 @@ def what_ifs(answer: AdviseAnswer) -> None:
         return
     row = Markup("<div><span>{}</span><span>{}</span><b>{}</b></div>")
     rows = (
-        row.format(two_lines(change.change, change.cost), f"+{100 * (change.gain - 1):.0f} %",
-                   tokens_per_second(change.decode))
+        row.format(
+            two_lines(explained(change.change), change.cost),
+            f"+{100 * (change.gain - 1):.0f} %",
+            tokens_per_second(change.decode),
+        )
         for change in changes[:7]
-    )  # fmt: skip
+    )
     show(block("oa-list", joined(rows)))

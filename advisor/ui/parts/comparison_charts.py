@@ -9,6 +9,7 @@ import streamlit as st
 from markupsafe import Markup, escape
 
 from advisor.reports.chart_parts import BarChart, LineChart, Note
+from advisor.ui.parts.glossary import explained
 from advisor.ui.parts.markup import block, joined, show
 from advisor.ui.parts.plot import (
     Figure,
@@ -99,7 +100,7 @@ def keys(chart: BarChart) -> Markup:
     """Legend of colours and mark."""
     look = palette()
     item = Markup("<span><i style='background:{}'></i>{}</span>")
-    parts = [item.format(look.series[colour], name) for name, colour in chart.keys]
+    parts = [item.format(look.series[colour], explained(name)) for name, colour in chart.keys]
     if chart.mark:
         parts.append(Markup("<span>\u2502 {}</span>").format(chart.mark))
     return block("oa-key", joined(parts))

@@ -13,10 +13,24 @@ MEANINGS = {
     "AWQ": "Activation-aware Weight Quantization: 4-bit weights, made for GPU servers like vLLM.",
     "GPTQ": "4-bit weights, rounded so that each layer's output changes least; for GPU servers.",
     "FP8": "8-bit floating point, about half the size of 16-bit weights; for GPU servers.",
+    "MXFP4": "4-bit floating point with one scale for each block of 32 weights.",
+    "NVFP4": "4-bit floating point with one scale for each block of 16 weights; for NVIDIA GPUs.",
+    "BF16": "16-bit floating point, the format in which most models are published.",
+    "F16": "16-bit floating point.",
+    "KV cache": "Keys and values of the tokens so far, kept for the next token. It grows with the "
+    "context and the number of users.",
+    "page-locked": "In RAM that the system never moves, so that the GPU copies from it faster.",
+    "mmap": "The file is mapped into memory, and its parts are read when they are needed.",
+    "SkyPilot": "A program that rents a machine from the cheapest cloud and starts a task on it.",
 }
-"""In the words of the pages; formats are spelled as in the catalogue."""
+"""Meaning of each term, spelled as on the pages and in the catalogue."""
+BLOCK_FORMAT = (
+    "A block format of llama.cpp, {bits}-bit values with shared scales. Fewer bits take less "
+    "memory and are read faster, at some loss of quality."
+)
 
-_TERM = re.compile(rf"\b(?:{'|'.join(map(re.escape, MEANINGS))})\b", re.IGNORECASE)
+_BLOCK_FORMAT = r"I?Q(?P<bits>\d)(?:_\w+)?"
+_TERM = re.compile(rf"\b(?:{'|'.join(map(re.escape, MEANINGS))}|{_BLOCK_FORMAT})\b", re.IGNORECASE)
 _FOLDED = {word.casefold(): meaning for word, meaning in MEANINGS.items()}
 
 
@@ -31,7 +45,8 @@ def explained(text: str) -> Markup:
     for match in _TERM.finditer(text):
         folded = match[0].casefold()
         if folded not in told:
-            html += escape(text[end : match.start()]) + term(match[0], _FOLDED[folded])
+            meaning = _FOLDED.get(folded) or BLOCK_FORMAT.format(bits=match["bits"])
+            html += escape(text[end : match.start()]) + term(match[0], meaning)
             end = match.end()
             told.add(folded)
     return html + escape(text[end:])
