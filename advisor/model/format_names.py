@@ -135,14 +135,18 @@ def _without_grade(plain: str) -> Iterator[str]:
 
 def format_in_name(text: str, known: Mapping[str, Format]) -> Format | None:
     """The format that a model's name or tag carries: `qwen3:30b-a3b-q4_K_M`; None without one."""
-    for part in FORMAT_IN_NAME.findall(text.casefold()):
+    folded = text.casefold()
+    packer = "mlx_" if "mlx" in folded else ""
+    for part in FORMAT_IN_NAME.findall(folded):
         try:
-            return format_meant(part, known, remark=True)
+            return format_meant(BARE_BITS.sub(rf"{packer}\1bit", part), known, remark=True)
         except UnknownName:
             continue
     return None
 
 
+BARE_BITS = re.compile(r"^(\d)[-_]?bit$")
+"""Bits without a packer: MLX's where the publisher or the name says so."""
 FORMAT_IN_NAME = re.compile(
     r"(?<![a-z0-9])((?:ud[-_])?(?:i?q\d_[a-z0-9_]+|i?q\d(?![a-z0-9])|bf16|f16|fp16|fp8|nvfp4"
     r"|mxfp4|awq|gptq|nf4|(?:mlx[-_])?\d[-_]?bit|int4|int8|w4a16|w8a8))(?![a-z0-9])"

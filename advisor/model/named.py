@@ -10,7 +10,7 @@ from advisor.model import catalog
 from advisor.model.architecture import Architecture
 from advisor.model.format_names import format_in_name
 from advisor.model.listed.from_row import Listed, listed
-from advisor.model.listed.hub_list import READ
+from advisor.model.listed.hub_list import READ, HubRow
 from advisor.model.lookup import Meant, UnknownModel, meant
 from advisor.model.names import take_apart
 from advisor.model.native_formats import native_format
@@ -52,7 +52,8 @@ def named(text: str) -> NamedModel:
         known = meant(text)
     except UnknownModel as unknown:
         return replace(_stand_in(text, unknown), format=stated)
-    return replace(_known(text, known), format=stated, native=native_format(known.name))
+    native = native_format(known.name, known.row if isinstance(known.row, HubRow) else None)
+    return replace(_known(text, known), format=stated, native=native)
 
 
 def is_named(text: str) -> bool:
@@ -73,7 +74,11 @@ def _stand_in(text: str, unknown: UnknownModel) -> NamedModel:
     made = None if unknown.close else stand_in(take_apart(text))
     if made is None:
         raise unknown
-    return NamedModel(architecture=made.architecture, notes=(made.note,), known=False)
+    relative = made.relative
+    native = native_format(relative.name, relative if isinstance(relative, HubRow) else None)
+    return NamedModel(
+        architecture=made.architecture, notes=(made.note,), native=native, known=False
+    )
 
 
 def _known(text: str, known: Meant) -> NamedModel:

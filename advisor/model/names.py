@@ -27,6 +27,8 @@ SHARD = re.compile(r"[-.]\d{5}-of-\d{5}")
 FILE_END = re.compile(r"\.(gguf|ggml|safetensors|bin|json)$")
 SPLIT_VERSION = re.compile(r"(?<=\d)[_p](?=\d)")
 """`3_3` and `3p7` are written where a dot may not stand."""
+LONG_CONTEXTS = ("1m", "2m", "4m")
+"""Contexts of a million tokens and more; parameters where no billions stand beside them."""
 QUANT = re.compile(
     r"(?<![a-z0-9])(?:ud[-_])?(?:i?q\d_k ?- ?(?:small|medium|large)|i?q\d(?:_[a-z0-9]+)*"
     r"|tq\d_\d|i?q\d(?:-k)?(?:-[sml])?"
@@ -82,7 +84,13 @@ class ModelName:
     def shape(self) -> tuple[str, ...]:
         """Tokens that can tell shapes apart: no dates, no way of thinking."""
         kept = self.without("container", "tuning", "maker", "mode")
-        return tuple(token for token in kept if not (is_date(token) or is_context(token)))
+        sized = any(is_size(token) and token[-1] == "b" for token in kept)
+        left_out = LONG_CONTEXTS if sized else ()
+        return tuple(
+            token
+            for token in kept
+            if not (is_date(token) or is_context(token) or token in left_out)
+        )
 
 
 @cache

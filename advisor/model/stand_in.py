@@ -71,10 +71,12 @@ class StandIn:
     Attributes:
         architecture: of the stated size.
         note: what was taken from the name, and from which model the rest.
+        relative: the model that lends the rest.
     """
 
     architecture: Architecture
     note: str
+    relative: KnownRow
 
 
 def stand_in(name: ModelName) -> StandIn | None:
@@ -86,6 +88,7 @@ def stand_in(name: ModelName) -> StandIn | None:
     active = f", {size.active / 1e9:,.4g} B of them active" if size.active else ""
     reason = "the model nearest by name and size" if related else "a recent model of about its size"
     return StandIn(
+        relative=row,
         architecture=resized(architecture_of(row), name.text, size),
         note=(
             f"{name.text[:80]} is not known. Its name says {size.params / 1e9:,.4g} B weights"

@@ -16,7 +16,7 @@ from advisor.model.listed.hub_list import HubRow, hub_list
 from advisor.model.listed.hub_rules import hub_rules
 from advisor.model.listed.totals import counts_weights, is_unpacked
 from advisor.model.names import take_apart
-from advisor.model.native_formats import _rows as native_rows
+from advisor.model.native_formats import native_rows
 
 
 def test_the_list_is_whole() -> None:
@@ -185,4 +185,4 @@ def test_every_row_is_described_or_refused_in_a_sentence() -> None:
 
 
 def test_native_formats_are_known() -> None:
-    assert set(native_rows().values()) <= set(catalog.model_formats())
+    assert {row.format for row in native_rows()} <= set(catalog.model_formats())

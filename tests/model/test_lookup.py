@@ -4,6 +4,7 @@ import pytest
 
 from advisor.errors import Refusal, UnknownName
 from advisor.model.lookup import meant
+from advisor.model.named import named
 from advisor.model.spec import ArchitectureSpec
 
 MEANT = {
@@ -134,3 +135,31 @@ def test_the_shape_wins_where_it_disagrees_with_the_name() -> None:
 )
 def test_the_match_of_each_name_is_reported(text: str, taken_as: str) -> None:
     assert meant(text).taken_as == taken_as
+
+
+@pytest.mark.parametrize(
+    ("text", "native"),
+    [
+        ("gpt-oss-20b", "MXFP4-hf"),
+        ("tngtech/DeepSeek-TNG-R1T2-Chimera", "FP8"),  # of DeepSeek-V3's family and width
+        ("ai-sage/GigaChat3-10B-A1.8B", ""),  # of the family, in 16 bits
+        ("Qwen3-8B", ""),
+    ],
+)
+def test_a_family_of_one_format_gives_it_to_all_its_repositories(text: str, native: str) -> None:
+    assert named(text).native == native
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("mlx-community/Qwen3-8B-8bit", "Q8_0"),
+        ("lmstudio-community/Qwen3-8B-MLX-4bit", "Q4_0"),
+        ("RedHatAI/Qwen3-8B-quantized.w4a16", "AWQ"),
+        ("Qwen/Qwen2.5-7B-Instruct-GPTQ-Int4", "GPTQ"),
+        ("Qwen3-Coder-480B-A35B-Instruct-1M-UD-Q2_K_XL", "UD-Q2_K_XL"),
+        ("Qwen3-32B-Q4_K_M (medium)", "Q4_K_M"),
+    ],
+)
+def test_a_name_carries_its_format(text: str, form: str) -> None:
+    assert named(text).format == form
