@@ -49,7 +49,8 @@ from advisor.runtimes.parallelism import (
     representative,
     several,
 )
-from advisor.runtimes.serving import held_load, served, smallest
+from advisor.runtimes.serving import served, smallest
+from advisor.runtimes.serving_steps import held_load
 from advisor.runtimes.weight_streaming import ACTIVATIONS
 from advisor.units import Array
 

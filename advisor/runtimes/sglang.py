@@ -24,18 +24,13 @@ from advisor.model.model import Model
 from advisor.runtimes.format_support import loaded_format_of
 from advisor.runtimes.parallelism import Parallel, parallel, representative, several
 from advisor.runtimes.server_setup import checkpoint_server
-from advisor.runtimes.serving import (
-    Room,
-    checkpoint,
-    drafter,
+from advisor.runtimes.serving import Room, checkpoint, drafter, placed, served, users_at_once
+from advisor.runtimes.serving_steps import (
     group_kernels,
     group_weights,
     held_load,
     outside_load,
     phases,
-    placed,
-    served,
-    users_at_once,
 )
 from advisor.units import GIB, MIB, Array
 

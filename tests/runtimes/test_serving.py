@@ -32,7 +32,7 @@ from advisor.runtimes import SGLANG, VLLM, Runtime
 from advisor.runtimes.parallelism import cache_share, parallel
 from advisor.runtimes.serving import sequences_that_fit
 from advisor.runtimes.sglang import static_share
-from advisor.runtimes.vllm import grouped, grouping
+from advisor.runtimes.vllm_offloading import grouped, grouping
 from advisor.units import GIB
 
 WORK = Workload()

@@ -1,0 +1,192 @@
+"""Steps of vLLM and SGLang: what each GPU reads and computes, and with which kernels."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import lru_cache
+from itertools import chain
+
+import numpy as np
+
+from advisor.cost_model.engine_kernels import PEAKS, EngineKernels
+from advisor.cost_model.loads import ForwardPass, Load, prompt_step, step_load, token_step
+from advisor.cost_model.placement import RAM, Placement, vram
+from advisor.cost_model.schedule import Kernels, Phases, Schedule, Stage
+from advisor.cost_model.workload import Workload
+from advisor.machine.machine import Machine
+from advisor.model.architecture import Group
+from advisor.model.model import LAYERED, Floats, Model
+from advisor.runtimes.parallelism import (
+    ACTIVATION,
+    Parallel,
+    chunks,
+    exchanges,
+    parallel,
+    representative,
+)
+from advisor.runtimes.serving import served
+from advisor.runtimes.weight_streaming import each_of, kernels, unpacked_weights
+from advisor.units import Array
+
+
+def held_load(
+    model: Model, placement: Placement, machine: Machine, how: Parallel, at: int, step: ForwardPass
+) -> Load:
+    """Load of one GPU of a group from its own memory."""
+    load = step_load(model, placement, vram(representative(machine, how, at)), step)
+    return _all_start(load, how.tensor)
+
+
+def outside_load(
+    model: Model, placement: Placement, how: Parallel, at: int, step: ForwardPass
+) -> Load:
+    """Load of one GPU of a group from its layers in RAM, after they were copied."""
+    group = chunks(model, how.pipeline)[at]
+    own = {part: share * group for part, share in placement.weights[RAM].items()}
+    alone = replace(placement, weights={RAM: own}, kv={}, output={})
+    load = step_load(model, alone, RAM, step)
+    return each_of(load, how.tensor)
+
+
+def _all_start(load: Load, tensor: int) -> Load:
+    """Load in which all GPUs that share layers start the kernels of every layer."""
+    return replace(
+        load,
+        layers=load.layers * tensor,
+        expert_layers=load.expert_layers * tensor,
+        state_layers=load.state_layers * tensor,
+    )
+
+
+def phases(
+    model: Model,
+    placement: Placement,
+    machine: Machine,
+    work: Workload,
+    group: Callable[[Model, Placement, Machine, Parallel, int, ForwardPass], Iterable[Stage]],
+) -> Phases:
+    """One pass for the prompt and one for each token, through the groups of GPUs in turn.
+
+    Args:
+        model: model that is run.
+        placement: location of its parts.
+        machine: machine that runs the model.
+        work: request.
+        group: function that gives the stages of a group in the pipeline, for a step.
+    """
+    how, running = parallel(model, machine), served(work)
+
+    def through(step: ForwardPass) -> Schedule:
+        groups = (group(model, placement, machine, how, at, step) for at in range(how.pipeline))
+        return Schedule(
+            stages=tuple(chain.from_iterable(groups)),
+            exchanges=tuple(exchanges(model, machine, how, step.tokens)),
+        )
+
+    return Phases(prefill=through(prompt_step(running)), decode=through(token_step(running)))
+
+
+def group_weights(model: Model, placement: Placement, how: Parallel, at: int) -> Array:
+    """Weights in RAM of a group's layers, for each of its GPUs, unused experts included [B]."""
+    group = chunks(model, how.pipeline)[at]
+    shares = placement.weights[RAM].items()
+    whole: Array = sum((share * group) @ model.bytes_per_layer[part] for part, share in shares)
+    return whole / how.tensor
+
+
+def group_kernels(
+    model: Model, placement: Placement, machine: Machine, how: Parallel, at: int, step: ForwardPass
+) -> EngineKernels:
+    """How one GPU of a group computes its layers; the first group samples for all."""
+    group = chunks(model, how.pipeline)[at]
+    head = placement.output.get(vram(representative(machine, how, at)), 0.0)
+    tokens = np.asarray(step.tokens, dtype=float)
+    stream = model.architecture.hidden * ACTIVATION * tokens
+    experts = model.architecture.experts
+    used = experts.used if experts else 0
+    per_token = group @ model.flops[Group.ROUTED_EXPERTS] / how.tensor
+    rows = per_token / used * experts.total * model.expert_share(tokens) if experts else 0.0
+    dense, routed = engine_formats(model)
+    return EngineKernels(
+        number=PEAKS[dense][0],
+        sequences=step.sequences if at == 0 else 0.0,
+        prompt=bool(np.any(tokens > MOST_CHECKED * np.asarray(step.sequences))),
+        dense=dense,
+        experts=routed,
+        head_bytes=head * model.output,
+        head_flops=head * model.output_flops * tokens,
+        head_used=head * model.output_flops * np.asarray(step.sequences, dtype=float),
+        activations=stream * float(group.sum()),
+        expert_activations=stream * float(group @ model.expert_layers) * used,
+        expert_rows=rows,
+        attention_layers=float(group @ (model.kv_values > 0)),
+    )
+
+
+MOST_CHECKED = 16.0
+"""Most tokens of a sequence that a step verifies together; more are a prompt."""
+KernelsOf = Callable[[Model, Placement, Machine, Parallel, int, ForwardPass], Kernels]
+"""Function that gives the kernels of one GPU of a group, for its layers in a step."""
+
+
+def layers_only(own: Kernels) -> Kernels:
+    """Kernels of further layers in a step whose tokens and cache are counted already."""
+    if not isinstance(own, EngineKernels):
+        return replace(own, sequences=0.0, unpacked=0.0)
+    return replace(
+        own,
+        sequences=0.0,
+        head_bytes=0.0,
+        head_flops=0.0,
+        head_used=0.0,
+        activations=0.0,
+        expert_activations=0.0,
+        expert_rows=0.0,
+        attention_layers=0.0,
+    )
+
+
+FORMATS = ((12.0, "f16"), (6.0, "fp8"))
+"""Format of kernels by the smallest number of bits per weight; below, a 4-bit format."""
+
+
+@lru_cache(maxsize=512)
+def engine_formats(model: Model) -> tuple[str, str]:
+    """Formats of dense weights and of routed experts, for the choice of kernels."""
+    experts = model.architecture.experts
+    unused = experts.total / experts.used if experts else 1.0
+    dense = [group for group in LAYERED if group not in (Group.ROUTED_EXPERTS, Group.NORMS)]
+    return (
+        _kernel(model, [(model.bytes_per_layer[group], model.flops[group]) for group in dense]),
+        _kernel(
+            model,
+            [
+                (
+                    model.bytes_per_layer[Group.ROUTED_EXPERTS],
+                    model.flops[Group.ROUTED_EXPERTS] * unused,
+                )
+            ],
+        ),
+    )
+
+
+def _kernel(model: Model, parts: Iterable[tuple[Floats, Floats]]) -> str:
+    """Format by the mean bits of a weight: bytes held over weights, two FLOPs each."""
+    sizes = [(float(np.sum(held)), float(np.sum(work)) / 2.0) for held, work in parts]
+    weights = sum(count for _, count in sizes)
+    bits = 8.0 * sum(size for size, _ in sizes) / weights if weights else 16.0
+    near = next((name for least, name in FORMATS if bits >= least), "")
+    return near or FOUR_BITS.get(model.format, "int4")
+
+
+FOUR_BITS = {"NVFP4": "nvfp4", "MXFP4-hf": "mxfp4"}
+"""Kernels for formats of 4-bit floats; others unpack 4-bit integers as they multiply."""
+
+
+def framework_kernels(
+    model: Model, placement: Placement, machine: Machine, how: Parallel, at: int, step: ForwardPass
+) -> Kernels:
+    """Kernels of engines without CUDA graphs, which compute as PyTorch does."""
+    del placement, machine
+    share = float(np.mean(chunks(model, how.pipeline)[at])) / how.tensor
+    sequences = step.sequences if at == 0 else 0.0
+    return kernels(model, sequences, unpacked_weights(model) * share)
