@@ -7,8 +7,8 @@ that has requirements-oracles.txt; a number of rows limits it to a sample:
 
     python benchmarks/simulated_engines.py 50
 
-Products in FP8 by blocks are not asked for: in version 0.12.0 each takes 50 us (H100) to 240 us
-(B200) whatever its size, which is the start of a kernel from Python and no kernel's time.
+Products in FP8 by blocks are asked of SGLang alone: in version 0.12.0 each takes 50 us (H100) to
+240 us (B200) in vLLM whatever its size, which is the start of a kernel from Python.
 """
 
 import csv
@@ -38,7 +38,8 @@ OWNERS = {
 DENSE = ("Qwen3-0.6B", "Qwen3-8B", "Qwen3-32B", "Qwen3.5-27B", "Meta-Llama")
 MODES = {
     "BF16": ("bfloat16", "bfloat16"), "FP8": ("fp8", "fp8"), "NVFP4": ("nvfp4", "nvfp4"),
-    "MXFP4": ("bfloat16", "w4a16_mxfp4"),
+    "MXFP4": ("bfloat16", "w4a16_mxfp4"), "FP8 blocks": ("fp8_block", "fp8_block"),
+    "INT4 experts": ("bfloat16", "int4_wo"),
 }  # fmt: skip
 """The simulator's names for dense products and for experts, by ours for a format."""
 
@@ -48,7 +49,8 @@ def answer(row: Mapping[str, str]) -> Mapping[str, str]:
     name, gpus = row["model"], int(row["gpu_count"])
     owner = next(owner for start, owner in OWNERS.items() if name.startswith(start))
     dense, experts = MODES[row["quant"]]
-    more = {"moe_quant_mode": experts, "moe_tp_size": gpus, "moe_ep_size": 1}
+    whole = int(row["ep"])
+    more = {"moe_quant_mode": experts, "moe_tp_size": gpus // whole, "moe_ep_size": whole}
     engine = row["runtime"].split()[0]
     found = cli_estimate(
         f"{owner}/{name}", SYSTEMS[row["gpu"]], mode="static", backend_name=ENGINES[engine],

@@ -28,7 +28,7 @@ from advisor.cost_model.schedule import (
     Transfer,
 )
 from advisor.errors import InputError
-from advisor.machine.machine import Disk, Link, Machine
+from advisor.machine.machine import Disk, Gpu, Link, Machine
 from advisor.machine.quantity import Quantity
 from advisor.units import Array
 
@@ -173,14 +173,14 @@ def exchange_seconds(exchange: Exchange, machine: Machine, constants: Constants)
     """Time of exchanges between GPUs [s].
 
     t = times (latency + bytes / (share S)). A small all-reduce takes its latency only, at any link
-    rate, and longer with more GPUs; long prompts use the link fully. Cards without a direct link
-    exchange through the host's memory, which is slower with each GPU beyond the second.
+    rate, and longer with more GPUs; long prompts use the link fully. Cards without a link of their
+    own share what joins them, which is slower with each GPU beyond the second.
     """
     if exchange.way is ExchangePath.NETWORK:
         rate = machine.network.value if machine.network else np.inf
         return exchange.times * (constants.value("network_hop") + exchange.moved / rate)
     gpu = machine.gpus[0]
-    family = "NVLink" if gpu.peer else ""
+    family = peer_path(gpu)
     rate = (gpu.peer or gpu.link.pinned).value * constants.value("peer_share", family)
     if not exchange.reduces:
         return exchange.times * (constants.value("crossing") + exchange.moved / rate)
@@ -189,6 +189,21 @@ def exchange_seconds(exchange: Exchange, machine: Machine, constants: Constants)
     alone = alone + further * constants.value("all_reduce_further", family)
     sharing = constants.value("peer_sharing", family or generation(gpu)) * further
     return exchange.times * (alone + exchange.moved / rate * (1.0 + sharing))
+
+
+NVLINK, HOST_MEMORY = "NVLink", "host memory"
+"""Paths between GPUs that have constants of their own; over PCIe they have the general ones."""
+
+
+def peer_path(gpu: Gpu) -> str:
+    """Path from a GPU to another of its kind, as the table of constants names it; "" for PCIe.
+
+    NCCL copies through the host's memory where no GPU reads the memory of another
+    (`NCCL_SHM_DISABLE` in the environment variables of NCCL's documentation).
+    """
+    if gpu.peer:
+        return NVLINK
+    return "" if gpu.peer_access else HOST_MEMORY
 
 
 def schedule_seconds(schedule: Schedule, machine: Machine, constants: Constants) -> StepTime:

@@ -1,5 +1,6 @@
 """Parts of a machine from their rows in the catalogue: GPUs, links, hosts and drives."""
 
+import re
 from dataclasses import replace
 from functools import cache
 
@@ -59,7 +60,15 @@ def gpu_of(row: GpuRow) -> Gpu:
         board_power=row.board_power_w,
         unified=row.unified,
         peer=_peer(gpu_links().get(row.name)),
+        peer_access=not GEFORCE.match(row.name),
     )
+
+
+GEFORCE = re.compile(r"RTX [2-5]0[5-9]0D?\b")
+"""GeForce cards from Turing on, whose driver lets none read the memory of another over PCIe
+(p2pBandwidthLatencyTest: RTX 2080 Ti in https://github.com/NVIDIA/nccl-tests/issues/117, RTX 3090
+in https://github.com/NVIDIA/nccl/issues/1127; the RTX 4090 and 5090 only with a changed driver,
+https://github.com/tinygrad/open-gpu-kernel-modules/issues/29)."""
 
 
 def usable_memory(row: GpuRow) -> Quantity:

@@ -38,6 +38,8 @@ class Gpu:
         board_power: limit under load [W]; None where unknown.
         unified: memory is the host's own.
         peer: to another GPU of its kind, one direction [B/s]; None where that goes over `link`.
+        peer_access: over `link` it reads the memory of another GPU; else both exchange through the
+            host's memory.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Gpu:
     board_power: float | None = None
     unified: bool = False
     peer: Quantity | None = None
+    peer_access: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -33,7 +33,7 @@ def kind_of(machine: Machine, *, kernels: bool) -> Hashable:
             (
                 gpu.unified,
                 gpu.link.pinned.kind,
-                kernels and several and gpu.peer is not None,
+                kernels and several and (gpu.peer is not None, gpu.peer_access),
             )
             for gpu in machine.gpus
         ),

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from advisor.catalog.csv_tables import DATA
 from advisor.cost_model.engine_kernels import PEAKS, EngineKernels, generation, peak_flops
 from advisor.cost_model.schedule import Phases, Schedule, alone
-from advisor.cost_model.timing import schedule_seconds
+from advisor.cost_model.timing import HOST_MEMORY, NVLINK, schedule_seconds
 from advisor.evidence.fitting.vectorize import machines, shape, stacked
 from advisor.machine.machine import Machine
 from advisor.model.model import Floats
@@ -97,7 +97,7 @@ class CaseConstants:
 
     def value(self, constant: str, family: str = "") -> Floats:
         """The constant of each case, shape (cases,)."""
-        name = f"{constant} {family}" if family == "NVLink" else constant
+        name = f"{constant} {family}" if family in (NVLINK, HOST_MEMORY) else constant
         self.used.add(name)
         return self._values[name][self._index]
 
@@ -146,8 +146,8 @@ class EngineCases:
         """What the cost model says of each case, shape (cases,) [s].
 
         Args:
-            values: each constant in each case, shape (cases,); of links, with " NVLink" behind the
-                name where GPUs have their own.
+            values: each constant in each case, shape (cases,); of paths between GPUs, with the path
+                behind the name where it has its own.
         """
         total = np.zeros(len(self.cases))
         for sweep in self.sweeps:

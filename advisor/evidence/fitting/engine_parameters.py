@@ -94,10 +94,22 @@ ENGINE_PARAMETERS: Mapping[str, EngineParameter] = {
     "state_layer": _launch(20e-6, "start of a layer's linear attention", engine=0.3),
     "all_reduce": _launch(9e-6, "adding up a vector among two GPUs"),
     "all_reduce NVLink": _launch(5e-6, "adding up a vector among two GPUs"),
+    "all_reduce host memory": _launch(25e-6, "adding up a vector among two GPUs"),
     "all_reduce_further": _launch(2.3e-6, "the same for each further GPU"),
     "all_reduce_further NVLink": _launch(0.3e-6, "the same for each further GPU"),
+    "all_reduce_further host memory": _launch(5e-6, "the same for each further GPU"),
     "peer_share": _share(0.6, "GPU to GPU over the host's link beside pinned copies"),
     "peer_share NVLink": _share(0.6, "share of the link between GPUs"),
+    "peer_share host memory": EngineParameter(
+        start=0.4, low=0.02, high=0.5, unit="share", width=0.15,
+        note="GPU to GPU through the host's memory beside pinned copies: at most half, since each "
+             "byte is copied twice",
+    ),
+    "peer_sharing host memory": EngineParameter(
+        start=0.5, low=0.01, high=3.0, unit="ratio", width=0.3,
+        note="time that each further GPU adds to a sum of long vectors: 0.5 where all of them "
+             "share one path",
+    ),
     "peer_sharing": EngineParameter(
         start=0.15, low=0.01, high=3.0, unit="ratio", width=0.5, factors={FAMILY: 0.7},
         note="time that each further GPU adds to a sum of long vectors",

@@ -14,7 +14,7 @@ from advisor.cost_model.schedule import Schedule
 from advisor.cost_model.timing import StepTime, schedule_seconds
 from advisor.errors import AdvisorError
 from advisor.evidence.fitting.llama_cpp_parameters import PARAMETERS
-from advisor.evidence.fitting.vectorize import linked, stacked, steps, values_of
+from advisor.evidence.fitting.vectorize import path, stacked, steps, values_of
 from advisor.evidence.published import sources
 from advisor.evidence.published.doubts import FASTEST, SLOWEST, Bound, doubtful
 from advisor.evidence.published.machine import ram_in_theory
@@ -294,7 +294,7 @@ def _by_shape(timed: Sequence[TimedRow]) -> Iterator[Alike]:
     schedules = [row.schedule for row in timed]
     for place, (row, schedule) in enumerate(zip(timed, schedules, strict=True)):
         machine = row.case.machine
-        shape = steps(schedule), schedule.workers, len(machine.gpus), linked(machine)
+        shape = steps(schedule), schedule.workers, len(machine.gpus), path(machine)
         places.setdefault(shape, []).append(place)
     for at in places.values():
         rams = [_ram(timed[place]) for place in at]
@@ -345,4 +345,5 @@ def _cards(cards: Sequence[Gpu]) -> Gpu:
             zero_copy=values_of([link.zero_copy for link in links]),
         ),
         peer=values_of(peers) if len(peers) == len(cards) else None,
+        peer_access=cards[0].peer_access,
     )

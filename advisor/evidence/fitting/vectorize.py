@@ -8,6 +8,7 @@ import numpy as np
 
 from advisor.cost_model.kernels import peak_flops
 from advisor.cost_model.schedule import Flow, Phases, Schedule
+from advisor.cost_model.timing import peer_path
 from advisor.machine.machine import Disk, Gpu, Host, Link, Machine
 from advisor.machine.quantity import Quantity, given
 
@@ -20,17 +21,17 @@ class Shape:
 
     prefill: Steps
     decode: Steps
-    linked: bool
+    path: str
 
 
 def shape(phases: Phases, machine: Machine) -> Shape:
     """The shape of a case."""
-    return Shape(prefill=steps(phases.prefill), decode=steps(phases.decode), linked=linked(machine))
+    return Shape(prefill=steps(phases.prefill), decode=steps(phases.decode), path=path(machine))
 
 
-def linked(machine: Machine) -> bool:
-    """Its GPUs have a link of their own."""
-    return bool(machine.gpus) and machine.gpus[0].peer is not None
+def path(machine: Machine) -> str:
+    """Path between its GPUs, by which constants differ; "" without a GPU."""
+    return peer_path(machine.gpus[0]) if machine.gpus else ""
 
 
 def steps(schedule: Schedule) -> Steps:
@@ -110,6 +111,7 @@ def _card(cards: Sequence[Gpu], numbers: Sequence[str]) -> Gpu:
             zero_copy=values_of([card.link.zero_copy for card in cards]),
         ),
         peer=values_of(peers) if len(peers) == len(cards) else None,
+        peer_access=cards[0].peer_access,
     )
 
 
