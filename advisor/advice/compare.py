@@ -66,7 +66,9 @@ def _in_runtime(
 
 def own_settings(runtime: Runtime, settings: Settings | None) -> Settings:
     """What a person fixed, as far as a runtime can be told it."""
-    return settings if settings is not None and runtime.takes_layers else Settings()
+    if settings is None or runtime.takes_layers:
+        return settings or Settings()
+    return Settings(expert_parallel=settings.expert_parallel and runtime.divides_experts)
 
 
 def as_run(stored: Model, runtime: Runtime, machine: Machine) -> Model:

@@ -117,6 +117,7 @@ def machine_of(args: argparse.Namespace) -> Machine:
     """
     inputs = MachineSpec(**options.given(args, MACHINE), bridge=args.nvlink)
     for name in ("gpu_count", "vram_gb", "nvlink"):
+        expert_parallel=args.expert_parallel,
         if getattr(args, name) and args.gpu is None and args.machine is None:
             option = name.replace("_", "-")
             raise InputError(f"--{option} describes a GPU; say which with --gpu NAME.")

@@ -82,6 +82,10 @@ def add_machine(parser: argparse.ArgumentParser) -> None:
     split.add_argument(
         "--no-kv-offload", action="store_true", help="the KV cache stays in RAM (llama.cpp)"
     )
+    split.add_argument(
+        "--expert-parallel", action="store_true",
+        help="each GPU holds whole experts (vLLM, SGLang, TensorRT-LLM)",
+    )  # fmt: skip
 
 
 def add_measured(parser: argparse.ArgumentParser) -> None:

@@ -86,6 +86,8 @@ class Settings:
         gpu_experts: share of each layer's routed experts on the GPU, for runtimes that divide the
             experts of a layer; None for as many as fit.
         most_asked: the experts on the GPU are the most frequently used ones.
+        expert_parallel: each GPU holds whole experts instead of a part of every one, for runtimes
+            that divide layers among GPUs.
 
     Numbers of layers may be fractions, for runtimes that divide a layer and for published shares.
     """
@@ -100,6 +102,7 @@ class Settings:
     zero_copy: bool | None = None
     gpu_experts: Array | None = None
     most_asked: bool = False
+    expert_parallel: bool = False
 
     def __post_init__(self) -> None:
         if self.load_mode not in LOAD_MODES:
@@ -116,6 +119,7 @@ def stated(
     cache_gb: float | None = None,
     kv_in_ram: bool | None = None,
     load_mode: str = "auto",
+    expert_parallel: bool = False,
 ) -> Settings:
     """Settings from typed options.
 
@@ -127,6 +131,7 @@ def stated(
         cache_gb: RAM for the page cache; None for all free RAM [GiB].
         kv_in_ram: as `Settings.kv_in_ram`.
         load_mode: as `Settings.load_mode`.
+        expert_parallel: as `Settings.expert_parallel`.
 
     Raises:
         InputError: an unknown load mode.
@@ -138,6 +143,7 @@ def stated(
         head_first=gpu_layers is None,
         kv_in_ram=kv_in_ram,
         load_mode=load_mode,
+        expert_parallel=expert_parallel,
     )
 
 
@@ -165,6 +171,7 @@ class Placement:
             frequently used ones; None for their share of all experts.
         limits: limit on weights by location, for runtimes that take such a limit as an option;
             else empty [B].
+        expert_parallel: each GPU of a group that shares layers holds whole experts.
     """
 
     strategy: PlacementStrategy
@@ -182,6 +189,7 @@ class Placement:
     zero_copy: Array = 0.0
     answered: Array | None = None
     limits: Mapping[Location, Array] = field(default_factory=dict)
+    expert_parallel: bool = False
 
     @property
     def locations(self) -> tuple[Location, ...]:

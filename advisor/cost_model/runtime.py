@@ -78,6 +78,7 @@ class Runtime:
         computes_in_ram: the processor computes the weights in RAM; else they move to the GPU.
         reads_over_link: its kernels can read weights in RAM over the link, without a copy.
         quantized_kv_type: largest KV cache type of half the 16-bit size or less; empty for none.
+        divides_experts: GPUs that share layers can each hold whole experts.
         drafts: its command lets other layers or models draft tokens.
         extra_uncertainty: additional half width of its ranges where no constant is fitted to it,
             as the logarithm of a factor.
@@ -104,6 +105,7 @@ class Runtime:
     computes_in_ram: bool = False
     reads_over_link: bool = False
     quantized_kv_type: str = ""
+    divides_experts: bool = False
     drafts: bool = False
     extra_uncertainty: float = 0.0
     mainstream: bool = True

@@ -4,16 +4,24 @@ Tensor parallel divides each layer among the GPUs of a machine: weights, cache a
 them shrink by the number of GPUs, with two all-reduces in each layer (Megatron-LM, arXiv
 1909.08053, section 3). Pipeline parallel gives each machine, or each GPU where the heads cannot be
 divided, its own layers: memory adds up and the time of a token does not shrink.
+
+Expert parallel divides the routed experts of a layer among the GPUs that share it, each expert
+whole on one of them; attention stays tensor parallel. Every GPU has all tokens, computes its own
+experts for them, and the second all-reduce of the layer joins the results: no all-to-all, which
+engines use where attention is data parallel (docs.vllm.ai, expert_parallel_deployment;
+docs.sglang.io, expert_parallelism, `--moe-a2a-backend none`; both 2026-11).
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+from statistics import NormalDist
 
 import numpy as np
 
 from advisor.cost_model.schedule import REDUCES_PER_LAYER, Exchange, ExchangePath
+from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Architecture
 from advisor.model.model import Floats, Model
@@ -54,6 +62,50 @@ def parallel(model: Model, machine: Machine) -> Parallel:
         width for width in range(1, inside + 1) if inside % width == 0 and heads % width == 0
     )
     return Parallel(tensor=tensor, pipeline=len(machine.gpus) // tensor)
+
+
+def check_divides_experts(model: Model, how: Parallel) -> None:
+    """Refuse expert parallel where it divides nothing.
+
+    Raises:
+        Refusal: a model without routed experts, or no two GPUs that share layers.
+    """
+    if not model.has_experts:
+        raise Refusal(f"{model.name} has no experts to divide; leave out --expert-parallel.")
+    if how.tensor == 1:
+        raise Refusal(
+            "Expert parallel divides experts among GPUs that share layers, and here none share "
+            "any; add a GPU or leave out --expert-parallel."
+        )
+
+
+def busiest_gpu(model: Model, tensor: int, tokens: Array) -> tuple[Array, Array]:
+    """Experts read and tokens computed by the busiest GPU, over the mean of all, each 1 or more.
+
+    r = min( m + z sqrt( m (1 - p) ), E / t ) / m, with m = p E / t
+    f = min( 1 + z sqrt( (1 - 1/t) / (T k / t) ), t )
+
+    p is the share of the E experts that T tokens read, k of them each. Experts are chosen
+    independently and all as often, so that this is the least by which one GPU is ahead. The largest
+    of t normal sums lies z standard deviations above their mean, z the normal quantile of
+    (t - 3/8) / (t + 1/4) (Blom 1958, Statistical Estimates and Transformed Beta-Variables).
+
+    Args:
+        model: model with routed experts.
+        tensor: GPUs t among which they are divided.
+        tokens: tokens of a step, all sequences together [tokens].
+    """
+    experts = model.architecture.experts
+    if experts is None or tensor == 1:
+        return 1.0, 1.0
+    share = np.asarray(model.expert_share(np.asarray(tokens, dtype=float)))
+    most = experts.total / tensor
+    above = NormalDist().inv_cdf((tensor - 0.375) / (tensor + 0.25))
+    mean = share * most
+    read = np.minimum(mean + above * np.sqrt(mean * (1.0 - share)), most) / mean
+    each = np.asarray(tokens, dtype=float) * experts.used / tensor
+    computed = np.minimum(1.0 + above * np.sqrt((1.0 - 1.0 / tensor) / each), tensor)
+    return np.maximum(read, 1.0), computed
 
 
 def query_heads(model: Model) -> int:

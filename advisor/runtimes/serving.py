@@ -27,6 +27,7 @@ from advisor.runtimes.format_support import kinds
 from advisor.runtimes.parallelism import (
     Parallel,
     cache_share,
+    check_divides_experts,
     chunks,
     parallel,
 )
@@ -86,7 +87,7 @@ def placed(
     Where all would fit, `cpu-offload` keeps none on the GPUs, to show offloading of everything.
 
     Raises:
-        Refusal: a machine without a GPU.
+        Refusal: a machine without a GPU, or expert parallel where nothing can be divided so.
     """
     if not machine.gpus:
         raise Refusal("It computes on a GPU, and this machine has none.")
@@ -94,10 +95,13 @@ def placed(
     groups = chunks(model, how.pipeline)
     resident = strategy is PlacementStrategy.GPU_RESIDENT
     kept = [
+    if settings.expert_parallel:
+        check_divides_experts(model, how)
         group if resident else kept_layers(model, machine, work, settings, room, how, at)
         for at, group in enumerate(groups)
     ]
-    return spread(model, machine, strategy, how, room, kept)
+    own = spread(model, machine, strategy, how, room, kept)
+    return replace(own, expert_parallel=settings.expert_parallel)
 
 
 def kept_layers(

@@ -18,6 +18,7 @@ from advisor.model.model import LAYERED, Floats, Model
 from advisor.runtimes.parallelism import (
     ACTIVATION,
     Parallel,
+    busiest_gpu,
     chunks,
     exchanges,
     parallel,
@@ -33,7 +34,20 @@ def held_load(
 ) -> Load:
     """Load of one GPU of a group from its own memory."""
     load = step_load(model, placement, vram(representative(machine, how, at)), step)
+    if placement.expert_parallel:
+        load = _with_whole_experts(load, model, how, step)
     return _all_start(load, how.tensor)
+
+
+def _with_whole_experts(load: Load, model: Model, how: Parallel, step: ForwardPass) -> Load:
+    """Load of the busiest GPU where each holds whole experts."""
+    read, computed = busiest_gpu(model, how.tensor, step.tokens)
+    return replace(
+        load,
+        weights=load.weights + load.experts * (read - 1.0),
+        experts=load.experts * read,
+        expert_flops=load.expert_flops * computed,
+    )
 
 
 def outside_load(
@@ -105,6 +119,8 @@ def group_kernels(
     used = experts.used if experts else 0
     per_token = group @ model.flops[Group.ROUTED_EXPERTS] / how.tensor
     rows = per_token / used * experts.total * model.expert_share(tokens) if experts else 0.0
+    if placement.expert_parallel:
+        rows = rows * busiest_gpu(model, how.tensor, step.tokens)[0]
     dense, routed = engine_formats(model)
     return EngineKernels(
         number=PEAKS[dense][0],

@@ -134,6 +134,7 @@ def command(
     line = " ".join(parts)
     if machine.nodes == 1:
         return line
+        *([f"--ep-size {how.tensor}"] if placement.expert_parallel else []),
     joined = f"{line} --nnodes {machine.nodes} --dist-init-addr HOST1:5000 --node-rank"
     return "\n".join(f"{joined} {rank}  # on HOST{rank + 1}" for rank in range(machine.nodes))
 
@@ -179,6 +180,7 @@ SGLANG = Runtime(
         port=30000,
         install=(  # https://docs.sglang.io/docs/, read 2026-11-21
             f"uv pip install sglang=={VERSION.rpartition(' ')[2]} --prerelease=allow",
+    divides_experts=True,
         ),
     ),
     notes=NOTES,

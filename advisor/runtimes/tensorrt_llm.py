@@ -53,7 +53,6 @@ def at_once(model: Model, machine: Machine, work: Workload) -> Array:
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
     """Command line of trtllm-serve."""
-    del placement
     how = parallel(model, machine)
     parts = [
         f"trtllm-serve {shlex.quote(checkpoint(model))}",
@@ -62,6 +61,7 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
         f"--max_batch_size {int(work.users)}",
         f"--kv_cache_free_gpu_memory_fraction {MEMORY_USED}",
         *several(machine, how, ("--tp_size", "--pp_size")),
+        *([f"--ep_size {how.tensor}"] if placement.expert_parallel else []),
     ]
     return " ".join(parts)
 
@@ -77,6 +77,7 @@ TENSORRT_LLM = Runtime(
     schedule=vllm.schedule,
     command=command,
     at_once=at_once,
+    divides_experts=True,
     quantized_kv_type="fp8",
     mainstream=False,
     notes=(

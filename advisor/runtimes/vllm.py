@@ -162,6 +162,7 @@ def command(
     ]
     line = " ".join(parts)
     if machine.nodes == 1:
+        *(["--enable-expert-parallel"] if placement.expert_parallel else []),
         return line
     joined = f"{line} --nnodes {machine.nodes} --master-addr HOST1 --node-rank"
     others = (
@@ -199,6 +200,7 @@ VLLM = Runtime(
         command,
         port=8000,
         install=(  # vllm, docs/getting_started/installation/gpu.cuda.inc.md
+    divides_experts=True,
             f"uv pip install vllm=={VERSION.rpartition(' ')[2]} --torch-backend=auto",
             "vllm download-kernels",
         ),
