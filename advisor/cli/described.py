@@ -3,12 +3,12 @@
 import argparse
 import sys
 from dataclasses import replace
-from typing import Any
 
 from advisor.advice.arrivals.question import LoadQuestion
 from advisor.advice.diagnosis.causes.table import this_system
 from advisor.advice.diagnosis.diagnose import Measured
 from advisor.advice.diagnosis.reported_speeds import reported_in
+from advisor.advice.drafting import drafting
 from advisor.calibration import local_machine
 from advisor.calibration.imported_machine import named_machine
 from advisor.calibration.imported_store import is_imported
@@ -21,13 +21,12 @@ from advisor.catalog.inputs import (
 )
 from advisor.cli import options
 from advisor.cost_model.placement import Settings, stated
-from advisor.cost_model.workload import ACCEPTED, DRAFT_MODEL, DRAFTED, DRAFTS, DraftModel, Workload
-from advisor.errors import AdvisorError, InputError
+from advisor.cost_model.workload import Workload
+from advisor.errors import InputError
 from advisor.machine import from_spec
 from advisor.machine.from_name import machine_by_name
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
-from advisor.model import resolve
 
 
 def load_of(args: argparse.Namespace) -> LoadQuestion:
@@ -49,48 +48,7 @@ def work_of(args: argparse.Namespace) -> Workload:
         kv_type=args.kv_type or "f16",
         swa_full=args.swa_full,
         **options.given(args, REQUEST),
-        **_drafting(args),
-    )
-
-
-def _drafting(args: argparse.Namespace) -> dict[str, Any]:
-    """Drafting fields of `Workload`; empty without `--draft`.
-
-    Raises:
-        UnknownName: neither a drafting method nor a model.
-        InputError: no acceptance is given, and none is published for the method.
-    """
-    if not args.draft:
-        return {}
-    method = args.draft.lower()
-    smaller = None if method in DRAFTS else _draft_model(args.draft)
-    method = method if smaller is None else DRAFT_MODEL
-    acceptance = args.acceptance if args.acceptance is not None else ACCEPTED.get(method)
-    if acceptance is None:
-        raise InputError(
-            f"--draft {args.draft} needs --acceptance, the share of drafted tokens that the model "
-            "accepts, 0 to 1; engines print it as they run."
-        )
-    drafted = args.drafted if args.drafted is not None else DRAFTED[method]
-    return {
-        "draft": method, "draft_model": smaller, "drafted": drafted, "acceptance": acceptance,
-    }  # fmt: skip
-
-
-def _draft_model(name: str) -> DraftModel:
-    """Draft model by name.
-
-    Raises:
-        InputError: neither a model nor a drafting method has this name.
-    """
-    try:
-        model = resolve.find(name, None).model
-    except AdvisorError as error:
-        raise InputError(
-            f"--draft {name!r} is neither one of {', '.join(DRAFTS)} nor a model. {error}"
-        ) from error
-    return DraftModel(
-        name=model.name, form=model.format, read=model.read_bytes_per_token, layers=model.layers
+        **drafting(args.draft, args.acceptance, args.drafted),
     )
 
 
@@ -117,7 +75,6 @@ def machine_of(args: argparse.Namespace) -> Machine:
     """
     inputs = MachineSpec(**options.given(args, MACHINE), bridge=args.nvlink)
     for name in ("gpu_count", "vram_gb", "nvlink"):
-        expert_parallel=args.expert_parallel,
         if getattr(args, name) and args.gpu is None and args.machine is None:
             option = name.replace("_", "-")
             raise InputError(f"--{option} describes a GPU; say which with --gpu NAME.")
@@ -160,4 +117,5 @@ def settings_of(args: argparse.Namespace) -> Settings:
         cache_gb=args.cache_gb,
         kv_in_ram=True if args.no_kv_offload else None,
         load_mode=args.load_mode,
+        expert_parallel=args.expert_parallel,
     )

@@ -7,6 +7,7 @@ import numpy as np
 from advisor.catalog.inputs import DRAFT, REQUEST, check_all
 from advisor.errors import InputError
 from advisor.model.kv_cache import KV_BYTES_PER_VALUE
+from advisor.model.model import Model
 from advisor.units import Array
 
 DRAFTS = {"mtp": 1.0, "eagle": 1.0, "ngram": 0.0}
@@ -32,12 +33,28 @@ class DraftModel:
         form: its format.
         read: bytes that a token reads [B].
         layers: repeating layers.
+        held: its weights [B].
+        cached: its KV cache of a token, in 16 bits [B].
     """
 
     name: str
     form: str
     read: float
     layers: int
+    held: float
+    cached: float
+
+
+def as_drafter(model: Model) -> DraftModel:
+    """A model as the smaller one that drafts."""
+    return DraftModel(
+        name=model.name,
+        form=model.format,
+        read=model.read_bytes_per_token,
+        layers=model.layers,
+        held=model.file_bytes,
+        cached=float(np.sum(model.kv_values)) * KV_BYTES_PER_VALUE["f16"],
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,6 +132,18 @@ class Workload:
         accepted = np.minimum(np.asarray(self.acceptance, dtype=float), 1.0 - 1e-9)
         drafted = np.asarray(self.drafted, dtype=float)
         return np.asarray((1.0 - accepted ** (drafted + 1.0)) / (1.0 - accepted))
+
+    @property
+    def drafter_cache(self) -> Array:
+        """Cache of one user's context in a smaller model that drafts [B]."""
+        each = self.draft_model.cached if self.draft_model else 0.0
+        return np.asarray(each * np.asarray(self.context, dtype=float))
+
+    @property
+    def drafter_bytes(self) -> Array:
+        """Memory of a smaller model that drafts: weights, and the cache of all users [B]."""
+        held = self.draft_model.held if self.draft_model else 0.0
+        return np.asarray(held + self.drafter_cache * np.asarray(self.users, dtype=float))
 
     @property
     def fresh(self) -> Array:

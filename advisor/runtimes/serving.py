@@ -66,12 +66,15 @@ class Room:
         buffered: number of layers in VRAM for streaming.
         cache: KV cache of one user per layer, shape (..., layers) [B].
         working: part of that share for computing [B].
+        drafter: memory of a smaller model that drafts, divided among the GPUs that share layers
+            [B].
     """
 
     usable: Array
     buffered: int
     cache: Floats
     working: float = ACTIVATIONS
+    drafter: Array = 0.0
 
 
 def placed(
@@ -92,11 +95,11 @@ def placed(
     if not machine.gpus:
         raise Refusal("It computes on a GPU, and this machine has none.")
     how = parallel(model, machine)
+    if settings.expert_parallel:
+        check_divides_experts(model, how)
     groups = chunks(model, how.pipeline)
     resident = strategy is PlacementStrategy.GPU_RESIDENT
     kept = [
-    if settings.expert_parallel:
-        check_divides_experts(model, how)
         group if resident else kept_layers(model, machine, work, settings, room, how, at)
         for at, group in enumerate(groups)
     ]
@@ -135,7 +138,8 @@ def weight_room(
     cache = np.sum(group * room.cache * cache_share(model, how.tensor), axis=-1) * work.users
     ends = model.embedding * (at == 0) + model.output * (at == how.pipeline - 1)
     whole = smallest(machine, how, at) * room.usable
-    return np.asarray(whole - room.working - ends / how.tensor - cache)
+    shared = (ends + room.drafter) / how.tensor
+    return np.asarray(whole - room.working - shared - cache)
 
 
 def smallest(machine: Machine, how: Parallel, at: int) -> Array:
@@ -171,7 +175,8 @@ def spread(
         largest = float(np.max(groups[at] * model.layer_bytes)) / how.tensor
         streams = np.any(np.asarray(groups[at] - kept[at]) > 0, axis=-1)
         unused = machine.gpus[device].memory.value * (1 - np.asarray(room.usable))
-        buffers[where] = unused + room.working + np.where(streams, room.buffered * largest, 0.0)
+        passing = np.where(streams, room.buffered * largest, 0.0)
+        buffers[where] = unused + room.working + room.drafter / how.tensor + passing
     return Placement(
         strategy=strategy,
         gpu_layers=np.sum(whole, axis=-1),
@@ -192,11 +197,13 @@ def users_at_once(model: Model, machine: Machine, work: Workload, room: Room) ->
     0 where the weights themselves do not fit.
     """
     how = parallel(model, machine)
+    alone = replace(work, users=0.0 * np.asarray(work.users) + 1.0)
+    drafted = work.drafter_cache / how.tensor
+    room = replace(room, drafter=alone.drafter_bytes)
     counts = []
     for at, group in enumerate(chunks(model, how.pipeline)):
         held = group @ model.layer_bytes / how.tensor
-        alone = replace(work, users=0.0 * np.asarray(work.users) + 1.0)
-        each = np.sum(group * room.cache * cache_share(model, how.tensor), axis=-1)
+        each = np.sum(group * room.cache * cache_share(model, how.tensor), axis=-1) + drafted
         left = weight_room(model, machine, alone, room, how, at) + each - held
         counts.append(np.floor(np.maximum(left, 0.0) / np.maximum(each, 1.0)))
     return np.asarray(np.minimum.reduce(np.broadcast_arrays(*counts)))

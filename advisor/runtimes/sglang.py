@@ -87,7 +87,13 @@ def place(
 
 def _room(model: Model, machine: Machine, work: Workload) -> Room:
     cache = model.kv_bytes(work.context, served(work).kv_type)
-    return Room(usable=static_share(machine), buffered=BUFFERED, cache=cache, working=0.0)
+    return Room(
+        usable=static_share(machine),
+        buffered=BUFFERED,
+        cache=cache,
+        working=0.0,
+        drafter=work.drafter_bytes,
+    )
 
 
 def at_once(model: Model, machine: Machine, work: Workload) -> Array:
@@ -128,13 +134,13 @@ def command(
         f"--mem-fraction-static {static_share(machine):g}",
         *(["--kv-cache-dtype fp8_e4m3"] if served(work).kv_type == "fp8" else []),
         *several(machine, how, ("--tp-size", "--pp-size")),
+        *([f"--ep-size {how.tensor}"] if placement.expert_parallel else []),
         *_drafting(work),
         *_offload(model, placement, how),
     ]
     line = " ".join(parts)
     if machine.nodes == 1:
         return line
-        *([f"--ep-size {how.tensor}"] if placement.expert_parallel else []),
     joined = f"{line} --nnodes {machine.nodes} --dist-init-addr HOST1:5000 --node-rank"
     return "\n".join(f"{joined} {rank}  # on HOST{rank + 1}" for rank in range(machine.nodes))
 
@@ -174,13 +180,13 @@ SGLANG = Runtime(
     command=command,
     at_once=at_once,
     drafts=True,
+    divides_experts=True,
     quantized_kv_type="fp8",
     setup=checkpoint_server(
         command,
         port=30000,
         install=(  # https://docs.sglang.io/docs/, read 2026-11-21
             f"uv pip install sglang=={VERSION.rpartition(' ')[2]} --prerelease=allow",
-    divides_experts=True,
         ),
     ),
     notes=NOTES,

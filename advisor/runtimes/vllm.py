@@ -81,7 +81,12 @@ def place(
 
 
 def _room(model: Model, work: Workload) -> Room:
-    return Room(usable=MEMORY_USED, buffered=BUFFERED, cache=paged_cache(model, served(work)))
+    return Room(
+        usable=MEMORY_USED,
+        buffered=BUFFERED,
+        cache=paged_cache(model, served(work)),
+        drafter=work.drafter_bytes,
+    )
 
 
 def at_once(model: Model, machine: Machine, work: Workload) -> Array:
@@ -157,12 +162,12 @@ def command(
         f"--gpu-memory-utilization {MEMORY_USED}",
         *(["--kv-cache-dtype fp8"] if served(work).kv_type == "fp8" else []),
         *several(machine, how, ("--tensor-parallel-size", "--pipeline-parallel-size")),
+        *(["--enable-expert-parallel"] if placement.expert_parallel else []),
         *offload_options(model, placement, how),
         *_drafting(work),
     ]
     line = " ".join(parts)
     if machine.nodes == 1:
-        *(["--enable-expert-parallel"] if placement.expert_parallel else []),
         return line
     joined = f"{line} --nnodes {machine.nodes} --master-addr HOST1 --node-rank"
     others = (
@@ -195,12 +200,12 @@ VLLM = Runtime(
     reads_over_link=True,
     at_once=at_once,
     drafts=True,
+    divides_experts=True,
     quantized_kv_type="fp8",
     setup=checkpoint_server(
         command,
         port=8000,
         install=(  # vllm, docs/getting_started/installation/gpu.cuda.inc.md
-    divides_experts=True,
             f"uv pip install vllm=={VERSION.rpartition(' ')[2]} --torch-backend=auto",
             "vllm download-kernels",
         ),

@@ -9,9 +9,9 @@ from advisor.advice.compare import as_run
 from advisor.catalog.constants import fitted_constants
 from advisor.catalog.csv_tables import DATA
 from advisor.cost_model.estimate import Estimate, estimate, with_drafting
-from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.placement import PlacementStrategy, Tier
 from advisor.cost_model.timing import LAYERS, TOKEN, StepTime
-from advisor.cost_model.workload import DRAFT_MODEL, DraftModel, Workload
+from advisor.cost_model.workload import DRAFT_MODEL, DraftModel, Workload, as_drafter
 from advisor.errors import InputError
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
@@ -93,7 +93,10 @@ def test_who_does_not_draft_is_refused() -> None:
 def test_a_smaller_model_by_hand() -> None:
     """Each of two drafts runs a model of a tenth of the bytes and a quarter of the layers."""
     model = catalog.model("Qwen3-32B", "BF16-hf")
-    smaller = DraftModel(name="small", form="BF16", read=model.read_bytes_per_token / 10, layers=16)
+    smaller = DraftModel(
+        name="small", form="BF16", read=model.read_bytes_per_token / 10, layers=16, held=0.0,
+        cached=0.0,
+    )  # fmt: skip
     work = Workload(draft=DRAFT_MODEL, draft_model=smaller, drafted=2, acceptance=0.5)
     time = StepTime(total=0.026, parts={"resident": 0.02, LAYERS: 0.004, TOKEN: 0.002}, hidden=0.0)
     found = with_drafting(time, model, work)
@@ -115,12 +118,51 @@ def test_a_smaller_model_by_hand() -> None:
     ],
 )
 def test_commands_say_who_drafts(runtime: Runtime, draft: str, words: str) -> None:
-    smaller = DraftModel(name="Qwen3-0.6B", form="Q4_K_M", read=4e8, layers=28)
+    smaller = as_drafter(catalog.model("Qwen3-0.6B", "Q4_K_M"))
     work = Workload(
         draft=draft, draft_model=smaller if draft == DRAFT_MODEL else None, drafted=3,
         acceptance=0.6,
     )  # fmt: skip
     assert words in run("Qwen3-32B", "Q4_K_M", runtime, work, gpu="H100 SXM", ram_gb=256).command
+
+
+def test_memory_of_a_smaller_model_by_hand() -> None:
+    """Qwen3-0.6B: 28 layers, 8 heads of 128 for keys and as many for values, 2 bytes each."""
+    smaller = as_drafter(catalog.model("Qwen3-0.6B", "Q4_K_M"))
+    assert smaller.cached == 28 * 2 * 8 * 128 * 2
+    work = Workload(
+        draft=DRAFT_MODEL, draft_model=smaller, drafted=5, acceptance=0.6, context=8192, users=2
+    )
+    assert float(work.drafter_bytes) == smaller.held + 2 * 8192 * smaller.cached
+    assert float(Workload(draft="mtp", drafted=1, acceptance=0.9).drafter_bytes) == 0
+
+
+@pytest.mark.parametrize("runtime", [VLLM, SGLANG])
+def test_a_smaller_model_takes_room_of_users(runtime: Runtime) -> None:
+    smaller = as_drafter(catalog.model("Qwen3-4B", "BF16-hf"))
+    work = Workload(draft=DRAFT_MODEL, draft_model=smaller, drafted=5, acceptance=0.6)
+    where = machine(MachineSpec(gpu="RTX 5090", ram_gb=64))
+    model = as_run(catalog.model("Qwen3-32B", "AWQ"), runtime, where)
+    assert runtime.at_once is not None
+    assert float(runtime.at_once(model, where, work)) < float(
+        runtime.at_once(model, where, Workload())
+    )
+    placed = run("Qwen3-32B", "AWQ", runtime, work, gpu="RTX 5090", ram_gb=64)
+    alone = run("Qwen3-32B", "AWQ", runtime, Workload(), gpu="RTX 5090", ram_gb=64)
+    assert float(placed.held[Tier.VRAM][0]) - float(alone.held[Tier.VRAM][0]) == pytest.approx(
+        float(work.drafter_bytes)
+    )
+
+
+def test_a_smaller_model_leaves_less_room_for_layers() -> None:
+    smaller = as_drafter(catalog.model("Qwen3-4B", "Q4_K_M"))
+    work = Workload(draft=DRAFT_MODEL, draft_model=smaller, drafted=5, acceptance=0.6)
+    rig = {"gpu": "RTX 4070", "ram_gb": 64}
+    with_it = run("Qwen3-32B", "Q4_K_M", LLAMA_CPP, work, **rig).placement
+    without = run("Qwen3-32B", "Q4_K_M", LLAMA_CPP, Workload(), **rig).placement
+    assert with_it is not None
+    assert without is not None
+    assert float(with_it.gpu_layers) < float(without.gpu_layers)
 
 
 def test_who_cannot_draft_is_as_fast_as_before_and_says_so() -> None:

@@ -33,6 +33,8 @@ CHANGES = [
     {"ramspeed": 40.0, "drivespeed": 3.5, "users": 4, "kv": "q8_0", "context": "32k"},
     {"layers": 20, "prompt": 4000, "output": 100, "ubatch": 1024, "runtime": "llama.cpp"},
     {"gpus": 2, "bridge": NVLINK},
+    {"draft": "mtp"},
+    {"draft": "Qwen3-0.6B", "acceptance": 0.6, "drafted": 4},
     {"gpu2": "RTX 4090"},
     {"backend": "vulkan", "threads": 6},
     {"gpu": "Apple M2 Ultra 76c", "pool": 128.0, "cpu": None, "ram": None},

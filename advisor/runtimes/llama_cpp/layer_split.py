@@ -110,6 +110,8 @@ def _placed(
             kv[vram(device)] = cached_on_gpu * (layers > 0)
             buffers[vram(device)] = gpu_buffer(model, work, outside)
         output[vram(len(machine.gpus) - 1)] = head
+    drafter = vram(len(machine.gpus) - 1) if machine.gpus else RAM
+    buffers[drafter] = buffers[drafter] + work.drafter_bytes
     return Placement(
         strategy=PlacementStrategy.CPU_OFFLOAD,
         gpu_layers=gpu_layers,
@@ -183,12 +185,13 @@ def split(
 
 
 def gpu_budget(model: Model, machine: Machine, work: Workload) -> Array:
-    """VRAM of all GPUs for weights and cache, after buffers and margin [B].
+    """VRAM of all GPUs for weights and cache, after buffers, margin and a drafting model [B].
 
     Layers are not divided, so each further GPU leaves half a layer unused on average.
     """
     taken = FIT_MARGIN + gpu_buffer(model, work, 1.0)
     total = sum((gpu.memory.value - taken for gpu in machine.gpus), start=np.zeros(()))
+    total = total - work.drafter_bytes
     edges = (len(machine.gpus) - 1) * float(np.mean(model.layer_bytes))
     return np.maximum(total - edges, 0.0)
 

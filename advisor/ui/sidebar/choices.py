@@ -7,9 +7,11 @@ from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
+from advisor.advice.drafting import drafting
 from advisor.advice.offers import MoneyInputs, money_in_usd
 from advisor.advice.ownership import Form, Ownership, form_of
 from advisor.catalog.inputs import (
+    BY_NAME,
     CURRENCY,
     MACHINE,
     MONEY,
@@ -78,6 +80,9 @@ class Choices:
     prompt: int
     output: int
     ubatch: int
+    draft: str = NONE
+    acceptance: float | None = None
+    drafted: int | None = None
     layers: int | None = None
     experts: int | None = None
     cache: float | None = None
@@ -155,7 +160,7 @@ class Choices:
         """Request to the model.
 
         Raises:
-            InputError: a number out of its limits.
+            InputError: a number out of its limits, or who drafts is not known.
         """
         return Workload(
             prompt=self.prompt,
@@ -164,7 +169,12 @@ class Choices:
             users=self.users,
             kv_type=self.kv,
             ubatch=self.ubatch,
+            **drafting(self._drafter() or "", self.acceptance, self.drafted),
         )
+
+    def _drafter(self) -> str | None:
+        """Who drafts, as the command line names it; None for nobody."""
+        return None if self.draft == NONE else self.draft
 
     def paying(self) -> Currency:
         """Currency of the amounts; US dollars without an exchange rate."""
@@ -258,6 +268,9 @@ class Choices:
             "--machine": here,
             "--runtime": None if self.runtime == ANY else self.runtime,
             "--kv-type": None if self.kv == WORK.kv_type else self.kv,
+            "--draft": self._drafter(),
+            BY_NAME["acceptance"].option: self.acceptance,
+            BY_NAME["drafted"].option: self.drafted,
         }
         options = [
             *named.items(),

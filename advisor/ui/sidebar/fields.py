@@ -8,7 +8,7 @@ from advisor.advice.ownership import Form, Ownership
 from advisor.advice.prices.host_parts import part_kinds
 from advisor.advice.prices.machine_prices import machines_for_sale
 from advisor.catalog.inputs import BY_NAME
-from advisor.cost_model.workload import Workload
+from advisor.cost_model.workload import DRAFTS, Workload
 from advisor.formatting import US_DOLLAR
 from advisor.machine import backends, from_spec
 from advisor.machine.catalog import disk_rows, gpu_rows, host_rows, machine_rows
@@ -198,6 +198,15 @@ def _more() -> tuple[Field, ...]:
         _size("prompt", "prompt", tokens, default=float(WORK.prompt)),
         _size("output", "output", tokens, default=float(WORK.output)),
         number("ubatch", "ubatch", 128, default=float(WORK.ubatch)),
+        Pick(
+            key="draft", label="Drafted by", kind="drafting method", options=(NONE, *DRAFTS),
+            default=NONE, free=True,
+            help="Who drafts tokens that the model checks several at a time: its own layers (mtp), "
+            "an EAGLE head, n-grams of the text, or a smaller model, typed by its name. Engines "
+            "that draft nothing stay as they are and say so.",
+        ),
+        number("acceptance", "acceptance", 0.05, placeholder="as published"),
+        number("drafted", "drafted", 1, placeholder="as usual"),
         number("layers", "gpu_layers", 1, placeholder="find"),
         number("experts", "cpu_moe", 1, placeholder="find"),
         _size("cache", "cache_gb", gibibytes, placeholder="what is free"),

@@ -120,7 +120,9 @@ def _having() -> dict[str, Any]:
 def _more() -> dict[str, Any]:
     with st.expander("More about the request"):
         names = ("runtime", "kv", "prompt", "output", "ubatch", "layers", "experts", "cache")
-        return {name: ask(name) for name in names} | pair("backend", "threads")
+        values = {name: ask(name) for name in names} | pair("backend", "threads")
+        values["draft"] = ask("draft")
+        return values | (pair("acceptance", "drafted") if values["draft"] != NONE else {})
 
 
 def _money() -> dict[str, Any]:
