@@ -290,8 +290,9 @@ def test_a_program_that_is_stopped_is_gone() -> None:
 
 
 STARTS = """
-import sys
+import signal, sys
 from advisor.probes.llama_cpp.job import output_of
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
 output_of((sys.executable, "-c", sys.argv[1]), lambda: False)
 """
 WAITS = """
