@@ -459,7 +459,7 @@ def test_llama_cpp_loads_and_times_the_written_file(tmp_path, experts, plain) ->
     with path.open("wb") as file:
         write(file, in_type(facts, "Q4_K"), filled=True)
     job = EngineJob(
-        path=path, threads=2, vocab=512, depths=(16, 64), prompt=32, tokens=8, seconds=0.1,
+        path=path, threads=1, vocab=512, depths=(16, 64), prompt=32, tokens=8, seconds=0.1,
         plain=plain,
     )  # fmt: skip
     found = by_xllamacpp.run(job, lambda: False)

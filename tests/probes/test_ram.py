@@ -92,7 +92,7 @@ def test_nodes_are_measured_together_and_apart(small, monkeypatch):
     here = frozenset(inventory._usable_cpus())
     nodes = (inventory.Node(cpus=here, cores=1), inventory.Node(cpus=here, cores=1))
     monkeypatch.setattr(inventory, "nodes", lambda: nodes)
-    found = ram.measure(0.1)
+    found = ram.measure(0.02)
     assert [one.name for one in found] == ["ram_read", "ram_read_node0", "ram_read_node1"]
     assert all(one.value > 0 for one in found)
     assert "memory node 1 by its own cores" in found[2].note
