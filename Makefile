@@ -10,8 +10,9 @@ export PYTHONDONTWRITEBYTECODE :=
 run: $(VENV)/run.stamp
 	$(BIN)/streamlit run app.py
 
+# A file of tests stays with a worker, so that what its tests share is computed once.
 test: $(VENV)/dev.stamp
-	$(BIN)/pytest -n 2 $(ARGS)
+	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: $(VENV)/dev.stamp
 	$(BIN)/ruff format --check .

@@ -2,6 +2,7 @@
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # The fit multiplies small matrices: BLAS threads wait for each other longer than they compute, and
@@ -11,3 +12,12 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Both judge by the clock, which a busy machine makes run: slowness is shown by `make bench`.
 settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("house")
+
+LONG = ("browser", "evidence", "ui", "advice", "reports", "runtimes")
+"""Folders whose tests come first, the longest at the front."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave short files for the end, so that all workers of a run end at about the same time."""
+    places = {folder: place for place, folder in enumerate(LONG)}
+    items.sort(key=lambda item: places.get(item.path.parent.name, len(LONG)))
