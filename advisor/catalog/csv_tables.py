@@ -7,10 +7,10 @@ import csv
 import io
 import types
 import typing
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import MISSING, asdict, fields
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import MISSING, Field, asdict, fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from advisor.errors import DataError
 from advisor.paths import product_folder
@@ -23,12 +23,42 @@ def _true_or_false(text: str) -> bool:
     return {"true": True, "false": False}[text.casefold()]
 
 
-READERS: dict[object, Callable[[str], object]] = {
+READERS: dict[type, Callable[[str], object]] = {
     str: str,
     int: int,
     float: float,
     bool: _true_or_false,
 }
+
+
+class CsvColumn(NamedTuple):
+    """A column of a file.
+
+    Attributes:
+        name: name of the field.
+        kind: type of its values.
+        read: value of a text.
+        empty: value of an empty cell.
+        required: no cell may be empty.
+    """
+
+    name: str
+    kind: type
+    read: Callable[[str], object]
+    empty: object
+    required: bool
+
+    def value(self, text: str) -> object:
+        """Value of a cell without blanks around it."""
+        return self.read(text) if text or self.required else self.empty
+
+    def takes(self, text: str) -> bool:
+        """Whether such a cell has a value."""
+        try:
+            self.value(text)
+        except (ValueError, KeyError):
+            return False
+        return True
 
 
 def read(path: Path, record: type[Row]) -> tuple[Row, ...]:
@@ -39,23 +69,45 @@ def read(path: Path, record: type[Row]) -> tuple[Row, ...]:
     Raises:
         DataError: wrong columns, a value of the wrong type, or a file that cannot be read.
     """
-    annotations = typing.get_type_hints(record)
-    columns = fields(record)  # type: ignore[arg-type]
-    expected = [field.name for field in columns]
-    defaults = frozenset(field.name for field in columns if field.default is not MISSING)
+    columns = _columns_of(record)
+    expected = [column.name for column in columns]
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            reader = csv.DictReader(file)
-            if list(reader.fieldnames or ()) != expected:
-                raise DataError(_columns(path, expected, list(reader.fieldnames or ())))
+            reader = csv.reader(file)
+            names = next(reader, [])
+            if names != expected:
+                raise DataError(_difference(path, expected, names))
             return tuple(
-                _record(row, record, annotations, defaults, f"{path.name} line {reader.line_num}")
+                _record(row, record, columns, f"data/{path.name} line {reader.line_num}")
                 for row in reader
+                if row
             )
     except OSError as error:
         raise DataError(
             f"{path} cannot be read: {error.strerror}; reinstall the package."
         ) from error
+
+
+def _columns_of(record: type[Row]) -> tuple[CsvColumn, ...]:
+    """Columns of a dataclass, worked out once per file because a file has thousands of cells."""
+    annotations = typing.get_type_hints(record)
+    return tuple(
+        _column(field, annotations[field.name])
+        for field in fields(record)  # type: ignore[arg-type]
+    )
+
+
+def _column(field: "Field[object]", annotation: Any) -> CsvColumn:
+    optional = isinstance(annotation, types.UnionType) and type(None) in annotation.__args__
+    kind = annotation.__args__[0] if optional else annotation
+    has_default = field.default is not MISSING
+    return CsvColumn(
+        name=field.name,
+        kind=kind,
+        read=READERS[kind],
+        empty=field.default if has_default else None if optional else "",
+        required=not (has_default or optional or kind is str),
+    )
 
 
 def assignments(text: str, where: str) -> Iterator[tuple[str, str]]:
@@ -75,37 +127,20 @@ def assignments(text: str, where: str) -> Iterator[tuple[str, str]]:
         yield key, value
 
 
-def _record(
-    row: dict[str, str],
-    record: type[Row],
-    annotations: dict[str, Any],
-    defaults: frozenset[str],
-    where: str,
-) -> Row:
-    if None in row or None in row.values():
-        raise DataError(
-            f"data/{where}: the number of values differs from the {len(annotations)} columns."
-        )
-    values = {
-        name: _value(text.strip(), annotations[name], f"{where}, {name}")
-        for name, text in row.items()
-        if text.strip() or name not in defaults
-    }
+def _record(row: list[str], record: type[Row], columns: Sequence[CsvColumn], where: str) -> Row:
+    if len(row) != len(columns):
+        raise DataError(f"{where}: the number of values differs from the {len(columns)} columns.")
+    cells = tuple(zip(columns, map(str.strip, row), strict=True))
+    try:
+        values = {column.name: column.value(text) for column, text in cells}
+    except (ValueError, KeyError) as error:
+        column, text = next((column, text) for column, text in cells if not column.takes(text))
+        kind = column.kind.__name__
+        raise DataError(f"{where}, {column.name}: {text!r} is not a {kind}.") from error
     return record(**values)
 
 
-def _value(text: str, annotation: Any, where: str) -> object:
-    optional = isinstance(annotation, types.UnionType) and type(None) in annotation.__args__
-    kind = annotation.__args__[0] if optional else annotation
-    if not text and (optional or kind is str):
-        return None if optional else ""
-    try:
-        return READERS[kind](text)
-    except (ValueError, KeyError) as error:
-        raise DataError(f"data/{where}: {text!r} is not a {kind.__name__}.") from error
-
-
-def _columns(path: Path, expected: list[str], columns: list[str]) -> str:
+def _difference(path: Path, expected: list[str], columns: list[str]) -> str:
     missing = ", ".join(name for name in expected if name not in columns) or "none"
     unknown = ", ".join(name for name in columns if name not in expected) or "none"
     return f"{path}: columns missing: {missing}; unknown: {unknown}; or out of order."
