@@ -16,7 +16,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from driving import CHROMIUM, missing, page, wait_for
+from driving import CHROMIUM, free_port, missing, page, wait_for
 from packaging.requirements import Requirement
 
 import advisor
@@ -155,9 +155,7 @@ def test_both_names_give_one_version(installed, tmp_path):
 def dashboard(installed, tmp_path_factory):
     """Address of the dashboard as `offload-advisor app` opens it, far from the repository."""
     folder = tmp_path_factory.mktemp("elsewhere")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     process = subprocess.Popen(
         (str(installed / "offload-advisor"), "app", "--port", str(port)),
         cwd=folder, env=environment(folder), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

@@ -1,40 +1,40 @@
-"""One browser for a module; skipped where there is none, except where CI has to have one."""
+"""One browser and one server for all tests here; skipped without a browser, except in CI."""
 
 import os
-import socket
 
 import pytest
-from driving import CHROMIUM, missing, server
+from driving import CHROMIUM, free_port, missing, server
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(scope="package", autouse=True)
 def _browser_needed():
     if missing() and not os.environ.get("CI"):
         pytest.skip(f"no browser: {missing()}")
     assert not missing(), missing()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
+def shared_folder(tmp_path_factory):
+    """Data folder of the server at `address`."""
+    return tmp_path_factory.mktemp("shared")
+
+
+@pytest.fixture(scope="package")
+def address(shared_folder):
+    """A running app, which several tests share: what they keep there needs names of their own."""
+    with server(free_port(), shared_folder) as running:
+        yield running
+
+
+@pytest.fixture
 def port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
+    """For a server of the test's own."""
+    return free_port()
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("data")
-
-
-@pytest.fixture(scope="module")
-def address(port, folder):
-    """One server for the tests that do not restart it."""
-    with server(port, folder) as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def chromium():
+    """A running browser; each test opens a context of its own."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as play:

@@ -10,12 +10,12 @@ from driving import server, settle
 from issuer import issuer
 
 
-@pytest.fixture(scope="module")
-def running(port, folder):
+@pytest.fixture
+def running(port, tmp_path):
     with issuer() as people:
-        secrets = folder / "secrets.toml"
+        secrets = tmp_path / "secrets.toml"
         secrets.write_text(people.secrets_toml(f"http://127.0.0.1:{port}"))
-        with server(port, folder, STREAMLIT_SECRETS_FILES=str(secrets)) as address:
+        with server(port, tmp_path, STREAMLIT_SECRETS_FILES=str(secrets)) as address:
             yield address
 
 

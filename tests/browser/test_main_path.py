@@ -5,9 +5,9 @@ import re
 from driving import page, server, settle
 
 
-def test_choose_read_save_restart_and_reopen(chromium, port, folder):
+def test_choose_read_save_restart_and_reopen(chromium, port, tmp_path):
     with (
-        server(port, folder) as address,
+        server(port, tmp_path) as address,
         page(chromium, f"{address}/?model=Qwen3-32B&ram=32") as one,
     ):
         one.get_by_role("textbox", name="RAM (GB/s)").fill("61")
@@ -20,7 +20,7 @@ def test_choose_read_save_restart_and_reopen(chromium, port, folder):
         one.get_by_role("textbox", name="Name", exact=True).fill("from the browser")
         one.locator(".st-key-save_now button").click()
         one.get_by_text("Saved. You find it under Reports.").wait_for()
-    with server(port, folder) as address, page(chromium, address) as one:
+    with server(port, tmp_path) as address, page(chromium, address) as one:
         one.get_by_role("link", name="Reports").click()
         one.get_by_text("from the browser").wait_for()
         one.get_by_role("button", name="Open").click()

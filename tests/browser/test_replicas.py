@@ -1,13 +1,12 @@
 """What compose.yaml starts, without containers: two replicas, one PostgreSQL, the proxy."""
 
 import os
-import socket
 from contextlib import ExitStack
 
 import postgresql
 import proxy
 import pytest
-from driving import server, settle
+from driving import free_port, server, settle
 from saved_reports import sample
 
 from advisor.reports.store import open_store
@@ -24,16 +23,8 @@ def _servers_needed():
             pytest.skip(f"{name} is not installed (Debian: apt-get install {name.lower()})")
 
 
-def free_ports(count):
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for free in sockets:
-            free.bind(("127.0.0.1", 0))
-        return [free.getsockname()[1] for free in sockets]
-
-
 def test_a_visitor_stays_with_one_replica_and_goes_on_with_the_other(chromium, tmp_path):
-    first, second, port = free_ports(3)
+    first, second, port = (free_port() for _ in range(3))
     with ExitStack() as stack:
         url = stack.enter_context(postgresql.server()).new_database()
         store = open_store(url)

@@ -93,9 +93,9 @@ def test_an_exported_report_fits_a_phone(chromium, tmp_path, long_report):
     tab.context.close()
 
 
-def test_hostile_text_is_text_on_every_page(chromium, address, folder):
+def test_hostile_text_is_text_on_every_page(chromium, address, shared_folder):
     bad = " ".join(text for text in HOSTILE if text.isprintable())
-    store = open_store(f"sqlite:///{folder / 'reports.sqlite'}")
+    store = open_store(f"sqlite:///{shared_folder / 'reports.sqlite'}")
     numbers = [
         store.save(
             hostile(bad).document, f"{bad[:150]} {place}", bad, author=bad,

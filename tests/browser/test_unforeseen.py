@@ -21,13 +21,13 @@ advise.compare = failing
 """
 
 
-def test_it_names_itself_and_keeps_the_inputs(chromium, port, folder, tmp_path):
+def test_it_names_itself_and_keeps_the_inputs(chromium, port, tmp_path):
     (tmp_path / "sitecustomize.py").write_text(FAILING)
     path = os.pathsep.join((str(tmp_path), str(ROOT)))
-    cause = folder / "fail"
+    cause = tmp_path / "fail"
     cause.touch()
     with (
-        server(port, folder, PYTHONPATH=path) as address,
+        server(port, tmp_path, PYTHONPATH=path) as address,
         page(chromium, f"{address}/?model=Llama-3.1-8B&gpu=RTX+3090&ram=48") as tab,
     ):
         tab.get_by_text(re.compile(r"ZeroDivisionError in advisor/advice/")).wait_for()

@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -23,6 +24,12 @@ def missing():
     except ImportError:
         return "the Python package playwright is not installed"
     return "" if CHROMIUM.exists() else f"{CHROMIUM} does not exist"
+
+
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
 
 
 @contextmanager
