@@ -13,7 +13,7 @@ from advisor.advice.options.table import options
 from advisor.advice.ownership import Ownership, form_of
 from advisor.advice.speeds import speed_of
 from advisor.advice.upgrades import Upgrade, upgrades
-from advisor.advice.verdict import verdict
+from advisor.advice.verdict import VerdictText, verdict
 from advisor.advice.what_ifs import WhatIf, what_ifs
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
@@ -30,7 +30,7 @@ class Advice:
 
     Attributes:
         title: model, format and machine in one line.
-        verdict: answer in one or two sentences.
+        summary: verdict in words.
         estimates: one estimate for each runtime and placement.
         best: fastest estimate that fits; None if none fits.
         options: options, the present machine first, then by what they save.
@@ -40,13 +40,18 @@ class Advice:
     """
 
     title: str
-    verdict: str
+    summary: VerdictText
     estimates: tuple[Estimate, ...]
     best: Estimate | None
     options: tuple[Option, ...]
     what_ifs: tuple[WhatIf, ...]
     question: Question
     chosen: Runtime | None = None
+
+    @property
+    def verdict(self) -> str:
+        """The whole verdict."""
+        return str(self.summary)
 
     @cached_property
     def upgrades(self) -> tuple[Upgrade, ...]:
@@ -127,7 +132,7 @@ def advise(
     return Advice(
         title=f"{model.name}, {model.format}, on {machine.name}, "
         f"{memory_words(float(machine.host.memory.value))} of RAM",
-        verdict=verdict(best, estimates, options_found, money, chosen),
+        summary=verdict(best, estimates, options_found, money, chosen, kept_apart=other),
         estimates=estimates,
         best=best,
         options=options_found,

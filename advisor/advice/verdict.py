@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from advisor.advice.compare import decode_tps, usable
 from advisor.advice.offers import MoneyInputs
@@ -11,7 +12,7 @@ from advisor.advice.options.table import choice, rank
 from advisor.advice.options.turning import nearest, rounded
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.formatting import hours, money_per_hour, tokens_per_second
+from advisor.formatting import hours, money_per_hour, seconds, tokens_per_second
 from advisor.formatting import memory as memory_words
 from advisor.formatting import money as money_words
 from advisor.runtimes import Runtime
@@ -29,13 +30,33 @@ DONE = {
 """What is done with an option, behind its name."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class VerdictText:
+    """A verdict in words, what matters most first.
+
+    Attributes:
+        answer: one sentence: the present speed and cost, and the option that saves most.
+        reason: when that option pays; else what would have to change for one to pay.
+        others: the best options of other kinds, and a faster runtime than the chosen one.
+    """
+
+    answer: str
+    reason: str = ""
+    others: str = ""
+
+    def __str__(self) -> str:
+        return _joined(self.answer, self.reason, self.others)
+
+
 def verdict(
     best: Estimate | None,
     estimates: Iterable[Estimate],
     options: Sequence[Option],
     money: MoneyInputs,
     chosen: Runtime | None = None,
-) -> str:
+    *,
+    kept_apart: bool = False,
+) -> VerdictText:
     """Present speed, the option that saves most, when it pays, and the best of other kinds.
 
     Args:
@@ -44,35 +65,55 @@ def verdict(
         options: options, the present machine first.
         money: use and prices.
         chosen: runtime of the answer; None for any.
+        kept_apart: the estimates are of another machine than the one that is kept.
     """
     estimates = tuple(estimates)
+    option, kept = choice(options), options[0]
     faster = _faster(best, estimates) if chosen else ""
-    option = choice(options)
-    others = _others(options, option)
+    others = _joined(_others(options, option), faster)
+    gives = _gives(option) if option else ""
+    if kept_apart:
+        now, runs = _kept(kept), kept.speed is not None
+        others = _joined(f"The machine described: {_now(best, estimates, chosen)}.", others)
+    else:
+        now, runs = _now(best, estimates, chosen), best is not None
+    if not runs:
+        return VerdictText(answer=f"{now}.", reason=f"{gives}." if gives else "", others=others)
+    now += "" if kept_apart else _for(kept)
+    if option is None:
+        keep, reason = _nothing_pays(options, money)
+        return VerdictText(answer=f"{now}{keep}.", reason=reason, others=others)
+    return VerdictText(answer=f"{now}; {gives}.", reason=_when(option, kept, money), others=others)
+
+
+def _now(best: Estimate | None, estimates: Iterable[Estimate], chosen: Runtime | None) -> str:
+    """Present speed, or the reason why nothing runs."""
     if best is None:
-        gives = f"{_gives(option)}." if option else ""
-        return _joined(_nothing(estimates, chosen), gives, others, faster)
-    then = (f"{_gives(option)}.", _when(option, options[0], money)) if option else ()
+        return _nothing(estimates, chosen).removesuffix(".")
+    speed = tokens_per_second(decode_tps(best))
     if best.strategy is PlacementStrategy.GPU_RESIDENT:
-        now = f"{best.runtime} gives {tokens_per_second(decode_tps(best))}{_for(options[0])}"
-        rest = (*then, others) if option else (_nothing_pays(options, money), others)
-        start = f"It fits in the GPU: {now}. Nothing needs to be offloaded."
-        return _joined(start, *rest, faster)
-    start = f"{_how(best, chosen)} gives {tokens_per_second(decode_tps(best))}{_for(options[0])}."
-    rest = (*then, others) if option else (_nothing_pays(options, money), others)
-    return _joined(start, *rest, faster)
+        return f"It fits in the GPU: {best.runtime} gives {speed}"
+    return f"{_how(best, chosen)} gives {speed}"
 
 
-def _nothing_pays(options: Sequence[Option], money: MoneyInputs) -> str:
+def _kept(kept: Option) -> str:
+    """Speed and cost of a machine that is kept and not the one described."""
+    if kept.speed is None:
+        return f"What you have, {kept.name}, does not run it"
+    speed = tokens_per_second(kept.speed.decode)
+    return f"What you have, {kept.name}, gives {speed}{_for(kept)}"
+
+
+def _nothing_pays(options: Sequence[Option], money: MoneyInputs) -> tuple[str, str]:
     """Advice to keep the machine, and what would have to change for an option to pay."""
     if not any(option.pays is False for option in options[1:]):
-        return ""
+        return "", ""
     option = nearest(options)
     more = ""
     if option is not None and option.break_even_tokens is not None:
         replies = option.break_even_tokens / option.tokens * money.replies_per_day
-        more = f" {option.name}, {DONE[option.kind]}, would from {rounded(replies)} replies a day."
-    return f"Keep it: nothing that has a price here pays.{more}"
+        more = f"{option.name}, {DONE[option.kind]}, would from {rounded(replies)} replies a day."
+    return "; keep it: nothing that has a price here pays", more
 
 
 def _joined(*sentences: str) -> str:
@@ -156,7 +197,19 @@ def _when(option: Option | None, kept: Option, money: MoneyInputs) -> str:
         return f"{use} that costs {money_words(less)} a month less{longer}."
     above = money_per_hour(worth).removesuffix(" an hour")
     pays = f"it pays if your hour is worth over {above}" if worth > 0 else "it pays"
-    return f"{use} that saves {hours(saved)} a month: {pays}{_unless(option, kept, money)}."
+    saves = f"saves {hours(saved)} a month{_sooner(option, kept)}"
+    return f"{use} that {saves}: {pays}{_unless(option, kept, money)}."
+
+
+def _sooner(option: Option, kept: Option) -> str:
+    """Why an option that generates more slowly saves waiting; empty for a faster one."""
+    now, then = kept.speed, option.speed
+    if now is None or then is None or then.decode >= now.decode:
+        return ""
+    if then.first_token >= now.first_token:
+        return ""
+    first = f"{seconds(then.first_token)} instead of {seconds(now.first_token)}"
+    return f", as the first token comes after {first}"
 
 
 def _unless(option: Option, kept: Option, money: MoneyInputs) -> str:

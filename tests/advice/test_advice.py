@@ -94,8 +94,8 @@ def test_a_model_that_fits_needs_nothing_else() -> None:
     assert kept.monthly is not None
     assert found.verdict.startswith(
         f"It fits in the GPU: {found.best.runtime} gives "
-        f"{tokens_per_second(decode_tps(found.best))} for {money_words(kept.monthly)} a month. "
-        "Nothing needs to be offloaded. Keep it: nothing that has a price here pays."
+        f"{tokens_per_second(decode_tps(found.best))} for {money_words(kept.monthly)} a month; "
+        "keep it: nothing that has a price here pays."
     )
 
 
@@ -124,6 +124,27 @@ def test_the_verdict_says_the_speed_now_the_upgrade_and_when_it_pays(
     assert ("if your hour is worth over $" in words) == ("saves" in waiting)
 
 
+def test_what_is_owned_and_not_the_machine_described_is_what_the_answer_begins_with() -> None:
+    model = catalog.model("Qwen3-32B", "Q4_K_M")
+    described, owned = (machine(MachineSpec(gpu=gpu)) for gpu in ("RTX 5090", "RTX 3090"))
+    found = advise(model, described, Workload(), owned=owned)
+    kept = found.options[0]
+    assert kept.speed is not None
+    speed = tokens_per_second(kept.speed.decode)
+    assert found.summary.answer.startswith(f"What you have, {owned.name}, gives {speed} for $")
+    assert found.summary.others.startswith("The machine described: It fits in the GPU: ")
+    assert tokens_per_second(decode_tps(found.best)) in found.summary.others
+
+
+def test_a_slower_option_that_saves_waiting_says_what_comes_sooner() -> None:
+    here = machine(MachineSpec(gpu="RTX 4090", cpu="EPYC 9355", ram_gb=384))
+    found = advise(catalog.model("Qwen3-235B-A22B", "Q4_K_M"), here, Workload())
+    option = choice(found.options)
+    assert option is not None
+    slower = option.speed.decode < found.options[0].speed.decode
+    assert slower == ("the first token comes after" in found.summary.reason)
+
+
 def test_where_nothing_runs_it_states_the_missing_memory_and_what_would_run() -> None:
     found = advice("runs nothing")
     assert found.best is None
@@ -144,7 +165,7 @@ def test_offloading_pays_with_few_requests() -> None:
 
 def test_without_replies_nothing_is_saved() -> None:
     words = verdict("offloads", replies_per_day=0)
-    assert "Keep it: nothing that has a price here pays." in words
+    assert "keep it: nothing that has a price here pays." in words
     assert "rented" not in words
 
 

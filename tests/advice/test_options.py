@@ -93,6 +93,25 @@ def test_who_rents_today_pays_by_use() -> None:
     assert typed.rented(0.50, SLOW).total == pytest.approx(0.50 * 24 * 30.4375)
 
 
+def test_a_rent_for_typed_hours_is_fixed_so_that_few_replies_save_none_of_it() -> None:
+    # rented 10 hours a day at 2.50 USD: 760.94 USD; a desktop of 3,600 USD: 100 USD a month
+    money = replace(MONEY, rented_hours_per_day=10.0)
+    base = replace(ask(), work=WORK, money=money)
+    use = Use(work=WORK, money=money)
+    kept = base.option(OptionKind.KEEP, "kept", SLOW, use.rented(2.50, SLOW))
+    assert kept.monthly == pytest.approx(2.50 * 10 * 30.4375)
+    price = bought("RTX 3090", 1, replace(money, own_price=(("RTX 3090", 3600.0),)))
+    cost = use.owned(METERED, SLOW, usd=3600)
+    desktop = base.option(OptionKind.MACHINE, "desktop", SLOW, cost, price, kept=kept)
+    # as fast, and cheaper before the first token
+    assert desktop.break_even_tokens == 0
+    by_use = replace(base, money=MONEY).option(
+        OptionKind.KEEP, "kept", SLOW, USE.rented(2.50, SLOW)
+    )
+    later = base.option(OptionKind.MACHINE, "desktop", SLOW, cost, price, kept=by_use)
+    assert later.break_even_tokens is None or later.break_even_tokens > 0
+
+
 def test_starting_a_rented_machine_is_waited_for() -> None:
     # 360 s once a day: 30.4375 x 0.1 h
     assert USE.hours_starting(SLOW) == pytest.approx(3.04375)
@@ -402,6 +421,14 @@ def test_a_lower_price_never_lowers_a_rank(name: str) -> None:
                 and one.kind in (OptionKind.ADD, OptionKind.REPLACE)]  # fmt: skip
         places.append([mine[0]])
     assert places == sorted(places, reverse=True)
+
+
+def test_a_price_without_a_date_ranks_behind_all_dated_ones() -> None:
+    found = all_of(ask(model="Llama-3.1-8B"))
+    undated = [option for option in found if option.cost is not None and not option.dated]
+    dated = [option for option in found[1:] if option.with_waiting is not None and option.dated]
+    assert undated
+    assert max(map(rank, dated)) < min(map(rank, undated))
 
 
 def test_a_beaten_option_is_folded_and_the_present_machine_never_is() -> None:

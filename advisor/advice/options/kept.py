@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 
 from advisor.advice.options.option import FREE, MonthlyCost, Option, OptionKind, Price
 from advisor.advice.options.prices import NOTHING_YET, with_part
@@ -39,14 +40,7 @@ def changes(question: Question, kept: Option, what_ifs: Iterable[WhatIf]) -> lis
         cost = cost_of_keeping(question, change.speed)
         price = _price(question, change)
         if price.usd:
-            spread = question.use.spread(price.usd)
-            cost = MonthlyCost(
-                purchase=spread,
-                tied_up=cost.tied_up,
-                rent=cost.rent,
-                idle_power=cost.idle_power,
-                busy_power=cost.busy_power,
-            )
+            cost = replace(cost, purchase=question.use.spread(price.usd))
         rows.append(
             question.option(OptionKind.CHANGE, change.change, change.speed, cost, price, kept=kept)
         )

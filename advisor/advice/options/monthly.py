@@ -126,11 +126,12 @@ class Use:
 
     def rented(self, usd_per_hour: float, speed: Speed) -> MonthlyCost:
         """Monthly cost of a rented machine that is stopped between sessions."""
-        return MonthlyCost(rent=usd_per_hour * self.rented_hours(speed))
+        by_use = self.money.rented_hours_per_day is None
+        return MonthlyCost(rent=usd_per_hour * self.rented_hours(speed), stopped=by_use)
 
     def rented_by_the_month(self, usd_per_hour: float) -> MonthlyCost:
         """Monthly cost of a rented machine that is never stopped."""
-        return MonthlyCost(rent=usd_per_hour * HOURS_PER_MONTH)
+        return MonthlyCost(rent=usd_per_hour * HOURS_PER_MONTH, stopped=False)
 
     def called(self, usd_in: float, usd_out: float) -> MonthlyCost:
         """Monthly cost of an API."""

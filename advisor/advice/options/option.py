@@ -31,6 +31,7 @@ class MonthlyCost:
         purchase: purchases, spread over their months of use.
         tied_up: resale value of what is kept, spread over the same months.
         rent: rent of a machine.
+        stopped: the rented machine is stopped while it is not used; else its rent is fixed.
         idle_power: electricity while idle.
         busy_power: electricity while answering.
         api: charges of a provider.
@@ -39,6 +40,7 @@ class MonthlyCost:
     purchase: float = 0.0
     tied_up: float = 0.0
     rent: float = 0.0
+    stopped: bool = True
     idle_power: float = 0.0
     busy_power: float = 0.0
     api: float = 0.0
@@ -51,12 +53,14 @@ class MonthlyCost:
     @property
     def fixed(self) -> float:
         """Part that does not depend on use."""
-        return self.purchase + self.tied_up + self.idle_power
+        reserved = 0.0 if self.stopped else self.rent
+        return self.purchase + self.tied_up + self.idle_power + reserved
 
     @property
     def by_use(self) -> float:
         """Part that grows with use."""
-        return self.rent + self.busy_power + self.api
+        by_the_hour = self.rent if self.stopped else 0.0
+        return by_the_hour + self.busy_power + self.api
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -205,7 +209,7 @@ class Option:
         before = kept.cost.by_use + kept.hours_lost * self.worth
         each = (before - self.cost.by_use - self.hours_lost * self.worth) / self.tokens
         if each <= 0:
-            return 0.0 if fixed <= 0 and each == 0 else None
+            return 0.0 if fixed <= 0 and (each == 0 or self.pays) else None
         return max(fixed / each, 0.0)
 
     @property

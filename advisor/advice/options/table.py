@@ -62,11 +62,11 @@ def _in_a_desktop(question: Question, held: Iterable[CardSpeed]) -> Iterable[Car
 
 
 def rank(option: Option) -> tuple[bool, float, float]:
-    """Sort key: monthly cost with waiting; options without price or speed last."""
+    """Sort key: monthly cost with waiting; options without a dated price or speed last."""
     known = option.with_waiting
     monthly = option.monthly
     return (
-        known is None,
+        known is None or not option.dated,
         math.inf if known is None else known,
         math.inf if monthly is None else monthly,
     )

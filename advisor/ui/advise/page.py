@@ -8,6 +8,7 @@ import streamlit as st
 from advisor import formatting
 from advisor.advice.cards import TITLES, card_of
 from advisor.advice.context_limits import context_notes
+from advisor.advice.verdict import VerdictText
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.errors import AdvisorError, Refusal
 from advisor.evidence.accuracy.coverage import coverage_like
@@ -99,7 +100,17 @@ def _head(answer: AdviseAnswer) -> None:
     with actions, st.container(horizontal=True, horizontal_alignment="right"):
         save.save_button(answer)
         save.link_button(answer)
-    markup.show(block("oa-verdict", answer.advice.verdict, "p"))
+    _verdict(answer.advice.summary)
+
+
+def _verdict(words: VerdictText) -> None:
+    """The answer in one sentence; what else there is opens below."""
+    markup.show(block("oa-verdict", words.answer, "p"))
+    if words.reason:
+        markup.show(block("oa-why", words.reason, "p"))
+    if words.others:
+        with st.expander("What else there is"):
+            markup.show(block("oa-soft", words.others, "p"))
 
 
 def _unknown(answer: AdviseAnswer) -> None:
