@@ -7,22 +7,18 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor.advice.compare import as_run
-from advisor.advice.speed_bounds import may_reach
 from advisor.advice.speeds import Speed
-from advisor.catalog.constants import Constants, Scope, fitted_constants
-from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.many_machines import Index, on_machines, taken
-from advisor.cost_model.measured_constants import constants_on
+from advisor.advice.stacks import Answered, Mask, Run, Stack, estimates
+from advisor.cost_model.many_machines import Index
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.backends import of_machine
 from advisor.machine.machine import Machine
 from advisor.machine.stacked import kind_of, stacked
+from advisor.model.many_formats import in_many_formats
 from advisor.model.model import Floats, Model
 from advisor.runtimes import Runtime
-
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,25 +74,6 @@ class Speeds:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Stack:
-    """Machines of a kind as one.
-
-    Attributes:
-        machine: all of them, each figure of shape (machines,).
-        backend: their backends, as `backends.of_machine` gives them.
-        sizes: one for each size of memory, shape (sizes,).
-        size_count: sizes of memory.
-        size: for each machine its place among `sizes`, shape (machines,).
-    """
-
-    machine: Machine
-    backend: str
-    sizes: Machine
-    size_count: int
-    size: Index
-
-
 class Fleet:
     """Many machines, stacked by kind once for all models that are tried on them.
 
@@ -116,6 +93,7 @@ class Fleet:
             for links in (False, True)
         }
         self._stacks: dict[Hashable, Stack] = {}
+        self._takes: dict[tuple[str, str, str], Mask] = {}
 
     def speeds(
         self,
@@ -125,8 +103,6 @@ class Fleet:
         strategy: PlacementStrategy,
         *,
         skip: Mask | None = None,
-        as_requested: bool = False,
-        least: float = 0.0,
     ) -> Speeds:
         """What every machine reaches.
 
@@ -136,30 +112,97 @@ class Fleet:
             runtime: that runs it.
             strategy: where the model lies.
             skip: machines that need no answer, shape as the result's or (machines,).
-            as_requested: leave out machines on which the runtime takes another format.
-            least: speed below which a machine need not be answered: it may count as one that the
-                model does not fit [tokens/s].
         """
         contexts = np.atleast_1d(np.asarray(work.context, dtype=float))
-        shape = (len(contexts), len(self.machines))
-        speeds = Speeds(
+        speeds = self._nothing(runtime, strategy, len(contexts))
+        wanted = np.broadcast_to(np.True_ if skip is None else ~skip, speeds.fits.shape)
+        if self.machines and strategy in runtime.strategies:
+            for members, model in self._groups(requested, runtime):
+                run = Run(
+                    model=model, work=work, contexts=contexts, runtime=runtime, strategy=strategy
+                )
+                self._run(speeds, run, np.arange(len(contexts)), members, wanted)
+                speeds.formats[members] = model.format
+        return speeds if np.ndim(work.context) else _first(speeds)
+
+    def fast_speeds(
+        self,
+        models: Sequence[Model],
+        work: Workload,
+        runtime: Runtime,
+        strategy: PlacementStrategy,
+        *,
+        skip: Mask,
+        least: float,
+    ) -> Speeds:
+        """What machines reach that are fast enough, in several formats of a model at once.
+
+        Machines on which the runtime takes another format have no answer; those that are slower may
+        have none, as if the model did not fit.
+
+        Args:
+            models: a model in its formats; one where the runtime takes no several.
+            work: request, with contexts of shape (contexts,).
+            runtime: that runs it.
+            strategy: where the model lies.
+            skip: machines that need no answer, shape as the result's.
+            least: speed that is fast enough [tokens/s].
+
+        Returns:
+            Shape (formats x contexts, machines), the contexts of each format side by side.
+        """
+        contexts = np.asarray(work.context, dtype=float)
+        form, context = np.divmod(np.arange(len(models) * len(contexts)), len(contexts))
+        speeds = self._nothing(runtime, strategy, len(form))
+        wanted = ~skip & np.array([self._able(model, runtime) for model in models])[form]
+        requests = np.flatnonzero(wanted.any(axis=1))
+        if not len(requests):
+            return speeds
+        run = Run(
+            model=in_many_formats([models[at] for at in form[requests]]), work=work,
+            contexts=contexts[context[requests]], runtime=runtime, strategy=strategy, least=least,
+        )  # fmt: skip
+        kinds = self._kinds[not runtime.takes_layers]
+        for kind in np.unique(kinds[wanted.any(axis=0)]):
+            self._run(speeds, run, requests, np.flatnonzero(kinds == kind), wanted)
+        return speeds
+
+    def _nothing(self, runtime: Runtime, strategy: PlacementStrategy, requests: int) -> Speeds:
+        """Speeds of which none is known yet."""
+        shape = (requests, len(self.machines))
+        return Speeds(
             strategy=strategy,
             runtime=runtime.name,
             formats=np.full(shape[1], "", dtype=object),
             fits=np.zeros(shape, dtype=bool),
             **{name: np.full(shape, np.nan) for name in _COLUMNS},
         )
-        wanted = np.broadcast_to(np.True_ if skip is None else ~skip, shape)
-        if self.machines and strategy in runtime.strategies:
-            run = Run(work=work, contexts=contexts, runtime=runtime, strategy=strategy, least=least)
-            for members, model in self._groups(requested, runtime):
-                other = as_requested and model.format != requested.format
-                if other or not wanted[:, members].any():
-                    continue
-                stack = self._stack(members, links=runtime.reads_over_link)
-                for mask, part in _estimates(stack, model, run, wanted[:, members]):
-                    _fill(speeds, members, mask, part, least)
-        return speeds if np.ndim(work.context) else _first(speeds)
+
+    def _run(self, speeds: Speeds, run: Run, requests: Index, members: Index, wanted: Mask) -> None:
+        """Write what machines of a kind reach into its places.
+
+        Args:
+            speeds: of all requests and machines.
+            run: what is run.
+            requests: places of its requests.
+            members: places of the machines.
+            wanted: machines whose answer matters, shape as that of the speeds.
+        """
+        places = np.ix_(requests, members)
+        if wanted[places].any():
+            stack = self._stack(members, links=run.runtime.reads_over_link)
+            for part in estimates(stack, run, wanted[places]):
+                _fill(speeds, (requests[part.request], members[part.machine]), part, run.least)
+
+    def _able(self, model: Model, runtime: Runtime) -> Mask:
+        """Machines on which a runtime takes a model in the very format that it has."""
+        key = (runtime.name, model.format, model.native)
+        if key not in self._takes:
+            kinds = range(self._processors.max() + 1)
+            each = [self._as_run(model, runtime, number) for number in kinds]
+            able = [own is not None and own.format == model.format for own in each]
+            self._takes[key] = np.array(able)[self._processors]
+        return self._takes[key]
 
     def _groups(self, requested: Model, runtime: Runtime) -> Iterator[tuple[Index, Model]]:
         """Machines that one estimate can stand for, with the model as it runs there."""
@@ -231,127 +274,28 @@ def _size(machine: Machine, *, links: bool) -> Hashable:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Run:
-    """What is run on a stack.
-
-    Attributes:
-        work: request.
-        contexts: its contexts, shape (contexts,) [tokens].
-        runtime: that runs it.
-        strategy: where the model lies.
-        least: speed below which nothing need be answered [tokens/s].
-    """
-
-    work: Workload
-    contexts: Floats
-    runtime: Runtime
-    strategy: PlacementStrategy
-    least: float
-
-    def constants(self, model: Model, stack: Stack) -> Constants:
-        """Constants in the scope of a model's estimates on a stack."""
-        scope = Scope(
-            runtime=self.runtime.key,
-            decode_class=model.decode_class,
-            backend=stack.backend,
-            build=self.runtime.build,
-        )
-        return constants_on(stack.machine.host, model, fitted_constants().bound(scope))
-
-
-def _estimates(
-    stack: Stack, model: Model, run: Run, wanted: Mask
-) -> Iterator[tuple[Mask, Estimate]]:
-    """Estimates of a stack, each with the places that it holds for; none where nothing can fit.
+def _fill(speeds: Speeds, places: tuple[Index, Index], part: Answered, least: float) -> None:
+    """Write an estimate's figures into their places; ranges where a speed is reached.
 
     Args:
-        stack: machines of a kind.
-        model: in the format that the runtime runs.
-        run: request, runtime and placement.
-        wanted: machines whose answer matters, shape (contexts, machines).
+        speeds: of all requests and machines.
+        places: requests and machines of the estimate's pairs among them.
+        part: the estimate.
+        least: speed from which on ranges matter [tokens/s].
     """
-    needed = wanted & may_reach(
-        model, stack.machine, run.work, run.runtime, run.strategy,
-        run.constants(model, stack), run.least,
-    )  # fmt: skip
-    if not needed.any():
+    numbers = part.estimate
+    if numbers.decode_tps is None:
         return
-    if run.strategy is PlacementStrategy.GPU_RESIDENT and run.runtime.apart is None:
-        yield needed, _resident(stack, model, run)
-    else:
-        yield from _by_size(stack, model, run, needed)
-
-
-def _resident(stack: Stack, model: Model, run: Run) -> Estimate:
-    """Estimate of shape (contexts, machines): where all lies in GPUs, memory decides no placement.
-
-    Numbers that depend on the context alone stay of shape (contexts, 1), those of the machine alone
-    of shape (machines,).
-    """
-    work = replace(run.work, context=run.contexts[:, None])
-    return estimate(
-        model, stack.machine, work, run.runtime, run.strategy, fitted_constants(),
-        backend=stack.backend,
-    )  # fmt: skip
-
-
-def _by_size(stack: Stack, model: Model, run: Run, needed: Mask) -> Iterator[tuple[Mask, Estimate]]:
-    """Estimates placed once for each size of memory and context that is needed."""
-    pairs = np.zeros((len(run.contexts), stack.size_count), dtype=bool)
-    context, machine = np.nonzero(needed)
-    pairs[context, stack.size[machine]] = True
-    context, size = np.nonzero(pairs)
-    sizes = taken(stack.sizes, size, stack.size_count)
-    work = replace(run.work, context=run.contexts[context])
-    for part in _alike(sizes, model, work, run.runtime):
-        rows = np.flatnonzero(part)
-        plan = estimate(
-            model, *taken((sizes, work), rows, len(part)),
-            run.runtime, run.strategy, fitted_constants(),
-        )  # fmt: skip
-        place = np.full(pairs.shape, -1)
-        place[context[rows], size[rows]] = np.arange(len(rows))
-        index = place[:, stack.size]
-        holds = needed & (index >= 0) & np.broadcast_to(plan.fits, rows.shape)[index]
-        if plan.constants is not None and holds.any():
-            yield (
-                needed & (index >= 0),
-                on_machines(plan, stack.machine, index, plan.constants, stack.backend),
-            )
-
-
-def _alike(sizes: Machine, model: Model, work: Workload, runtime: Runtime) -> Iterator[Mask]:
-    """Sizes that a runtime places in one way, as masks; all of them for most runtimes."""
-    everything = np.ones(np.size(work.context), dtype=bool)
-    if runtime.apart is None:
-        yield everything
+    fits, decode = part.of_pairs(numbers.fits), part.of_pairs(numbers.decode_tps)
+    speeds.fits[places] = fits
+    speeds.decode[places] = decode
+    if not np.any(fits & (decode >= least)) or not numbers.decode or not numbers.first_token:
         return
-    decision = runtime.apart(model, sizes, work) & everything
-    for part in (decision, ~decision):
-        if part.any():
-            yield part
-
-
-def _fill(speeds: Speeds, members: Index, mask: Mask, part: Estimate, least: float) -> None:
-    """Write one estimate's figures into their places; ranges where a speed is reached."""
-    if part.decode_tps is None:
-        return
-    columns = {"fits": part.fits, "decode": part.decode_tps}
-    with np.errstate(invalid="ignore"):
-        fast = mask & part.fits & (part.decode_tps >= least)
-    if fast.any() and part.decode is not None and part.first_token is not None:
-        columns |= {
-            "low": part.decode.low,
-            "high": part.decode.high,
-            "first_token": part.first_token.value,
-            "load": np.nan if part.load is None else part.load,
-            "waiting": part.waiting,
-        }
-    for name, values in columns.items():
-        column = getattr(speeds, name)
-        column[:, members] = np.where(mask, values, column[:, members])
-    speeds.formats[members] = part.model.format
+    speeds.low[places] = part.of_pairs(numbers.decode.low)
+    speeds.high[places] = part.of_pairs(numbers.decode.high)
+    speeds.first_token[places] = part.of_pairs(numbers.first_token.value)
+    speeds.load[places] = part.of_pairs(np.nan if numbers.load is None else numbers.load)
+    speeds.waiting[places] = part.of_pairs(numbers.waiting)
 
 
 def _first(speeds: Speeds) -> Speeds:

@@ -36,7 +36,7 @@ def may_reach(
     """False where a placement cannot fit or cannot reach a speed, without placing it.
 
     Args:
-        model: model in the format that the runtime loads.
+        model: model in the format that the runtime loads, or in several.
         machine: machine; its numbers may be of shape (machines,).
         work: request.
         runtime: runtime.
@@ -59,9 +59,9 @@ def gpu_bytes(machine: Machine) -> Array:
     return np.asarray(sum((gpu.memory.value for gpu in machine.gpus), start=np.zeros(())))
 
 
-def stored_bytes(model: Model) -> float:
+def stored_bytes(model: Model) -> Array:
     """Weights without the token table, the least that GPUs and RAM hold [B]."""
-    return float(np.sum(model.layer_bytes)) + model.output - model.tied_copy
+    return np.asarray(np.sum(model.layer_bytes, axis=-1) + model.output - model.tied_copy)
 
 
 def most_tokens(
@@ -69,7 +69,7 @@ def most_tokens(
 ) -> Array:
     """Upper bound on the speed of each user where only the GPUs' memory is free [tokens/s]."""
     outside = np.maximum(stored_bytes(model) - gpu_bytes(machine), 0.0)
-    experts = float(np.sum(model.bytes_per_layer[Group.ROUTED_EXPERTS]))
+    experts = np.sum(model.bytes_per_layer[Group.ROUTED_EXPERTS], axis=-1)
     read = np.maximum(outside - experts, 0.0)
     read = read + model.expert_share(1.0) * np.minimum(outside, experts)
     with np.errstate(divide="ignore"):

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from advisor.advice.fleet import Fleet, Mask
+from advisor.advice.fleet import Fleet
 from advisor.advice.speeds import Speed, fastest_of
+from advisor.advice.stacks import Mask
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.model.model import Model

@@ -12,12 +12,13 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import DataError
 
 STACKED = "|"
-"""Separator of families or backends where several GPUs are looked up at once."""
+"""Separator of families, backends or classes of formats that are looked up at once."""
 FACTOR = "factor"
 """Unit of rows that multiply another row."""
 
@@ -86,7 +87,7 @@ class Scope:
 
     Attributes:
         runtime: key of the runtime.
-        decode_class: class of the model's format.
+        decode_class: class of the model's format, or classes joined by `STACKED`.
         backend: GPU interface of the runtime; "cpu" without a GPU.
         build: "2024" for builds before October 2024, "ik" for the ik_llama.cpp fork, else empty.
     """
@@ -182,6 +183,8 @@ class Constants:
         measured = self._measured.get((constant, family)) or self._measured.get((constant, ""))
         if measured is not None:
             return ScopedConstant(rows=(measured,), value=measured.value)
+        if STACKED in self._scope.decode_class:
+            return self._search_classes(constant, family)
         if STACKED in family or STACKED in self._scope.backend:
             return self._search_each(constant, family)
         rows = self._by_constant.get(constant, [])
@@ -198,17 +201,41 @@ class Constants:
         """A constant of several GPUs, whose families or backends are joined by `STACKED`."""
         families, backends = family.split(STACKED), self._scope.backend.split(STACKED)
         count = max(len(families), len(backends))
-        each = [
-            self.bound(replace(self._scope, backend=backend))._look_up(constant, part)
-            for part, backend in zip(
+        pairs = list(
+            zip(
                 families * (count // len(families)),
                 backends * (count // len(backends)),
                 strict=True,
             )
-        ]
+        )
+        known = {
+            (part, backend): self.bound(replace(self._scope, backend=backend))._look_up(
+                constant, part
+            )
+            for part, backend in dict.fromkeys(pairs)
+        }
+        each = [known[pair] for pair in pairs]
         values = [float(scoped.value) for scoped in each]
         same = len(set(values)) == 1
         return ScopedConstant(rows=each[0].rows, value=values[0] if same else np.array(values))
+
+    def _search_classes(self, constant: str, family: str) -> ScopedConstant:
+        """A constant of several classes of formats, joined by `STACKED`, along an axis of its own.
+
+        The value is of shape (classes, 1), or (classes, GPUs) beside several GPUs; a number where
+        all classes share it.
+        """
+        classes = self._scope.decode_class.split(STACKED)
+        each = {
+            name: self.bound(replace(self._scope, decode_class=name))._look_up(constant, family)
+            for name in dict.fromkeys(classes)
+        }
+        first = each[classes[0]]
+        if all(np.array_equal(scoped.value, first.value) for scoped in each.values()):
+            return first
+        width = max(np.size(scoped.value) for scoped in each.values())
+        values = [np.broadcast_to(each[name].value, (width,)) for name in classes]
+        return ScopedConstant(rows=first.rows, value=np.array(values))
 
     def row(self, constant: str, family: str = "") -> ConstantRow:
         """Row of a constant in this scope, without factors.
@@ -247,6 +274,29 @@ class RecordedConstants(Constants):
     def used(self) -> tuple[tuple[ConstantRow, ...], ...]:
         """Constants looked up so far, each with its factors."""
         return tuple(scoped.rows for scoped in self._looked_up.values())
+
+
+class PickedConstants(Constants):
+    """Constants of pairs of a class of formats and a GPU, out of those of all classes and GPUs.
+
+    Args:
+        constants: constants in a scope of several classes, backends or families.
+        classes: place of each pair's class, shape (pairs,).
+        gpus: place of each pair's GPU, shape (pairs,).
+    """
+
+    def __init__(
+        self, constants: Constants, classes: npt.NDArray[np.int_], gpus: npt.NDArray[np.int_]
+    ) -> None:
+        vars(self).update(vars(constants))
+        self._classes, self._gpus = classes, gpus
+
+    def value(self, constant: str, family: str = "") -> Any:
+        """Value of each pair, shape (pairs,); a number where all share it."""
+        value = np.asarray(super().value(constant, family))
+        if value.ndim < 2:
+            return value[self._gpus] if value.ndim else float(value)
+        return value[self._classes, self._gpus if value.shape[-1] > 1 else 0]
 
 
 def _factor(constant: str, value: float, source: str) -> ConstantRow:

@@ -136,7 +136,7 @@ def step_load(model: Model, placement: Placement, location: Location, step: Forw
     shares = placement.weights.get(location, {})
     nothing = np.zeros(model.layers)
     by_group = {
-        group: (share @ model.bytes_per_layer[group]) * model.read_share(group, step.tokens)
+        group: np.vecdot(share, model.bytes_per_layer[group]) * model.read_share(group, step.tokens)
         for group, share in shares.items()
     }
     head = placement.output.get(location, 0.0)

@@ -4,7 +4,6 @@ Some 40 memory sizes represent all GPUs. Placement and schedule are computed onc
 times then for each GPU by the same functions.
 """
 
-from copy import copy
 from dataclasses import is_dataclass, replace
 from enum import Enum
 from typing import Any, TypeVar
@@ -14,9 +13,8 @@ import numpy.typing as npt
 
 from advisor.catalog.constants import Constants
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.measured_constants import constants_on
-from advisor.machine.backends import of_machine
 from advisor.machine.machine import Machine
+from advisor.model.model import Model
 
 Part = TypeVar("Part")
 PLAIN = frozenset({float, int, bool, str, type(None), frozenset})
@@ -25,21 +23,21 @@ Index = npt.NDArray[np.int_]
 
 
 def on_machines(
-    plan: Estimate, machine: Machine, index: Index, constants: Constants, backend: str = ""
+    plan: Estimate, model: Model, machine: Machine, index: Index, constants: Constants
 ) -> Estimate:
     """Estimate of many machines, with the placements and schedules of a plan.
 
     Args:
         plan: estimate with one machine per memory size; not an impossible combination.
+        model: model of the plan; of one in several formats, with numbers that go with the index.
         machine: all machines as one, with numbers of shape (machines,).
         index: index into the plan for each machine, shape (..., machines).
-        constants: constants in the scope of the plan; the backends become those of the machines.
-        backend: backends of the machines, as `backends.of_machine` gives them; empty to ask it.
+        constants: constants of these machines, in the scope of the estimate.
     """
-    scope = replace(constants.scope, backend=backend or of_machine(machine))
     size = np.size(plan.fits)
     return replace(
         plan,
+        model=model,
         machine=machine,
         placement=None,
         planned=taken(plan.phases, index, size),
@@ -47,7 +45,7 @@ def on_machines(
         waiting=_picked(plan.waiting, index, size),
         fits=np.broadcast_to(plan.fits, size)[index],
         missing=_picked(plan.missing, index, size),
-        constants=constants_on(machine.host, plan.model, constants.bound(scope)),
+        constants=constants,
     )
 
 
@@ -77,7 +75,7 @@ def _taken(part: Any, index: Index, size: int) -> Any:
         return {key: _taken(value, index, size) for key, value in part.items()}
     if is_dataclass(part) and not isinstance(part, Enum):
         # Checked when it was made: some machines of a record need no further check.
-        same = copy(part)
+        same = object.__new__(kind)
         vars(same).update({name: _taken(own, index, size) for name, own in vars(part).items()})
         return same
     return part

@@ -211,7 +211,7 @@ def weight_bytes(model: Model, placement: Placement, location: Location) -> Arra
     """Weights at a location; an output head tied to a token table there needs no copy [B]."""
     shares = placement.weights.get(location, {})
     total: Array = np.asarray(
-        sum(share @ model.bytes_per_layer[group] for group, share in shares.items())
+        sum(np.vecdot(share, model.bytes_per_layer[group]) for group, share in shares.items())
     )
     head = placement.output.get(location, 0.0)
     total = total + head * model.output

@@ -76,6 +76,8 @@ class Runtime:
         build: fork it belongs to, as in `catalog.constants.Scope`; empty for none.
         takes_layers: the number of layers on the GPU can be set.
         computes_in_ram: the processor computes the weights in RAM; else they move to the GPU.
+        takes_several_formats: its placement and schedule take a model whose numbers are arrays, as
+            `model.many_formats` makes it.
         reads_over_link: its kernels can read weights in RAM over the link, without a copy.
         quantized_kv_type: largest KV cache type of half the 16-bit size or less; empty for none.
         divides_experts: GPUs that share layers can each hold whole experts.
@@ -103,6 +105,7 @@ class Runtime:
     build: str = ""
     takes_layers: bool = False
     computes_in_ram: bool = False
+    takes_several_formats: bool = False
     reads_over_link: bool = False
     quantized_kv_type: str = ""
     divides_experts: bool = False

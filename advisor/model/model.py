@@ -69,7 +69,7 @@ class Model:
     @property
     def file_bytes(self) -> float:
         """Weights as stored, a tied table once [B]."""
-        layered = float(sum(part.sum() for part in self.bytes_per_layer.values()))
+        layered: float = sum(part.sum(axis=-1) for part in self.bytes_per_layer.values())
         return layered + self.embedding + self.output - self.tied_copy
 
     @cached_property
@@ -90,7 +90,7 @@ class Model:
     @cached_property
     def expert_layers(self) -> Floats:
         """1 where a layer has routed experts, else 0, shape (layers,)."""
-        return (self.bytes_per_layer[Group.ROUTED_EXPERTS] > 0).astype(float)
+        return (self.flops[Group.ROUTED_EXPERTS] > 0).astype(float)
 
     def expert_share(self, tokens: Array) -> Array:
         """Share of a layer's routed experts that `tokens` tokens together use.
@@ -111,8 +111,8 @@ class Model:
     @property
     def read_bytes_per_token(self) -> float:
         """Weight bytes that decoding one token reads: the embedding counts one row [B]."""
-        layered = sum(
-            float(np.sum(self.bytes_per_layer[g]) * self.read_share(g, 1)) for g in LAYERED
+        layered: float = sum(
+            np.sum(self.bytes_per_layer[g], axis=-1) * self.read_share(g, 1) for g in LAYERED
         )
         return layered + self.output + self.embedding / self.architecture.vocab
 

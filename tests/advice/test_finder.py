@@ -74,7 +74,6 @@ def test_many_machines_at_once_are_each_machine_alone(runtime: Runtime) -> None:
             work = chance.choice(WORKS)
             several = replace(work, context=CONTEXTS)
             together = fleet().speeds(asked, several, runtime, strategy)
-            assert_nothing_fast_is_ruled_out(together, asked, several, runtime, strategy)
             for place in chance.sample(range(len(tried())), 11):
                 at = chance.randrange(2)
                 alone = replace(work, context=float(CONTEXTS[at]))
@@ -84,16 +83,34 @@ def test_many_machines_at_once_are_each_machine_alone(runtime: Runtime) -> None:
     assert compared == 99
 
 
-def assert_nothing_fast_is_ruled_out(every, asked, work, runtime, strategy) -> None:
-    """Bounds leave out what is slower than asked, and nothing else."""
-    if not every.fits.any():
-        return
-    least = float(np.median(every.decode[every.fits]))
-    bounded = fleet().speeds(asked, work, runtime, strategy, least=least)
-    fast = every.fits & (every.decode >= least)
-    assert np.array_equal(bounded.fits & (bounded.decode >= least), fast)
-    for name in ("decode", "low", "high", "first_token", "load", "waiting"):
-        np.testing.assert_array_equal(getattr(bounded, name)[fast], getattr(every, name)[fast])
+@pytest.mark.parametrize("runtime", RUNTIMES, ids=lambda runtime: runtime.name)
+def test_bounds_rule_out_what_is_slower_and_nothing_else(runtime: Runtime) -> None:
+    # every machine and context, several formats at once where a runtime takes them
+    chance = random.Random(runtime.name)
+    work = replace(chance.choice(WORKS), context=CONTEXTS)
+    formats = ("BF16-hf", "Q8_0", "AWQ", "Q4_K_M") if runtime.takes_several_formats else ("AWQ",)
+    name = chance.choice(("Llama-3.1-70B", "Qwen3-30B-A3B"))
+    models = [catalog.model(name, form) for form in formats]
+    nothing = np.zeros((len(models) * len(CONTEXTS), len(tried())), dtype=bool)
+    for strategy in runtime.strategies:
+        each = [fleet().speeds(model, work, runtime, strategy) for model in models]
+        able = [speeds.formats == model.format for speeds, model in zip(each, models, strict=True)]
+        every = {
+            name: np.concatenate(
+                [
+                    np.where(mask, getattr(speeds, name), 0)
+                    for speeds, mask in zip(each, able, strict=True)
+                ]
+            )
+            for name in ("fits", "decode", "low", "high", "first_token", "load", "waiting")
+        }
+        fits = every["fits"] > 0
+        least = float(np.median(every["decode"][fits])) * 0.999999 if fits.any() else 1.0
+        bounded = fleet().fast_speeds(models, work, runtime, strategy, skip=nothing, least=least)
+        fast = fits & (every["decode"] >= least)
+        assert np.array_equal(bounded.fits & (bounded.decode >= least), fast)
+        for name, expected in every.items():
+            np.testing.assert_allclose(getattr(bounded, name)[fast], expected[fast], rtol=1e-12)
 
 
 def assert_alike(together, asked, machine, work, runtime, strategy) -> None:

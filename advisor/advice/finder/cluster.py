@@ -44,9 +44,9 @@ def on_cluster(address: str) -> Compute:
     return compute
 
 
-def _task(case: RunSetup) -> tuple[str, str]:
+def _task(case: RunSetup) -> tuple[str, tuple[int, ...]]:
     """Cases computed together by one worker."""
-    return case.runtime, case.model.format
+    return case.runtime, case.forms
 
 
 def _client(address: str) -> Any:

@@ -25,8 +25,8 @@ class RunSetup:
 
     Attributes:
         runtime: name.
-        model: in one format.
-        form: place of that format among those tried.
+        models: in one format, or in several of those tried.
+        forms: place of each format among those tried.
         work: request; its context may be several, shape (contexts,).
         caches: formats of the cache, the largest first.
         min_tps: least tokens generated for each user [tokens/s].
@@ -35,8 +35,8 @@ class RunSetup:
     """
 
     runtime: str
-    model: Model
-    form: int
+    models: tuple[Model, ...]
+    forms: tuple[int, ...]
     work: Workload
     caches: tuple[str, ...]
     min_tps: float
@@ -45,8 +45,9 @@ class RunSetup:
 
     @property
     def size(self) -> int:
-        """Combinations for each machine: placements, contexts and formats of the cache."""
-        return len(runtime(self.runtime).strategies) * np.size(self.work.context) * len(self.caches)
+        """Combinations for each machine: formats, placements, contexts, formats of the cache."""
+        placements = len(runtime(self.runtime).strategies)
+        return len(self.forms) * placements * np.size(self.work.context) * len(self.caches)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,8 +121,8 @@ def cases(
     return [
         RunSetup(
             runtime=how.name,
-            model=model,
-            form=form,
+            models=tuple(models[form] for form in forms),
+            forms=forms,
             work=work,
             caches=tuple(sorted(caches, key=CACHES.index)) or cache_types(how),
             min_tps=min_tps,
@@ -129,8 +130,14 @@ def cases(
             skip=skip,
         )
         for how in runtimes
-        for form, model in enumerate(models)
+        for forms in _together(how, len(models))
     ]
+
+
+def _together(how: Runtime, formats: int) -> list[tuple[int, ...]]:
+    """Formats that are answered in one call, by their places."""
+    every = tuple(range(formats))
+    return [every] if how.takes_several_formats else [(form,) for form in every]
 
 
 def combinations(host: Machine, wanted: Sequence[RunSetup]) -> Combinations:
@@ -153,47 +160,48 @@ def joined(parts: Sequence[Combinations], tried: int) -> Combinations:
 def _of_case(fleet: Fleet, case: RunSetup) -> Iterator[Combinations]:
     """What is fast enough, in one format of the cache after the other."""
     contexts = np.unique(np.asarray(case.work.context, dtype=float))
-    reached = np.zeros((len(contexts), len(fleet.machines)), dtype=bool)
+    reached = np.zeros((len(case.forms) * len(contexts), len(fleet.machines)), dtype=bool)
     reached[:, list(case.skip)] = True
     for kept in case.caches:
         work = replace(case.work, context=contexts, kv_type=kept)
-        for rows in _in_cache(fleet, case, work, reached):
+        for request, rows in _in_cache(fleet, case, work, reached.copy()):
             if not case.all_caches:
-                reached[np.searchsorted(contexts, rows.context), rows.candidate] = True
+                reached[request, rows.candidate] = True
             yield rows
 
 
 def _in_cache(
-    fleet: Fleet, case: RunSetup, work: Workload, reached: npt.NDArray[np.bool_]
-) -> Iterator[Combinations]:
-    """What is fast enough with one format of the cache.
+    fleet: Fleet, case: RunSetup, work: Workload, placed: npt.NDArray[np.bool_]
+) -> Iterator[tuple[Places, Combinations]]:
+    """What is fast enough with one format of the cache, each row with its request.
 
     Args:
         fleet: machines.
         case: what is run.
         work: request, with its contexts of shape (contexts,) in order.
-        reached: machines that need no answer, shape (contexts, machines).
+        placed: machines that need no answer, shape (formats x contexts, machines).
     """
     how, users = runtime(case.runtime), float(work.users)
-    placed = reached.copy()
+    contexts = np.asarray(work.context)
     for at, strategy in enumerate(STRATEGIES):
         if strategy not in how.strategies or placed.all():
             continue
-        speeds = fleet.speeds(
-            case.model, work, how, strategy, skip=placed, as_requested=True, least=case.min_tps
+        speeds = fleet.fast_speeds(
+            case.models, work, how, strategy, skip=placed, least=case.min_tps
         )
         with np.errstate(invalid="ignore"):
             fast = speeds.fits & ~placed & (speeds.decode >= case.min_tps)
         placed |= speeds.fits
-        context, candidate = np.nonzero(fast)
+        request, candidate = np.nonzero(fast)
+        form, context = np.divmod(request, len(contexts))
         alike = np.ones(len(candidate), dtype=int)
-        yield Combinations(
+        rows = Combinations(
             candidate=candidate,
             runtime=alike * NAMES.index(how.name),
             strategy=alike * at,
-            form=alike * case.form,
+            form=np.array(case.forms)[form],
             cache=alike * CACHES.index(work.kv_type),
-            context=np.asarray(work.context)[context],
+            context=contexts[context],
             decode=speeds.decode[fast],
             low=speeds.low[fast],
             high=speeds.high[fast],
@@ -203,3 +211,4 @@ def _in_cache(
             tried=0,
             costed=int(np.count_nonzero(~np.isnan(speeds.decode))),
         )
+        yield request, rows

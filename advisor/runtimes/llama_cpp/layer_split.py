@@ -174,7 +174,7 @@ def split(
     budget = gpu_budget(model, machine, work) - model.output
     layers = np.asarray(layers_that_fit(model.layer_bytes - experts + cache, budget))
     left = budget - np.sum(last_layers(model, layers) * (model.layer_bytes - experts + cache), -1)
-    held = layers_that_fit(np.broadcast_to(experts, layers.shape + experts.shape), left)
+    held = layers_that_fit(np.broadcast_to(experts, (*layers.shape, model.layers)), left)
     held = np.where(layers >= count, held, 0.0)
     moe = count - held if model.has_experts else np.zeros_like(layers)
     nothing_left = (layers >= count) & (moe <= 0)
@@ -192,8 +192,8 @@ def gpu_budget(model: Model, machine: Machine, work: Workload) -> Array:
     taken = FIT_MARGIN + gpu_buffer(model, work, 1.0)
     total = sum((gpu.memory.value - taken for gpu in machine.gpus), start=np.zeros(()))
     total = total - work.drafter_bytes
-    edges = (len(machine.gpus) - 1) * float(np.mean(model.layer_bytes))
-    return np.maximum(total - edges, 0.0)
+    edges = (len(machine.gpus) - 1) * np.mean(model.layer_bytes, axis=-1)
+    return np.asarray(np.maximum(total - edges, 0.0))
 
 
 def host_buffer(model: Model, work: Workload, outside: Array) -> Array:
@@ -215,13 +215,15 @@ def gpu_buffer(model: Model, work: Workload, outside: Array) -> Array:
     Two of the largest matrices are copied at a time: a published log has 42 MB of buffer for a
     micro-batch of 16 tokens and 7 GB from 32 on, about two expert matrices of that model.
     """
-    largest = max(
-        float(np.max(model.bytes_per_layer[group])) / matrices
-        for group, matrices in (
-            (Group.ROUTED_EXPERTS, 3),
-            (Group.DENSE_FFN, 3),
-            (Group.ATTENTION, 4),
-        )
+    largest = np.maximum.reduce(
+        [
+            np.max(model.bytes_per_layer[group], axis=-1) / matrices
+            for group, matrices in (
+                (Group.ROUTED_EXPERTS, 3),
+                (Group.DENSE_FFN, 3),
+                (Group.ATTENTION, 4),
+            )
+        ]
     )
     copied = np.where(np.asarray(work.ubatch) >= COPY_TOKENS, 2.0 * largest, 0.0)
     return CONTEXT + compute_buffer(model.architecture, work) + outside * copied
@@ -240,6 +242,7 @@ LLAMA_CPP = Runtime(
     computes_in_ram=True,
     quantized_kv_type="q8_0",
     takes_layers=True,
+    takes_several_formats=True,
     drafts=True,
     setup=SETUP,
 )

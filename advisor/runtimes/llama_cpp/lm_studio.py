@@ -90,5 +90,6 @@ LM_STUDIO = Runtime(
     computes_in_ram=True,
     quantized_kv_type="q8_0",
     takes_layers=True,
+    takes_several_formats=True,
     notes=NOTES,
 )

@@ -235,6 +235,7 @@ OLLAMA = Runtime(
     apart=in_first,
     quantized_kv_type="q8_0",
     takes_layers=True,
+    takes_several_formats=True,
     setup=SETUP,
     default_context=default_context,
     notes=NOTES,

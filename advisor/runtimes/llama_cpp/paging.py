@@ -88,8 +88,8 @@ def reread(
         machine: machine, for its cores and its drive.
         constants: constants of rereading; the fitted ones by default.
     """
-    experts_held = (
-        placement.weights[DISK][Group.ROUTED_EXPERTS] @ model.bytes_per_layer[Group.ROUTED_EXPERTS]
+    experts_held = np.vecdot(
+        placement.weights[DISK][Group.ROUTED_EXPERTS], model.bytes_per_layer[Group.ROUTED_EXPERTS]
     )
     dense = load.weights - load.experts  # a head that is the token table among it
     cache = np.asarray(placement.page_cache, dtype=float)
@@ -151,5 +151,5 @@ def read_beside(model: Model, machine: Machine, windows: Array = WATCHED.windows
     if experts is None or machine.disk is None:
         return 0.0
     pieces = float(np.sum(model.expert_layers)) * experts.total * MATRICES
-    piece = float(np.sum(model.bytes_per_layer[Group.ROUTED_EXPERTS])) / max(pieces, 1.0)
-    return windows * machine.disk.read_ahead.value / max(piece, 1.0)
+    piece = np.sum(model.bytes_per_layer[Group.ROUTED_EXPERTS], axis=-1) / max(pieces, 1.0)
+    return np.asarray(windows * machine.disk.read_ahead.value / np.maximum(piece, 1.0))
