@@ -13,7 +13,7 @@ from advisor.formatting import range_of, tokens_per_second
 if TYPE_CHECKING:
     from advisor.reports.saved import SavedReport
     from advisor.reports.scenarios import ScenarioResult
-    from advisor.reports.tables_behind import WordTable
+    from advisor.reports.section_tables import WordTable
 
 
 def add(actions: Any) -> None:
@@ -55,7 +55,7 @@ def _compare(args: argparse.Namespace) -> None:
 def _today(reports: "Sequence[SavedReport]") -> "tuple[list[dict[str, Any]], list[WordTable]]":
     from advisor.cli.recompute import recomputed
     from advisor.reports.changes import change_tables, changes
-    from advisor.reports.tables_behind import WordTable
+    from advisor.reports.section_tables import WordTable
 
     records, tables = [], []
     for report in reports:

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from advisor.errors import InputError
+from advisor.reports.database_tables import LONGEST_NAME, LONGEST_TAG
 from advisor.reports.saved import ReportHead
-from advisor.reports.tables import LONGEST_NAME, LONGEST_TAG
 
 LONGEST_NOTES = 20_000
 MOST_TAGS = 20

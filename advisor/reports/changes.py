@@ -11,7 +11,7 @@ from advisor.reports.charts import cost_words, option_name, speed_words
 from advisor.reports.comparison import card_of_placement
 from advisor.reports.document import ReportDocument
 from advisor.reports.parts import AssumptionRow, OptionRow
-from advisor.reports.tables_behind import NONE, WordTable
+from advisor.reports.section_tables import NONE, WordTable
 from advisor.reports.words import PLACEMENTS
 
 ChangeKind = Literal["answer", "version", "figure", "price", "input"]

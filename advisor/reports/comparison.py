@@ -11,7 +11,7 @@ from advisor.reports.document import ReportDocument
 from advisor.reports.front_page import best_options, shown_cards
 from advisor.reports.parts import PlacementCard, PlacementKey
 from advisor.reports.saved import SavedReport
-from advisor.reports.tables_behind import NONE, WordTable
+from advisor.reports.section_tables import NONE, WordTable
 from advisor.reports.words import PLACEMENTS
 
 FEWEST, MOST = 2, 6

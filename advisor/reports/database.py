@@ -32,7 +32,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlch
 from advisor.errors import StoreError
 from advisor.paths import data_folder
 from advisor.reports import migrations
-from advisor.reports.tables import Base, ReportRow, SchemaRow
+from advisor.reports.database_tables import Base, ReportRow, SchemaRow
 
 BUSY_SECONDS = 5.0
 """How long one program waits for another that is writing [s]."""

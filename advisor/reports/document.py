@@ -11,6 +11,7 @@ from typing import Any
 
 from advisor.errors import InputError
 from advisor.formatting import Currency
+from advisor.reports.field_types import checked
 from advisor.reports.parts import (
     AssumptionRow,
     OptionRow,
@@ -20,7 +21,6 @@ from advisor.reports.parts import (
     TierUse,
     TimePart,
 )
-from advisor.reports.schema import checked
 
 FORMAT = 2
 """Version of the JSON form; a reader refuses a newer one. Format 1 had upgrades for options."""

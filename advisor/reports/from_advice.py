@@ -9,10 +9,10 @@ import numpy as np
 
 import advisor
 from advisor.advice.advise import Advice
-from advisor.advice.cards import TITLES, card_of
 from advisor.advice.offers import MoneyInputs
 from advisor.advice.options.option import Option
 from advisor.advice.options.table import split
+from advisor.advice.placement_cards import TITLES, card_of
 from advisor.advice.sweeps import CostLine, cost_by_tokens, speed_by_layers
 from advisor.cost_model.assumptions import Assumption
 from advisor.cost_model.estimate import Estimate, parts_held

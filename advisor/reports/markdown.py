@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from advisor.reports.front_page import OPTION_HEADINGS, FrontPage, front_page, option_cells
 from advisor.reports.links import is_public
 from advisor.reports.saved import SavedReport, in_its_currency
+from advisor.reports.section_tables import NONE
 from advisor.reports.sections import ReportSection, sections
-from advisor.reports.tables_behind import NONE
 
 
 @in_its_currency

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from typing import ClassVar, Literal
 
 from advisor.errors import InputError
-from advisor.reports.schema import checked
+from advisor.reports.field_types import checked
 
 PlacementKey = Literal["gpu-resident", "cpu-offload", "nvme-offload"]
 Tier = Literal["VRAM", "RAM", "disk"]

@@ -5,8 +5,8 @@ from datetime import datetime
 
 from sqlalchemy import ColumnElement, func, or_, select
 
+from advisor.reports.database_tables import ReportRow, TagRow
 from advisor.reports.saved import ReportHead
-from advisor.reports.tables import ReportRow, TagRow
 
 PAGE = 20
 """Reports of a page of the list."""

@@ -11,12 +11,12 @@ from sqlalchemy import ColumnElement, Select, delete, select
 from sqlalchemy.orm import Session, selectinload
 
 from advisor.reports.annotations import Value
+from advisor.reports.database_tables import ContentRow, ReportRow, TagRow
 from advisor.reports.document import ReportDocument, from_json, to_json
+from advisor.reports.field_types import checked
 from advisor.reports.measured import MeasuredResult
 from advisor.reports.queries import FilterChoices, ReportPage
 from advisor.reports.saved import ReportHead, SavedReport
-from advisor.reports.schema import checked
-from advisor.reports.tables import ContentRow, ReportRow, TagRow
 
 _COLUMNS = [name for name in ReportHead.__dataclass_fields__ if name != "tags"]
 NEWEST = ReportRow.id.desc()

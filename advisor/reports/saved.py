@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 from advisor.errors import InputError
 from advisor.formatting import show_money_in, shown_currency
 from advisor.reports.document import ReportDocument, from_json, to_json
+from advisor.reports.field_types import checked
 from advisor.reports.measured import JudgedResult, MeasuredResult, judged
-from advisor.reports.schema import checked
 
 Form = TypeVar("Form", str, bytes)
 

@@ -26,7 +26,7 @@ from advisor.machine import from_spec
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import resolve
-from advisor.reports.schema import checked
+from advisor.reports.field_types import checked
 from advisor.runtimes import RUNTIMES, runtime
 
 LARGEST_FILE = 1_000_000

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from advisor.reports import charts, tables_behind
+from advisor.reports import charts, section_tables
 from advisor.reports.chart_parts import BarChart, LineChart
 from advisor.reports.document import ReportDocument
 from advisor.reports.front_page import shown_cards
 from advisor.reports.parts import PlacementCard
-from advisor.reports.tables_behind import WordTable
+from advisor.reports.section_tables import WordTable
 from advisor.reports.words import PLACEMENTS
 
 
@@ -49,12 +49,12 @@ def _sections(document: ReportDocument) -> Iterator[ReportSection]:
     yield ReportSection(
         title="Why",
         charts=tuple(_charts(document)),
-        tables=_filled(tables_behind.bytes_held(document), tables_behind.token_times(document)),
+        tables=_filled(section_tables.bytes_held(document), section_tables.token_times(document)),
     )
-    for table in (tables_behind.options(document), tables_behind.runtimes(document)):
-        more = tuple(_commands(others)) if table.title == tables_behind.RUNTIMES else ()
+    for table in (section_tables.options(document), section_tables.runtimes(document)):
+        more = tuple(_commands(others)) if table.title == section_tables.RUNTIMES else ()
         yield ReportSection(title=table.title, tables=_filled(table), commands=more)
-    for table in (tables_behind.request(document), *tables_behind.figures(document)):
+    for table in (section_tables.request(document), *section_tables.figures(document)):
         yield ReportSection(title=table.title, tables=_filled(table))
 
 

@@ -30,12 +30,12 @@ from advisor.reports.annotations import (
     conflicts_of,
 )
 from advisor.reports.database import database_url, place
+from advisor.reports.database_tables import ReportRow
 from advisor.reports.document import ReportDocument
 from advisor.reports.measured import MeasuredResult
 from advisor.reports.queries import PAGE, FilterChoices, ReportPage, ReportQuery
 from advisor.reports.saved import ReportHead, SavedReport
 from advisor.reports.sessions import Sessions
-from advisor.reports.tables import ReportRow
 
 KEPT_DELETED = timedelta(days=30)
 """How long a deleted report can be restored."""

@@ -3,7 +3,7 @@
 A document keeps keys ("in_place"); every page and file shows these words.
 """
 
-from advisor.advice.cards import TITLES
+from advisor.advice.placement_cards import TITLES
 from advisor.reports.parts import OptionKind, PlacementKey, Tier
 
 PLACEMENTS: dict[PlacementKey, str] = {strategy.value: title for strategy, title in TITLES.items()}

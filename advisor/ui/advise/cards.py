@@ -5,9 +5,9 @@ from collections.abc import Iterable
 import streamlit as st
 from markupsafe import Markup
 
-from advisor.advice.cards import TITLES, card_of
 from advisor.advice.compare import decode_tps, usable
 from advisor.advice.options.option import Option, OptionKind
+from advisor.advice.placement_cards import TITLES, card_of
 from advisor.advice.sweeps import page_cache_for
 from advisor.cost_model.estimate import Estimate, parts_held
 from advisor.cost_model.placement import PlacementStrategy, Tier

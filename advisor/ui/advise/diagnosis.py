@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 from markupsafe import Markup, escape
 
-from advisor.advice.cards import TITLES
 from advisor.advice.diagnosis.causes.table import this_system
 from advisor.advice.diagnosis.diagnose import (
     LIMITS,
@@ -26,6 +25,7 @@ from advisor.advice.diagnosis.text import (
     sentence,
     speed_words,
 )
+from advisor.advice.placement_cards import TITLES
 from advisor.cost_model.estimate import Estimate
 from advisor.errors import AdvisorError
 from advisor.formatting import tokens_per_second

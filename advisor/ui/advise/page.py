@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 
 from advisor import formatting
-from advisor.advice.cards import TITLES, card_of
 from advisor.advice.context_limits import context_notes
+from advisor.advice.placement_cards import TITLES, card_of
 from advisor.advice.verdict import VerdictText
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.errors import AdvisorError, Refusal

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 from markupsafe import Markup
 
-from advisor.advice.cards import TITLES
 from advisor.advice.compare import decode_tps
+from advisor.advice.placement_cards import TITLES
 from advisor.advice.runtime_notes import remarks
 from advisor.cost_model.estimate import Estimate
 from advisor.formatting import memory, range_of, seconds, tokens_per_second

@@ -5,8 +5,8 @@ from typing import Any
 
 import streamlit as st
 
-from advisor.advice.cards import TITLES
 from advisor.advice.finder.target import Hit
+from advisor.advice.placement_cards import TITLES
 from advisor.formatting import shown_currency
 from advisor.ui.find.answer import FindAnswer
 from advisor.ui.find.links import advise_link
