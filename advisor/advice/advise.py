@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime
 from functools import cached_property, lru_cache
 
 from advisor.advice.compare import compare, lacks, usable
-from advisor.advice.offers import MoneyInputs
+from advisor.advice.money_inputs import MoneyInputs
 from advisor.advice.options.candidates import machine_speed
 from advisor.advice.options.option import Option
 from advisor.advice.options.question import Question

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 from advisor.advice.compare import as_run, decode_tps
 from advisor.advice.money import break_even_tokens, busy_share, monthly_hours, worth_per_hour
-from advisor.advice.offers import MoneyInputs, Offer
+from advisor.advice.money_inputs import MoneyInputs
+from advisor.advice.offers import Offer
 from advisor.advice.options.monthly import Use
 from advisor.advice.options.option import MonthlyCost, Price
 from advisor.advice.options.prices import bought, rented

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from advisor.advice.compare import decode_tps, usable
-from advisor.advice.offers import MoneyInputs
+from advisor.advice.money_inputs import MoneyInputs
 from advisor.advice.options.option import Option, OptionKind
 from advisor.advice.options.sureness import chance_it_pays
 from advisor.advice.options.table import choice, rank

@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from advisor.advice.advise import Advice, advise
 from advisor.advice.context_limits import context_notes
-from advisor.advice.offers import MoneyInputs
+from advisor.advice.money_inputs import MoneyInputs
 from advisor.cli import described, money_options, options
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError

@@ -9,7 +9,7 @@ import numpy as np
 
 import advisor
 from advisor.advice.advise import Advice
-from advisor.advice.offers import MoneyInputs
+from advisor.advice.money_inputs import MoneyInputs
 from advisor.advice.options.option import Option
 from advisor.advice.options.table import split
 from advisor.advice.placement_cards import TITLES, card_of

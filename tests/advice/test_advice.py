@@ -7,7 +7,7 @@ import pytest
 
 from advisor.advice.advise import Advice, advise
 from advisor.advice.compare import decode_tps, usable
-from advisor.advice.offers import MoneyInputs
+from advisor.advice.money_inputs import MoneyInputs
 from advisor.advice.options.option import OptionKind
 from advisor.advice.options.table import choice
 from advisor.advice.upgrades import COUNTS, WORTHWHILE, Upgrade, first_choice

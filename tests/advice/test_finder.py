@@ -17,7 +17,7 @@ from advisor.advice.finder.runnable import runnable
 from advisor.advice.finder.search import find
 from advisor.advice.finder.target import Hit, Target
 from advisor.advice.fleet import Fleet
-from advisor.advice.offers import MoneyInputs
+from advisor.advice.money_inputs import MoneyInputs
 from advisor.advice.options.prices import rented
 from advisor.advice.options.question import Question
 from advisor.advice.ownership import Ownership

@@ -2,7 +2,7 @@
 
 from datetime import date
 
-from advisor.advice.offers import MoneyInputs
+from advisor.advice.money_inputs import MoneyInputs
 from advisor.advice.options.elsewhere import whole_machines
 from advisor.advice.options.prices import bought, rented, selling_price
 from advisor.advice.prices.machine_prices import machines_for_sale, rent_rows

@@ -3,7 +3,7 @@
 import pytest
 
 from advisor.advice import offers
-from advisor.advice.offers import MoneyInputs
+from advisor.advice.money_inputs import MoneyInputs
 from advisor.advice.prices.price_rows import PriceRow, price_rows
 from advisor.catalog.inputs import MONEY, Input
 from advisor.errors import InputError

@@ -9,7 +9,7 @@ import pytest
 
 from advisor.advice.compare import compare, usable
 from advisor.advice.fleet import Fleet
-from advisor.advice.offers import MoneyInputs
+from advisor.advice.money_inputs import MoneyInputs
 from advisor.advice.options.kept import keep
 from advisor.advice.options.monthly import Use
 from advisor.advice.options.option import Option, OptionKind

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from advisor.advice.drafting import drafted_work, drafting_rows
-from advisor.advice.offers import MoneyInputs
+from advisor.advice.money_inputs import MoneyInputs
 from advisor.advice.options.monthly import Use
 from advisor.advice.options.option import Option, OptionKind, Price
 from advisor.advice.options.sureness import gain, inputs

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from advisor.advice.money import monthly_hours
-from advisor.advice.offers import MoneyInputs, offers
+from advisor.advice.money_inputs import MoneyInputs
+from advisor.advice.offers import offers
 from advisor.evidence.claims.measures import MEASURES, SETTING
 from advisor.evidence.claims.scenarios import Scenario
 from advisor.model import catalog

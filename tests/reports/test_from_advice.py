@@ -10,7 +10,7 @@ from saved_reports import RESULT, saved
 
 from advisor.advice.advise import Advice, advise
 from advisor.advice.compare import decode_tps
-from advisor.advice.offers import MoneyInputs
+from advisor.advice.money_inputs import MoneyInputs
 from advisor.advice.options.table import split
 from advisor.advice.placement_cards import TITLES, card_of
 from advisor.cost_model.placement import PlacementStrategy

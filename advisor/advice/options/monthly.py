@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from advisor.advice.money import SECONDS_PER_HOUR, monthly_purchase
-from advisor.advice.offers import MoneyInputs
+from advisor.advice.money_inputs import MoneyInputs
 from advisor.advice.options.option import MonthlyCost
 from advisor.advice.prices.power import PowerDraw, idle_hours, monthly_energy
 from advisor.advice.speeds import Speed

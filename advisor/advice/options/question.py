@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import date
 
-from advisor.advice.offers import MoneyInputs
+from advisor.advice.money_inputs import MoneyInputs
 from advisor.advice.options.monthly import Use
 from advisor.advice.options.option import MonthlyCost, Option, OptionKind, Price
 from advisor.advice.ownership import Ownership

@@ -6,7 +6,7 @@ import numpy as np
 
 from advisor.advice.chances import TornadoBar, Uncertain, chance, tornado
 from advisor.advice.money import SECONDS_PER_HOUR
-from advisor.advice.offers import MoneyInputs
+from advisor.advice.money_inputs import MoneyInputs
 from advisor.advice.options.option import Option
 from advisor.advice.speeds import Speed
 from advisor.advice.use import waiting_seconds

@@ -9,7 +9,7 @@ from advisor.advice import crossover
 from advisor.advice.advise import Advice, advise
 from advisor.advice.context_limits import context_notes
 from advisor.advice.crossover import Crossover
-from advisor.advice.offers import MoneyInputs
+from advisor.advice.money_inputs import MoneyInputs
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.resolve import ResolvedModel

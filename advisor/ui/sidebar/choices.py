@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
 from advisor.advice.drafting import drafting
-from advisor.advice.offers import MoneyInputs, money_in_usd
+from advisor.advice.money_inputs import MoneyInputs, money_in_usd
 from advisor.advice.ownership import Form, Ownership, form_of
 from advisor.catalog.inputs import (
     BY_NAME,

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import cache
 
-from advisor.advice.offers import MoneyInputs
+from advisor.advice.money_inputs import MoneyInputs
 from advisor.advice.ownership import Form, Ownership
 from advisor.advice.prices.host_parts import part_kinds
 from advisor.advice.prices.machine_prices import machines_for_sale
