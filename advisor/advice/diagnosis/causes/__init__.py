@@ -27,7 +27,7 @@ CAUSES: Mapping[str, Callable[[Situation], Trials]] = {
     "few_threads": cpu.few_threads,
     "efficient_cores": cpu.efficient_cores,
     "far_memory": cpu.far_memory,
-    "gpu_limits": cpu.gpu_limits,
+    "gpu_limits": gpu.gpu_limits,
     "cpu_limits": cpu.cpu_limits,
     "no_flash_attention": request.no_flash_attention,
     "old_build": request.old_build,

@@ -220,6 +220,16 @@ def fits(estimate: Estimate) -> bool:
     return not estimate.refusal and bool(estimate.fits)
 
 
+def slower_cpu(share: float) -> Mapping[str, float]:
+    """Factors of the constants of a processor whose cores and RAM reach a share of their speed."""
+    return dict.fromkeys(CPU_RATES, share)
+
+
+def slower_gpu(share: float) -> Mapping[str, float]:
+    """Factors of the constants of a GPU that reads at a share of its rate."""
+    return {**dict.fromkeys(GPU_READS, share), **dict.fromkeys(GPU_TIMES, 1 / share)}
+
+
 def scaled_link(gpu: Gpu, factor: Array) -> Gpu:
     """A GPU with the rates of its link multiplied by a factor."""
     link = gpu.link

@@ -1,16 +1,14 @@
-"""Causes on the processor: threads, sockets, power and clock limits, other load."""
+"""Causes on the processor: threads, sockets, clock limits, other load."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from advisor.advice.diagnosis.causes.counterfactual import (
     CORE_RATES,
-    CPU_RATES,
-    GPU_READS,
-    GPU_TIMES,
     Situation,
     Trials,
     scaled_link,
+    slower_cpu,
+    slower_gpu,
     trial,
 )
 from advisor.cost_model.schedule import Route
@@ -27,10 +25,6 @@ FAR_NODE = 2.40 / 4.31
 FAR_LINK = 3.78 / 12.15
 """Copy rate from the other socket's memory, relative to the near socket's
 (https://github.com/mpicbg-scicomp/gearshifft/issues/82)."""
-POWER_LIMITS = ((1 / 2, 0.93, 0.77), (1 / 3, 0.68, 0.55), (2 / 7, 0.17, 0.14))
-"""Power limit relative to the default, with the remaining share of generation and prompt speed: RTX
-PRO 6000 at 300 and 200 of 600 W (data/measurements/llama_cpp.csv, lc0627 to lc0630), RTX 3090 at
-100 of 350 W (https://llmgarage.ai/power-limit-tokens-per-second-benchmark, 2026-02)."""
 SLOWER_CLOCKS = (0.7, 0.5)
 """Clock relative to the usual one, for a processor on battery, hot or in a power-saving mode;
 assumed."""
@@ -44,8 +38,8 @@ def many_threads(situation: Situation) -> Trials:
         return
     row, source = situation.host_row, "sweeps over threads"
     if row is None or not row.threads or row.threads > row.cores:
-        yield trial("all hyper-threads", situation.scaled(_cpu(EVERY_HYPER_THREAD), source))
-    yield trial("threads past the cores", situation.scaled(_cpu(PAST_THE_CORES), source))
+        yield trial("all hyper-threads", situation.scaled(slower_cpu(EVERY_HYPER_THREAD), source))
+    yield trial("threads past the cores", situation.scaled(slower_cpu(PAST_THE_CORES), source))
 
 
 def few_threads(situation: Situation) -> Trials:
@@ -64,7 +58,7 @@ def efficient_cores(situation: Situation) -> Trials:
         return
     if row.performance_cores and row.performance_cores < row.cores:
         detail = f"threads on all {row.cores} cores, {row.performance_cores} of them fast"
-        yield trial(detail, situation.scaled(_cpu(EFFICIENT), "two kinds of cores"))
+        yield trial(detail, situation.scaled(slower_cpu(EFFICIENT), "two kinds of cores"))
 
 
 def far_memory(situation: Situation) -> Trials:
@@ -72,19 +66,8 @@ def far_memory(situation: Situation) -> Trials:
     if situation.machine.host.sockets < 2 or not situation.takes(Route.IN_PLACE, Route.STREAMED):
         return
     far = situation.on_gpus(lambda gpu: scaled_link(gpu, FAR_LINK))
-    constants = situation.constants.scaled(_cpu(FAR_NODE), "pages on the wrong socket")
+    constants = situation.constants.scaled(slower_cpu(FAR_NODE), "pages on the wrong socket")
     yield trial("", replace(far, constants=constants))
-
-
-def gpu_limits(situation: Situation) -> Trials:
-    """A GPU with a lower power limit; prompts slow down sooner than generation."""
-    if not situation.takes(Route.RESIDENT):
-        return
-    for power, decode, prompt in POWER_LIMITS:
-        factors = {**_gpu(decode), "gpu_flop_share": prompt}
-        yield trial(
-            f"{power:.0%} of its usual power", situation.scaled(factors, "sweeps over power")
-        )
 
 
 def cpu_limits(situation: Situation) -> Trials:
@@ -101,16 +84,8 @@ def other_load(situation: Situation) -> Trials:
     if situation.takes(Route.IN_PLACE):
         for share in LEFT_OVER:
             detail = f"{share:.0%} of RAM bandwidth and cores left"
-            yield trial(detail, situation.scaled(_cpu(share), "other programs"))
+            yield trial(detail, situation.scaled(slower_cpu(share), "other programs"))
     if situation.takes(Route.RESIDENT):
         half = LEFT_OVER[-1]
-        factors = {**_gpu(half), "gpu_flop_share": half}
+        factors = {**slower_gpu(half), "gpu_flop_share": half}
         yield trial(f"{half:.0%} of the GPU left", situation.scaled(factors, "other programs"))
-
-
-def _cpu(share: float) -> Mapping[str, float]:
-    return dict.fromkeys(CPU_RATES, share)
-
-
-def _gpu(share: float) -> Mapping[str, float]:
-    return {**dict.fromkeys(GPU_READS, share), **dict.fromkeys(GPU_TIMES, 1 / share)}

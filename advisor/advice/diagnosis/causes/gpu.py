@@ -1,11 +1,17 @@
-"""Causes on the GPU: a slower link, or another placement than assumed."""
+"""Causes on the GPU: a slower link, a power limit, or another placement than assumed."""
 
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from advisor.advice.diagnosis.causes.counterfactual import Situation, Trials, fits, trial
+from advisor.advice.diagnosis.causes.counterfactual import (
+    Situation,
+    Trials,
+    fits,
+    slower_gpu,
+    trial,
+)
 from advisor.cost_model.placement import RAM, PlacementStrategy, Settings, Tier, layers_that_fit
 from advisor.cost_model.schedule import Flow, Route, Schedule, Stage, Transfer, alone
 from advisor.formatting import memory
@@ -16,6 +22,10 @@ from advisor.runtimes.llama_cpp.buffers import kv_cache_bytes
 from advisor.runtimes.llama_cpp.layer_split import gpu_budget
 from advisor.units import GIB
 
+POWER_LIMITS = ((1 / 2, 0.93, 0.77), (1 / 3, 0.68, 0.55), (2 / 7, 0.17, 0.14))
+"""Power limit relative to the default, with the remaining share of generation and prompt speed: RTX
+PRO 6000 at 300 and 200 of 600 W (data/measurements/llama_cpp.csv, lc0627 to lc0630), RTX 3090 at
+100 of 350 W (https://llmgarage.ai/power-limit-tokens-per-second-benchmark, 2026-02)."""
 OTHERS_IN_VRAM = (0.0, 1.0, 2.0, 4.0)
 """VRAM of the desktop, a browser or another model; assumed [GiB]."""
 FEWER = (0.9, 0.75, 0.5, 0.25, 0.0)
@@ -36,6 +46,17 @@ def narrow_link(situation: Situation) -> Trials:
         if link.pinned.value < 0.95 * card.link.pinned.value:
             slower = situation.on_gpus(lambda gpu, link=link: replace(gpu, link=link))  # type: ignore[misc]
             yield trial(link.name, slower)
+
+
+def gpu_limits(situation: Situation) -> Trials:
+    """A GPU with a lower power limit; prompts slow down sooner than generation."""
+    if not situation.takes(Route.RESIDENT):
+        return
+    for power, decode, prompt in POWER_LIMITS:
+        factors = {**slower_gpu(decode), "gpu_flop_share": prompt}
+        yield trial(
+            f"{power:.0%} of its usual power", situation.scaled(factors, "sweeps over power")
+        )
 
 
 def spilled(situation: Situation) -> Trials:
