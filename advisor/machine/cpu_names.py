@@ -5,8 +5,9 @@ instruction sets; cores come from the list of models, from the name, or are assu
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import chain
 
 from advisor.errors import UnknownName
@@ -53,7 +54,7 @@ class CpuNames:
     ) -> None:
         self.hosts = hosts
         self.models = {row.name.casefold(): row for row in models}
-        self.generations = tuple((re.compile(row.pattern), row) for row in generations)
+        self.generations = tuple(generations)
         self.exact: dict[str, HostRow] = {}
         for row in hosts.values():
             for spelling in (row.name, *row.aliases.split(";")):
@@ -92,10 +93,14 @@ class CpuNames:
         return self._by_generation(candidate, text) if candidate in self.models else None
 
     def _by_generation(self, candidate: str, text: str) -> CpuName | None:
-        for pattern, generation in self.generations:
-            if pattern.fullmatch(candidate):
-                return self._by_rule(candidate, generation, text)
-        return None
+        generation = next(self._generations_of(candidate), None)
+        return self._by_rule(candidate, generation, text) if generation else None
+
+    def _generations_of(self, name: str) -> Iterator[CpuGenerationRow]:
+        """Generations whose pattern takes a plain name."""
+        for row in self.generations:
+            if name.startswith(_beginning(row.pattern)) and _compiled(row.pattern).fullmatch(name):
+                yield row
 
     def _by_rule(self, candidate: str, generation: CpuGenerationRow, text: str) -> CpuName:
         model = self.models.get(candidate)
@@ -117,7 +122,7 @@ class CpuNames:
         folded = name.casefold()
         model = self.models.get(folded)
         own = (model.gpu,) if model and model.gpu else ()
-        usual = (row.gpu for pattern, row in self.generations if pattern.fullmatch(folded))
+        usual = (row.gpu for row in self._generations_of(folded))
         return next(chain(own, usual), "")
 
     def _offers(self, text: str) -> tuple[str, ...]:
@@ -126,6 +131,19 @@ class CpuNames:
         names = [*self.hosts, *(row.name for row in self.models.values())]
         near = [name for name in names if digits & set(re.findall(r"\d{3,5}", name))]
         return tuple(dict.fromkeys(near)) or tuple(self.hosts)
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+@cache
+def _beginning(pattern: str) -> str:
+    """Letters that every name of a pattern begins with: only those patterns are compiled."""
+    several = "|" in re.sub(r"\(.*\)", "", pattern)
+    beginning = re.match(r"[a-z ]*(?![?*{])", pattern)
+    return "" if several or beginning is None else beginning[0]
 
 
 def _apple_cores(host: HostRow, text: str) -> HostRow:

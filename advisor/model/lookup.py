@@ -145,9 +145,18 @@ def _makers() -> tuple[str, ...]:
 @cache
 def makers_keys() -> dict[str, int]:
     """Places of the makers' own repositories in the list, by what their names say."""
-    drafting = {word for word, kind in words().items() if kind == "draft"}
     published = hub_list().published_by(_makers())
-    return {key: place for key, place in published.items() if not drafting & set(key.split())}
+    return {key: place for key, place in published.items() if not _names_a_draft(key)}
+
+
+@cache
+def _drafting_words() -> frozenset[str]:
+    return frozenset(word for word, kind in words().items() if kind == "draft")
+
+
+def _names_a_draft(key: str) -> bool:
+    """What a repository's name says is a drafting model's."""
+    return not _drafting_words().isdisjoint(key.split())
 
 
 def _made_by_maker(key: str) -> HubRow | None:
@@ -180,9 +189,9 @@ def _same_shape(known: ArchitectureSpec, row: HubRow) -> bool:
 
 def _drafts(row: HubRow) -> bool:
     """A drafting model: its architecture or name says so, or it has a few very wide layers."""
-    kinds = take_apart(row.name).kinds | take_apart(row.architecture).kinds
+    drafting = "draft" in take_apart(row.architecture).kinds or _names_a_draft(row.key)
     few = row.layers < SHORTEST_LAYERS and row.hidden >= 2048
-    return "draft" in kinds or row.architecture.endswith(("_assistant", "_mtp")) or few
+    return drafting or row.architecture.endswith(("_assistant", "_mtp")) or few
 
 
 def _drafting(text: str) -> Refusal:
