@@ -6,8 +6,10 @@ times as long. The rule looks at the datasheet alone, so that no prediction of o
 counts.
 """
 
+import csv
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 
 import numpy as np
 
@@ -27,6 +29,7 @@ from advisor.runtimes.parallelism import parallel
 FILES = tuple(
     DATA / "measurements" / f"{name}.csv" for name in ("offload_papers", "frameworks_more")
 )
+CURVES = DATA / "measurements" / "load_curves.csv"
 NOT_THESE = (*UNSURE, "doubtful", "rounded value")
 SLOWEST = 50.0
 """Times the least that memory allows from which a run is not believed."""
@@ -48,6 +51,8 @@ def cases(row: PublishedRow) -> Iterable[EngineCase]:
     if named is None or named.key not in SERVING or row.category not in ("resident", "batched"):
         return
     if any(words in stated for words in NOT_THESE) or "GGUF" in stated:
+        return
+    if (row.source_url, row.batch) in points_of_curves():
         return
     try:
         case = understood(row)
@@ -71,6 +76,15 @@ def cases(row: PublishedRow) -> Iterable[EngineCase]:
                 seconds=seconds,
                 tokens=_tokens(case, prompts, steps),
             )
+
+
+@cache
+def points_of_curves() -> frozenset[tuple[str, float]]:
+    """Source and users of each point of a load curve: what is scored there is not fitted."""
+    with CURVES.open(encoding="utf-8", newline="") as file:
+        return frozenset(
+            (point["source_url"], float(point["users"])) for point in csv.DictReader(file)
+        )
 
 
 def source(row: PublishedRow) -> str:
