@@ -1,8 +1,9 @@
 """Interface of a runtime: its formats, placement, schedule and command."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -53,6 +54,10 @@ class ServerSetup:
     start: Callable[[Model, Placement, Machine, Workload, str], tuple[str, ...]]
 
 
+Command = Callable[[Model, Placement, Machine, Workload], str]
+"""Shell text that starts a runtime in a placement."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Runtime:
     """Description of a runtime.
@@ -99,7 +104,7 @@ class Runtime:
     loaded_format: Callable[[str, Machine], LoadedFormat]
     place: Callable[[Model, Machine, Workload, PlacementStrategy, Settings], Placement]
     schedule: Callable[[Model, Placement, Machine, Workload], Phases]
-    command: Callable[[Model, Placement, Machine, Workload], str]
+    command: Command
     at_once: Callable[[Model, Machine, Workload], Array] | None = None
     apart: Callable[[Model, Machine, Workload], npt.NDArray[np.bool_]] | None = None
     build: str = ""
@@ -116,3 +121,19 @@ class Runtime:
     default_context: Callable[[Machine], int] | None = None
     language: str = "bash"
     notes: tuple[str, ...] = ()
+
+
+def variant(original: Runtime, *, name: str, command: Command, **own: Any) -> Runtime:
+    """A runtime that places and computes as another one does, with a command of its own.
+
+    What belongs to the original's command is not taken over: its set-up, its notes, that it drafts
+    and that it is in common use.
+
+    Args:
+        original: runtime whose placement, schedule and constants hold here too.
+        name: display name.
+        command: shell text that starts it.
+        own: further fields of `Runtime` that differ.
+    """
+    bare = {"setup": None, "notes": (), "drafts": False, "mainstream": False}
+    return replace(original, name=name, command=command, **{**bare, **own})

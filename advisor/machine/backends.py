@@ -45,6 +45,11 @@ def of_machine(machine: Machine) -> str:
     )
 
 
+def only_of(machine: Machine, vendor: str) -> bool:
+    """All GPUs of a machine, or of each of several stacked ones, are of one maker; there is one."""
+    return {name for gpu in machine.gpus for name in gpu.vendor.split(STACKED)} == {vendor}
+
+
 def check(backend: str, vendors: Iterable[str] = ()) -> None:
     """Refuse a backend that does not exist, or does not drive a card.
 

@@ -2,8 +2,8 @@
 
 from advisor.cost_model.runtime import LoadedFormat, Runtime
 from advisor.errors import UnknownName
+from advisor.machine.backends import only_of
 from advisor.machine.machine import Machine
-from advisor.runtimes import mlx
 from advisor.runtimes.accelerate import ACCELERATE
 from advisor.runtimes.deepspeed import DEEPSPEED
 from advisor.runtimes.exllamav3 import EXLLAMAV3
@@ -34,7 +34,7 @@ ASIDE = (LLAMA_CPP_TENSOR, MLX, EXLLAMAV3, LLAMAFILE)
 
 def beside(machine: Machine) -> tuple[Runtime, ...]:
     """Further engines for a comparison on a machine that they are made for."""
-    return (MLX,) if mlx.runs_on(machine) else ()
+    return (MLX,) if only_of(machine, "Apple") else ()
 
 
 def runtime(name: str) -> Runtime:

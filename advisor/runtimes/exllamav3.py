@@ -6,13 +6,12 @@ of llama.cpp on CUDA, and the range is as wide as those runs are off.
 """
 
 import shlex
-from dataclasses import replace
 
-from advisor.catalog.constants import STACKED
 from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
-from advisor.cost_model.runtime import LoadedFormat
+from advisor.cost_model.runtime import LoadedFormat, variant
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
+from advisor.machine.backends import only_of
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.runtimes.by_bits import in_groups, whole_bits
@@ -26,10 +25,14 @@ billion weights in 6 bits writes 17 tokens/s, where llama.cpp's constants say 38
 (github.com/LottoLottoLotto/4x3090; the README names Ampere as not yet efficient)."""
 
 
-def runs_on(machine: Machine) -> bool:
-    """All GPUs of a machine are NVIDIA's."""
-    vendors = {name for gpu in machine.gpus for name in gpu.vendor.split(STACKED)}
-    return vendors == {"NVIDIA"}
+def check_maker(machine: Machine) -> None:
+    """Refuse a machine without a GPU of NVIDIA.
+
+    Raises:
+        Refusal: another maker's card.
+    """
+    if not only_of(machine, "NVIDIA"):
+        raise Refusal("ExLlamaV3 needs an NVIDIA GPU, and this machine has none.")
 
 
 def loaded_format(form: str, machine: Machine) -> LoadedFormat:
@@ -38,8 +41,7 @@ def loaded_format(form: str, machine: Machine) -> LoadedFormat:
     Raises:
         Refusal: on another maker's card.
     """
-    if not runs_on(machine):
-        raise Refusal("ExLlamaV3 needs an NVIDIA GPU, and this machine has none.")
+    check_maker(machine)
     return in_groups(form, "EXL3")
 
 
@@ -53,8 +55,7 @@ def place(
     """
     if strategy is not PlacementStrategy.GPU_RESIDENT:
         raise Refusal("ExLlamaV3 keeps all weights on the GPUs.")
-    if not runs_on(machine):
-        raise Refusal("ExLlamaV3 needs an NVIDIA GPU, and this machine has none.")
+    check_maker(machine)
     if machine.nodes > 1:
         raise Refusal("ExLlamaV3 computes on one machine.")
     return layer_split.place(model, machine, work, strategy, settings)
@@ -73,7 +74,7 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
     )
 
 
-EXLLAMAV3 = replace(
+EXLLAMAV3 = variant(
     LLAMA_CPP,
     name="ExLlamaV3",
     version=VERSION,
@@ -82,8 +83,6 @@ EXLLAMAV3 = replace(
     place=place,
     command=command,
     takes_layers=False,
-    mainstream=False,
     extra_uncertainty=UNFITTED,
-    setup=None,
     notes=("Its speed is hardly measured: one source, one model, one kind of card.",),
 )

@@ -8,13 +8,12 @@ nothing is fitted to them. 18 on an M4 Pro, whose memory has one rate, lie withi
 """
 
 import shlex
-from dataclasses import replace
 
-from advisor.catalog.constants import STACKED
 from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
-from advisor.cost_model.runtime import LoadedFormat
+from advisor.cost_model.runtime import LoadedFormat, variant
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
+from advisor.machine.backends import only_of
 from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.model import Model
@@ -26,10 +25,14 @@ VERSION = "mlx-lm 0.32"
 BUILD = "mlx"
 
 
-def runs_on(machine: Machine) -> bool:
-    """All GPUs of a machine are Apple's."""
-    vendors = {name for gpu in machine.gpus for name in gpu.vendor.split(STACKED)}
-    return vendors == {"Apple"}
+def check_maker(machine: Machine) -> None:
+    """Refuse a machine without a GPU of Apple.
+
+    Raises:
+        Refusal: another maker's chip.
+    """
+    if not only_of(machine, "Apple"):
+        raise Refusal("MLX computes on the GPU of Apple's own chips, and this machine has none.")
 
 
 def loaded_format(form: str, machine: Machine) -> LoadedFormat:
@@ -38,8 +41,7 @@ def loaded_format(form: str, machine: Machine) -> LoadedFormat:
     Raises:
         Refusal: on another maker's chip.
     """
-    if not runs_on(machine):
-        raise Refusal("MLX computes on the GPU of Apple's own chips, and this machine has none.")
+    check_maker(machine)
     return in_groups(form, "MLX")
 
 
@@ -53,8 +55,7 @@ def place(
     """
     if strategy is not PlacementStrategy.GPU_RESIDENT:
         raise Refusal("MLX keeps all weights where the GPU reads them.")
-    if not runs_on(machine):
-        raise Refusal("MLX computes on the GPU of Apple's own chips, and this machine has none.")
+    check_maker(machine)
     if work.kv_type not in ("f16", "bf16"):
         raise Refusal("mlx_lm.server keeps the cache in 16 bits; choose f16.")
     if machine.nodes > 1:
@@ -76,7 +77,7 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
     )
 
 
-MLX = replace(
+MLX = variant(
     LLAMA_CPP,
     name="MLX",
     build=BUILD,
@@ -87,8 +88,6 @@ MLX = replace(
     command=command,
     quantized_kv_type="",
     takes_layers=False,
-    mainstream=False,
-    setup=None,
     notes=(
         "Most models are there in its own format under mlx-community on Hugging Face: name one of "
         "them instead of converting.",

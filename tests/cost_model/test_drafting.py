@@ -16,7 +16,17 @@ from advisor.errors import InputError
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.runtimes import LLAMA_CPP, SGLANG, TENSORRT_LLM, VLLM, Runtime
+from advisor.runtimes import (
+    ASIDE,
+    KTRANSFORMERS,
+    LLAMA_CPP,
+    MLX,
+    RUNTIMES,
+    SGLANG,
+    TENSORRT_LLM,
+    VLLM,
+    Runtime,
+)
 
 
 def run(name: str, form: str, runtime: Runtime, work: Workload, **spec: object) -> Estimate:
@@ -124,6 +134,21 @@ def test_commands_say_who_drafts(runtime: Runtime, draft: str, words: str) -> No
         acceptance=0.6,
     )  # fmt: skip
     assert words in run("Qwen3-32B", "Q4_K_M", runtime, work, gpu="H100 SXM", ram_gb=256).command
+
+
+@pytest.mark.parametrize("runtime", [*RUNTIMES, *ASIDE], ids=lambda runtime: runtime.name)
+def test_who_drafts_says_so_in_its_command(runtime: Runtime) -> None:
+    gpu = {"gpu": "Apple M2 Ultra 76c"} if runtime is MLX else {"gpu": "RTX 3090", "gpu_count": 2}
+    where = machine(MachineSpec(**gpu, ram_gb=192))  # type: ignore[arg-type]
+    name = "Qwen3-30B-A3B" if runtime is KTRANSFORMERS else "Llama-3.1-8B"
+    model = as_run(catalog.model(name, "Q4_K_M"), runtime, where)
+    commands = [
+        estimate(model, where, work, runtime, strategy, fitted_constants()).command
+        for work in (Workload(), Workload(draft="ngram", drafted=3, acceptance=0.5))
+        for strategy in runtime.strategies[:1]
+    ]
+    assert all(commands)
+    assert (commands[0] != commands[1]) == runtime.drafts
 
 
 def test_memory_of_a_smaller_model_by_hand() -> None:

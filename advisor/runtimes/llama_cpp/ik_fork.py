@@ -7,11 +7,11 @@ there for prompts too, where llama.cpp copies them to the GPU. It kept the older
 
 import shlex
 from collections.abc import Iterable
-from dataclasses import replace
 
 import numpy as np
 
 from advisor.cost_model.placement import RAM, Placement, PlacementStrategy
+from advisor.cost_model.runtime import variant
 from advisor.cost_model.schedule import Phases
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
@@ -80,16 +80,13 @@ def _options(model: Model, placement: Placement, machine: Machine, work: Workloa
         yield "-rtr"
 
 
-IK_LLAMA_CPP = replace(
+IK_LLAMA_CPP = variant(
     LLAMA_CPP,
     name="ik_llama.cpp",
     build="ik",
     version=VERSION,
-    mainstream=False,
-    drafts=False,
     schedule=schedule,
     command=command,
-    setup=None,
     notes=(
         "A fork with faster kernels for the CPU. -rtr orders weights for it while they load, and "
         "reads the whole file into RAM.",

@@ -4,11 +4,11 @@ LocalScore's thousands of runs are of it: releases of 2025, on the older llama.c
 """
 
 import shlex
-from dataclasses import replace
 
 import numpy as np
 
 from advisor.cost_model.placement import Placement, PlacementStrategy
+from advisor.cost_model.runtime import variant
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
@@ -34,14 +34,12 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
     return " ".join(words)
 
 
-LLAMAFILE = replace(
+LLAMAFILE = variant(
     LLAMA_CPP,
     name="llamafile",
     build="llamafile",
     version=VERSION,
     strategies=(PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD),
     command=command,
-    mainstream=False,
-    setup=None,
     notes=("Kernels of 2025: llama.cpp of today is faster on most machines.",),
 )

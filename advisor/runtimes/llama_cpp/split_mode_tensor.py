@@ -16,6 +16,7 @@ import numpy as np
 
 from advisor.cost_model.loads import ForwardPass, micro_batches, step_load, token_step
 from advisor.cost_model.placement import Placement, PlacementStrategy, Settings, all_of, vram
+from advisor.cost_model.runtime import variant
 from advisor.cost_model.schedule import (
     REDUCES_PER_LAYER,
     Exchange,
@@ -142,16 +143,15 @@ def _flash(work: Workload) -> Iterable[str]:
         yield "-fa on"
 
 
-LLAMA_CPP_TENSOR = replace(
+LLAMA_CPP_TENSOR = variant(
     LLAMA_CPP,
     name="llama.cpp -sm tensor",
     strategies=(PlacementStrategy.GPU_RESIDENT,),
-    mainstream=False,
     takes_layers=False,
     extra_uncertainty=UNFITTED,
     place=place,
     schedule=schedule,
     command=command,
-    setup=None,
+    drafts=True,
     notes=("-sm tensor is experimental; compare its answers before you rely on them.",),
 )
