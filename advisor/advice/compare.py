@@ -1,4 +1,4 @@
-"""The same model and machine in every runtime and placement, side by side."""
+"""Estimates of a model on a machine, in every runtime and placement."""
 
 from collections.abc import Iterable
 from contextlib import suppress
@@ -65,7 +65,7 @@ def _in_runtime(
 
 
 def own_settings(runtime: Runtime, settings: Settings | None) -> Settings:
-    """What a person fixed, as far as a runtime can be told it."""
+    """The fixed settings that a runtime has options for."""
     if settings is None or runtime.takes_layers:
         return settings or Settings()
     return Settings(expert_parallel=settings.expert_parallel and runtime.divides_experts)
@@ -98,7 +98,7 @@ def taken_format(stored: Model, runtime: Runtime, machine: Machine) -> LoadedFor
 
 
 def lacks(runtime: Runtime, strategy: PlacementStrategy) -> str:
-    """Why a runtime has no estimate of a placement; empty where it has one."""
+    """Reason why a runtime has no estimate of a placement; empty where it has one."""
     if strategy in runtime.strategies:
         return ""
     return {
@@ -109,7 +109,7 @@ def lacks(runtime: Runtime, strategy: PlacementStrategy) -> str:
 
 
 def usable(estimates: Iterable[Estimate]) -> list[Estimate]:
-    """Those that fit: of runtimes that people usually meet the fastest first, then of others."""
+    """Estimates that fit: runtimes in common use first, each group fastest first."""
     fitting = [
         estimate for estimate in estimates if estimate.decode is not None and bool(estimate.fits)
     ]

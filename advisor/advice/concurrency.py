@@ -54,7 +54,7 @@ class Together:
 
     @property
     def gain(self) -> float:
-        """What the most users that fit get together, over what one gets alone."""
+        """Total speed of the most users that fit, over the speed of a single user."""
         return float(self.total[-1] / self.total[0])
 
 

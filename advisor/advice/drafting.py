@@ -87,8 +87,8 @@ def drafting_rows() -> Mapping[str, DraftingRow]:
 
 
 def drafted_work(model: str, work: Workload, runtime: Runtime) -> Workload | None:
-    """The same request with tokens drafted by the model's own layers; None where it has none, the
-    runtime runs none, or somebody drafts already.
+    """The request with tokens drafted by the model's own layers; None without such layers, without
+    support in the runtime, or where tokens are drafted already.
     """
     row = drafting_rows().get(model)
     if row is None or work.draft or not runtime.drafts:

@@ -27,7 +27,7 @@ DONE = {
     OptionKind.RENT: "rented",
     OptionKind.API: "called",
 }
-"""What is done with an option, behind its name."""
+"""Words for an option's kind, after its name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,7 +202,7 @@ def _when(option: Option | None, kept: Option, money: MoneyInputs) -> str:
 
 
 def _sooner(option: Option, kept: Option) -> str:
-    """Why an option that generates more slowly saves waiting; empty for a faster one."""
+    """Reason why a slower option saves waiting; empty for a faster one."""
     now, then = kept.speed, option.speed
     if now is None or then is None or then.decode >= now.decode:
         return ""

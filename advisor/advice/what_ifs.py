@@ -28,7 +28,7 @@ from advisor.units import KIB, MIB
 SMALLER_FORMATS = ("Q6_K", "Q5_K_M", "Q4_K_M", "IQ4_XS", "Q3_K_M", "IQ3_XXS", "Q2_K")
 """GGUF formats to suggest below the one chosen, largest first."""
 FEW_FORMATS = ("FP8", "bnb-int8", "AWQ")
-"""Those of other files, with whole steps between them."""
+"""Suggested formats of other files, in whole steps."""
 NEAR, ANY_STEP = 0.6, 0.2
 """Least share of the size now that a suggested format has: the next steps of many, or of few."""
 READ_AHEAD = (USUAL_READ_AHEAD.value, 2.0 * MIB)

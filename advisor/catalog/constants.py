@@ -72,7 +72,7 @@ class ConstantRow:
 
     @property
     def precision(self) -> int:
-        """How specific its scope is: a family counts most, then runtime, build and format."""
+        """Specificity of the scope: a family counts most, then runtime, build and format."""
         return (
             8 * (self.family is not None)
             + 4 * (self.runtime is not None)

@@ -136,7 +136,9 @@ class Estimate:
     def _margins(
         self, time: StepTime, machine: Machine, constants: Constants, constant: str
     ) -> Margins:
-        """How far a speed may be off, but for what its runtime or a guessed shape adds."""
+        """Margins of a speed from its constants, without those of the runtime or of a guessed
+        shape.
+        """
         depth = self.work.decode_depth if constant == IN_DECODE else prompt_step(self.work).depth
         run = circumstances(
             machine, constants,

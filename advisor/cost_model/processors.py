@@ -174,12 +174,12 @@ def slower(first: Array, second: Array) -> Array:
 
 
 def together(ram: Array, cores: Array) -> Array:
-    """What is read where cores and RAM limit each other, as `slower` bends them [B/s]."""
+    """Read rate where cores and RAM limit each other, as `slower` combines them [B/s]."""
     return np.asarray(1.0 / slower(1.0 / np.asarray(ram), 1.0 / np.asarray(cores)))
 
 
 def cores_alone(reached: Array, ram: Array) -> Array:
-    """What cores would read but for RAM, from what both reach together: `together` solved [B/s]."""
+    """Read rate of the cores without the limit of RAM: `together` solved for it [B/s]."""
     return np.asarray((reached**-SATURATION - ram**-SATURATION) ** (-1.0 / SATURATION))
 
 

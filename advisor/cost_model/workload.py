@@ -152,5 +152,5 @@ class Workload:
 
 
 def without_drafting(work: Workload) -> Workload:
-    """The same request where nobody drafts."""
+    """The request without drafted tokens."""
     return replace(work, draft="", draft_model=None, drafted=0, acceptance=0.0)

@@ -35,7 +35,7 @@ from advisor.reports import migrations
 from advisor.reports.database_tables import Base, ReportRow, SchemaRow
 
 BUSY_SECONDS = 5.0
-"""How long one program waits for another that is writing [s]."""
+"""Longest wait for another program that is writing [s]."""
 _OPTIONS = ("host", "port", "user", "password", "dbname", "sslmode", "options")
 """Names in a query that are no secret; another may be a password that was misplaced."""
 MIGRATION_LOCK = 0x0FF_10AD

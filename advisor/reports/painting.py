@@ -15,11 +15,11 @@ from advisor import formatting
 from advisor.reports.chart_parts import COLOURS, LineChart, Note
 
 WIDTH = 3.6
-"""Of a chart [inch]; a phone shows it as it is, a column of the page a third larger."""
+"""Width of a chart [inch]: on a phone as it is, in a column of the page a third larger."""
 DASHES = ("-", "--", "-.", ":")
 MARKERS = "osD^vP"
 LETTERS_PER_INCH = 13.0
-"""Of a label at 8 points."""
+"""Characters per inch of a label at 8 points."""
 
 
 @dataclass(frozen=True, kw_only=True)

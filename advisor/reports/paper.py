@@ -18,7 +18,7 @@ from advisor.reports.saved import SavedReport
 
 FONT, MONO = "DejaVu", "DejaVu Mono"
 MARGIN = 14.0
-"""Of an A4 page [mm]."""
+"""Margin of an A4 page [mm]."""
 BLACK, WHITE, SOFT, RULE, TRACK = (
     (0, 0, 0), (255, 255, 255), (80, 80, 80), (200, 200, 200), (238, 241, 245),
 )  # fmt: skip
@@ -30,7 +30,7 @@ WIDTHS = {
     ("Placement", "Tier", "Holds", "Of", "Parts"): (30, 20, 24, 24, 84),
     ("Placement", "Time", "Parts"): (30, 24, 128),
 }
-"""Of the columns of tables that are not even."""
+"""Relative widths of columns, for tables whose columns differ."""
 
 
 class Paper(FPDF):

@@ -30,7 +30,7 @@ from advisor.reports.field_types import checked
 from advisor.runtimes import RUNTIMES, runtime
 
 LARGEST_FILE = 1_000_000
-"""Of a scenario file [B]."""
+"""Largest scenario file that is read [B]."""
 MOST_PAIRS = 2_000
 """Models times machines."""
 

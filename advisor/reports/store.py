@@ -38,7 +38,7 @@ from advisor.reports.saved import ReportHead, SavedReport
 from advisor.reports.sessions import Sessions
 
 KEPT_DELETED = timedelta(days=30)
-"""How long a deleted report can be restored."""
+"""Time for which a deleted report can be restored."""
 MOST_RESULTS = 100
 """Measured results of a report."""
 _LARGEST_ID = 2**63 - 1  # of an integer column

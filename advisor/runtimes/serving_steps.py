@@ -110,7 +110,7 @@ def group_weights(model: Model, placement: Placement, how: Parallel, at: int) ->
 def group_kernels(
     model: Model, placement: Placement, machine: Machine, how: Parallel, at: int, step: ForwardPass
 ) -> EngineKernels:
-    """How one GPU of a group computes its layers; the first group samples for all."""
+    """Kernels of one GPU of a group; those of the first group sample for all."""
     group = chunks(model, how.pipeline)[at]
     head = placement.output.get(vram(representative(machine, how, at)), 0.0)
     tokens = np.asarray(step.tokens, dtype=float)

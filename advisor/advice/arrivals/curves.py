@@ -1,4 +1,4 @@
-"""How long users wait under load, how many a server supports, and where it is full."""
+"""Waiting times under load, users that a server supports, and its saturation."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ NEAR = 0.03
 
 @dataclass(frozen=True, kw_only=True)
 class Waiting:
-    """What users meet under a load.
+    """Waiting times of users under a load.
 
     Attributes:
         users: requests under way on average, those that wait with them.
@@ -126,7 +126,9 @@ def _most(holds: Callable[[int], bool], guess: int) -> int:
 
 
 def user_curve(server: Server, lengths: Lengths, most: int) -> tuple[Waiting, ...]:
-    """What users meet, for numbers of them past the most that are supported and that fit."""
+    """Waiting times for several numbers of users, beyond the number that is supported and that
+    fits.
+    """
     end = min(max(1.6 * most, 1.3 * together(server, lengths), 8.0), MOST_USERS / 2)
     counts = np.unique(np.round(np.geomspace(1, end, 9)).astype(int))
     return tuple(with_users(server, lengths, int(count)) for count in counts)

@@ -1,4 +1,4 @@
-"""The answer about load: who serves, how many users, and what they wait."""
+"""Load of a server: the runtime that serves, the users it supports, and their waits."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from advisor.cost_model.placement import PlacementStrategy
 
 @dataclass(frozen=True, eq=False)
 class ServerLoad:
-    """A server under load; what is simulated is simulated when it is first asked for.
+    """Server under load; simulations run on first use.
 
     Attributes:
         estimate: the runtime and placement that serves.
@@ -47,13 +47,13 @@ class ServerLoad:
 
     @cached_property
     def curve(self) -> tuple[Waiting, ...]:
-        """What users meet, for some numbers of them."""
+        """Waiting times for several numbers of users."""
         return user_curve(self.server, self.lengths, self.users_supported)
 
     @cached_property
     def waiting(self) -> Waiting | None:
-        """What people meet who ask as often as the question says; None where that is not asked, or
-        more ask than can be answered.
+        """Waiting times at the stated number of requests per hour; None where it is not stated, or
+        above saturation.
         """
         per_hour = self.question.requests_per_hour
         if per_hour is None or per_hour >= self.full_per_hour:

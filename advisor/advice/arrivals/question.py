@@ -1,4 +1,4 @@
-"""What is asked about many users."""
+"""Question about many users of one server."""
 
 from dataclasses import dataclass
 
@@ -7,17 +7,17 @@ from advisor.catalog.inputs import LOAD, check_all
 
 @dataclass(frozen=True, kw_only=True)
 class LoadQuestion:
-    """What each user should have, and how requests come.
+    """Speed and wait that each user should have, and the rate of requests.
 
     Attributes:
-        user_tps: tokens a second once a reply has begun [tokens/s].
+        user_tps: least decode speed for each user [tokens/s].
         first_token_within: longest wait for the first token [s].
-        length_spread: standard deviation of prompts and replies over their mean.
-        requests_per_hour: of all people together, at random times; None where that is not asked
+        length_spread: standard deviation of prompt and reply lengths over their mean.
+        requests_per_hour: requests of all users together, at random times; None if not stated
             [1/h].
 
     Raises:
-        InputError: a number out of its limits.
+        InputError: a number outside its limits.
     """
 
     user_tps: float = 20.0

@@ -1,4 +1,4 @@
-"""Requests: when they come and how long they are."""
+"""Requests: their arrival times and lengths."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ SEED = 20261122
 
 @dataclass(frozen=True, kw_only=True)
 class Lengths:
-    """How long prompts and replies are.
+    """Distribution of prompt and reply lengths.
 
     Attributes:
         prompt: mean tokens sent [tokens].

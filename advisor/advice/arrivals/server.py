@@ -1,4 +1,4 @@
-"""What a step of a server takes, by what it computes: the cost model's answers as a table."""
+"""Step times of a server as a table, computed by the cost model."""
 
 from dataclasses import dataclass, replace
 

@@ -19,7 +19,7 @@ from advisor.model.model import Floats
 
 @dataclass(frozen=True, kw_only=True)
 class Served:
-    """When each request got what it waited for, shape (requests,).
+    """Times of each request, shape (requests,).
 
     Attributes:
         arrivals: when it came [s].
@@ -57,7 +57,7 @@ class _Sequence:
 
 @dataclass(kw_only=True, eq=False)
 class _Queue:
-    """What is under way: requests to come, waiting, and in the server."""
+    """Requests to come, waiting, and in the server."""
 
     coming: deque[int]
     waiting: deque[int] = field(default_factory=deque)

@@ -1,4 +1,4 @@
-"""The answer about load in sentences."""
+"""Load of a server in sentences."""
 
 from collections.abc import Iterable
 
@@ -11,7 +11,7 @@ NO_QUEUE = (
 
 
 def sentences(load: ServerLoad | None) -> Iterable[str]:
-    """How many users are served well, where the server is full, what is met at a rate."""
+    """Users that are served well, requests per hour at saturation, waits at the stated rate."""
     if load is None:
         yield NO_QUEUE
         return

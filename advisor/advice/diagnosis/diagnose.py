@@ -43,7 +43,7 @@ CLOSE = 1.1
 
 
 class Outcome(StrEnum):
-    """How a measured speed compares with its range."""
+    """Comparison of a measured speed with its range."""
 
     AS_PREDICTED = "as predicted"
     SLOWER = "slower than predicted"

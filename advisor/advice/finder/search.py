@@ -32,11 +32,12 @@ Compute = Callable[[Machine, Sequence[RunSetup]], Combinations]
 
 @dataclass(frozen=True, kw_only=True)
 class Findings:
-    """What a search found.
+    """Result of a search.
 
     Attributes:
-        hits: that meet the target, the cheapest month first; what has no dated price comes last.
-        tried: combinations that were answered.
+        hits: combinations that reach the target, cheapest month first; those without a dated price
+            last.
+        tried: number of combinations tried.
         costed: those of them that were placed and timed; bounds ruled the others out.
     """
 
@@ -123,7 +124,7 @@ def _within(values: Floats, most: float | None) -> npt.NDArray[np.bool_]:
 
 
 def _largest_cache(rows: Combinations, kept: Places) -> Places:
-    """Of rows that differ in the format of the cache alone, those with the largest."""
+    """Rows with the largest cache format among rows that differ only in it."""
     columns = (rows.candidate, rows.runtime, rows.form, rows.context)
     order = kept[np.lexsort((rows.cache[kept], *(column[kept] for column in columns)))]
     if not len(order):

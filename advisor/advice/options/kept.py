@@ -59,8 +59,9 @@ def _price(question: Question, change: WhatIf) -> Price:
 
 
 MOST_DESKTOP_RAM = 256 * GIB
-"""What boards for desktops take [B]: 256 GB by 75 of 129 listed for AM5, less by the others
-(PCPartPicker, 2025-07-23, as in data/prices/host_parts.csv)."""
+"""Most RAM of a desktop's board [B]: 256 GB for 75 of 129 boards listed for AM5, less for the
+others (PCPartPicker, 2025-07-23, as in data/prices/host_parts.csv).
+"""
 
 
 def _memory(question: Question, size: float) -> Price:

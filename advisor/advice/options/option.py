@@ -20,7 +20,7 @@ class OptionKind(StrEnum):
 
 
 FREE = "free"
-"""How the note of a change begins that costs no money."""
+"""Beginning of the note of a change that costs no money."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -109,7 +109,7 @@ def _on_record(gpu: str, count: int) -> Price:
 
 
 NOTHING_YET = Price()
-"""What parts are added to where nothing else is bought."""
+"""Price to which the parts are added where nothing else is bought."""
 
 
 def with_part(price: Price, part: HostPartRow, money: MoneyInputs, count: int = 1) -> Price:

@@ -15,7 +15,7 @@ from advisor.model.model import Model
 from advisor.runtimes import Runtime
 
 ELSEWHERE = (OptionKind.RENT, OptionKind.API)
-"""What is owned stays meanwhile, unused."""
+"""Kinds of options during which the owned machine stays, unused."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ DRAWN = ("speed now", "speed then", "price")
 PRICE_BAND = 1.15
 """Factor up and down that holds what a price is four times in five, a fresh one; assumed."""
 STALE_BAND = 1.4
-"""The same for one older than 90 days: RTX 3090s were 700 to 990 USD within half a year."""
+"""Factor for a price older than 90 days: RTX 3090s cost 700 to 990 USD within half a year."""
 
 
 def _band(value: float, factor: float) -> Uncertain:

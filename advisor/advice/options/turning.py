@@ -1,4 +1,4 @@
-"""What changes a verdict: the value of each input at which an option stops or starts to pay."""
+"""Turning points of a verdict: values of an input at which an option starts or stops to pay."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class TurningPoint:
 
 
 def turning_points(option: Option, kept: Option, money: MoneyInputs) -> tuple[TurningPoint, ...]:
-    """Where the gain of an option changes its sign, input by input, the nearest first."""
+    """Values at which the gain of an option changes its sign, one per input, nearest first."""
     if option.gain is None:
         return ()
     known = {name: uncertain.value for name, uncertain in inputs(option, kept, money).items()}
@@ -83,8 +83,8 @@ def _turns(pays: Callable[[Floats], Mask], count: int) -> tuple[Mask, Mask, Floa
 
 
 def what_changes(option: Option, kept: Option, money: MoneyInputs) -> str:
-    """What would have to be otherwise for the verdict to change, the nearest three; empty for
-    nothing within reach.
+    """Sentences on the three nearest changes that would change the verdict; empty without any in
+    reach.
     """
     points = turning_points(option, kept, money)[:3]
     if not points:
@@ -133,7 +133,7 @@ def in_question(options: Sequence[Option]) -> Option | None:
 
 
 def nearest(options: Sequence[Option]) -> Option | None:
-    """Of what does not pay the one that would at the fewest replies; None where none would."""
+    """Option that would pay at the fewest replies, of those that do not pay; None if none would."""
     bought = (OptionKind.ADD, OptionKind.REPLACE, OptionKind.MACHINE, OptionKind.RENT)
     able = [
         (option.break_even_tokens, option)

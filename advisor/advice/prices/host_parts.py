@@ -13,8 +13,9 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.machine.machine import Gpu
 
 HOST_WATTS = 400.0
-"""What a power supply has above the limits of its cards, for the rest and for peaks: 750 W go with
-a card of 350 W; assumed [W]."""
+"""Power of a supply beyond the limits of its cards, for the host and for peaks: 750 W go with a
+card of 350 W; assumed [W].
+"""
 
 
 DESKTOP_CORES, DESKTOP_RAM, DESKTOP_DRIVE = 8, 64, 2000

@@ -1,4 +1,4 @@
-"""What other tools measured of an engine, read from the files and answers they write.
+"""Measurements of an engine by other tools, read from their result files.
 
 Known are `llama-bench -o json` and `-o jsonl` [1], the answers of Ollama's `/api/generate` and
 `/api/chat` [2], those of LM Studio's REST API in both versions [3], and the files of

@@ -114,7 +114,7 @@ SPECULATIVE = {
 
 
 def _drafting(work: Workload) -> Iterable[str]:
-    """Who drafts, by layers of the file itself, by another file or by n-grams, and how much."""
+    """Options of speculative decoding: by layers of the file itself, another file or n-grams."""
     if not work.draft:
         return
     yield f"--spec-type {SPECULATIVE[work.draft]}"

@@ -28,9 +28,9 @@ FIELD_OF = {
 }
 """Inputs of the Advise page for those of a scenario."""
 SHOWN_THERE = {"runtime", "placement", "upgrade", "vram_gb", "reading_tps"}
-"""What Advise shows beside each other, or has no input for."""
+"""Inputs of a scenario that the Advise page shows side by side, or lacks."""
 TOGETHER = {"context", "pcie_gen", "pcie_lanes"}
-"""What Advise writes in another way."""
+"""Inputs of a scenario that the Advise page combines."""
 
 
 def parameters(inputs: Mapping[str, object]) -> dict[str, str]:

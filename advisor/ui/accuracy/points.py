@@ -21,7 +21,7 @@ FILTERS: Mapping[str, Callable[[AccuracyPoint], str]] = {
     "Model": lambda point: point.model,
     "Kind of run": lambda point: point.regime,
 }
-"""What figures can be narrowed by."""
+"""Filters of the points."""
 
 
 def figures(points: Sequence[AccuracyPoint]) -> None:

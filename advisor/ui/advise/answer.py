@@ -42,7 +42,7 @@ class AdviseAnswer:
 
     @cached_property
     def document(self) -> ReportDocument:
-        """The same as plain data, for reports; made when it is first saved or compared."""
+        """Report document of the answer, made on first use."""
         model = self.resolved.model
         return document(
             self.advice,

@@ -21,7 +21,7 @@ from advisor.ui.sidebar.fields import ANOTHER, NO_GPU, fields
 from advisor.units import GB, GIB
 
 CHOSEN = "calibrate_machine"
-"""Where the page keeps which machine is looked at."""
+"""Session key of the chosen machine."""
 MESSAGE, TROUBLE = "machines_message", "machines_trouble"
 MOST = 50
 """Machines of a server, so that nobody fills its drive."""

@@ -18,7 +18,7 @@ from advisor.ui.sidebar import machine_panel
 from advisor.units import GB
 
 MINE = "calibrate_job"
-"""Where a session keeps the job that it started on this page."""
+"""Session key of the job started on this page."""
 STARTED = "started"
 """Parameter of the address that tells whose job it is, so that it can be stopped after a reload."""
 LITTLE_SPACE = 10 * GB

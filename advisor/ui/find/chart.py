@@ -7,7 +7,7 @@ from advisor.formatting import money, shown_currency, tokens_per_second
 from advisor.ui.parts.plot import Figure, line_layout, palette
 
 SHAPES = {"bought": "circle", "rented": "triangle-up"}
-"""Of the two ways to have a machine: colour alone tells nothing."""
+"""Shapes of bought and rented machines, so that nothing depends on colour alone."""
 
 
 def cost_against_speed(hits: Sequence[Hit], front: Sequence[Hit]) -> Figure:

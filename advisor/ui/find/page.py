@@ -42,7 +42,7 @@ def unanswered(error: AdvisorError | str, problems: Iterable[str]) -> None:
 
 
 def shown(answer: FindAnswer, problems: Iterable[str]) -> None:
-    """Everything found.
+    """Table, charts and command of the found machines.
 
     Args:
         answer: what was found.

@@ -23,7 +23,7 @@ from advisor.ui.parts.plot import (
 
 DASHES = ("solid", "dash", "dot", "dashdot")
 HEIGHT = 300
-"""Of a chart of lines [pixels]."""
+"""Height of a line chart [pixels]."""
 
 
 def headed(chart: BarChart | LineChart, *, key: str, anchor: str | None = None) -> None:

@@ -20,9 +20,9 @@ from advisor.probes.progress import ProbeStep
 
 SWITCH = "ADVISOR_PROBES"
 LABELS = {"ram": "RAM", "disk": "drive", "gpu": "GPU", "engine": "llama.cpp"}
-"""What the parts that are measured are called."""
+"""Display names of the measured parts."""
 HEADS = {**LABELS, "disk": "Drive"}
-"""The same at the beginning of a line."""
+"""Display names at the start of a line."""
 SHORT = ("ram", "disk")
 """Parts that matter on every machine."""
 GRACE = 2.0

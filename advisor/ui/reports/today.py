@@ -27,7 +27,7 @@ from advisor.ui.sidebar.machine_panel import calibrated_at
 from advisor.ui.sidebar.model_choice import local_files, pick
 
 LONGEST_RUN = 120.0
-"""That a report of the command line may take to be made again [s]."""
+"""Time limit for the recomputation of a report of the command line [s]."""
 
 
 def panel(report: SavedReport) -> None:

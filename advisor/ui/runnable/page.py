@@ -38,7 +38,7 @@ def impossible(error: AdvisorError, problems: Iterable[str]) -> None:
 
 
 def shown(answer: RunnableAnswer, problems: Iterable[str]) -> None:
-    """Everything about one machine.
+    """Verdict, tables and chart of one machine.
 
     Args:
         answer: models that run there.

@@ -173,7 +173,7 @@ class Choices:
         )
 
     def _drafter(self) -> str | None:
-        """Who drafts, as the command line names it; None for nobody."""
+        """Drafting method or model as the command line names it; None without drafting."""
         return None if self.draft == NONE else self.draft
 
     def paying(self) -> Currency:

@@ -13,7 +13,7 @@ YES, NO = "true", "false"
 
 @cache
 def target_fields() -> dict[str, Field]:
-    """Those inputs by key."""
+    """Inputs of the target by key."""
     return {field.key: field for field in (*_target(), *_tried(), *_shown(), *_balance())}
 
 

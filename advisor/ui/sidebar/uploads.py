@@ -13,7 +13,7 @@ PASTED, UPLOADED = "pasted: ", "uploaded: "
 """How the names of such models begin, in the model control and in the address."""
 LONGEST_PASTE = 400_000
 KEPT = 4
-"""Of a session; the oldest goes first."""
+"""Most models kept in a session; the oldest is dropped first."""
 _KEY = "given_models"
 
 
