@@ -1,12 +1,39 @@
 """Charts of a report, as descriptions that `painting` draws for files and Plotly for pages."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
-from advisor.formatting import UNKNOWN, memory, money, range_of, seconds, short, tokens_per_second
+from advisor.formatting import (
+    UNKNOWN,
+    US_DOLLAR,
+    memory,
+    money,
+    range_of,
+    seconds,
+    short,
+    shown_currency,
+    tokens_per_second,
+)
 from advisor.reports.chart_parts import COLOURS, Bar, BarChart, BarPart, Line, LineChart, Note
-from advisor.reports.parts import OptionRow, PlacementCard, SweepSeries, TierUse, TimePart
-from advisor.reports.words import MEMORY_PARTS, OPTIONS, PLACEMENTS, TIERS, TIME_PARTS, time_part
+from advisor.reports.parts import (
+    OptionRow,
+    PlacementCard,
+    SensitivityRow,
+    SweepSeries,
+    TierUse,
+    TimePart,
+)
+from advisor.reports.words import (
+    MEMORY_PARTS,
+    OPTIONS,
+    PLACEMENTS,
+    TIERS,
+    TIME_PARTS,
+    input_name,
+    interval,
+    time_part,
+)
 from advisor.units import GIB
 
 PLACEMENT_COLOURS = {"gpu-resident": 2, "cpu-offload": 0, "nvme-offload": 1}
@@ -74,7 +101,37 @@ def costs(series: Sequence[SweepSeries]) -> LineChart:
     point = crossing(series)
     text = f"pays from {short(point[0])} tokens" if point else ""
     note = (Note(x=point[0], y=None, text=text),) if point else ()
-    return _line_chart("costs", "Cost of a month, waiting included", series, note)
+    lines = [in_shown_currency(line) for line in series]
+    return _line_chart("costs", "Cost of a month, waiting included", lines, note)
+
+
+def in_shown_currency(series: SweepSeries) -> SweepSeries:
+    """A line of costs in the display currency; any other line as it is."""
+    paid = shown_currency()
+    if not series.y_label.startswith(US_DOLLAR.code):
+        return series
+    label = series.y_label.replace(US_DOLLAR.code, paid.code, 1)
+    return replace(series, y_label=label, y=tuple(cost / paid.usd for cost in series.y))
+
+
+def sensitivity(rows: Sequence[SensitivityRow]) -> BarChart:
+    """Effect of each input on what an option is worth per month, the largest first."""
+    paid = shown_currency()
+    bars = tuple(
+        Bar(
+            head=f"{input_name(row)}, {interval(row)}",
+            figure=f"{money(row.gain_low_usd)} to {money(row.gain_high_usd)} more a month",
+            parts=(
+                BarPart(
+                    name="difference a month",
+                    size=abs(row.gain_high_usd - row.gain_low_usd) / paid.usd,
+                    colour=0,
+                ),
+            ),
+        )
+        for row in rows
+    )
+    return bar_chart("sensitivity", "What the verdict depends on", bars, f"{paid.code} a month")
 
 
 def crossing(lines: Sequence[SweepSeries]) -> tuple[float, float] | None:

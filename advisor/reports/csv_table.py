@@ -6,9 +6,12 @@ from csv import QUOTE_NONNUMERIC, writer
 from io import StringIO
 from typing import TypeAlias
 
+from advisor.formatting import US_DOLLAR, shown_currency
+from advisor.reports.charts import in_shown_currency
+from advisor.reports.document import ReportDocument
 from advisor.reports.parts import OptionRow, PlacementCard, SweepSeries
-from advisor.reports.saved import SavedReport
-from advisor.reports.words import OPTIONS, PLACEMENTS, TIERS, time_part
+from advisor.reports.saved import SavedReport, in_its_currency
+from advisor.reports.words import OPTIONS, PLACEMENTS, TIERS, input_name, interval, time_part
 
 Value: TypeAlias = str | float | None
 Row: TypeAlias = tuple[str, str, Value, str, Value, str]
@@ -36,6 +39,7 @@ _OPTION_NUMBERS = (
 _FORMULA_STARTS = set("=+-@")
 
 
+@in_its_currency
 def csv(report: SavedReport) -> str:
     """CSV text with section, item, part, quantity, value and unit; a row per number or text.
 
@@ -75,7 +79,9 @@ def _long_table(report: SavedReport) -> Iterator[Row]:
     yield from _result_rows(report)
     yield from _use_rows(report)
     yield from _series_rows("speed against layers", filter(None, [document.layer_sweep]))
-    yield from _series_rows("cost against tokens", document.cost_curves)
+    costs = (in_shown_currency(line) for line in document.cost_curves)
+    yield from _series_rows("cost against tokens", costs)
+    yield from _sensitivity_rows(document)
     for figure in document.assumptions:
         for name in ("value", "kind", "source", "date"):
             yield "assumptions", figure.what, "", name, getattr(figure, name), ""
@@ -106,7 +112,9 @@ def _card_rows(card: PlacementCard) -> Iterator[Row]:
 def _option_rows(option: OptionRow) -> Iterator[Row]:
     item = (option.name, OPTIONS[option.kind])
     for name, field, unit in _OPTION_NUMBERS:
-        yield "options", *item, name, getattr(option, field), unit
+        value = getattr(option, field)
+        paid = unit.startswith(US_DOLLAR.code)
+        yield "options", *item, name, *(_paid(value, unit) if paid else (value, unit))
     for name in ("price_note", "price_date", "verdict"):
         yield "options", *item, name.replace("_", " "), getattr(option, name), ""
 
@@ -130,6 +138,22 @@ def _use_rows(report: SavedReport) -> Iterator[Row]:
     for part in report.document.token_time:
         words = time_part(part.part)
         yield "time of a token", PLACEMENTS[part.placement], words, "time", part.seconds, "s"
+
+
+def _sensitivity_rows(document: ReportDocument) -> Iterator[Row]:
+    section, option = "what the verdict depends on", document.turns_on
+    yield section, option, "", "what changes it", document.what_changes, ""
+    for row in document.sensitivity:
+        yield section, option, input_name(row), "interval", interval(row), ""
+        for end, gain in (("low", row.gain_low_usd), ("high", row.gain_high_usd)):
+            yield section, option, input_name(row), f"left over at the {end} end", *_paid(gain)
+
+
+def _paid(usd: float | None, unit: str = "USD/month") -> tuple[float | None, str]:
+    """An amount in the currency of the report, with its unit."""
+    paid = shown_currency()
+    in_unit = unit.replace(US_DOLLAR.code, paid.code, 1)
+    return None if usd is None else usd / paid.usd, in_unit
 
 
 def _series_rows(section: str, series: Iterable[SweepSeries]) -> Iterator[Row]:

@@ -17,6 +17,7 @@ from advisor.reports.parts import (
     OptionRow,
     PlacementCard,
     Record,
+    SensitivityRow,
     SweepSeries,
     TierUse,
     TimePart,
@@ -44,6 +45,9 @@ class ReportDocument(Record):
         token_time: seconds of one token by part.
         layer_sweep: speed against layers on the GPU.
         cost_curves: cost against tokens per month, a line per option.
+        turns_on: option that the verdict turns on; empty where none can be compared.
+        what_changes: inputs at which that option starts or stops to pay, in words.
+        sensitivity: inputs of the verdict, the one with the largest effect first.
         assumptions: every figure with its origin.
         command: the same comparison on the command line.
         link: address that reopens it; empty where there is none.
@@ -70,6 +74,9 @@ class ReportDocument(Record):
     token_time: tuple[TimePart, ...] = ()
     layer_sweep: SweepSeries | None = None
     cost_curves: tuple[SweepSeries, ...] = ()
+    turns_on: str = ""
+    what_changes: str = ""
+    sensitivity: tuple[SensitivityRow, ...] = ()
     assumptions: tuple[AssumptionRow, ...] = ()
     command: str = ""
     link: str = ""

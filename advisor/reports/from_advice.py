@@ -11,7 +11,9 @@ import advisor
 from advisor.advice.advise import Advice
 from advisor.advice.money_inputs import MoneyInputs
 from advisor.advice.options.option import Option
+from advisor.advice.options.sureness import inputs, what_matters
 from advisor.advice.options.table import split
+from advisor.advice.options.turning import in_question, what_changes
 from advisor.advice.placement_cards import TITLES, card_of
 from advisor.advice.sweeps import CostLine, cost_by_tokens, speed_by_layers
 from advisor.cost_model.assumptions import Assumption
@@ -27,6 +29,7 @@ from advisor.reports.parts import (
     AssumptionRow,
     OptionRow,
     PlacementCard,
+    SensitivityRow,
     SweepSeries,
     TierUse,
     TimePart,
@@ -59,7 +62,7 @@ def document(
         link: address of the page.
         caveats: remarks for the reader, such as what a typed name was taken for.
     """
-    shown = _shown(advice)
+    shown, option = _shown(advice), in_question(advice.options)
     return ReportDocument(
         title=advice.title,
         verdict=advice.verdict,
@@ -75,6 +78,9 @@ def document(
         token_time=token_time(advice),
         layer_sweep=layer_sweep(advice, machine, work),
         cost_curves=cost_curves(advice),
+        turns_on=option.name if option else "",
+        what_changes=what_changes(option, advice.options[0], money) if option else "",
+        sensitivity=sensitivity(advice),
         assumptions=_assumptions(advice.estimates, shown),
         command=command,
         link=link,
@@ -258,6 +264,24 @@ def _curve(line: CostLine) -> SweepSeries:
         y_label="USD per month",
         x=tuple(map(float, line.tokens)),
         y=tuple(map(float, line.usd)),
+    )
+
+
+def sensitivity(advice: Advice) -> tuple[SensitivityRow, ...]:
+    """Inputs of the verdict, the one with the largest effect on its option first."""
+    option, kept, money = in_question(advice.options), advice.options[0], advice.question.money
+    if option is None:
+        return ()
+    known = inputs(option, kept, money)
+    return tuple(
+        SensitivityRow(
+            name=bar.name,
+            low=known[bar.name].low,
+            high=known[bar.name].high,
+            gain_low_usd=bar.low,
+            gain_high_usd=bar.high,
+        )
+        for bar in what_matters(option, kept, money)
     )
 
 

@@ -29,6 +29,8 @@ def _section(section: ReportSection) -> Iterator[str]:
     if not section.tables and not section.commands:
         return  # charts alone, which text cannot show
     yield f"## {literal(section.title)}\n"
+    if section.text:
+        yield f"{paragraph(section.text)}\n"
     for table in section.tables:
         if table.title != section.title:
             yield f"### {literal(table.title)}\n"

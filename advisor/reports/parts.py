@@ -87,6 +87,26 @@ class PlacementCard(Record):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SensitivityRow(Record):
+    """Input of the verdict, and what the option that it turns on is worth at its ends.
+
+    Attributes:
+        name: name of the input ("price", "replies a day").
+        low: low end of its interval, in its own unit.
+        high: high end.
+        gain_low_usd: left over per month, compared with the present machine, at the low end
+            [USD/month].
+        gain_high_usd: the same at the high end [USD/month].
+    """
+
+    name: str
+    low: float
+    high: float
+    gain_low_usd: float
+    gain_high_usd: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class OptionRow(Record):
     """Way to run the model: the present machine, or something to change, buy or rent.
 

@@ -88,6 +88,8 @@ def _cards(paper: FPDF, cards: Sequence[CardWords]) -> None:
 
 def _section(paper: FPDF, section: ReportSection) -> None:
     heading(paper, section.title, size=12)
+    if section.text:
+        line(paper, section.text, size=9)
     for chart in section.charts:
         if isinstance(chart, BarChart):
             heading(paper, chart.title)

@@ -14,7 +14,7 @@ from advisor.reports.parts import (
     TierUse,
     TimePart,
 )
-from advisor.reports.words import PLACEMENTS, TIERS, time_part
+from advisor.reports.words import PLACEMENTS, TIERS, input_name, interval, time_part
 
 NONE = "-"
 RUNTIMES = "Every runtime and placement"
@@ -38,6 +38,23 @@ class WordTable:
 def options(document: ReportDocument) -> WordTable:
     """Options, the present machine first."""
     return _table("All options", OPTION_HEADINGS, map(option_cells, document.options))
+
+
+def sensitivity(document: ReportDocument) -> WordTable:
+    """What the verdict's option is worth at both ends of each input."""
+    return _table(
+        "What it leaves in a month, compared with what you have",
+        ("Input", "From and to", "At the low end", "At the high end"),
+        (
+            (
+                input_name(row),
+                interval(row),
+                formatting.money(row.gain_low_usd),
+                formatting.money(row.gain_high_usd),
+            )
+            for row in document.sensitivity
+        ),
+    )
 
 
 def runtimes(document: ReportDocument) -> WordTable:

@@ -18,12 +18,14 @@ class ReportSection:
 
     Attributes:
         title: heading.
+        text: sentence below the heading; empty for none.
         charts: charts, first.
         tables: tables, next; a table with the section's title needs no heading of its own.
         commands: commands, last, each with its heading.
     """
 
     title: str
+    text: str = ""
     charts: tuple[BarChart | LineChart, ...] = ()
     tables: tuple[WordTable, ...] = ()
     commands: tuple[tuple[str, str], ...] = ()
@@ -51,6 +53,13 @@ def _sections(document: ReportDocument) -> Iterator[ReportSection]:
         charts=tuple(_charts(document)),
         tables=_filled(section_tables.bytes_held(document), section_tables.token_times(document)),
     )
+    if document.sensitivity:
+        yield ReportSection(
+            title=f"What the verdict depends on: {document.turns_on}",
+            text=document.what_changes,
+            charts=(charts.sensitivity(document.sensitivity),),
+            tables=_filled(section_tables.sensitivity(document)),
+        )
     for table in (section_tables.options(document), section_tables.runtimes(document)):
         more = tuple(_commands(others)) if table.title == section_tables.RUNTIMES else ()
         yield ReportSection(title=table.title, tables=_filled(table), commands=more)

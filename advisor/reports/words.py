@@ -4,7 +4,8 @@ A document keeps keys ("in_place"); every page and file shows these words.
 """
 
 from advisor.advice.placement_cards import TITLES
-from advisor.reports.parts import OptionKind, PlacementKey, Tier
+from advisor.formatting import money, number
+from advisor.reports.parts import OptionKind, PlacementKey, SensitivityRow, Tier
 
 PLACEMENTS: dict[PlacementKey, str] = {strategy.value: title for strategy, title in TITLES.items()}
 TIERS: dict[Tier, str] = {"VRAM": "VRAM", "RAM": "RAM", "disk": "drive"}
@@ -30,6 +31,29 @@ OPTIONS: dict[OptionKind, str] = {
     "api": "API",
     "upgrade": "bigger GPU",
 }
+
+INPUTS = {
+    "speed now": ("what you have", "tokens/s"),
+    "speed then": ("its speed", "tokens/s"),
+    "price": ("its price", "a month"),
+    "replies a day": ("replies a day", ""),
+    "worth of an hour": ("worth of an hour", ""),
+}
+"""Words for the inputs of a verdict, and the unit behind their values."""
+IN_MONEY = ("price", "worth of an hour")
+"""Inputs that are amounts of money."""
+
+
+def interval(row: SensitivityRow) -> str:
+    """Ends of an input's interval: "$24 to $48 a month"."""
+    _, unit = INPUTS.get(row.name, (row.name, ""))
+    amount = money if row.name in IN_MONEY else number
+    return f"{amount(row.low)} to {amount(row.high)} {unit}".strip()
+
+
+def input_name(row: SensitivityRow) -> str:
+    """Words for an input; an unknown one as it is."""
+    return INPUTS.get(row.name, (row.name, ""))[0]
 
 
 def time_part(key: str) -> str:

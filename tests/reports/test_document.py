@@ -19,6 +19,7 @@ from advisor.reports.parts import (
     AssumptionRow,
     OptionRow,
     PlacementCard,
+    SensitivityRow,
     SweepSeries,
     TierUse,
     TimePart,
@@ -79,6 +80,17 @@ documents = st.builds(
     ).map(tuple),
     layer_sweep=st.none() | sweeps,
     cost_curves=st.lists(sweeps, max_size=2).map(tuple),
+    **dict.fromkeys(["turns_on", "what_changes"], texts),
+    sensitivity=st.lists(
+        st.builds(
+            SensitivityRow,
+            name=texts,
+            **dict.fromkeys(
+                ["low", "high", "gain_low_usd", "gain_high_usd"], st.floats(-1e24, 1e24)
+            ),
+        ),
+        max_size=2,
+    ).map(tuple),
     assumptions=st.lists(
         st.builds(AssumptionRow, what=texts, value=texts, kind=texts, source=texts, date=texts),
         max_size=2,

@@ -12,6 +12,7 @@ from pypdf import PdfReader
 from saved_reports import HOSTILE, hostile, sample, saved
 
 from advisor.errors import InputError
+from advisor.reports import charts
 from advisor.reports.csv_table import csv, inert
 from advisor.reports.document import ReportDocument
 from advisor.reports.export import FORMS
@@ -22,12 +23,13 @@ from advisor.reports.parts import (
     AssumptionRow,
     OptionRow,
     PlacementCard,
+    SensitivityRow,
     SweepSeries,
     TierUse,
     TimePart,
 )
 from advisor.reports.pdf import pdf
-from advisor.reports.saved import SavedReport
+from advisor.reports.saved import SavedReport, in_its_currency
 from advisor.reports.sections import sections
 from advisor.reports.svg import png, svg
 from advisor.reports.words import TIME_PARTS
@@ -160,6 +162,64 @@ def test_each_kind_of_option_stands_on_the_first_page(report: SavedReport) -> No
     page = front_page(changed(report, options=(*rows[:-1], unknown)))
     assert [row.name for row in page.options] == ["keep 0", "change 1", "add 3", "rent 4", "api 6"]
     assert "speed not published" in html(changed(report, options=(*rows[:-1], unknown)))
+
+
+@pytest.fixture
+def sensitive(report: SavedReport) -> SavedReport:
+    """With a verdict that turns on a card, in euros of two dollars each."""
+    rows = (
+        SensitivityRow(
+            name="replies a day", low=20.0, high=80.0, gain_low_usd=-40.0, gain_high_usd=960.0
+        ),
+        SensitivityRow(name="price", low=24.0, high=48.0, gain_low_usd=700.0, gain_high_usd=676.0),
+    )
+    return changed(
+        report, turns_on="RTX 3090, 2 in all", what_changes="It pays from 15 replies a day.",
+        sensitivity=rows, currency="EUR", usd_per_unit=2.0,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("form", ["html", "md", "pdf"])
+def test_what_the_verdict_depends_on_is_in_every_file_for_readers(
+    sensitive: SavedReport, form: str
+) -> None:
+    made = FORMS[form].make(sensitive)
+    text = " ".join(text_of(made)) if form == "pdf" else made.decode()
+    for words in (
+        "What the verdict depends on: RTX 3090, 2 in all", "It pays from 15 replies a day.",
+        "20 to 80", "\u20ac12 to \u20ac24 a month", "-\u20ac20", "\u20ac480", "\u20ac350",
+    ):  # fmt: skip
+        assert words in text, words
+
+
+def test_bars_of_what_it_depends_on_are_as_wide_as_the_difference(sensitive: SavedReport) -> None:
+    # (960 + 40) / 2 and (700 - 676) / 2 euros
+    sizes: list[float] = []
+
+    def drawn(saved: SavedReport) -> bytes:
+        chart = charts.sensitivity(saved.document.sensitivity)
+        sizes.extend(part.size for bar in chart.bars for part in bar.parts)
+        assert chart.unit == "EUR a month"
+        return b""
+
+    in_its_currency(drawn)(sensitive)
+    assert sizes == [500.0, 12.0]
+
+
+def test_costs_of_a_table_and_of_a_chart_are_in_the_currency_too(sensitive: SavedReport) -> None:
+    euros = table(csv(sensitive))
+    dollars = table(csv(changed(sensitive, currency="USD", usd_per_unit=1.0)))
+    assert not [row for row in euros if "USD" in row["quantity"] or "USD" in row["unit"]]
+    costs = {
+        code: [
+            float(row["value"])
+            for row in rows
+            if row["value"] and (row["section"] == "cost against tokens" or code in row["unit"])
+        ]
+        for code, rows in (("EUR", euros), ("USD", dollars))
+    }
+    assert costs["EUR"]
+    assert [2.0 * cost for cost in costs["EUR"]] == pytest.approx(costs["USD"])
 
 
 def test_amounts_are_in_the_currency_of_whoever_made_it(report: SavedReport) -> None:

@@ -53,6 +53,17 @@ def answer(situation: str, name: str = "") -> tuple[Advice, ReportDocument]:
     return advice, report
 
 
+def test_what_the_verdict_depends_on_is_kept_the_widest_first() -> None:
+    advice, report = answer("offloads")
+    assert report.turns_on in {option.name for option in advice.options}
+    assert report.what_changes.startswith(("It pays ", "It stops paying "))
+    swings = [abs(row.gain_high_usd - row.gain_low_usd) for row in report.sensitivity]
+    assert swings == sorted(swings, reverse=True)
+    assert len(swings) >= 3
+    _, nothing = answer("runs nothing")
+    assert not nothing.sensitivity
+
+
 @IN_EACH
 def test_it_survives_json(situation: str) -> None:
     _, report = answer(situation)

@@ -4,54 +4,36 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from advisor.advice.chances import TornadoBar
 from advisor.advice.options.option import Option
-from advisor.advice.options.sureness import inputs, what_matters
 from advisor.advice.options.turning import in_question, what_changes
-from advisor.formatting import money, number, shown_currency
+from advisor.formatting import money, shown_currency
+from advisor.reports import from_advice
+from advisor.reports.parts import SensitivityRow
+from advisor.reports.words import input_name, interval
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.parts.markup import block, show
 from advisor.ui.parts.plot import Figure, bar_layout, draw, palette
 
-LABELS = {
-    "speed now": ("what you have", "tokens/s"),
-    "speed then": ("its speed", "tokens/s"),
-    "price": ("its price", "a month"),
-    "replies a day": ("replies a day", ""),
-    "worth of an hour": ("worth of an hour", ""),
-}
-"""Words for an input and behind its value."""
-
 
 def what_changes_it(answer: AdviseAnswer) -> None:
-    """Sentence for the option of the verdict, else for the option that would pay at the fewest
-    replies.
-    """
-    advice, spent = answer.advice, answer.advice.question.money
-    kept = advice.options[0]
-    option = in_question(advice.options)
+    """Sensitivity of the option in the verdict, else of the one that pays at the fewest replies."""
+    advice = answer.advice
+    option, rows = in_question(advice.options), from_advice.sensitivity(advice)
     if option is None:
         return
     st.markdown(f"**What the verdict depends on**: {option.name}")
-    show(block("oa-soft", what_changes(option, kept, spent), "p"))
-    bars = what_matters(option, kept, spent)
-    known = inputs(option, kept, spent)
-    heads = [_head(bar.name, known[bar.name].low, known[bar.name].high) for bar in bars]
-    draw(tornado(bars, heads, option), key="tornado", alt=words(bars))
+    changes = what_changes(option, advice.options[0], advice.question.money)
+    show(block("oa-soft", changes, "p"))
+    draw(tornado(rows, option), key="tornado", alt=words(rows))
 
 
-def _head(name: str, low: float, high: float) -> str:
-    label, unit = LABELS[name]
-    amount = money if name in ("price", "worth of an hour") else number
-    return " ".join(filter(None, (f"{label}: {amount(low)} to {amount(high)}", unit)))
-
-
-def tornado(bars: Sequence[TornadoBar], heads: Sequence[str], option: Option) -> Figure:
-    """Chart of the monthly gain at both ends of each input's range, the widest first."""
+def tornado(inputs: Sequence[SensitivityRow], option: Option) -> Figure:
+    """What the option leaves more in a month at both ends of each input, the widest first."""
     look, paid = palette(), shown_currency()
     middle = (option.gain or 0.0) / paid.usd
-    ends = [(bar.low / paid.usd, bar.high / paid.usd) for bar in bars]
-    rows = list(range(len(bars)))
+    ends = [(row.gain_low_usd / paid.usd, row.gain_high_usd / paid.usd) for row in inputs]
+    heads = [f"{input_name(row)}: {interval(row)}" for row in inputs]
+    rows = list(range(len(inputs)))
     data = [
         {
             "type": "bar", "orientation": "h", "name": name, "y": rows, "width": 0.34,
@@ -82,8 +64,9 @@ def tornado(bars: Sequence[TornadoBar], heads: Sequence[str], option: Option) ->
     return {"data": data, "layout": layout}
 
 
-def words(bars: Sequence[TornadoBar]) -> str:
+def words(inputs: Sequence[SensitivityRow]) -> str:
     """Chart in words, as the alternative text."""
     return "What the verdict depends on most: " + "; ".join(
-        f"{LABELS[bar.name][0]}, {money(bar.low)} to {money(bar.high)} a month" for bar in bars
+        f"{input_name(row)}, {money(row.gain_low_usd)} to {money(row.gain_high_usd)} a month"
+        for row in inputs
     )
