@@ -6,6 +6,7 @@
 Every input names its machine, so the answers do not depend on where they are computed.
 """
 
+import argparse
 import contextlib
 import io
 import itertools
@@ -90,8 +91,11 @@ def compare(path: Path) -> int:
 
 
 if __name__ == "__main__":
-    command, file = sys.argv[1], Path(sys.argv[2])
-    if command == "keep":
-        keep(file)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("command", choices=("keep", "compare"))
+    parser.add_argument("file", type=Path)
+    arguments = parser.parse_args()
+    if arguments.command == "keep":
+        keep(arguments.file)
     else:
-        sys.exit(min(compare(file), 1))
+        sys.exit(min(compare(arguments.file), 1))

@@ -1,4 +1,4 @@
-"""The architecture: libraries allowed in each room, and imports of a command line."""
+"""The architecture: libraries allowed in each package, and imports of a command line."""
 
 import ast
 import json
@@ -24,7 +24,7 @@ def module_of(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
-def room(module: str) -> str:
+def package(module: str) -> str:
     """The folder or file of `advisor/` that a module is in: "advisor.ui.parts" is in "ui"."""
     parts = module.removeprefix("advisor").strip(".").split(".")
     return parts[0] or "__init__"
@@ -51,7 +51,7 @@ def test_only_pages_draw_in_the_browser() -> None:
         for path in sources()
         if not DRAWING.isdisjoint(name.split(".")[0] for name in imports(path))
     }
-    assert {module for module in drawing if room(module) not in ("app", "ui")} == set()
+    assert {module for module in drawing if package(module) not in ("app", "ui")} == set()
 
 
 @pytest.mark.parametrize(
