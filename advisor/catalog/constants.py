@@ -72,12 +72,13 @@ class ConstantRow:
 
     @property
     def precision(self) -> int:
-        """Specificity of the scope: a family counts most, then runtime, build and format."""
+        """Specificity of the scope: a family counts most, then runtime, build, format, backend."""
         return (
-            8 * (self.family is not None)
-            + 4 * (self.runtime is not None)
-            + 2 * (self.build is not None)
-            + (self.decode_class is not None)
+            16 * (self.family is not None)
+            + 8 * (self.runtime is not None)
+            + 4 * (self.build is not None)
+            + 2 * (self.decode_class is not None)
+            + (self.backend is not None)
         )
 
 

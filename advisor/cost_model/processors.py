@@ -38,7 +38,7 @@ def gpu_seconds(load: Load, gpu: Gpu, constants: Constants) -> FlowTime:
 
     t = max( W / (share S) , (F + F_e / share_e) / (share C) )
         + max( K / (share_kv S) , F_a / (share_a C) )
-        + layers tau + expert layers tau_e + state layers tau_s
+        + further tokens + layers tau + expert layers tau_e + state layers tau_s
 
     F and F_e are padded to whole tiles of tokens (`padded_flops`). Attention waits for the matrices
     before it, so the two add.
@@ -50,7 +50,9 @@ def gpu_seconds(load: Load, gpu: Gpu, constants: Constants) -> FlowTime:
     compute = work / (constants.value("gpu_flop_share", family) * peak)
     attention = load.attention_flops / (constants.value("gpu_attention_share", family) * peak)
     return FlowTime(
-        moving=np.maximum(weights, compute) + np.maximum(cache, attention),
+        moving=np.maximum(weights, compute)
+        + np.maximum(cache, attention)
+        + further_token_seconds(load, gpu, constants),
         layers=layer_seconds(load, gpu, constants),
     )
 
@@ -58,6 +60,22 @@ def gpu_seconds(load: Load, gpu: Gpu, constants: Constants) -> FlowTime:
 MATRIX_TOKENS = 8
 """Tokens up to which a GPU multiplies vector by vector and pads nothing (MMVQ_MAX_BATCH_SIZE of
 llama.cpp's ggml-cuda/mmvq.cuh)."""
+
+
+def further_token_seconds(load: Load, gpu: Gpu, constants: Constants) -> Array:
+    """Time of the tokens after the first, where a GPU multiplies vector by vector [s].
+
+    t = k (n - 1) F_1 / C for n <= 8 tokens in a step, each with work F_1
+
+    Metal's kernels read the activations anew for every row of weights, so that each further token
+    takes k times its arithmetic and nothing hides it (llama.cpp pull request 29110). k is from
+    70.4 tokens/s for a token and 260.8 for eight of Qwen2.5-7B in Q8_0 on an M2 Ultra (pull request
+    10581): (30.7 - 14.2) ms / 7 = 2.35 ms, 4.5 times 14.1 GFLOP / 27.2 TFLOP/s.
+    """
+    tokens = np.maximum(np.asarray(load.tokens, dtype=float), 1.0)
+    further = np.where(tokens <= MATRIX_TOKENS, tokens - 1.0, 0.0)
+    alone = load.flops / tokens / peak_16_bit(gpu)
+    return np.asarray(constants.value("gpu_further_token") * further * alone)
 
 
 def padded_flops(load: Load, gpu: Gpu, constants: Constants) -> Array:

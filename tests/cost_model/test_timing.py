@@ -47,6 +47,7 @@ CONSTANTS = {
     "gpu_flop_share": 0.5,
     "gpu_attention_share": 0.25,
     "gpu_tile": 0.0,
+    "gpu_further_token": 0.0,
     "gpu_expert_tile": 0.0,
     "token": 5e-3,
     "crossing": 3e-3,
@@ -126,6 +127,18 @@ def test_a_gpu_takes_the_longer_of_reading_and_computing(constants: Constants) -
     assert float(gpu_seconds(load(weights=10e9, flops=10e12), GPU, constants).moving) == (
         pytest.approx(0.2)
     )
+
+
+def test_further_tokens_add_their_arithmetic_up_to_eight() -> None:
+    # 10 GB / (0.5 x 1000 GB/s) = 20 ms; 3 further tokens x 2 x (1 TFLOP / 100 TFLOP/s) = 60 ms.
+    own = Constants(
+        ConstantRow(constant=name, value=value, unit="", kind="assumed", source="made up")
+        for name, value in {**CONSTANTS, "gpu_further_token": 2.0}.items()
+    )
+    few, many = (load(weights=10e9, flops=tokens * 1e12, tokens=tokens) for tokens in (4, 9))
+    plain = gpu_seconds(many, GPU, own).moving
+    assert float(gpu_seconds(few, GPU, own).moving) == pytest.approx(0.08 + 0.06)
+    assert float(plain) == pytest.approx(9 * 1e12 / (0.5 * 100e12))
 
 
 def test_a_gpu_without_matrix_cores_computes_in_its_faster_type(constants: Constants) -> None:

@@ -34,6 +34,7 @@ CHANGES = [
     {"layers": 20, "prompt": 4000, "output": 100, "ubatch": 1024, "runtime": "llama.cpp"},
     {"gpus": 2, "bridge": NVLINK},
     {"draft": "mtp"},
+    {"prompt": 4000, "cached": 3500},
     {"draft": "Qwen3-0.6B", "acceptance": 0.6, "drafted": 4},
     {"gpu2": "RTX 4090"},
     {"backend": "vulkan", "threads": 6},

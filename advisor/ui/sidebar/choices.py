@@ -80,6 +80,7 @@ class Choices:
     prompt: int
     output: int
     ubatch: int
+    cached: int = 0
     draft: str = NONE
     acceptance: float | None = None
     drafted: int | None = None
@@ -164,6 +165,7 @@ class Choices:
         """
         return Workload(
             prompt=self.prompt,
+            cached=self.cached,
             output=self.output,
             context=tokens(self.context),
             users=self.users,

@@ -196,6 +196,7 @@ def _more() -> tuple[Field, ...]:
             default="f16", help="Format of the cache. q8_0 takes half of f16.",
         ),
         _size("prompt", "prompt", tokens, default=float(WORK.prompt)),
+        _size("cached", "cached", tokens, default=float(WORK.cached)),
         _size("output", "output", tokens, default=float(WORK.output)),
         number("ubatch", "ubatch", 128, default=float(WORK.ubatch)),
         Pick(

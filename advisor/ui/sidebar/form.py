@@ -119,8 +119,9 @@ def _having() -> dict[str, Any]:
 
 def _more() -> dict[str, Any]:
     with st.expander("More about the request"):
-        names = ("runtime", "kv", "prompt", "output", "ubatch", "layers", "experts", "cache")
-        values = {name: ask(name) for name in names} | pair("backend", "threads")
+        values = {name: ask(name) for name in ("runtime", "kv", "prompt", "cached", "output")}
+        values |= {name: ask(name) for name in ("ubatch", "layers", "experts", "cache")}
+        values |= pair("backend", "threads")
         values["draft"] = ask("draft")
         return values | (pair("acceptance", "drafted") if values["draft"] != NONE else {})
 
