@@ -1,13 +1,9 @@
 """Drafting: tokens per step, and the cost of drafting and verifying them."""
 
-import csv
-
-import numpy as np
 import pytest
 
 from advisor.advice.compare import as_run
 from advisor.catalog.constants import fitted_constants
-from advisor.catalog.csv_tables import DATA
 from advisor.cost_model.estimate import Estimate, estimate, with_drafting
 from advisor.cost_model.placement import PlacementStrategy, Tier
 from advisor.cost_model.timing import LAYERS, TOKEN, StepTime
@@ -198,21 +194,3 @@ def test_who_cannot_draft_is_as_fast_as_before_and_says_so() -> None:
     )
     assert tps(asked) == tps(plain)
     assert "No tokens are drafted" in asked.format_note
-
-
-def test_published_gains_are_met() -> None:
-    """A share of all drafts was accepted: a step yields 1 + k share tokens, which gives a."""
-    off = []
-    with (DATA / "measurements/drafting.csv").open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            drafted, share = int(row["drafted"]), float(row["accepted_share"])
-            chances = np.linspace(0.0, 0.999, 1000)
-            yields = (1.0 - chances ** (drafted + 1)) / (1.0 - chances)
-            acceptance = float(np.interp(1.0 + drafted * share, yields, chances))
-            work = Workload(draft=row["draft"], drafted=drafted, acceptance=acceptance)
-            rig = {"gpu": row["gpu"], "ram_gb": float(row["ram_gb"])}
-            gain = tps(run(row["model"], "Q4_K_M", LLAMA_CPP, work, **rig)) / tps(
-                run(row["model"], "Q4_K_M", LLAMA_CPP, Workload(), **rig)
-            )
-            off.append(gain / (float(row["drafted_tps"]) / float(row["plain_tps"])))
-    assert float(np.median(np.abs(np.log(off)))) < np.log(1.15), off

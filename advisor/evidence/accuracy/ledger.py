@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from advisor.evidence.accuracy import (
+    drafting_points,
     engine_points,
     framework_points,
     llama_cpp_points,
@@ -41,6 +42,7 @@ def ledger() -> Ledger:
         *split_points.points(rows),
         *framework_points.points(),
         *engine_points.points(),
+        *drafting_points.points(),
         *paged_points.points(),
     )
     return Ledger(

@@ -199,6 +199,12 @@ REGIMES = (
         traits={"category": "serving, simulated", "timed": PROMPT, "experts": True},
     ),
     Regime(
+        name="drafted tokens",
+        text="Tokens drafted by a model's own layers and checked together: the gain, over what the "
+        "same source measured without them. Nothing is fitted to it.",
+        traits={"category": "drafted"},
+    ),
+    Regime(
         name="resident, other engines",
         text="Every weight in the memory of the GPU, one sequence, frameworks other than "
         "llama.cpp.",
