@@ -1,8 +1,10 @@
-"""Server time of one changed input on the first page, and of one estimate on the command line.
+"""Time of an answer with its options, of a changed input on the first page, and of one estimate on
+the command line.
 
     python -m benchmarks.redraw
 
-Prints one line each: the median over several runs, and the largest.
+Prints one line each: the median over several runs, and the largest; processor time of this process,
+and for whole commands the time on the clock.
 """
 
 import logging
@@ -10,18 +12,53 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
+
+from advisor.advice.advise import advise
+from advisor.advice.money_inputs import MoneyInputs
+from advisor.cost_model.workload import Workload
+from advisor.machine.from_spec import machine
+from advisor.machine.spec import MachineSpec
+from advisor.model import catalog
 
 ROOT = Path(__file__).resolve().parent.parent
 RUNS = 9
 
 
 def main() -> None:
-    """Measure both and print them."""
+    """Measure all and print them."""
+    answer(Workload())  # machines are stacked once for all answers
+    requests, uses = answers()
+    print(_line("answer with options, another request", requests))
+    print(_line("answer with options, another use", uses))
     print(_line("redraw after a changed input", redraws()))
     print(_line("python -m advisor estimate", estimates()))
+
+
+def answers() -> tuple[list[float], list[float]]:
+    """Seconds for requests that were not made before, and for another use of the same request."""
+    requests = [Workload(context=4096 + 512 * run) for run in range(RUNS)]
+    uses = [MoneyInputs(replies_per_day=50 + run) for run in range(RUNS)]
+    return (
+        [_timed(partial(answer, work)) for work in requests],
+        [_timed(partial(answer, requests[0], money)) for money in uses],
+    )
+
+
+def answer(work: Workload, money: MoneyInputs | None = None) -> None:
+    """A 70B model on a machine with an RTX 3090."""
+    here = machine(MachineSpec(gpu="RTX 3090", ram_gb=64))
+    advise(catalog.model("Llama-3.1-70B", "Q4_K_M"), here, work, money=money)
+
+
+def _timed(run: Callable[[], None]) -> float:
+    start = time.process_time()
+    run()
+    return time.process_time() - start
 
 
 def redraws() -> list[float]:
@@ -33,9 +70,9 @@ def redraws() -> list[float]:
     for run in range(RUNS):
         app.query_params["context"] = ("4k", "8k", "16k")[run % 3]
         app.query_params["replies"] = str(40 + run)
-        start = time.perf_counter()
+        start = time.process_time()
         app.run()
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
     return times
 
 

@@ -222,7 +222,7 @@ def _advice_text(args: argparse.Namespace, advice: Advice) -> str:
     words = f"{option.name}: {changes}" if option and changes else ""
     lines = [advice.title, "", *filter(None, (advice.verdict, words)), ""]
     lines += [*map(estimate_line, advice.estimates), ""]
-    lines += [_option_line(option) for option in split(advice.options)[0]]
+    lines += [_option_line(option) for option in _printed_options(advice, args.also)]
     lines += [
         "",
         *(
@@ -233,6 +233,24 @@ def _advice_text(args: argparse.Namespace, advice: Advice) -> str:
     if many_users.is_asked(args):
         lines += ["", *sentences(many_users.load_of(args, advice))]
     return "\n".join(lines)
+
+
+def _printed_options(advice: Advice, names: Sequence[str]) -> list[Option]:
+    """A few options of each kind, and those with one of the names in theirs.
+
+    Raises:
+        InputError: a name that no option has.
+    """
+    shown, rest = split(advice.options)
+    for name in names:
+        also = [option for option in rest if name.casefold() in option.name.casefold()]
+        if not also and not any(name.casefold() in option.name.casefold() for option in shown):
+            raise InputError(
+                f"No option is called {name[:80]!r}, or it is no faster than what you have; "
+                "--json lists all of them."
+            )
+        shown += [option for option in also if option not in shown]
+    return shown
 
 
 def _option_line(option: Option) -> str:

@@ -52,6 +52,10 @@ def add_ownership(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--own", metavar="GPU", help="GPUs that you own (those of the machine)")
     options.add_inputs(group, OWNERSHIP, Ownership)
     group.add_argument(
+        "--also", action="append", default=[], metavar="NAME",
+        help='further options to print, by a part of their name ("RTX 5090")',
+    )  # fmt: skip
+    group.add_argument(
         "--form",
         type=str.lower,
         choices=list(Form),

@@ -92,3 +92,11 @@ def test_a_typed_api_is_an_option_with_its_speed(capsys) -> None:
     assert answer["what_changes"].startswith(("It pays ", "It stops paying "))
     swings = [abs(bar["high_usd"] - bar["low_usd"]) for bar in answer["tornado"]]
     assert swings == sorted(swings, reverse=True)
+
+
+def test_a_card_that_stands_behind_others_is_printed_by_a_part_of_its_name(capsys) -> None:
+    assert main([*ASKED, "--also", "rtx 5090"]) == 0
+    printed = capsys.readouterr().out
+    assert any(line.startswith("replace") and "RTX 5090" in line for line in printed.splitlines())
+    assert main([*ASKED, "--also", "RTX 1234"]) == 2
+    assert "No option is called 'RTX 1234'" in capsys.readouterr().err
