@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Compiled files are kept: tests start hundreds of commands, which would each compile the program.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: soak run test check bench fuzz format package clean
+.PHONY: soak run test lint check bench fuzz format package clean
 
 run: $(VENV)/run.stamp
 	$(BIN)/streamlit run app.py
@@ -14,12 +14,13 @@ run: $(VENV)/run.stamp
 test: $(VENV)/dev.stamp
 	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
-check: $(VENV)/dev.stamp
+lint: $(VENV)/dev.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
 	$(BIN)/mypy
-	$(MAKE) test
+
+check: lint test
 
 bench: $(VENV)/dev.stamp
 	for file in benchmarks/*.py; do $(BIN)/python -m benchmarks.$$(basename $$file .py) || exit 1; done
@@ -37,15 +38,22 @@ package: $(VENV)/dev.stamp
 clean:
 	rm -rf $(VENV)
 
-$(VENV)/run.stamp: requirements.txt
+# pip would compile on a single core. Files of packages that are templates do not compile.
+define install
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile -r $(1)
+	$(BIN)/python -m compileall -q -j 0 $(VENV)/lib >/dev/null || true
+	touch $@
+endef
+
+$(BIN)/pip:
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is %d.%d." % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
-	touch $@
 
-$(VENV)/dev.stamp: requirements-dev.txt $(VENV)/run.stamp
-	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
-	touch $@
+$(VENV)/run.stamp: requirements.txt | $(BIN)/pip
+	$(call install,requirements.txt)
+
+$(VENV)/dev.stamp: requirements-dev.txt requirements.txt | $(BIN)/pip
+	$(call install,requirements-dev.txt)
 
 fuzz: $(VENV)/dev.stamp
 	ADVISOR_FUZZ=100000 $(BIN)/pytest -n 2 tests/model/test_gguf_fuzz.py
