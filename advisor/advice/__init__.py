@@ -1,12 +1,13 @@
-"""Advice: what to do with the estimates.
+"""Advice: conclusions from estimates, for a model, a machine, a request and what time is worth.
 
-advise          the answer: every estimate, options, cheaper changes, the verdict
+advise          complete answer: estimates, options, cheaper changes, verdict
 compare         one estimate for each runtime and placement
-options/        what to keep, add, replace, rent or call; `ownership`, `use`, `money` beside
-prices/         of cards, machines, parts, power and APIs, with their dates
+options/        options to keep, change, buy, rent or call, with their costs
+prices/         prices of GPUs, machines, parts, power and APIs, with their dates
 finder/         machines for a model, models for a machine; `fleet` times many machines at once
-arrivals/       users who come and go: a server simulated request by request
-diagnosis/      why a measured speed is not the predicted one
-what_ifs, upgrades, offers          cheaper changes; bigger GPUs
-concurrency, crossover, sweeps      users together, routes that cross, lines of charts
+arrivals/       many users of one server, simulated request by request
+diagnosis/      causes of a measured speed that differs from the prediction
+what_ifs        changes other than a bigger GPU; `upgrades` for bigger GPUs
+money           formulas of costs; `money_inputs`, `ownership` and `use` are their inputs
+concurrency, crossover, sweeps      curves over users, prompt length and layers
 """

@@ -1,4 +1,4 @@
-"""The cost model: from a placed model to seconds, tokens per second and their range.
+"""Cost model: from a placed model to seconds, tokens per second and their range.
 
 workload        prompt, output, context and users of a request
 placement       memory that holds each part of a model

@@ -1,8 +1,9 @@
-"""Evidence: what the numbers rest on.
+"""Evidence: published measurements, and what follows from them.
 
 published/      rows of measurement files as predictions
-fitting/        constants from measurements: `python -m advisor.evidence.fitting`
+fitting/        constants fitted to measurements: `python -m advisor.evidence.fitting`
 accuracy/       predictions beside measurements, each predicted without its group
 peers/          formulas of other public advisors
-claims/         what articles say, answered with numbers
+claims/         claims of articles, checked with numbers
+former_names/   commands under their earlier names
 """

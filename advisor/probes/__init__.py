@@ -1,1 +1,6 @@
-"""Live measurements of this machine, one file per part; each returns `Measurement`s."""
+"""Probes: measurements of this machine, each a function that returns `Measurement`s.
+
+suite           all probes, in order
+host/ disk/ gpu/    RAM and processor, drives, GPUs
+llama_cpp/      short runs of llama.cpp
+"""

@@ -1,4 +1,11 @@
-"""Runtimes, one file each: placement, schedule and command."""
+"""Runtimes: placement, schedule and command of each, one file per runtime.
+
+llama_cpp/      llama.cpp and programs built on it
+vllm, sglang, tensorrt_llm      serving engines, on `serving` and `parallelism`
+accelerate, deepspeed, flexgen, ktransformers      frameworks that offload
+mlx, exllamav3  runtimes of one kind of GPU
+format_support  formats that each runtime loads
+"""
 
 from advisor.cost_model.runtime import LoadedFormat, Runtime
 from advisor.errors import UnknownName

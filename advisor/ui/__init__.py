@@ -1,6 +1,7 @@
-"""The dashboard: the only place, with app.py, that knows Streamlit and Plotly.
+"""Dashboard: the only package, with app.py, that imports Streamlit and Plotly.
 
-pages/          page scripts; advise/, calibrate/, reports/, accuracy/ hold their sections
-sidebar/        the form
-parts/          what several pages draw with
+pages/          scripts of the pages; advise/, find/, runnable/, calibrate/, reports/ and accuracy/
+                hold their sections
+sidebar/        inputs, and their values in links
+parts/          drawing functions shared by several pages
 """
