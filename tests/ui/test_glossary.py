@@ -2,7 +2,7 @@
 
 import pytest
 
-from advisor.ui.parts.glossary import MEANINGS, explained
+from advisor.ui.parts.glossary import MEANINGS, explained, explained_in_turn
 
 
 @pytest.mark.parametrize("word", MEANINGS)
@@ -27,6 +27,12 @@ def test_a_term_at_the_start_of_a_sentence_is_explained():
 
 def test_only_the_first_mention_is_explained():
     assert explained("in place or in place").count("<abbr") == 1
+
+
+def test_rows_of_a_table_explain_a_term_once():
+    first, second = explained_in_turn(["Q2_K instead of Q4_K_M", "KV cache in q8_0"])
+    assert first.count("<abbr") == 1
+    assert ">KV cache</abbr> in q8_0" in second
 
 
 @pytest.mark.parametrize("text", ["a main place", "AWQX", "upstreamed", "Qwen3-8B", "EPYC 9Q4_K"])

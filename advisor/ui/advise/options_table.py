@@ -13,7 +13,7 @@ from advisor.formatting import short as shortened
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.advise.options_chart import cost_against_speed, words
 from advisor.ui.advise.what_matters import what_changes_it
-from advisor.ui.parts.glossary import explained
+from advisor.ui.parts.glossary import explained_in_turn
 from advisor.ui.parts.markup import show, table, two_lines
 from advisor.ui.parts.plot import draw
 
@@ -60,12 +60,14 @@ def options(answer: AdviseAnswer) -> None:
 
 def options_table(options: Sequence[Option]) -> Markup:
     """Table of options."""
-    return table(HEADINGS, map(_row, options), label="Options", numeric=(1, 2, 3, 4, 5))
+    names = explained_in_turn(option.name for option in options)
+    rows = map(_row, options, names)
+    return table(HEADINGS, rows, label="Options", numeric=(1, 2, 3, 4, 5))
 
 
-def _row(option: Option) -> Sequence[object]:
+def _row(option: Option, name: Markup) -> Sequence[object]:
     return (
-        two_lines(explained(option.name), KIND_WORDS[option.kind]),
+        two_lines(name, KIND_WORDS[option.kind]),
         _speed(option),
         "" if option.upfront is None else money(option.upfront),
         _monthly(option),

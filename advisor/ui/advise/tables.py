@@ -8,7 +8,7 @@ from markupsafe import Markup
 from advisor.advice.prices.price_dates import is_stale
 from advisor.formatting import tokens_per_second
 from advisor.ui.advise.answer import AdviseAnswer
-from advisor.ui.parts.glossary import explained
+from advisor.ui.parts.glossary import explained_in_turn
 from advisor.ui.parts.markup import block, joined, show, two_lines
 
 
@@ -26,12 +26,13 @@ def what_ifs(answer: AdviseAnswer) -> None:
         show(block("oa-soft", "No smaller change makes it notably faster.", "p"))
         return
     row = Markup("<div><span>{}</span><span>{}</span><b>{}</b></div>")
+    names = explained_in_turn(change.change for change in changes[:7])
     rows = (
         row.format(
-            two_lines(explained(change.change), change.cost),
+            two_lines(name, change.cost),
             f"+{100 * (change.gain - 1):.0f} %",
             tokens_per_second(change.decode),
         )
-        for change in changes[:7]
+        for name, change in zip(names, changes[:7], strict=True)
     )
     show(block("oa-list", joined(rows)))

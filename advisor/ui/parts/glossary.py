@@ -1,6 +1,7 @@
 """Glossary: technical terms whose meaning appears on hover or keyboard focus."""
 
 import re
+from collections.abc import Iterable, Iterator
 
 from markupsafe import Markup, escape
 
@@ -41,12 +42,23 @@ def term(word: str, meaning: str) -> Markup:
 
 def explained(text: str) -> Markup:
     """Escaped text in which the first mention of each term has a tooltip."""
-    html, end, told = Markup(), 0, set()
-    for match in _TERM.finditer(text):
-        folded = match[0].casefold()
-        if folded not in told:
-            meaning = _FOLDED.get(folded) or BLOCK_FORMAT.format(bits=match["bits"])
-            html += escape(text[end : match.start()]) + term(match[0], meaning)
-            end = match.end()
-            told.add(folded)
-    return html + escape(text[end:])
+    return next(explained_in_turn([text]))
+
+
+def explained_in_turn(texts: Iterable[str]) -> Iterator[Markup]:
+    """Escaped texts in which the first mention of each term has a tooltip, as rows of a table.
+
+    All block formats count as one term.
+    """
+    told: set[str] = set()
+    for text in texts:
+        html, end = Markup(), 0
+        for match in _TERM.finditer(text):
+            known = _FOLDED.get(match[0].casefold())
+            meaning = known or BLOCK_FORMAT.format(bits=match["bits"])
+            key = known or BLOCK_FORMAT
+            if key not in told:
+                html += escape(text[end : match.start()]) + term(match[0], meaning)
+                end = match.end()
+                told.add(key)
+        yield html + escape(text[end:])
