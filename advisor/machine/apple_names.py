@@ -16,7 +16,7 @@ SMALLEST_BARE = 32
 
 @dataclass(frozen=True, kw_only=True)
 class AppleChip:
-    """What a chip's name was read as.
+    """Reading of a chip's name.
 
     Attributes:
         row: of the catalogue.
@@ -95,7 +95,7 @@ def _bare_cores(text: str, end: int, variants: list[GpuRow]) -> set[int]:
 
 
 def gpu_cores(row: GpuRow) -> int:
-    """Of an Apple chip, as its name says."""
+    """GPU cores of an Apple chip, from its name."""
     return int(row.name.split()[-1].removesuffix("c"))
 
 

@@ -29,7 +29,7 @@ def gpu_rows() -> Mapping[str, GpuRow]:
 
 @cache
 def driver_memory() -> Mapping[str, DriverMemoryRow]:
-    """What drivers leave of a card's memory, by GPU, or by family where no GPU is named."""
+    """Memory that drivers leave of a card, by GPU, or by family where no GPU is named."""
     rows = read(DATA / "hardware/driver_memory.csv", DriverMemoryRow)
     return {row.gpu or row.family: row for row in rows}
 
@@ -42,7 +42,7 @@ def gpu_links() -> Mapping[str, GpuLinkRow]:
 
 @cache
 def gpu_bridges() -> Mapping[str, GpuLinkRow]:
-    """What a bridge between two cards of a kind carries, by the name of the GPU."""
+    """Rate of a bridge between two equal cards, by name of the GPU."""
     return {row.gpu: row for row in read(DATA / "hardware/gpu_bridges.csv", GpuLinkRow)}
 
 
@@ -66,7 +66,7 @@ def cpu_models() -> tuple[CpuModelRow, ...]:
 
 @cache
 def cpu_generations() -> tuple[CpuGenerationRow, ...]:
-    """What each generation of processors has."""
+    """Properties of each generation of processors."""
     return read(DATA / "hardware/cpu_generations.csv", CpuGenerationRow)
 
 
@@ -96,7 +96,7 @@ def machine_names() -> MachineNames:
 
 @lru_cache(maxsize=4096)
 def gpu_named(name: str, memory: float | None = None) -> GpuName:
-    """What a GPU's name means: its row, how many of it, and what was assumed.
+    """GPU that a name means: its row, its number, and assumptions.
 
     Args:
         name: as people, drivers and shops write it.
@@ -122,7 +122,7 @@ WITH_GRAPHICS = ("unified", "laptop")
 
 @lru_cache(maxsize=4096)
 def cpu_named(name: str) -> CpuName:
-    """What a processor's name means: its row, its graphics, and what was assumed.
+    """Processor that a name means: its row, its graphics, and assumptions.
 
     Raises:
         UnknownName: with close names.
@@ -146,7 +146,7 @@ def find_host(name: str) -> HostRow:
 
 @lru_cache(maxsize=4096)
 def machine_named(name: str) -> MachineName:
-    """What a machine's name means: a preset, or the parts that it names.
+    """Machine that a name means: a preset, or the parts that it names.
 
     Raises:
         UnknownName: with close names.

@@ -20,7 +20,7 @@ HINT = "`data/hardware/hosts.csv` lists those it knows, `cpu_generations.csv` th
 
 @dataclass(frozen=True, kw_only=True)
 class CpuName:
-    """What a processor's name was read as.
+    """Reading of a processor's name.
 
     Attributes:
         row: of the catalogue, or made from its generation; of all sockets together.
@@ -156,7 +156,7 @@ def _apple_cores(host: HostRow, text: str) -> HostRow:
 
 
 def _several(row: HostRow, sockets: int, hosts: Mapping[str, HostRow]) -> HostRow:
-    """So many packages of a processor on one board."""
+    """Number of packages on one board."""
     if sockets == 1 or row.sockets > 1:
         return row
     known = hosts.get(f"{sockets}x {row.name}")

@@ -75,7 +75,7 @@ NOISE = re.compile(
     r"|\b(?:intel|amd|genuine|authentic|corporation|cpu|processors?|apu|soc|inc)\b"
     r"|\b(?:ddr\d|lpddr\d\w*)(?:-\d+)?\b|\b\d+ ?ch(?:annels?)?\b"
 )
-"""What systems and people put around a model's name."""
+"""Words that systems and people put around a model's name."""
 
 
 def without_noise(text: str) -> str:

@@ -24,7 +24,7 @@ correction show 6.25 % less than was sold."""
 
 @dataclass(frozen=True, kw_only=True)
 class GpuName:
-    """What a name was read as.
+    """Reading of a GPU's name.
 
     Attributes:
         row: of the catalogue.
@@ -180,7 +180,7 @@ class GpuNames:
         size: float | None,
         note: str,
     ) -> GpuName:
-        """Of cards that are called alike, the one whose memory is stated, else the usual one."""
+        """Card of the stated memory among cards of one name, else the usual one."""
         notes = [note] if note else []
         rows = list({spelling.row.name: spelling.row for spelling in spellings}.values())
         newer = [] if taken.brands & {"quadro", "tesla"} else self._of_same_number(taken.words)
@@ -225,7 +225,7 @@ class GpuNames:
         return list({row.name: row for row in rows}.values())
 
     def _with_other_memory(self, words: frozenset[str]) -> list[GpuRow]:
-        """The same number as a laptop part, or written with its architecture."""
+        """Cards of the same number as a laptop part, or written with its architecture."""
         more = words_of_kind("family").keys() | {"laptop"}
         return [
             spelling.row
@@ -235,7 +235,7 @@ class GpuNames:
         ]
 
     def _siblings(self, row: GpuRow) -> tuple[str, ...]:
-        """The same card with other memory or in another socket."""
+        """Cards of the same name with other memory or in another socket."""
         socket = {"sxm", "pcie", "nvl"}
         core = taken_apart(row.name).words - socket
         names = (
@@ -269,7 +269,7 @@ def _of_size(rows: list[GpuRow], size: float | None) -> list[GpuRow]:
 
 
 def _usual(name: str, spellings: list[_Spelling], taken: GpuWords) -> GpuRow:
-    """Of several sizes or sockets of a card, the one that its bare name means.
+    """Card that a bare name means, among several sizes or sockets.
 
     Raises:
         UnknownName: nothing tells them apart.

@@ -1,6 +1,4 @@
-"""What a GPU's name may mean: its words as typed, then written out, then without those that the
-catalogue's spelling may lack.
-"""
+"""Readings of a GPU's name: as typed, written out, and without words that a catalogue may lack."""
 
 import re
 from collections.abc import Iterator

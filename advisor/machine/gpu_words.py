@@ -78,7 +78,7 @@ SCAFFOLD = (
     re.compile(r"\b(?:pci-?e ?\d(?:\.\d)?(?: ?x\d+)?|gen ?\d ?x\d+)\b"),
     re.compile(r"\b(?:\d+ ?(?:cuda )?(?:sms?|cus?)|sm_\d+|nvlink|nvl\d+)\b"),
 )
-"""What nvidia-smi, lspci, vulkaninfo, llama.cpp and shops print around a name."""
+"""Words that nvidia-smi, lspci, vulkaninfo, llama.cpp and shops print around a name."""
 
 BARE_SIZE = re.compile(
     r"((?:(?<=\d)(?: ?ti| xt| super| laptop)?|(?<=orin)(?: nx| nano)?)"
@@ -125,7 +125,7 @@ def taken_apart(name: str) -> GpuWords:
 
 
 def _named_part(text: str) -> str:
-    """What lspci puts in square brackets; the text itself where there are none."""
+    """Part in square brackets, as lspci prints it; the whole text without brackets."""
     inner = [part for part in re.findall(r"\[([^\]]+)\]", text) if part not in ("amd/ati", "amd")]
     return inner[-1] if inner else text
 

@@ -1,4 +1,4 @@
-"""What a name of hardware was taken as: a GPU, a processor or a machine, and its figures."""
+"""Identification of a name of hardware: GPU, processor or machine, with its figures."""
 
 from dataclasses import dataclass
 
@@ -48,7 +48,7 @@ class Identified:
 
 
 def identified(name: str) -> Identified:
-    """What a name was taken as, the most particular first: a preset, a GPU, a processor, parts.
+    """Hardware that a name means, the most specific first: preset, GPU, processor, parts.
 
     Raises:
         UnknownName: none of these; close names first.

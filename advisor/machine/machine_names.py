@@ -1,4 +1,4 @@
-"""Whole machines by the names of what people own: a preset, or GPU, processor and memory in words.
+"""Whole machines by common names: a preset, or GPU, processor and memory in words.
 
 "Mac Studio M3 Ultra 512GB" and "g6e.xlarge" are rows of data/hardware/machines.csv; "2x 3090
 Threadripper" and "Legion with 4070" are put together from their parts.
@@ -36,7 +36,7 @@ TYPICAL_LAPTOP = "Laptop LPDDR5X-7500 (typical)"
 
 @dataclass(frozen=True, kw_only=True)
 class MachineName:
-    """What a machine's name was read as.
+    """Reading of a machine's name.
 
     Attributes:
         name: of the preset, or of the parts.

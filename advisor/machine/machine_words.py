@@ -124,7 +124,7 @@ SIZE = r"(?:[\s-]*\(?\d{1,3} ?g(?:i?b)?\b\)?(?! ?(?:ram|ddr|memory|unified|ssd|n
 CARD = re.compile(
     rf"{COUNT}{MAKERS}(?:{'|'.join(MODELS)}){SUFFIXES}{SIZE}(?:\s*[x*]\s?\d{{1,2}}\b)?"
 )
-"""Where a plain text names graphics cards: count, maker, number, suffixes, size."""
+"""Pattern of graphics cards in plain text: count, maker, number, suffixes, size."""
 
 
 RATES_AND_YEARS = re.compile(

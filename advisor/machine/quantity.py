@@ -10,7 +10,7 @@ from advisor.units import Array
 
 
 class Provenance(StrEnum):
-    """How far a figure can be trusted."""
+    """Origin of a figure, which tells how far it can be trusted."""
 
     MEASURED = "measured"
     GIVEN = "given"

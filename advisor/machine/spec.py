@@ -73,5 +73,5 @@ class MachineSpec:
 
     @property
     def empty(self) -> bool:
-        """Nothing was said: this machine is meant."""
+        """Whether nothing is stated, so that this machine is meant."""
         return self == MachineSpec()

@@ -1,4 +1,4 @@
-"""What names of hardware have in common: marks to leave out, sizes and counts to read."""
+"""Common parts of hardware names: marks to ignore, sizes and counts."""
 
 import re
 
@@ -55,7 +55,7 @@ COUNTS = (
     re.compile(rf"^(\d{{1,2}})\s+(?=(?:{MAKERS}|h\d00|a\d|v100|p40|mi\d|\d{{4}}))"),
     re.compile(r"\b(\d{1,2})[\s-]+(?:gpus?|cards?|way)\b"),
 )
-"""How many of something: "2x A", "A x2", "A (x2)", "2 A", "A, 2 GPUs"."""
+"""Spellings of a count: "2x A", "A x2", "A (x2)", "2 A", "A, 2 GPUs"."""
 MOST = 128
 
 

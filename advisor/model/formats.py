@@ -66,7 +66,7 @@ class Format:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Place:
-    """Where a tensor stands in its model: what conditions may ask.
+    """Position of a tensor in its model, for the conditions of a recipe.
 
     Attributes:
         position: its layer; for attention values its rank among them, which differs in hybrids.
@@ -104,7 +104,7 @@ CONDITIONS: Mapping[str, Callable[[Place], bool]] = {
     # llama.cpp's LLM_TYPE_70B: any grouped-query model of 80 layers, so Qwen2.5-72B as well.
     "size_70b": lambda place: place.layers == 80 and place.gqa > 1,
 }
-"""What the `when` column may say."""
+"""Conditions of the `when` column, by name."""
 
 
 def formats(rows: Iterable[RecipeRow]) -> dict[str, Format]:

@@ -45,7 +45,7 @@ class InstalledModel:
 
 
 Look = Callable[[str, Walk], Iterator[InstalledModel]]
-"""How the models of a kind are found below a folder."""
+"""Function that finds the models of a kind below a folder."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -15,7 +15,7 @@ from advisor.model.spec import ArchitectureSpec
 
 
 class Mixer(StrEnum):
-    """How a layer mixes tokens."""
+    """Kind of token mixer."""
 
     FULL = "full attention"
     INDEXED = "sparse attention with an indexer"
@@ -26,7 +26,7 @@ class Mixer(StrEnum):
 
 
 class FeedForward(StrEnum):
-    """What follows the mixer in a layer."""
+    """Kind of feed-forward block."""
 
     DENSE = "dense"
     EXPERTS = "experts"
@@ -52,12 +52,12 @@ FEED_FORWARD_OF_SINGLE_BLOCK = {
 
 
 def mixer(facts: ArchitectureSpec, layer: int) -> Mixer:
-    """How a layer mixes tokens."""
+    """Token mixer of a layer."""
     return MIXER_OF_LETTER[_letter(facts, layer)]
 
 
 def feed_forward(facts: ArchitectureSpec, layer: int) -> FeedForward:
-    """What follows the mixer in a layer."""
+    """Feed-forward block of a layer."""
     single = FEED_FORWARD_OF_SINGLE_BLOCK.get(_letter(facts, layer))
     if single is not None:
         return single

@@ -25,11 +25,11 @@ KnownRow = ArchitectureSpec | HubRow
 LEAST_ALIKE = 60
 """Share of letters that a name offered for another has in common with it [%]."""
 LIKE_A_VARIANT = 75
-"""The same of a word that may be a misspelled variant of a family [%]."""
+"""Least similarity of a word that may be a misspelled variant of a family [%]."""
 ONE_LETTER = 92
-"""The same of a name that may have a digit mistyped, so that numbers need not agree [%]."""
+"""Least similarity of a name with a digit mistyped, whose numbers need not agree [%]."""
 MISSPELLED = 85
-"""The same of a name that is likelier misspelled than new [%]."""
+"""Least similarity of a name that is likelier misspelled than new [%]."""
 SHORTEST_LAYERS = 8
 """A model of fewer layers than these beside a wide residual stream drafts for another."""
 
@@ -213,7 +213,7 @@ def _same_words(name: ModelName) -> Meant | None:
 
 
 def _plainest(key: str, name: ModelName) -> HubRow | None:
-    """Of a maker's repositories of the same words, the one named as typed, else the shortest."""
+    """Repository of a maker that is named as typed, else the one with the shortest name."""
     rows = [row for row in hub_list().with_key(key) if row.name.split("/")[0] in _makers()]
     return min(
         (row for row in rows if not _drafts(row)),

@@ -20,7 +20,7 @@ from advisor.model.stand_in import stand_in
 
 @dataclass(frozen=True, kw_only=True)
 class NamedModel:
-    """What a name means.
+    """Model that a name means.
 
     Attributes:
         architecture: of the model, or of its stand-in.
@@ -97,7 +97,7 @@ def _known(text: str, known: Meant) -> NamedModel:
 
 
 def _list_notes(entry: Listed) -> tuple[str, ...]:
-    """Where its sizes come from, and how sure they are."""
+    """Origin of its sizes, and how certain they are."""
     about = f"Its sizes are from a list of Hugging Face's models of {READ}"
     if entry.generic:
         return (

@@ -1,4 +1,4 @@
-"""What a model's name says: its words, numbers and sizes, with publisher and format taken off.
+"""Parts of a model's name: words, numbers and sizes, without publisher and format.
 
 People write the same model as `Qwen/Qwen3-30B-A3B-Instruct-2507`, `qwen3:30b-a3b-q4_K_M`,
 `unsloth_Qwen3 30B A3B UD-Q4_K_XL.gguf` and `qwen 3 30b`. All of them become the same tokens:

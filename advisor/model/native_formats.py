@@ -13,7 +13,7 @@ from advisor.model.listed.hub_list import HubRow
 from advisor.model.names import is_size, take_apart
 
 USUAL = "Q4_K_M"
-"""What most people download of a model that comes in 16 bits."""
+"""Format that most people download of a model published in 16 bits."""
 GGUF_OF_NATIVE = {"MXFP4-hf": "MXFP4"}
 """GGUF files that hold the same weights, unchanged."""
 

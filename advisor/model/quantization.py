@@ -42,7 +42,7 @@ FALLBACKS: Mapping[str, str] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StorageType:
-    """How the weights of one tensor are packed: a row of `data/models/quants.csv`.
+    """Packing of a tensor's weights: a row of `data/models/quants.csv`.
 
     Attributes:
         name: as GGUF or the checkpoint's tool calls it.

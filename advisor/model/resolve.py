@@ -32,7 +32,7 @@ LONGEST_CONFIG = 4_000_000
 
 
 class ReferenceKind(StrEnum):
-    """How a text says which model is meant."""
+    """Kind of text that names a model."""
 
     CONFIG = "pasted config.json"
     PATH = "path"
@@ -144,7 +144,7 @@ def _from_hub(text: str, form: str | None) -> ResolvedModel:
 
 
 def way(text: str) -> ReferenceKind:
-    """What a text is; names that are known come before repositories and files of the same name."""
+    """Kind of a text; known names come before repositories and files of the same name."""
     if text.startswith("{"):
         return ReferenceKind.CONFIG
     if HUB_FILE.fullmatch(text) and not Path(text).is_file():

@@ -140,7 +140,7 @@ def _relative(name: ModelName, size: StatedSize) -> tuple[KnownRow, bool]:
 
 
 def _distance(row: KnownRow, params: float, size: StatedSize) -> float:
-    """How far a known model is in size, and in years before the newest."""
+    """Distance of a known model in size, and in years before the newest."""
     year = int(row.released[:4] or 2023)
     depth = abs(math.log(row.layers / size.layers)) if size.layers and row.layers else 0.0
     return abs(math.log(params / size.params)) + A_YEAR * (2026 - year) + depth

@@ -13,7 +13,9 @@ from advisor.model.config.values import Config
 
 DENSE_WIDTH = ("intermediate_size", "ffn_dim", "n_inner", "ffn_hidden_size")
 DENSE_WIDTH_BESIDE_EXPERTS = ("dense_intermediate_size", "intermediate_size_mlp")
-"""Where `intermediate_size` is that of the experts (Llama 4, MiniMax)."""
+"""Keys of the dense width, for families whose `intermediate_size` is that of the experts (Llama 4,
+MiniMax).
+"""
 EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
 USED = (
     "num_experts_per_tok",
@@ -79,7 +81,7 @@ def experts_of(config: Config, known: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _shared_experts(config: Config, width: int, fixed: int) -> tuple[int, int]:
-    """How many shared experts, and the width of one; 0 for that of a routed expert.
+    """Number of shared experts, and the width of one; 0 for the width of a routed expert.
 
     A width in the file is that of all of them together (Qwen2-MoE, Nemotron-H), so it counts as
     one expert; a number alone means experts as wide as routed ones (DeepSeek).

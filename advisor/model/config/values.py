@@ -24,7 +24,7 @@ MAX_LAYERS = 1000
 """Repeating layers; published models have at most a few hundred."""
 
 NESTED = ("text_config", "llm_config", "language_config")
-"""Where models that also see or hear keep their language model."""
+"""Keys under which multimodal models keep their language model."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from advisor.errors import Refusal
 
 @dataclass(frozen=True, kw_only=True)
 class Window:
-    """Which layers of an architecture see a sliding window or a chunk.
+    """Layers of an architecture with a sliding window or a chunk.
 
     Attributes:
         period: every how many layers one sees everything; 0 where the file lists them.

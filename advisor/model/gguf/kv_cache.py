@@ -98,7 +98,7 @@ def _windows(keys: Keys, layers: int, notes: list[str]) -> tuple[int | None, ...
 
 
 def _windowed_layers(keys: Keys, rule: Window, layers: int) -> tuple[bool, ...]:
-    """Which layers have the window: the file's list, or a period [2]."""
+    """Layers with the window, from the file's list or a period [2]."""
     pattern = "attention.sliding_window_pattern"
     if keys.has_list(pattern):
         return tuple(flag != 0 for flag in keys.per_layer(pattern, layers, 0))
@@ -117,7 +117,7 @@ def _windowed_layers(keys: Keys, rule: Window, layers: int) -> tuple[bool, ...]:
 
 
 def _own_cache(keys: Keys, layers: int, notes: list[str]) -> tuple[bool, ...]:
-    """Which layers keep their own keys and values; the others reuse an earlier layer's."""
+    """Layers with keys and values of their own; the others reuse an earlier layer's."""
     if keys.architecture not in SHARED_KV:
         return (True,) * layers
     default = SHARED_KV[keys.architecture]

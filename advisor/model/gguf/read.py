@@ -146,7 +146,7 @@ class _Contents:
 
 
 def _contents(keys: Keys, infos: Sequence[TensorInfo], notes: list[str]) -> _Contents:
-    """Which tensors a token passes; blocks for multi-token prediction are the last ones."""
+    """Tensors that a token passes; the blocks for multi-token prediction are the last ones."""
     blocks, ahead = keys.number("block_count"), keys.number("nextn_predict_layers", 0)
     layers = blocks - ahead
     if not 1 <= layers <= blocks <= MAX_LAYERS:

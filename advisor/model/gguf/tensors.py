@@ -41,7 +41,7 @@ OUTSIDE = frozenset(
 )
 """Other tensors outside the layers, all read whole."""
 OTHER_NETWORKS = ("v.", "mm.", "a.", "resampler.", "s.")
-"""What the names of image and sound encoders start with."""
+"""Prefixes of the tensors of image and sound encoders."""
 
 LAYER = re.compile(r"blk\.(\d{1,5})\.(.+)")
 PARTS = frozenset({"weight", "bias", "scale", "input_scale"})
@@ -117,7 +117,7 @@ def tensor(info: TensorInfo, name: TensorName) -> Tensor:
 
 
 def storage_type(info: TensorInfo, storage: Mapping[str, StorageType]) -> StorageType:
-    """How a tensor is packed.
+    """Storage type of a tensor.
 
     Raises:
         InputError: a type number that is not known, or rows that do not divide into its blocks.

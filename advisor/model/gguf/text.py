@@ -1,7 +1,7 @@
 """Names and values of a GGUF header as they may be shown: short and printable."""
 
 Value = int | float | bool | str | tuple[int | float | bool, ...]
-"""What a key of a header may hold."""
+"""Value of a header key."""
 
 LONGEST = 60
 

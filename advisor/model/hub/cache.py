@@ -15,7 +15,7 @@ from advisor.paths import data_folder
 
 
 def folder(identity: str) -> Path:
-    """Where a repository's answers lie."""
+    """Folder of a repository's cached answers."""
     return data_folder() / "hub" / identity
 
 
@@ -51,7 +51,7 @@ def _listing(identity: str, revision: str) -> Path:
 
 
 def _write(path: Path, body: bytes) -> None:
-    """Whole or not at all; a full or read-only disk only means asking again next time."""
+    """Atomic write; a full or read-only disk only means that the answer is fetched again."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent)

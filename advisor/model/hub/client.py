@@ -28,7 +28,7 @@ REDIRECTS = (301, 302, 303, 307, 308)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Limits:
-    """How long a request may take.
+    """Time limits of a request.
 
     Attributes:
         seconds: for the whole of it, retries included [s].

@@ -158,7 +158,7 @@ def small_file(repo: Repository, name: str, limits: Limits) -> bytes:
 
 
 def address(identity: str, commit: str, name: str) -> str:
-    """Where a file of a commit is asked for."""
+    """Address of a file at a commit."""
     return f"{endpoint()}/{identity}/resolve/{commit}/{quote(name)}"
 
 
@@ -178,7 +178,7 @@ def json_object(body: bytes, what: str) -> Mapping[str, object]:
 
 
 def refuse_status(answer: HubResponse, what: str, expected: tuple[int, ...]) -> None:
-    """Nothing where the status is expected; else the sentence for it."""
+    """Refuse an unexpected status with a sentence."""
     if answer.status in expected:
         return
     if answer.status == 403 or answer.headers.get("x-error-code") == "GatedRepo":

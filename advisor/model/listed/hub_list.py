@@ -61,7 +61,7 @@ class HubRow:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """What repositories of the same layers and widths share."""
+        """Key that repositories with equal layers and widths share."""
         attention = (self.layers, self.hidden, self.heads, self.kv_heads)
         return (*attention, self.vocab, self.feed_forward)
 

@@ -1,4 +1,4 @@
-"""Which totals of the list count weights, and which its makers worked out by a formula.
+"""Totals of the list that count weights, and totals that its makers derived by a formula.
 
 Where a repository's files do not tell their weights, or tell under half of what its sizes need, as
 packed ones do, llmfit writes a total of its own (scripts/scrape_hf_models.py at

@@ -1,4 +1,4 @@
-"""Which function builds which family, and the facts that all of them start from."""
+"""Builders of families whose layers differ, and the facts that they share."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -102,7 +102,7 @@ def _cache(config: Config, facts: ArchitectureSpec, ratio: int) -> LayerCache:
 
 
 def _values_per_past_token(config: Config, facts: ArchitectureSpec, ratio: int) -> int:
-    """What a past token costs: all kept entries are read, or their index keys alone."""
+    """Values read per past token: all cached entries, or their index keys only."""
     if not ratio:
         return 2 * facts.heads * facts.head_dim
     if ratio == SPARSE:

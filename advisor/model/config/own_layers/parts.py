@@ -23,7 +23,7 @@ ATTENTION = Group.ATTENTION
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Mixing:
-    """How one layer mixes tokens.
+    """Token mixer of one layer.
 
     Attributes:
         tensors: its weights.
@@ -36,7 +36,7 @@ class Mixing:
     attention_values: int = 0
 
     def beside(self, *tensors: Tensor) -> "Mixing":
-        """The same with further weights."""
+        """Copy with further weights."""
         return replace(self, tensors=self.tensors + tensors)
 
 
