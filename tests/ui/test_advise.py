@@ -240,3 +240,14 @@ def test_sizes_are_typed_with_their_units_and_what_is_wrong_stands_under_the_fie
     assert "drivespeed=3.5" in link
     assert "context=100k" in link
     assert "is no number of tokens; give it as 8192 or 128k. Shown instead: 512." in text
+
+
+def test_drafted_tokens_are_in_the_link_and_who_needs_an_acceptance_is_told():
+    asked = {"model": "Qwen3-32B", "format": "AWQ", "gpu": "RTX 5090", "runtime": "vLLM"}
+    test = app(machine="Another machine", **asked, draft="eagle", acceptance="0.7", cached="100")
+    code = "".join(one.value for one in test.code)
+    assert test.number_input(key="acceptance").value == 0.7
+    assert "cached=100&draft=eagle&acceptance=0.7" in code
+    assert '"method": "eagle3"' in code
+    test.number_input(key="acceptance").set_value(None)
+    assert "Drafting by eagle needs an acceptance" in page_text(run(test))
