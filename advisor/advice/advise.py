@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import cached_property, lru_cache
 
+import numpy as np
+
 from advisor.advice.compare import compare, lacks, usable
 from advisor.advice.money_inputs import MoneyInputs
 from advisor.advice.options.candidates import machine_speed
@@ -18,6 +20,7 @@ from advisor.advice.what_ifs import WhatIf, what_ifs
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
+from advisor.errors import InputError
 from advisor.formatting import memory as memory_words
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
@@ -111,7 +114,12 @@ def advise(
             suggest.
         owned: present machine, if another one; None for `machine`.
         today: date by which the age of prices is judged; None for the present one.
+
+    Raises:
+        InputError: a request that holds arrays.
     """
+    if any(isinstance(value, np.ndarray) for value in vars(work).values()):
+        raise InputError("Advice is for a single request, not for arrays; use `sweep` for several.")
     money = money or MoneyInputs()
     estimates, best, changes = _estimated(model, machine, work, settings or Settings(), chosen)
     question = Question(

@@ -58,8 +58,12 @@ class Input:
         if value is None or self.limits is None:
             return
         low, high = self.limits
-        numbers = np.asarray(value, dtype=float)
-        if not np.all((numbers >= low) & (numbers <= high)):
+        if isinstance(value, float | int):
+            inside = low <= value <= high
+        else:
+            numbers = np.asarray(value, dtype=float)
+            inside = bool(np.all((numbers >= low) & (numbers <= high)))
+        if not inside:
             allowed = f"{low:,g} to {high:,.0f} {self.unit}".strip()
             raise InputError(f"{self.label} ({self.option}) is {value}; allowed is {allowed}.")
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from functools import cache
 
+import numpy as np
 import pytest
 
 from advisor.advice.advise import Advice, advise
@@ -14,6 +15,7 @@ from advisor.advice.upgrades import COUNTS, WORTHWHILE, Upgrade, first_choice
 from advisor.advice.verdict import DONE
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
+from advisor.errors import InputError
 from advisor.formatting import money as money_words
 from advisor.formatting import tokens_per_second
 from advisor.machine.from_spec import machine
@@ -143,6 +145,12 @@ def test_a_slower_option_that_saves_waiting_says_what_comes_sooner() -> None:
     assert option is not None
     slower = option.speed.decode < found.options[0].speed.decode
     assert slower == ("the first token comes after" in found.summary.reason)
+
+
+def test_a_request_with_arrays_gets_a_sentence() -> None:
+    here, work = machine(MachineSpec(gpu="RTX 3090")), Workload(users=np.array([1.0, 2.0]))
+    with pytest.raises(InputError, match="single request, not for arrays"):
+        advise(catalog.model("Llama-3.1-8B", "Q4_K_M"), here, work)
 
 
 def test_where_nothing_runs_it_states_the_missing_memory_and_what_would_run() -> None:
