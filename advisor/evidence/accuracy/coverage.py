@@ -77,7 +77,7 @@ def coverage() -> Mapping[str, CoverageRow]:
 
 
 def coverage_like(estimate: Estimate) -> CoverageRow | None:
-    """How predictions of generation fared for runs like one; None where none were published."""
+    """Coverage of past predictions like one of decoding; None where no such run was published."""
     if estimate.placement is None or estimate.machine is None:
         return None
     in_place = estimate.how.computes_in_ram

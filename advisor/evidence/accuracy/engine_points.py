@@ -16,7 +16,7 @@ from advisor.evidence.fitting.engine_table import LEFT_OUT, EngineLeftOutRow
 
 SIMULATOR = "aiconfigurator 0.12.0, simulated from measured kernels"
 EXPERTS = ("-A", "gpt-oss", "Mixtral", "Scout", "DeepSeek", "MiniMax", "GLM", "Kimi")
-"""What names of models with routed experts contain."""
+"""Parts of the names of models with routed experts."""
 
 
 def points() -> Iterable[AccuracyPoint]:

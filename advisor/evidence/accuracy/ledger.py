@@ -1,4 +1,4 @@
-"""Everything the ledger says: points, scores, floor."""
+"""Ledger: points, scores and the noise floor."""
 
 from dataclasses import dataclass
 

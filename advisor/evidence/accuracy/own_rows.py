@@ -106,7 +106,7 @@ def machine_of(row: OwnRow) -> Machine:
 
 
 def work_of(row: OwnRow) -> Workload:
-    """What was asked."""
+    """Request of a row."""
     depth = row.context_depth
     return Workload(prompt=depth, output=TOKENS, context=depth + TOKENS)
 

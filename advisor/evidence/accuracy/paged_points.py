@@ -42,17 +42,17 @@ class Watched:
 
     @property
     def read(self) -> float:
-        """What the drive read for a token [B]."""
+        """Bytes read from the drive per token [B]."""
         return (self.row.read_gb or 0.0) * GB
 
     @cached_property
     def needed(self) -> float:
-        """What a token reads in all [B]."""
+        """Bytes read per token in all [B]."""
         return float(self.estimate.model.read_bytes_per_token)
 
     @cached_property
     def load(self) -> Load:
-        """What a token reads of the mapped file."""
+        """Read of the mapped file per token."""
         if self.estimate.placement is None:
             raise InputError(self.estimate.refusal)
         depth = self.estimate.work.decode_depth
@@ -61,7 +61,7 @@ class Watched:
 
     @cached_property
     def pages(self) -> bool:
-        """Some of what a token needs came from the drive."""
+        """Whether a part of each token's bytes came from the drive."""
         return self.read > AGAIN * self.needed
 
     @cached_property
@@ -97,7 +97,7 @@ def _estimated(row: OwnRow) -> Estimate:
 
 
 def predicted(run: Watched, constants: Rereading = WATCHED) -> Reread:
-    """What a token of a run brings in again."""
+    """Bytes that a token of a run reads again."""
     prediction = run.estimate
     if prediction.placement is None or prediction.machine is None:
         raise InputError(prediction.refusal)
@@ -126,7 +126,7 @@ def fitted(runs: Sequence[Watched]) -> Rereading:
 
 
 def _least(loss: Floats, *tried: Floats) -> tuple[float, ...]:
-    """Of the constants that were tried together, those with the least loss."""
+    """Constants with the least loss, of those tried together."""
     at = np.unravel_index(np.argmin(loss), loss.shape)
     return tuple(float(np.broadcast_to(constant, loss.shape)[at]) for constant in tried)
 

@@ -17,12 +17,12 @@ WHERE = {
     "partial": Where.SPLIT,
     "moe_offload": Where.EXPERTS,
 }
-"""Where the weights lie, by the category of a row."""
+"""Location of the weights, by the category of a row."""
 SHARED = (Group.ATTENTION, Group.SHARED_EXPERTS, Group.ROUTER)
 
 
 def answers(facts: Facts) -> dict[str, float]:
-    """What each public advisor says of a run; those that say nothing are absent [tokens/s]."""
+    """Prediction of each public advisor for a run; silent ones are absent [tokens/s]."""
     speeds = ((peer.name, peer.answer(facts)) for peer in PEERS)
     return {name: speed for name, speed in speeds if speed is not None}
 

@@ -40,7 +40,7 @@ def errors(score: Score | PeerScore) -> str:
 
 
 def floor_sentence(floor: Floor) -> str:
-    """How far sources differ among themselves."""
+    """Difference between sources, in a sentence."""
     return (
         f"Two sources of the same card, model and format differ by {percent(floor.median)} at the "
         f"median ({floor.pairs} pairs of {floor.settings} settings): a figure midway is still "

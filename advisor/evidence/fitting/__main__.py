@@ -88,7 +88,7 @@ def _held_out(rows: Rows, fit: Fit) -> Iterable[held_out.LeftOutRow]:
 
 
 def _key(row: ConstantRow) -> tuple[str | None, ...]:
-    """What a row holds for."""
+    """Scope of a row."""
     return (
         row.constant, row.runtime, row.family, row.backend, row.build, row.decode_class,
     )  # fmt: skip

@@ -115,7 +115,7 @@ class EngineCases:
 
     @cached_property
     def columns(self) -> Mapping[str, npt.NDArray[np.str_]]:
-        """What constants may differ by."""
+        """Properties that constants may differ by."""
         return {
             "engine": np.array([case.engine for case in self.cases]),
             "release": np.array([case.release for case in self.cases]),
@@ -166,7 +166,7 @@ class EngineCases:
         return tuple(names)
 
     def changed(self, values: Mapping[str, Floats], name: str, before: Floats) -> Floats:
-        """The same where one constant changed and the other times are known, shape (cases,) [s].
+        """The same with one constant changed, where the other times are known, shape (cases,) [s].
 
         Args:
             values: each constant in each case.

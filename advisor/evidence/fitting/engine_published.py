@@ -88,12 +88,14 @@ def points_of_curves() -> frozenset[tuple[str, float]]:
 
 
 def source(row: PublishedRow) -> str:
-    """Who published a row: the site, and the repository on one that has many."""
+    """Publisher of a row: the site, and the repository on a site with many."""
     return "/".join(row.source_url.split("/")[2:5])
 
 
 def _phases(row: PublishedRow, case: Case) -> Phases | None:
-    """What the engine did; None where it was divided or filled otherwise than is modelled."""
+    """Schedules of the engine's run; None where it was divided or filled in a way that is not
+    modelled.
+    """
     how = parallel(case.model, case.machine)
     stated = re.search(r"\btp=(\d+) pp=(\d+)", row.source_note)
     if stated and (how.tensor, how.pipeline) != (int(stated[1]), int(stated[2])):

@@ -82,7 +82,7 @@ def limited(value: Floats, low: float, high: float) -> Floats:
 
 
 def problem(cases: EngineCases) -> EngineProblem:
-    """Everything to be found from some cases."""
+    """Least-squares problem of some cases."""
     terms: list[EngineTerm] = []
     columns: list[npt.NDArray[np.bool_]] = []
     widths: list[float] = []
@@ -110,7 +110,7 @@ def problem(cases: EngineCases) -> EngineProblem:
 
 @dataclass(frozen=True, kw_only=True)
 class EngineFit:
-    """What was found.
+    """Result of the fit.
 
     Attributes:
         values: logarithm of each term's best estimate.

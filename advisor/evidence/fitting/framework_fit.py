@@ -36,7 +36,7 @@ BEARING = 1e-3
 
 @dataclass(frozen=True, kw_only=True)
 class StreamFit:
-    """What was found.
+    """Result of the fit.
 
     Attributes:
         values: logarithm of each term's best estimate.
@@ -82,7 +82,7 @@ class Task:
 
 
 def task(streams: Streams) -> Task:
-    """Everything to be found from some runs."""
+    """Least-squares problem of some runs."""
     columns: dict[Term, Marks] = {}
     widths: dict[Term, float] = {}
     for name, parameter in STREAM_PARAMETERS.items():

@@ -1,4 +1,4 @@
-"""Which constants of frameworks are fitted, where they start, and by what they may differ.
+"""Fitted constants of frameworks, their start values, and the properties they may differ by.
 
 Start values are what is known apart from the rows that are fitted: probes of links and drives, what
 PyTorch does, what FlexGen's authors fitted to their own T4 (experimental/cost_model.py at 004ffef).

@@ -81,7 +81,7 @@ def runs(rows: Iterable[PublishedRow]) -> tuple[FrameworkRun, ...]:
 
 
 def papers() -> tuple[FrameworkRun, ...]:
-    """Those of data/measurements/offload_papers.csv."""
+    """Runs of data/measurements/offload_papers.csv."""
     return runs(published_rows(PAPERS))
 
 
@@ -146,7 +146,7 @@ def teaches(run: FrameworkRun) -> bool:
 
 
 def regime(run: FrameworkRun) -> str:
-    """What kind of run it is."""
+    """Kind of run."""
     category = run.row.category
     if category == "moe_offload" or run.case.runtime.engine == EXPERT_STREAMING.engine:
         return EXPERTS
@@ -241,7 +241,7 @@ class Streams:
     def timed(
         self, values: Mapping[str, Floats], only: npt.NDArray[np.bool_] | None = None
     ) -> Floats:
-        """What the cost model says of each run, shape (runs,) [s].
+        """Time of each run by the cost model, shape (runs,) [s].
 
         Args:
             values: each constant for each run, shape (runs,).

@@ -1,4 +1,4 @@
-"""What both fits share: steps of weighted least squares with Gaussian priors, and how rows count.
+"""Parts common to both fits: weighted least squares with Gaussian priors, and weights of the rows.
 
 Logarithms of constants are sought. Rows of one source on one machine err together, so a group of n
 rows counts as fewer; a row that is far off for a reason that no column states hardly counts.
@@ -17,7 +17,7 @@ GROUP_POWER = -0.35
 
 @dataclass(frozen=True, kw_only=True)
 class Prior:
-    """What is expected of each term, shape (terms,).
+    """Expected value and spread of each term, shape (terms,).
 
     Attributes:
         value: logarithm expected.
@@ -29,7 +29,7 @@ class Prior:
 
 
 def counts(groups: Sequence[str], power: float = GROUP_POWER) -> Floats:
-    """How much each row counts by the size of its group, shape (rows,).
+    """Weight of each row by the size of its group, shape (rows,).
 
     Args:
         groups: of each row.
@@ -59,7 +59,7 @@ def newton(
 
 
 def covariance(prior: Prior, slopes: Floats, weights: Floats) -> Floats:
-    """Of the values about the best ones, shape (terms, terms)."""
+    """Covariance of the values about the best ones, shape (terms, terms)."""
     return np.asarray(np.linalg.inv(_curvature(prior, slopes, weights)))
 
 

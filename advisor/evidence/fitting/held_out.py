@@ -1,4 +1,4 @@
-"""What a fit without a figure's group says of it: rows of data/generated/left_out.csv.
+"""Predictions of a fit without a figure's group: rows of data/generated/left_out.csv.
 
 `python -m advisor.evidence.fitting` writes them, so that the ledger need not fit again.
 """

@@ -53,7 +53,7 @@ Term = tuple[str, tuple[tuple[str, str], ...]]
 
 @dataclass(frozen=True, kw_only=True)
 class Fit:
-    """What the rows say.
+    """Result of the fit.
 
     Attributes:
         terms: in order.
@@ -99,7 +99,7 @@ class Problem:
 
     @cached_property
     def spans(self) -> Mapping[str, slice]:
-        """Where the terms of each constant stand; they follow each other."""
+        """Ranges of each constant's terms, one after the other."""
         names = [name for name, _ in self.terms]
         return {
             name: slice(names.index(name), names.index(name) + names.count(name))
@@ -194,7 +194,7 @@ def solve(task: Problem) -> Fit:
 
 
 def row_weights(rows: Rows) -> Floats:
-    """How much each row counts by its group and build, shape (rows,)."""
+    """Weight of each row by its group and build, shape (rows,)."""
     groups = [f"{group} {row.timed}" for group, row in zip(rows.groups, rows.timed, strict=True)]
     builds = np.array([APART.get(names["build"], 1.0) for names in rows.scopes])
     return np.asarray(counts(groups, GROUP_POWER) * builds)
@@ -221,7 +221,9 @@ def _best(task: Problem) -> Floats:
 
 
 def left_out_with(rows: Rows) -> tuple[str, ...]:
-    """What is left out with each row: its source; of LocalScore, which is hundreds, its group."""
+    """Rows left out together: those of a source; of LocalScore, which has hundreds, those of a
+    group.
+    """
     return tuple(
         group if names["build"] in APART else source_of(row.row.source_url)
         for row, group, names in zip(rows.timed, rows.groups, rows.scopes, strict=True)

@@ -17,7 +17,7 @@ Steps = tuple[tuple[tuple[object, ...], ...], ...]
 
 @dataclass(frozen=True, kw_only=True)
 class Shape:
-    """What cases must share to be timed together: their steps, and how their GPUs are joined."""
+    """Key that cases timed together share: their steps, and the links between their GPUs."""
 
     prefill: Steps
     decode: Steps
@@ -35,7 +35,7 @@ def path(machine: Machine) -> str:
 
 
 def steps(schedule: Schedule) -> Steps:
-    """What the stages of a schedule are, whatever their numbers."""
+    """Kinds of the stages of a schedule, without their numbers."""
     stages = (tuple(_kind(flow) for flow in stage.flows) for stage in schedule.stages)
     between = ((exchange.way, exchange.reduces) for exchange in schedule.exchanges)
     return (*stages, tuple(between))

@@ -10,7 +10,7 @@ from advisor.machine.spec import MIXED, NO_GPU
 from advisor.machine.spelling import plain, size_gib
 
 BETWEEN = re.compile(r"\s*(?:\+|,|&|;|\band\b)\s*")
-"""What stands between cards of different kinds."""
+"""Separators between cards of different kinds."""
 
 
 def stated_gpus(row: PublishedRow) -> Noted[tuple[str, int]]:
@@ -88,6 +88,6 @@ def _cards(stated: str) -> Noted[list[tuple[int, str]]]:
 
 
 def _parts(stated: str) -> list[str]:
-    """What a cell names, card by card, without brackets."""
+    """Names in a cell, card by card, without brackets."""
     parts = BETWEEN.split(re.sub(r"\(.*?\)", "", stated))
     return [part.strip() for part in parts if part.strip()]

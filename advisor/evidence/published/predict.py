@@ -46,7 +46,7 @@ STRATEGIES = {
     "kv_offload": PlacementStrategy.CPU_OFFLOAD,
     "nvme": PlacementStrategy.NVME_OFFLOAD,
 }
-"""Where the part outside VRAM lies, by a row's category."""
+"""Placement of the part outside VRAM, by a row's category."""
 
 STREAMING = ("stream_cpu", "kv_offload", "batched")
 
@@ -91,7 +91,7 @@ class Case:
 
     @cached_property
     def placement(self) -> Placement:
-        """Where the parts of the model lay while it generated.
+        """Placement during the generation.
 
         Raises:
             Refusal: the runtime cannot place them.
@@ -100,17 +100,17 @@ class Case:
 
     @cached_property
     def prompt_placement(self) -> Placement:
-        """Where they lay while it read the prompt; raises as `placement`."""
+        """Placement during the prompt; raises as `placement`."""
         return self.placement if self.prompt == self.work else self._placed(self.prompt)
 
     @cached_property
     def phases(self) -> Phases:
-        """How the runtime runs the request that the generation was timed in; raises likewise."""
+        """Schedules for the request of the generation; raises as `placement`."""
         return self._scheduled(self.placement, self.work)
 
     @cached_property
     def prompt_phases(self) -> Phases:
-        """How it runs the request that the prompt was timed in; raises likewise."""
+        """Schedules for the request of the prompt; raises as `placement`."""
         if self.prompt == self.work:
             return self.phases
         return self._scheduled(self.prompt_placement, self.prompt)

@@ -1,4 +1,4 @@
-"""What a row says of a run of llama.cpp: lengths, cache type, backend, build; from its note too."""
+"""Facts of a run of llama.cpp from its row and note: lengths, cache type, backend, build."""
 
 import re
 from dataclasses import replace

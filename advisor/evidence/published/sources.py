@@ -1,4 +1,4 @@
-"""Where a published row comes from: rows of one source on one machine err together."""
+"""Source of a published row; rows of one source on one machine share their error."""
 
 import re
 
@@ -11,7 +11,7 @@ REPOSITORY = re.compile(r"https?://(?:www\.)?github\.com/([^/]+/[^/#?]+)")
 
 
 def source_of(url: str) -> str:
-    """Who measured: a thread on GitHub, a repository whatever the file in it, or else the page."""
+    """Publisher of a measurement: a thread on GitHub, a repository, or else the page."""
     thread = THREAD.match(url)
     if thread:
         return f"{thread[1]}#{thread[2]}"
