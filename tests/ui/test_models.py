@@ -88,7 +88,7 @@ def test_an_unknown_name_offers_close_ones_and_answers_for_no_other_model():
     text = page_text(test)
     assert "No model is called &#39;Lama 3.1 8&#39;" in text
     assert "No answer is shown for another model." in text
-    test.button(key="meant_Llama-3.1-8B").click()
+    test.button(key="sidebar_Llama-3.1-8B").click()
     run(test)
     assert test.selectbox(key="model").value == "Llama-3.1-8B"
     assert "Llama-3.1-8B, Q4_K_M" in title(test)

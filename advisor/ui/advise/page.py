@@ -34,6 +34,7 @@ from advisor.ui.parts.markup import block, notice
 from advisor.ui.sidebar import machine_panel
 from advisor.ui.sidebar.choices import Choices
 from advisor.ui.sidebar.model_choice import Picked
+from advisor.ui.sidebar.model_panel import Wanted, suggestions
 
 
 def impossible(picked: Picked, chosen: Choices, error: AdvisorError) -> None:
@@ -45,16 +46,20 @@ def impossible(picked: Picked, chosen: Choices, error: AdvisorError) -> None:
         markup.show(block("oa-soft", "Choose another model or format in the sidebar.", "p"))
 
 
-def unanswered(problem: str, problems: Iterable[str]) -> None:
+def unanswered(wanted: Wanted, problems: Iterable[str]) -> None:
     """Message for a model that is unknown or cannot be read; no other model is shown instead.
 
+    On a phone the sidebar is closed, so the models that may be meant stand here, too.
+
     Args:
-        problem: problem with the model.
+        wanted: problem with the model, and the models that may be meant.
         problems: problems with the opened link, one sentence each.
     """
-    for sentence in (problem, *problems):
+    for sentence in (wanted.problem, *problems):
         notice(sentence, "warning")
-    markup.show(block("oa-soft", "Names that may be meant stand beside the model.", "p"))
+    if wanted.close:
+        markup.show(block("oa-soft", "Did you mean:", "p"))
+        suggestions(wanted.close, "page")
 
 
 def show(answer: AdviseAnswer, problems: Iterable[str]) -> None:

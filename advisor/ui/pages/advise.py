@@ -29,7 +29,7 @@ with waiting(WAIT if opened_link.first("link") else ""):
         except AdvisorError as error:
             failure = error
 if wanted.problem:
-    page.unanswered(wanted.problem, problems)
+    page.unanswered(wanted, problems)
 elif failure:
     page.impossible(wanted.picked, chosen, failure)
 else:

@@ -24,10 +24,12 @@ class Wanted:
     Attributes:
         picked: requested model, else the last valid one, for the other controls.
         problem: problem with the requested model; empty if there is none.
+        close: models that may be meant, likeliest first.
     """
 
     picked: Picked
     problem: str = ""
+    close: tuple[str, ...] = ()
 
 
 def show() -> Wanted:
@@ -55,7 +57,8 @@ def _wanted(text: str) -> Wanted:
         _ways_out(text, error)
         last = st.session_state.get(_LAST) or model_choice.pick(fields()["model"].default_text)
         sentence = f"{_sentence(error)} No answer is shown for another model."
-        return Wanted(picked=last, problem=sentence)
+        close = error.close if isinstance(error, UnknownName) else ()
+        return Wanted(picked=last, problem=sentence, close=close)
     st.session_state[_LAST] = picked
     _taken_as(picked)
     if uploads.is_given(text):
@@ -93,13 +96,19 @@ def _ways_out(text: str, error: AdvisorError) -> None:
         markup.show(
             markup.block("oa-soft", "Not known." + (" Did you mean:" if error.close else ""))
         )
-        _suggestions(error.close)
+        suggestions(error.close, "sidebar")
 
 
-def _suggestions(names: Iterable[str]) -> None:
+def suggestions(names: Iterable[str], place: str) -> None:
+    """Buttons for models that may be meant.
+
+    Args:
+        names: likeliest first.
+        place: where they stand, to tell the buttons of two places apart.
+    """
     for name in names:
         st.button(
-            name, key=f"meant_{name}", on_click=other_model_sources.choose, args=(name,),
+            name, key=f"{place}_{name}", on_click=other_model_sources.choose, args=(name,),
             type="tertiary", icon=":material/subdirectory_arrow_right:",
         )  # fmt: skip
 

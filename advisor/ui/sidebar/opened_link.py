@@ -17,14 +17,15 @@ def read(page: str, known: Mapping[str, Field]) -> None:
     """Take over choices of another page, and record problems of the address.
 
     Widgets take their values from the address before a page runs, so where the address is changed
-    the page runs again: once.
+    the page runs again: once. What is typed into a widget stays as typed: the widget writes it.
 
     Args:
         page: name of the page in the session.
         known: inputs of the page.
     """
     stated = st.query_params.to_dict()
-    added = _carried(page, known, stated) | permalink.respelled(stated)
+    opened = {key: text for key, text in stated.items() if key not in st.session_state}
+    added = _carried(page, known, stated) | permalink.respelled(opened)
     if added:
         st.query_params.update(added)
         st.rerun()
