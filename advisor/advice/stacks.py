@@ -8,6 +8,7 @@ computed once for each request and size, and then taken for each machine.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -68,7 +69,7 @@ class Run:
     strategy: PlacementStrategy
     least: float = 0.0
 
-    @property
+    @cached_property
     def beside_machines(self) -> tuple[Model, Workload]:
         """Model and request with numbers of shape (requests, 1)."""
         return picked(self.model, np.s_[:, None]), replace(

@@ -13,6 +13,7 @@ constants are in data/generated/engine_kernels.csv; numbers may be arrays.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -75,8 +76,14 @@ def generation(gpu: Gpu) -> str:
 
     For several GPUs in one lookup, the families are joined by `STACKED`.
     """
-    families = gpu.family.split(STACKED)
     rates = np.ravel(np.asarray(gpu.bandwidth.value, dtype=float))
+    return _generations(gpu.family, rates.tobytes())
+
+
+@lru_cache(maxsize=256)
+def _generations(family: str, bandwidths: bytes) -> str:
+    """Generations of joined families and bandwidths [B/s], kept for the next kernel."""
+    families, rates = family.split(STACKED), np.frombuffer(bandwidths)
     count = max(len(families), len(rates))
     names = [
         f"{family} HBM" if family == "Blackwell" and rate > FAST_MEMORY else family

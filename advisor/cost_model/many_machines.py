@@ -70,6 +70,8 @@ def _taken(part: Any, index: Index, size: int) -> Any:
     if kind is np.ndarray:
         return _picked(part, index, size)
     if kind is tuple:
+        if part and all(each is part[0] for each in part):
+            return (_taken(part[0], index, size),) * len(part)
         return tuple([_taken(each, index, size) for each in part])
     if kind is dict:
         return {key: _taken(value, index, size) for key, value in part.items()}

@@ -201,6 +201,32 @@ def test_all_that_is_found_meets_the_target_the_cheapest_first(target: Target) -
     assert all(hit.monthly is None for hit in found[len(costs) :])
 
 
+@pytest.mark.parametrize(
+    "budget", [{"max_usd_per_month": 60}, {"max_usd": 900}, {"max_usd_per_month": 90, "max_usd": 0}]
+)
+def test_a_budget_leaves_out_what_costs_more_and_nothing_else(budget: dict[str, float]) -> None:
+    every = find(question(), Target(min_tps=15), (LLAMA_CPP,), ("Q4_K_M",), ("f16",))
+    within = find(question(), Target(min_tps=15, **budget), (LLAMA_CPP,), ("Q4_K_M",), ("f16",))
+    month, once = budget.get("max_usd_per_month", np.inf), budget.get("max_usd", np.inf)
+    assert within.hits == tuple(
+        hit
+        for hit in every.hits
+        if hit.monthly is not None and hit.monthly <= month and hit.upfront <= once
+    )
+    assert 0 < within.costed < every.costed < every.tried == within.tried
+
+
+def test_a_larger_cache_that_is_fast_enough_spares_the_smaller_one() -> None:
+    target, formats = Target(min_tps=15), ("Q4_K_M",)
+    caches = ("f16", "q8_0", "q4_0")
+    found = find(question(), target, (LLAMA_CPP,), formats, caches).hits
+    each = [find(question(), target, (LLAMA_CPP,), formats, (kept,)).hits for kept in caches]
+    largest = {}
+    for hit in (hit for hits in each for hit in hits):
+        largest.setdefault((hit.machine, hit.count, hit.offer), hit)
+    assert set(found) == set(largest.values())
+
+
 def test_a_higher_target_finds_no_more() -> None:
     counts = [
         len(find(question(), Target(min_tps=speed), (LLAMA_CPP,), ("Q4_K_M",)).hits)

@@ -67,13 +67,43 @@ def find(
         compute: what answers the cases: this process, or a cluster.
     """
     models = list(in_formats(question.model, formats or FORMATS))
+    candidates, _ = fleet_of(question.machine)
+    every, costs = offers(question, candidates), bills(question, candidates)
     wanted = cases(
-        models, question.work, runtimes, caches, target.min_tps, all_caches=target.costs_count
-    )
+        models, question.work, runtimes, caches, target.min_tps,
+        all_caches=target.costs_count, skip=_over_budget(target, candidates, every, costs),
+    )  # fmt: skip
     rows = compute(question.machine, wanted)
-    tried, _ = fleet_of(question.machine)
-    hits = _priced(question, target, models, tried, rows)
+    hits = [
+        _hit(question, models, candidates, chosen, row, offer, monthly)
+        for chosen, row, offer, monthly in _priced(target, every, costs, rows)
+    ]
     return Findings(hits=tuple(sorted(hits, key=_order)), tried=rows.tried, costed=rows.costed)
+
+
+def _over_budget(
+    target: Target, candidates: Sequence[Candidate], every: Sequence[MachineOffer], costs: Bills
+) -> tuple[int, ...]:
+    """Places of candidates that no offer brings within the budget, however fast they are.
+
+    A machine costs least when it answers in no time: it is rented for the shortest time, and idle
+    for the longest.
+    """
+    within = np.zeros(len(candidates), dtype=bool)
+    for rented in (False, True):
+        some = [offer for offer in every if offer.rented is rented]
+        place = np.array([offer.candidate for offer in some], dtype=int)
+        upfront = np.array([offer.upfront for offer in some])
+        rent = np.array([offer.usd_per_hour for offer in some])
+        at_once, endless = np.zeros(len(some)), np.full(len(some), np.inf)
+        month = (
+            costs.rented(rent, endless, at_once, at_once)
+            if rented
+            else costs.owned(place, upfront, endless, at_once)
+        )
+        kept = _within(upfront, target.max_usd) & _within(month, target.max_usd_per_month)
+        within[place[kept]] = True
+    return tuple(np.flatnonzero(~within).tolist())
 
 
 def _order(hit: Hit) -> tuple[bool, float, float]:
@@ -81,14 +111,16 @@ def _order(hit: Hit) -> tuple[bool, float, float]:
 
 
 def _priced(
-    question: Question,
-    target: Target,
-    models: Sequence[Model],
-    tried: Sequence[Candidate],
-    rows: Combinations,
-) -> Iterator[Hit]:
-    """Rows with each offer of their machine that the budget allows."""
-    every, costs = offers(question, tried), bills(question, tried)
+    target: Target, every: Sequence[MachineOffer], costs: Bills, rows: Combinations
+) -> Iterator[tuple[Combinations, int, MachineOffer, float]]:
+    """Rows with each offer of their machine that the budget allows, and its cost of a month [USD].
+
+    Args:
+        target: the budget.
+        every: offers of all candidates.
+        costs: what a month costs.
+        rows: what is fast enough.
+    """
     for rented in (False, True):
         ways = {offer.candidate: offer for offer in every if offer.rented is rented}
         chosen = rows.at(np.isin(rows.candidate, list(ways)))
@@ -97,8 +129,7 @@ def _priced(
         monthly = _monthly(costs, chosen, ways, each, rented=rented) * chosen.machines
         kept = _within(upfront, target.max_usd) & _within(monthly, target.max_usd_per_month)
         for row in _largest_cache(chosen, np.flatnonzero(kept)).tolist():
-            offer = ways[int(chosen.candidate[row])]
-            yield _hit(question, models, tried, chosen, row, offer, float(monthly[row]))
+            yield chosen, row, ways[int(chosen.candidate[row])], float(monthly[row])
 
 
 def _monthly(
@@ -136,13 +167,13 @@ def _largest_cache(rows: Combinations, kept: Places) -> Places:
 def _hit(
     question: Question,
     models: Sequence[Model],
-    tried: Sequence[Candidate],
+    candidates: Sequence[Candidate],
     rows: Combinations,
     row: int,
     offer: MachineOffer,
     monthly: float,
 ) -> Hit:
-    candidate, price = tried[int(rows.candidate[row])], offer.price
+    candidate, price = candidates[int(rows.candidate[row])], offer.price
     load = float(rows.load[row])
     return Hit(
         model=question.model.name,
