@@ -1,74 +1,106 @@
 """Combinations per second of the finder: python -m benchmarks.finder [MODEL].
 
-Every GPU of the catalogue in every count and every whole machine, in every runtime, placement,
-format of weights and cache, at five contexts; on all cores, one process for each. What counts is
-a combination that was answered: refused, too large, or with speed, range and first token.
+Every GPU of the catalogue in every count and every whole machine, at five contexts: for one model
+in every runtime, placement, format of weights and cache; then for every curated model in every
+placement of llama.cpp, in its usual format and in every format. On all cores, one process for each.
+
+A combination counts when it is answered: refused, ruled out by an exact bound, too large, or with
+speed, range and first token. How many were placed and timed is printed beside. Machines are stacked
+and constants looked up before the clock starts, as every search after the first finds them.
 """
 
 import os
 import resource
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
 
 import numpy as np
 
 from advisor.advice.finder.candidates import fleet_of
 from advisor.advice.finder.combinations import Combinations, RunSetup, cases, combinations, joined
 from advisor.advice.finder.formats import in_formats
+from advisor.advice.finder.heat_map import curated_models
 from advisor.cost_model.workload import Workload
 from advisor.machine import from_spec
-from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import resolve
-from advisor.runtimes import RUNTIMES
+from advisor.model.model import Model
+from advisor.runtimes import LLAMA_CPP, RUNTIMES, Runtime
 
 CONTEXTS = (8192.0, 16_384.0, 32_768.0, 65_536.0, 131_072.0)
 MIN_TPS = 10.0
 """Least speed of what is kept [tokens/s]."""
+HOST = from_spec.machine(MachineSpec())
 
 
 def main() -> None:
     """Print combinations, seconds and memory."""
     name = sys.argv[1] if len(sys.argv) > 1 else "Llama-3.1-70B"
-    host = from_spec.machine(MachineSpec())
-    models = list(in_formats(resolve.find(name).model))
-    work = Workload()
-    wanted = cases(models, work, RUNTIMES, (), MIN_TPS, all_caches=False)
-    deep = [replace(case, work=replace(case.work, context=np.array(CONTEXTS))) for case in wanted]
+    model = resolve.find(name).model
+    curated = curated_models()
+    tasks = {
+        f"{name}, every runtime, format and cache, five contexts": in_all(model, CONTEXTS),
+        f"{name}, every runtime, format and cache, one context": in_all(model, CONTEXTS[:1]),
+        f"{len(curated)} curated models, llama.cpp, usual format, five contexts": [
+            setup for model in curated for setup in setups([model], CONTEXTS, [LLAMA_CPP], ["f16"])
+        ],
+        f"{len(curated)} curated models, llama.cpp, every format, five contexts": [
+            setup
+            for model in curated
+            for setup in setups(list(in_formats(model)), CONTEXTS, [LLAMA_CPP], ["f16"])
+        ],
+    }
+    warm(in_all(model, CONTEXTS))
     cores = os.cpu_count() or 1
     with ProcessPoolExecutor(cores) as pool:
-        list(pool.map(_warm, [host] * cores))
-        for label, asked in ((f"{len(CONTEXTS)} contexts", deep), ("one context", wanted)):
+        for label, wanted in tasks.items():
             start = time.perf_counter()
-            rows = _spread(pool, host, asked, cores)
+            rows = spread(pool, wanted)
             taken = time.perf_counter() - start
             print(
-                f"{name}, {label}: {rows.tried:,} combinations in {taken:.1f} s on {cores} cores, "
-                f"{rows.tried / taken:,.0f} a second; {len(rows.decode):,} reach {MIN_TPS:g} "
-                "tokens/s"
+                f"{label}: {rows.tried:,} combinations in {taken:.1f} s on {cores} cores, "
+                f"{rows.tried / taken:,.0f} a second; {rows.costed:,} placed and timed, "
+                f"{len(rows.decode):,} reach {MIN_TPS:g} tokens/s"
             )
         peak = sum(pool.map(_memory, range(cores)))
     print(f"Memory at most: {peak / 2**20:.2f} GiB in {cores} processes")
 
 
-def _warm(host: Machine) -> int:
-    """Stack the machines, as every search after the first finds them."""
-    return len(fleet_of(host)[0])
+def in_all(model: Model, contexts: Sequence[float]) -> list[RunSetup]:
+    """A model in every runtime, format of weights and format of the cache."""
+    return setups(list(in_formats(model)), contexts, RUNTIMES, ())
 
 
-def _spread(
-    pool: ProcessPoolExecutor, host: Machine, wanted: Sequence[RunSetup], cores: int
-) -> Combinations:
-    """Every so many-th case to each process."""
-    parts = list(
-        pool.map(
-            combinations, [host] * 4 * cores, [wanted[at :: 4 * cores] for at in range(4 * cores)]
-        )
-    )
+def setups(
+    models: Sequence[Model],
+    contexts: Sequence[float],
+    runtimes: Iterable[Runtime],
+    caches: Sequence[str],
+) -> list[RunSetup]:
+    """Setups of a model in its formats."""
+    work = Workload(context=np.array(contexts))
+    return cases(models, work, runtimes, caches, MIN_TPS, all_caches=False)
+
+
+def warm(wanted: Sequence[RunSetup]) -> None:
+    """Stack machines and look constants up; processes that are forked have both."""
+    start = time.perf_counter()
+    fleet_of(HOST)
+    combinations(HOST, wanted)
+    print(f"First search of a process, on one core: {time.perf_counter() - start:.1f} s")
+
+
+def spread(pool: ProcessPoolExecutor, wanted: Sequence[RunSetup]) -> Combinations:
+    """Setups given to whichever process is free, the largest first."""
+    order = sorted(wanted, key=lambda setup: -setup.size)
+    parts = list(pool.map(_answered, order))
     return joined(parts, sum(part.tried for part in parts))
+
+
+def _answered(setup: RunSetup) -> Combinations:
+    return combinations(HOST, [setup])
 
 
 def _memory(_: int) -> int:

@@ -68,7 +68,7 @@ def model(name: str, form: str) -> Model:
     return in_format(architecture(name), form)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=2048)
 def in_format(arch: Architecture, form: str) -> Model:
     """An architecture in a format.
 

@@ -1,6 +1,7 @@
 """Speeds of several models on several machines, each in its usual format."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import numpy as np
 
@@ -15,18 +16,20 @@ from advisor.model.native_formats import native_format, usual_format
 from advisor.runtimes import Runtime
 
 
-def scored_models(count: int) -> list[Model]:
-    """Models with a published score, highest first, in their default formats."""
-    names = sorted(quality_rows(), key=lambda name: -quality_rows()[name].score)
+def curated_models() -> list[Model]:
+    """Models of the catalogue, each in its usual format: by published score, then by size."""
+    scores = quality_rows()
     models = []
-    for name in names:
-        try:
+    for name in catalog.model_rows():
+        with suppress(Refusal):
             models.append(catalog.model(name, usual_format(native_format(name))))
-        except Refusal:
-            continue
-        if len(models) == count:
-            break
-    return models
+    return sorted(
+        models,
+        key=lambda model: (
+            -scores[model.name].score if model.name in scores else 0.0,
+            -model.architecture.params,
+        ),
+    )
 
 
 def speeds_of(

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from advisor.advice.finder.candidates import fleet_of
-from advisor.advice.finder.heat_map import scored_models, speeds_of
+from advisor.advice.finder.heat_map import curated_models, speeds_of
 from advisor.advice.finder.target import Hit
 from advisor.formatting import number
 from advisor.model.model import Floats
@@ -50,8 +50,8 @@ def _columns(hits: Sequence[Hit]) -> list[Hit]:
 def _speeds(answer: FindAnswer, machines: tuple[tuple[str, int], ...]) -> tuple[list[str], Floats]:
     tried, _ = fleet_of(answer.host)
     known = {(candidate.name, candidate.count): candidate.machine for candidate in tried}
-    scored = [model for model in scored_models(MODELS) if model.name != answer.model.name]
-    models = [answer.model, *scored[: MODELS - 1]]
+    others = [model for model in curated_models() if model.name != answer.model.name]
+    models = [answer.model, *others[: MODELS - 1]]
     work = answer.choices.workload()
     speeds = speeds_of(models, [known[key] for key in machines], work, LLAMA_CPP)
     return [model.name for model in models], speeds
