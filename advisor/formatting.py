@@ -178,3 +178,9 @@ def moment(when: str) -> str:
 
 def _with_unit(text: str, unit: str) -> str:
     return text if text == UNKNOWN else f"{text} {unit}"
+
+
+def context_size(tokens: float) -> str:
+    """Context as people write it: 8192 is "8k", 100000 is "100000"."""
+    size = int(tokens)
+    return f"{size // 1024}k" if size and size % 1024 == 0 else str(size)

@@ -48,6 +48,18 @@ def tokens(text: str) -> float:
     return number * (1024.0 if power_of_two else 1000.0) ** POWERS[unit]
 
 
+def several_tokens(text: str) -> tuple[float, ...]:
+    """Numbers of tokens from typed text, smallest first: "8k, 32k, 128k" [tokens].
+
+    Raises:
+        InputError: one of them is no number of tokens, or there is none.
+    """
+    parts = [part for part in re.split(r"[,;\s]+", text) if part]
+    if not parts:
+        raise InputError("No context is given; give one or several, as 8k, 32k, 128k.")
+    return tuple(sorted({tokens(part) for part in parts}))
+
+
 def gibibytes(text: str) -> float:
     """Memory size from typed text, as sold: "24", "24GB", "24 GiB", "512 MB", "1.5 TB" [GiB].
 

@@ -57,11 +57,12 @@ def main() -> None:
     with ProcessPoolExecutor(cores) as pool:
         for label, wanted in tasks.items():
             start = time.perf_counter()
-            rows = spread(pool, wanted)
+            rows, busy = spread(pool, wanted)
             taken = time.perf_counter() - start
             print(
-                f"{label}: {rows.tried:,} combinations in {taken:.1f} s on {cores} cores, "
-                f"{rows.tried / taken:,.0f} a second; {rows.costed:,} placed and timed, "
+                f"{label}: {rows.tried:,} combinations in {taken:.1f} s on {cores} cores "
+                f"({busy:.1f} s of processor time), {rows.tried / taken:,.0f} a second; "
+                f"{rows.costed:,} placed and timed, "
                 f"{len(rows.decode):,} reach {MIN_TPS:g} tokens/s"
             )
         peak = sum(pool.map(_memory, range(cores)))
@@ -86,21 +87,25 @@ def setups(
 
 def warm(wanted: Sequence[RunSetup]) -> None:
     """Stack machines and look constants up; processes that are forked have both."""
-    start = time.perf_counter()
+    start = time.process_time()
     fleet_of(HOST)
     combinations(HOST, wanted)
-    print(f"First search of a process, on one core: {time.perf_counter() - start:.1f} s")
+    taken = time.process_time() - start
+    print(f"First search of a process: {taken:.1f} s of processor time on one core")
 
 
-def spread(pool: ProcessPoolExecutor, wanted: Sequence[RunSetup]) -> Combinations:
-    """Setups given to whichever process is free, the largest first."""
+def spread(pool: ProcessPoolExecutor, wanted: Sequence[RunSetup]) -> tuple[Combinations, float]:
+    """Setups given to whichever process is free, the largest first; with processor time [s]."""
     order = sorted(wanted, key=lambda setup: -setup.size)
-    parts = list(pool.map(_answered, order))
-    return joined(parts, sum(part.tried for part in parts))
+    answers = list(pool.map(_answered, order))
+    parts = [rows for rows, _ in answers]
+    tried = sum(part.tried for part in parts)
+    return joined(parts, tried), sum(seconds for _, seconds in answers)
 
 
-def _answered(setup: RunSetup) -> Combinations:
-    return combinations(HOST, [setup])
+def _answered(setup: RunSetup) -> tuple[Combinations, float]:
+    start = time.process_time()
+    return combinations(HOST, [setup]), time.process_time() - start
 
 
 def _memory(_: int) -> int:

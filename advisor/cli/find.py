@@ -17,9 +17,10 @@ from advisor.catalog.inputs import TARGET, in_usd
 from advisor.cli import described, money_options, options
 from advisor.cli.command import added, show
 from advisor.errors import InputError
-from advisor.formatting import money, number, range_of, tokens_per_second
+from advisor.formatting import context_size, money, number, range_of, tokens_per_second
 from advisor.model import resolve
 from advisor.runtimes import LLAMA_CPP, RUNTIMES, runtime
+from advisor.units import several_tokens
 
 Json = dict[str, Any]
 TEXT_LINES = 40
@@ -45,6 +46,10 @@ def add(commands: Any) -> None:
             help=entry.help,
         )  # fmt: skip
 
+    target.add_argument(
+        "--contexts", type=options.typed(several_tokens), default=(), metavar="LIST",
+        help="several contexts in place of --context, as 8k,32k,128k",
+    )  # fmt: skip
     target.add_argument(
         "--scheduler", metavar="ADDRESS",
         help="address of a Dask scheduler to share the work (pip install 'offload-advisor[dask]')",
@@ -72,7 +77,7 @@ def _find(args: argparse.Namespace) -> None:
     target = Target(**in_usd(stated, money_options.currency_of(args).usd))
     formats = (args.quant,) if args.quant else ()
     caches = (args.kv_type,) if args.kv_type else ()
-    findings = find(question, target, runtimes, formats, caches, compute)
+    findings = find(question, target, runtimes, formats, caches, compute, args.contexts)
     answer = [hit_answer(hit, resolved.taken_as) for hit in findings.hits]
     show(args, answer, lambda: _machine_text(findings))
 
@@ -117,7 +122,7 @@ def _quality(model: str) -> Json:
 
 
 def _models(args: argparse.Namespace) -> None:
-    for name in ("min_tps", "max_usd_per_month", "max_usd", "scheduler"):
+    for name in ("min_tps", "max_usd_per_month", "max_usd", "contexts", "scheduler"):
         if getattr(args, name):
             option = name.replace("_", "-")
             raise InputError(f"--{option} is for finding machines; say for what with --model NAME.")
@@ -168,7 +173,8 @@ def _machine_line(hit: Hit) -> str:
         old = f", price of {hit.price_date}" if hit.stale else ""
         cost = f"{money(hit.monthly)} a month, {money(hit.upfront or 0.0)} at once{old}"
     return (
-        f"{hit.title:<30} {hit.offer:<7} {hit.runtime:<10} {hit.speed.format:<7} "
+        f"{hit.title:<30} {hit.offer:<7} {context_size(hit.context):>5} "
+        f"{hit.runtime:<10} {hit.speed.format:<7} "
         f"{hit.speed.strategy.value:<13} {tokens_per_second(hit.speed.decode):>16} "
         f"({range_of(hit.speed.low, hit.speed.high)})  {cost}"
     )

@@ -13,15 +13,15 @@ from advisor.runtimes import runtime
 def best_of_each(hits: Sequence[Hit]) -> list[Hit]:
     """Best hit of each machine, bought and rented: least loss of quality, then highest speed.
 
-    Formats count in the order of `FORMATS`, then the larger cache, then runtimes that people
-    usually meet.
+    Each of several contexts has its own best. Formats count in the order of `FORMATS`, then the
+    larger cache, then runtimes that people usually meet.
 
     Args:
         hits: in any order; that of the machines is kept.
     """
-    best: dict[tuple[str, int, str], Hit] = {}
+    best: dict[tuple[str, int, str, float], Hit] = {}
     for hit in hits:
-        key = (hit.machine, hit.count, hit.offer)
+        key = (hit.machine, hit.count, hit.offer, hit.context)
         known = best.get(key)
         if known is None or _rank(hit) < _rank(known):
             best[key] = hit

@@ -1,7 +1,7 @@
 """Machines that reach a target for one model: over all GPUs, counts, formats and runtimes."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -53,6 +53,7 @@ def find(
     formats: Iterable[str] = (),
     caches: Sequence[str] = (),
     compute: Compute = combinations,
+    contexts: Sequence[float] = (),
 ) -> Findings:
     """Each machine, bought and rented, in each runtime and format that meets a target.
 
@@ -65,12 +66,14 @@ def find(
         formats: that the model may have; all of `FORMATS` where none are given.
         caches: formats of the cache; all that a runtime has where none are given.
         compute: what answers the cases: this process, or a cluster.
+        contexts: several contexts to answer for, in place of the request's [tokens].
     """
     models = list(in_formats(question.model, formats or FORMATS))
     candidates, _ = fleet_of(question.machine)
     every, costs = offers(question, candidates), bills(question, candidates)
+    work = replace(question.work, context=np.array(contexts)) if contexts else question.work
     wanted = cases(
-        models, question.work, runtimes, caches, target.min_tps,
+        models, work, runtimes, caches, target.min_tps,
         all_caches=target.costs_count, skip=_over_budget(target, candidates, every, costs),
     )  # fmt: skip
     rows = compute(question.machine, wanted)

@@ -12,7 +12,7 @@ from advisor.advice.finder.search import Findings, find
 from advisor.advice.finder.target import Hit, Target
 from advisor.advice.options.question import Question
 from advisor.advice.ownership import Ownership, form_of
-from advisor.catalog.inputs import TARGET, in_usd
+from advisor.catalog.inputs import BY_NAME, TARGET, in_usd
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.runtimes import RUNTIMES, Runtime, runtime
@@ -20,6 +20,8 @@ from advisor.ui.sidebar.choices import Choices
 from advisor.ui.sidebar.chosen_machine import machine_of
 from advisor.ui.sidebar.fields import ANY
 from advisor.ui.sidebar.model_choice import Picked
+from advisor.ui.sidebar.target_fields import CHOSEN
+from advisor.units import several_tokens
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +34,7 @@ class TargetChoices:
     formats: str
     engine: str
     caches: str
+    contexts: str
 
     def amounts(self) -> dict[str, float | None]:
         """Amounts as typed, by name of the input."""
@@ -45,9 +48,26 @@ class TargetChoices:
         """Runtimes to try."""
         return RUNTIMES if self.engine == ANY else (runtime(self.engine),)
 
+    def sizes(self) -> tuple[float, ...]:
+        """Several contexts to answer for; empty for that of the sidebar [tokens].
+
+        Raises:
+            InputError: a typed context that is none, or outside its limits.
+        """
+        sizes = () if self.contexts == CHOSEN else several_tokens(self.contexts)
+        for size in sizes:
+            BY_NAME["context"].check(size)
+        return sizes
+
     def options(self) -> Iterable[tuple[str, float | str | None]]:
         """The inputs as options of the command line."""
-        stated = {"--quant": self.formats, "--runtime": self.engine, "--kv-type": self.caches}
+        contexts = ANY if self.contexts == CHOSEN else self.contexts.replace(" ", "")
+        stated = {
+            "--contexts": contexts,
+            "--quant": self.formats,
+            "--runtime": self.engine,
+            "--kv-type": self.caches,
+        }
         amounts = self.amounts()
         return (
             *((entry.option, amounts[entry.name]) for entry in TARGET),
@@ -121,6 +141,7 @@ def answer(
         target.runtimes(),
         () if target.formats == ANY else (target.formats,),
         () if target.caches == ANY else (target.caches,),
+        contexts=target.sizes(),
     )
     best = tuple(best_of_each(findings.hits))
     return FindAnswer(

@@ -14,25 +14,27 @@ from advisor.runtimes import LLAMA_CPP
 from advisor.ui.find.answer import FindAnswer
 from advisor.ui.parts.markup import block, show
 from advisor.ui.parts.plot import Figure, draw, line_layout, palette
+from advisor.ui.sidebar.widgets import switch
 
 MODELS, MACHINES = 14, 6
-"""Rows and columns."""
+"""Rows where not every model is shown, and columns."""
 
 
 def heat_map(answer: FindAnswer) -> None:
-    """Speeds of the chosen model and the best scored others on the cheapest machines."""
+    """Speeds of the chosen model and others of the catalogue on the cheapest machines."""
     columns = _columns(answer.best)
     if not columns:
         return
     st.subheader("Models on these machines", anchor="models")
-    rows, speeds = _speeds(answer, tuple((hit.machine, hit.count) for hit in columns))
+    most = None if switch("curated") else MODELS
+    rows, speeds = _speeds(answer, tuple((hit.machine, hit.count) for hit in columns), most)
     heads = [hit.title for hit in columns]
     draw(_figure(rows, heads, speeds), key="heat_map", alt=_words(rows, heads, speeds))
     show(
         block(
             "oa-soft", "tokens/s for each user in llama.cpp, in the format that most people use of "
-            "each model; the model asked for, then those with the highest published score. Empty: "
-            "does not run there.", "p",
+            "each model: the model of the sidebar, then others by their published score, unrated "
+            "ones by size. Empty: does not run there.", "p",
         )
     )  # fmt: skip
 
@@ -47,11 +49,14 @@ def _columns(hits: Sequence[Hit]) -> list[Hit]:
 
 
 @st.cache_resource(max_entries=32, ttl=3600, show_spinner=False, hash_funcs={FindAnswer: id})
-def _speeds(answer: FindAnswer, machines: tuple[tuple[str, int], ...]) -> tuple[list[str], Floats]:
+def _speeds(
+    answer: FindAnswer, machines: tuple[tuple[str, int], ...], most: int | None
+) -> tuple[list[str], Floats]:
+    """Names of models, and their speeds on machines, shape (models, machines) [tokens/s]."""
     tried, _ = fleet_of(answer.host)
     known = {(candidate.name, candidate.count): candidate.machine for candidate in tried}
     others = [model for model in curated_models() if model.name != answer.model.name]
-    models = [answer.model, *others[: MODELS - 1]]
+    models = [answer.model, *(others if most is None else others[: most - 1])]
     work = answer.choices.workload()
     speeds = speeds_of(models, [known[key] for key in machines], work, LLAMA_CPP)
     return [model.name for model in models], speeds

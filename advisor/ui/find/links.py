@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from advisor.advice.finder.target import Hit
+from advisor.formatting import context_size
 from advisor.machine.catalog import host_rows, machine_rows
 from advisor.machine.machine import Machine
 from advisor.ui.parts.session import base
@@ -25,6 +26,7 @@ def advise_link(hit: Hit, choices: Choices, host: Machine) -> str:
         choices,
         format=_listed("format", hit.speed.format),
         kv=hit.kv_type,
+        context=context_size(hit.context),
         runtime=hit.runtime if _listed("runtime", hit.runtime) else ANY,
     )
     return _on_machine(shown, hit, host).permalink(base())

@@ -6,7 +6,7 @@ import streamlit as st
 
 from advisor.advice.finder.target import Hit
 from advisor.errors import AdvisorError
-from advisor.formatting import money, number, tokens_per_second
+from advisor.formatting import context_size, money, number, tokens_per_second
 from advisor.ui.find.answer import FindAnswer, TargetChoices
 from advisor.ui.find.chart import cost_against_speed, words
 from advisor.ui.find.heat_map import heat_map
@@ -19,10 +19,10 @@ from advisor.ui.sidebar.widgets import ask, switch
 
 def target() -> TargetChoices:
     """Inputs of the target."""
-    keys = ("leasttps", "mostmonth", "mostonce", "formats", "engine", "caches")
+    keys = ("leasttps", "mostmonth", "mostonce", "formats", "engine", "caches", "contexts")
     values = {}
     for group in (keys[:3], keys[3:]):
-        for column, key in zip(st.columns(3, gap="small"), group, strict=True):
+        for column, key in zip(st.columns(len(group), gap="small"), group, strict=True):
             with column:
                 values[key] = ask(key)
     return TargetChoices(**values)
@@ -93,7 +93,8 @@ def _wish(answer: FindAnswer) -> str:
         f", within {money(target.mostonce * unit)} at once" if target.mostonce is not None else "",
     )
     speed = tokens_per_second(target.leasttps)
-    return f"{speed} with {answer.model.name} at {chosen.context}{users}{''.join(limits)}"
+    sizes = " or ".join(map(context_size, target.sizes())) or chosen.context
+    return f"{speed} with {answer.model.name} at {sizes}{users}{''.join(limits)}"
 
 
 def _told(hit: Hit) -> str:
@@ -117,8 +118,9 @@ def _table_and_chart(answer: FindAnswer, rows: Sequence[Hit]) -> None:
         show(
             block(
                 "oa-soft", f"{more}Click a heading to sort. {answer.findings.tried:,} combinations "
-                f"of machine, format, cache and placement were tried. Cards go into "
-                f"{answer.host.host.name}.", "p",
+                f"of machine, format, cache, placement and context were answered, "
+                f"{answer.findings.costed:,} of them placed and timed; exact bounds rule out the "
+                f"others. Cards go into {answer.host.host.name}.", "p",
             )
         )  # fmt: skip
     with right:

@@ -7,7 +7,7 @@ import streamlit as st
 
 from advisor.advice.finder.target import Hit
 from advisor.advice.placement_cards import TITLES
-from advisor.formatting import shown_currency
+from advisor.formatting import context_size, shown_currency
 from advisor.ui.find.answer import FindAnswer
 from advisor.ui.find.links import advise_link
 
@@ -19,6 +19,7 @@ def hits_table(answer: FindAnswer, rows: Sequence[Hit]) -> None:
     """Table, cheapest month first."""
     shown = rows[:MOST_ROWS]
     paid = shown_currency()
+    several = len(answer.target.sizes()) > 1
     columns = {
         "Machine": [hit.title for hit in shown],
         "tokens/s": [hit.speed.decode for hit in shown],
@@ -33,6 +34,7 @@ def hits_table(answer: FindAnswer, rows: Sequence[Hit]) -> None:
         "First token": [hit.speed.first_token for hit in shown],
         "Runtime": [hit.runtime for hit in shown],
         "KV cache": [hit.kv_type for hit in shown],
+        **({"Context": [context_size(hit.context) for hit in shown]} if several else {}),
         "Price of": [_age(hit) for hit in shown],
     }
     st.dataframe(
@@ -93,6 +95,9 @@ def _columns(sign: str) -> dict[str, Any]:
             format="%.2f s", help="Seconds until the first token of a reply."
         ),
         "Runtime": config.TextColumn(help="The program that runs the model."),
+        "Context": config.TextColumn(
+            width="small", help="Tokens that the cache has room for, for each user."
+        ),
         "KV cache": config.TextColumn(width="small", help="Format of the cache."),
         "Price of": config.TextColumn(
             help="Day of the oldest price in it. Old: more than 90 days; it may have changed."

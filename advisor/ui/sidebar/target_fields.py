@@ -9,6 +9,8 @@ from advisor.ui.sidebar.field_kinds import Field, Pick
 from advisor.ui.sidebar.fields import ANY, fields, number
 
 YES, NO = "true", "false"
+CHOSEN = "as in the sidebar"
+"""The context of the request, in place of several."""
 
 
 @cache
@@ -45,9 +47,14 @@ def _tried() -> tuple[Field, ...]:
             help="The program that runs the model. Any tries all of them and takes some seconds.",
         ),
         Pick(
-            key="caches", label="KV cache", kind="KV type", options=(ANY, *CACHES), default="f16",
+            key="caches", label="KV cache", kind="KV type", options=(ANY, *CACHES), default=ANY,
             help="Format of the cache, which holds what was read and written so far. q8_0 takes "
             "half of f16. Any: the largest that reaches the target.",
+        ),
+        Pick(
+            key="contexts", label="Contexts", kind="context", default=CHOSEN, free=True,
+            options=(CHOSEN, "8k, 32k, 128k", "8k, 16k, 32k, 64k, 128k"),
+            help="Of which each machine is answered for every one. Or type your own: 16k, 100k.",
         ),
     )  # fmt: skip
 
@@ -77,5 +84,10 @@ def _shown() -> tuple[Field, ...]:
             key="every", label="Every format and runtime of a machine", kind="answer",
             options=(NO, YES), default=NO,
             help="Off: of each machine the format that loses least, then the fastest.",
+        ),
+        Pick(
+            key="curated", label="Every model of the catalogue", kind="answer",
+            options=(NO, YES), default=NO,
+            help="Off: the model of the sidebar and those with the highest published score.",
         ),
     )  # fmt: skip
