@@ -60,7 +60,7 @@ def prices(args: argparse.Namespace) -> int | None:
 
 def _refresh(today: date, seconds: float) -> int:
     """Fetch from each source separately, so that one failing source does not stop the others."""
-    # The packages log whole tracebacks of what is said below in a sentence.
+    # The packages log tracebacks of errors that are printed below in a sentence.
     logging.disable(logging.CRITICAL)
     fetched = 0
     for name, what in (("gpuhunt", _rents), ("genai-prices", _calls)):

@@ -50,8 +50,8 @@ def _probe(args: argparse.Namespace) -> None:
     try:
         show(args, records, lambda: "\n".join(map(_measurement_line, records)))
     finally:
-        # After it was shown: a folder that cannot be written does not take what was measured with
-        # it. And all the same where nobody read it to its end.
+        # Printed before it is saved, so that a folder without write permission loses no result;
+        # saved even if the reader of the output has closed the pipe.
         _keep(args, measurements)
 
 

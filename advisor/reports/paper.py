@@ -46,7 +46,7 @@ class Paper(FPDF):
 
 def blank(report: SavedReport) -> Paper:
     """New document with the report's name and its time of saving."""
-    # It says of every letter that the font lacks; the letter is drawn as a box all the same.
+    # fpdf2 logs every letter that the font lacks, and draws a box for it.
     logging.getLogger("fpdf").setLevel(logging.ERROR)
     logging.getLogger("fontTools").setLevel(logging.ERROR)
     paper = Paper(format="A4")

@@ -102,7 +102,7 @@ def replaced(question: Question, kept: Option, held: Iterable[CardSpeed]) -> lis
     for_sale = set(kinds(question)) - has
     rows = [row for row in held if row[0].name in for_sale]
     if has:
-        # One alone of each card that several are needed of, holding a part of the model.
+        # A single one of each card that holds the model only with others; it then holds a part.
         rows += cards_here(question).alone(card.name for card, count, _ in rows if count > 1)
     return [
         _replaced(question, kept, (card,) * count, speed)

@@ -32,7 +32,7 @@ def end_with_parent(parent: int) -> None:
         parent: process number of the parent.
     """
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # killed before it could be asked for
+    if os.getppid() != parent:  # the parent ended before the signal was requested
         os._exit(CANNOT_START)
 
 

@@ -35,7 +35,7 @@ class Wanted:
 def show() -> Wanted:
     """Model control, its problem, and other ways to give a model."""
     text = ask("model", on_change=_pasted_here)
-    # A place of its own, so that what comes and goes there does not close what stands below.
+    # A container of its own: messages that come and go do not close the expander below.
     with st.container(key="model_hints", gap="xsmall"):
         wanted = _wanted(text)
     other_model_sources.show()
