@@ -175,7 +175,9 @@ def _import(args: argparse.Namespace) -> None:
 
     try:
         if args.file.stat().st_size > LARGEST_REPORT:
-            raise InputError(f"{args.file} has more than {LARGEST_REPORT:,} bytes; no report has.")
+            raise InputError(
+                f"{args.file} has more than {LARGEST_REPORT:,} bytes, more than a report."
+            )
         file = read_report(json.loads(args.file.read_text(encoding="utf-8-sig")))
     except OSError as error:
         raise StoreError(f"{args.file} cannot be read: {error.strerror}.") from error

@@ -42,7 +42,7 @@ def _compare(args: argparse.Namespace) -> None:
         record: dict[str, Any] = {}
         tables: list[WordTable] = []
     elif len(reports) == 1:
-        raise InputError("One report stands beside nothing; give a second, or --today.")
+        raise InputError("A comparison needs two reports; give a second ID, or --today.")
     else:
         record, tables = comparison_json(reports), list(compared(reports).tables)
     if args.today:

@@ -471,7 +471,7 @@ class TestReport:
         text = run("report", "compare", number, 2)[1]
         assert "What differs" in text
         assert "in_place" not in text
-        assert "One report stands beside nothing" in run("report", "compare", number)[2]
+        assert "A comparison needs two reports" in run("report", "compare", number)[2]
 
     def test_today_says_nothing_changed_where_nothing_did(self, answers, number: int) -> None:
         assert answers("report", "compare", number, "--today") == {

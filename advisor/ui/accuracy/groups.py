@@ -33,7 +33,7 @@ SMALL = ("Kind of run", "Groups", "In the range, of each group", "Chance in draw
 
 def section(ledger: Ledger) -> None:
     """Worst groups, then seen and unseen cards, then rows that do not count."""
-    st.subheader("Farthest off", anchor="farthest")
+    st.subheader("Largest errors", anchor="farthest")
     show(
         block(
             "oa-why",
@@ -47,7 +47,7 @@ def section(ledger: Ledger) -> None:
     parts = [*by_card(ledger.points)]
     if ledger.doubtful:
         parts.append(with_doubtful(ledger.points, ledger.doubtful))
-    with st.expander("Cards that others measured, and cards of one source; doubtful rows"):
+    with st.expander("Cards with several sources and with one; doubtful rows"):
         show(table(PARTS, map(_part, parts), label="Parts of the figures", numeric=range(1, 7)))
         show(block("oa-why", _left_aside(ledger), "p"))
     _few_groups(ledger)

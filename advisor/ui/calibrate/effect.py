@@ -136,7 +136,7 @@ def _chosen(model: Model, work: Workload) -> tuple[Model, Workload]:
     )
     name = st.selectbox(
         "Model", names, key="effect_model",
-        help="The one last asked about on Advise, unless you choose another.",
+        help="Model of the last comparison on Advise; another one can be chosen here.",
     )  # fmt: skip
     if name not in names or name == model.name:
         return model, work

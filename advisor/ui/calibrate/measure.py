@@ -127,7 +127,7 @@ def _watch() -> None:
         step = job.steps.get(part)
         st.progress(min(step.share, 1.0) if step else 0.0, text=_told(job, part, step))
     if mine and job.cancelled:
-        st.caption("Stopping after the repeat that runs.")
+        st.caption("Stopping after the current repeat.")
     elif mine:
         st.button("Stop", key="calibrate_stop", on_click=job.cancel, icon=":material/stop:")
 

@@ -113,12 +113,12 @@ def _model() -> tuple[Field, ...]:
         Pick(
             key="repack", label="Format", kind="format",
             options=(AS_STORED, *names, *OTHER_FORMATS), default=AS_STORED,
-            help="As the file or repository has it, or what another format would make of it.",
+            help="Format of the file or repository, or another one to compare with.",
         ),
         Pick(
             key="context", label="Context", kind="context", options=tuple(CONTEXTS), default="8k",
             free=True,
-            help="Tokens that the cache has room for, for each user. Or type 100k or 131072.",
+            help="Tokens that the cache of each user has room for. Or type 100k or 131072.",
         ),
         number("users", "users", 1, default=int(WORK.users)),
         number("replies", "replies_per_day", 10, default=SPENT.replies_per_day),
@@ -156,12 +156,12 @@ def _machine() -> tuple[Field, ...]:
         Pick(
             key="gpu2", label="And a GPU of another kind", kind="GPU", options=(NONE, *gpus),
             default=NONE, free=True,
-            help="A second card beside the first, as many have it after an upgrade.",
+            help="A second card of another kind, as many people have after an upgrade.",
         ),
         Pick(
             key="bridge", label="Between the two", kind="link", options=(PCI, NVLINK),
             default=PCI,
-            help="A bridge carries what the cards add up when they share layers.",
+            help="Connection between the two cards, which matters when they share layers.",
         ),
         Pick(
             key="cpu", label="Processor", kind="CPU", options=hosts,
@@ -178,7 +178,7 @@ def _machine() -> tuple[Field, ...]:
         _size("drivespeed", "disk_gbs", gigabytes_per_second, placeholder="estimated"),
         Pick(
             key="link", label="Link to the GPU", kind="link", options=links, default=AUTO,
-            help="Auto: as the GPU's datasheet has it.",
+            help="Auto: the link of the GPU's datasheet.",
         ),
     )  # fmt: skip
 
@@ -188,8 +188,7 @@ def _more() -> tuple[Field, ...]:
         Pick(
             key="runtime", label="Runtime", kind="runtime",
             options=(ANY, *(runtime.name for runtime in (*RUNTIMES, *ASIDE))), default=ANY,
-            help="Cards, upgrades, changes and what to rent are then of it alone. Any: the fastest "
-            "that people usually meet.",
+            help="Limits the whole answer to one runtime. Any: the fastest in common use.",
         ),
         Pick(
             key="kv", label="KV cache", kind="KV type", options=tuple(KV_BYTES_PER_VALUE),
@@ -202,9 +201,9 @@ def _more() -> tuple[Field, ...]:
         Pick(
             key="draft", label="Drafted by", kind="drafting method", options=(NONE, *DRAFTS),
             default=NONE, free=True,
-            help="Who drafts tokens that the model checks several at a time: its own layers (mtp), "
-            "an EAGLE head, n-grams of the text, or a smaller model, typed by its name. Engines "
-            "that draft nothing stay as they are and say so.",
+            help="Speculative decoding: tokens are drafted by the model's own layers (mtp), an "
+            "EAGLE head, n-grams of the text or a smaller model, typed by its name, and the "
+            "model checks several at once. Runtimes without it say so.",
         ),
         number("acceptance", "acceptance", 0.05, placeholder="as published"),
         number("drafted", "drafted", 1, placeholder="as usual"),
@@ -214,7 +213,7 @@ def _more() -> tuple[Field, ...]:
         Pick(
             key="backend", label="Backend", kind="backend", options=(AUTO, *backends.NAMES),
             default=AUTO,
-            help="How llama.cpp reaches the GPU. Auto: by the software of the card's maker.",
+            help="GPU interface of llama.cpp. Auto: the one of the card's maker.",
         ),
         number("threads", "threads", 1, placeholder="one a core"),
     )  # fmt: skip
@@ -239,8 +238,8 @@ def _money() -> tuple[Field, ...]:
         Pick(
             key="currency", label="Currency", kind="currency", options=CURRENCIES,
             default=US_DOLLAR.code,
-            help="Of all amounts that you type and read; quoted prices keep the dollars of their "
-            "sources.",
+            help="Currency of all typed and shown amounts; quoted prices stay in the dollars of "
+            "their sources.",
         ),
         number("rate", "usd_rate", 0.01, placeholder="type today's"),
         Pick(
@@ -268,12 +267,12 @@ def _having() -> tuple[Field, ...]:
     return (
         Pick(
             key="having", label="You have it", kind="answer", options=(OWNED, RENTED),
-            default=OWNED, help="What it costs you now, power or rent, is in every comparison.",
+            default=OWNED, help="Its present cost, power or rent, is part of every comparison.",
         ),
         Pick(
             key="formfactor", label="Kind of machine", kind="kind of machine",
             options=(BY_PARTS, *(form.value for form in Form)), default=BY_PARTS,
-            help="A laptop, Mac or mini PC takes no card inside. By its parts: as it seems.",
+            help="A laptop, Mac or mini PC takes no card inside. By its parts: derived from them.",
         ),
         number("resale", "resale", 50.0, default=Ownership().resale),
         number("rentedat", "rented_at", 0.05, default=0.5),
