@@ -18,6 +18,7 @@ from advisor.evidence.fitting.framework_runs import (
     BATCHED,
     EXPERTS,
     RESIDENT,
+    SERVING,
     STAGED,
     STREAMED,
     FrameworkRun,
@@ -34,6 +35,9 @@ DATE = "2026-11"
 ON_GPU = (Route.RESIDENT, LAYERS, TOKEN)
 EVERYWHERE = (*ON_GPU, Route.IN_PLACE, Route.STREAMED, Route.STAGED)
 COVERED = 0.8
+OF_LINKS = ("link_share", "host_copy")
+"""Constants that serving engines take from here, for weights in RAM; those of their kernels, and
+their ranges, are in data/generated/engine_kernels.csv."""
 
 
 @cache
@@ -52,6 +56,8 @@ def stream_rows() -> list[ConstantRow]:
 def _constants(streams: Streams, fit: StreamFit) -> Iterator[ConstantRow]:
     for name, parameter in STREAM_PARAMETERS.items():
         for key in sorted(set(parameter.only or streams.engines)):
+            if key in SERVING and name not in OF_LINKS:
+                continue
             own = (name, key) if RUNTIME in parameter.factors else (name, "")
             factor = fit.values.get((name, key), 0.0)
             value = float(parameter.limited(np.exp(fit.values[name, ""] + factor)))
@@ -74,7 +80,7 @@ def _spreads(streams: Streams, fit: StreamFit) -> Iterator[ConstantRow]:
         yield _row(IN_DECODE, None, part, value, "share", len(off[kind]), note)
     resident = _most(off, BATCHED, RESIDENT)
     count = len(off[BATCHED]) + len(off[RESIDENT])
-    for key in sorted(set(streams.engines)):
+    for key in sorted({*streams.engines} - {*SERVING}):
         own = off.get(key, [])
         for part in EVERYWHERE if own else ON_GPU:
             value, rows = (_most(off, key), len(own)) if own else (resident, count)
