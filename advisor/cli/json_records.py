@@ -23,7 +23,7 @@ from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Tier
 from advisor.cost_model.timing import CROSSINGS, HIDDEN, LAYERS
 from advisor.cost_model.uncertainty import Range
-from advisor.cost_model.workload import Workload
+from advisor.cost_model.workload import Workload, drafting_note
 from advisor.model.architecture import Architecture
 from advisor.model.resolve import ResolvedModel
 
@@ -79,6 +79,9 @@ def estimate_answer(estimate: Estimate, taken_as: str = "") -> Json:
     """
     fits = bool(np.all(estimate.fits))
     limits = context_notes(estimate.model, estimate.work)
+    notes = (estimate.format_note, drafting_note(estimate.work))
+    if estimate.refusal:
+        notes = (estimate.refusal, "")
     held = {tier: [float(size) for size in estimate.held.get(tier, ())] for tier in Tier}
     return {
         "runtime": estimate.runtime,
@@ -86,7 +89,7 @@ def estimate_answer(estimate: Estimate, taken_as: str = "") -> Json:
         "model": estimate.model.name,
         "taken_as": taken_as or None,
         "format": estimate.model.format,
-        "note": " ".join(filter(None, (estimate.refusal or estimate.format_note, *limits))),
+        "note": " ".join(filter(None, (*notes, *limits))),
         "routes": [route.value for route in estimate.routes],
         "fits": fits,
         "missing_bytes": float(estimate.missing),

@@ -151,6 +151,16 @@ class Workload:
         return np.maximum(self.prompt - self.cached, 0)
 
 
+def drafting_note(work: Workload) -> str:
+    """What is drafted, in a sentence; empty where nothing is, and along a sweep of it."""
+    if not work.draft or np.ndim(work.drafted) or np.ndim(work.acceptance):
+        return ""
+    who = work.draft_model.name if work.draft_model else work.draft
+    each = "token" if work.drafted == 1 else "tokens"
+    kept = f"{100 * work.acceptance:.0f} % accepted"
+    return f"Each step checks {work.drafted:g} {each} drafted by {who}, {kept}."
+
+
 def without_drafting(work: Workload) -> Workload:
     """The request without drafted tokens."""
     return replace(work, draft="", draft_model=None, drafted=0, acceptance=0.0)

@@ -7,7 +7,7 @@ from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate, with_drafting
 from advisor.cost_model.placement import PlacementStrategy, Tier
 from advisor.cost_model.timing import LAYERS, TOKEN, StepTime
-from advisor.cost_model.workload import DRAFT_MODEL, DraftModel, Workload, as_drafter
+from advisor.cost_model.workload import DRAFT_MODEL, DraftModel, Workload, as_drafter, drafting_note
 from advisor.errors import InputError
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
@@ -89,6 +89,12 @@ def test_nothing_accepted_is_never_faster() -> None:
     plain = tps(run("Qwen3-32B", "FP8", VLLM, Workload(), **rig))
     wasted = Workload(draft="eagle", drafted=3, acceptance=0.0)
     assert tps(run("Qwen3-32B", "FP8", VLLM, wasted, **rig)) < plain
+
+
+def test_what_is_drafted_is_said() -> None:
+    work = Workload(draft="mtp", drafted=1, acceptance=0.85)
+    assert drafting_note(work) == "Each step checks 1 token drafted by mtp, 85 % accepted."
+    assert drafting_note(Workload()) == ""
 
 
 def test_who_does_not_draft_is_refused() -> None:

@@ -249,5 +249,6 @@ def test_drafted_tokens_are_in_the_link_and_who_needs_an_acceptance_is_told():
     assert test.number_input(key="acceptance").value == 0.7
     assert "cached=100&draft=eagle&acceptance=0.7" in code
     assert '"method": "eagle3"' in code
+    assert "Each step checks 3 tokens drafted by eagle, 70 % accepted." in page_text(test)
     test.number_input(key="acceptance").set_value(None)
     assert "Drafting by eagle needs an acceptance" in page_text(run(test))

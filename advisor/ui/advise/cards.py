@@ -12,6 +12,7 @@ from advisor.advice.sweeps import page_cache_for
 from advisor.cost_model.estimate import Estimate, parts_held
 from advisor.cost_model.placement import PlacementStrategy, Tier
 from advisor.cost_model.schedule import Route
+from advisor.cost_model.workload import drafting_note
 from advisor.formatting import UNKNOWN, memory, range_of, seconds, tokens_per_second
 from advisor.ui.advise import explanation
 from advisor.ui.advise.answer import AdviseAnswer
@@ -195,10 +196,18 @@ def _remarks(answer: AdviseAnswer, estimate: Estimate) -> Iterable[Markup]:
         elif cache > 0:
             remarks.append(f"{memory(cache)} of RAM keep parts of the file at hand.")
         remarks += _what_half_a_token_takes(estimate)
-    if estimate.format_note:
-        remarks.append(f"{estimate.format_note[0].upper()}{estimate.format_note[1:]}.")
+    remarks += _of_format_and_drafts(estimate)
     if remarks:
         yield block("oa-ways", joined(block("", remark, "p") for remark in remarks))
+
+
+def _of_format_and_drafts(estimate: Estimate) -> Iterable[str]:
+    """Another format than the one asked for, and who drafts."""
+    if estimate.format_note:
+        note = estimate.format_note.removesuffix(".")
+        yield f"{note[0].upper()}{note[1:]}."
+    if drafted := drafting_note(estimate.work):
+        yield drafted
 
 
 def _what_half_a_token_takes(estimate: Estimate) -> Iterable[str]:
