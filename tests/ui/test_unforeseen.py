@@ -7,6 +7,7 @@ from ui_app import app, page_text, run
 
 import advisor
 from advisor.advice import advise
+from advisor.cost_model.workload import Workload
 from advisor.ui.advise.answer import answer
 from advisor.ui.parts.unforeseen import place, sentence
 from advisor.ui.sidebar import form
@@ -27,7 +28,7 @@ def failing(*_args, **_options):
 
 
 def test_it_names_itself_and_tells_no_secret(monkeypatch):
-    monkeypatch.setattr(advise, "compare", failing)
+    monkeypatch.setattr(advise, "options", failing)
     text = page_text(app(model="Llama-3.1-8B", gpu="RTX 3090"))
     assert re.search(r"Fault in advisor/advice/advise\.py, line \d+, version \d", text)
     assert advisor.__version__ in text
@@ -39,7 +40,7 @@ def test_every_input_is_kept_and_the_next_change_is_answered(monkeypatch):
     test = app(model="Llama-3.1-8B", gpu="RTX 3090", ram="48")
     test.text_input(key="ramspeed").set_value("61")
     with monkeypatch.context() as broken:
-        broken.setattr(advise, "compare", failing)
+        broken.setattr(advise, "options", failing)
         assert "Fault in" in page_text(run(test))
         assert test.text_input(key="ramspeed").value == "61"
     test.selectbox(key="gpu").select("RTX 4090")
@@ -68,7 +69,7 @@ def test_a_page_that_fails_runs_once_for_each_visit(monkeypatch, attempt):
         runs.append(attempt)
         raise Fault
 
-    monkeypatch.setattr(advise, "compare", counted)
+    monkeypatch.setattr(advise, "options", counted)
     test = app(model="Llama-3.1-8B", gpu="RTX 3090")
     assert len(runs) == 1
     if attempt == "second":
@@ -77,16 +78,16 @@ def test_a_page_that_fails_runs_once_for_each_visit(monkeypatch, attempt):
 
 
 def test_nothing_seems_to_load_after_it_failed(monkeypatch):
-    monkeypatch.setattr(advise, "compare", failing)
+    monkeypatch.setattr(advise, "options", failing)
     test = app(model="Llama-3.1-8B", gpu="RTX 3090")
     assert not test.get("skeleton")
 
 
 def test_the_last_place_in_the_program_is_named():
     with pytest.raises(AttributeError) as raised:
-        advise.advise(None, None, None)
-    assert place(raised.value).startswith("advisor/runtimes/")
-    assert sentence(raised.value).startswith("AttributeError in advisor/runtimes/")
+        advise.advise(None, None, Workload())
+    assert place(raised.value).startswith("advisor/machine/")
+    assert sentence(raised.value).startswith("AttributeError in advisor/machine/")
 
 
 def test_a_fault_of_the_script_itself_is_the_scripts():
