@@ -10,35 +10,25 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.name_matching import spellings
 from advisor.errors import Refusal, UnknownName
 from advisor.model import catalog
+from advisor.model.close_models import candidates, close_models
+from advisor.model.known_models import (
+    KnownRow,
+    base_of,
+    catalogue_keys,
+    is_drafting,
+    most_downloaded,
+    plainest,
+)
 from advisor.model.listed.hub_list import HubRow, hub_list
 from advisor.model.names import ModelName, is_size, take_apart, words
 from advisor.model.spec import ArchitectureSpec
 
-OFFERED = 5
-"""Names that are offered where none is meant for certain."""
 NOT_THEIR_BASE = frozenset({"cut", "merge", "draft"})
-KnownRow = ArchitectureSpec | HubRow
-LEAST_ALIKE = 60
-"""Share of letters that a name offered for another has in common with it [%]."""
 LIKE_A_VARIANT = 75
 """Least similarity of a word that may be a misspelled variant of a family [%]."""
-ONE_LETTER = 92
-"""Least similarity of a name with a digit mistyped, whose numbers need not agree [%]."""
-MISSPELLED = 85
-"""Least similarity of a name that is likelier misspelled than new [%]."""
-SHORTEST_LAYERS = 8
-"""A model of fewer layers than these beside a wide residual stream drafts for another."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class MakerRow:
-    """One row of data/models/makers.csv: who publishes models of their own."""
-
-    publisher: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,52 +117,9 @@ def _says_less(name: ModelName, row: ArchitectureSpec) -> bool:
     return any(token not in told for token in take_apart(row.name).tokens if not is_size(token))
 
 
-@cache
-def catalogue_keys() -> dict[str, ArchitectureSpec]:
-    """Rows of the catalogue by what their names and aliases say."""
-    index: dict[str, ArchitectureSpec] = {}
-    for row in catalog.model_rows().values():
-        for spelling in spellings(row):
-            index.setdefault(" ".join(take_apart(spelling).shape), row)
-    return index
-
-
-@cache
-def _makers() -> tuple[str, ...]:
-    return tuple(row.publisher for row in read(DATA / "models" / "makers.csv", MakerRow))
-
-
-@cache
-def makers_keys() -> dict[str, int]:
-    """Places of the makers' own repositories in the list, by what their names say."""
-    published = hub_list().published_by(_makers())
-    return {key: place for key, place in published.items() if not _names_a_draft(key)}
-
-
-@cache
-def _drafting_words() -> frozenset[str]:
-    return frozenset(word for word, kind in words().items() if kind == "draft")
-
-
-def _names_a_draft(key: str) -> bool:
-    """What a repository's name says is a drafting model's."""
-    return not _drafting_words().isdisjoint(key.split())
-
-
-def _made_by_maker(key: str) -> HubRow | None:
-    place = makers_keys().get(key)
-    row = None if place is None else hub_list()[place]
-    return row if row is not None and not _drafts(row) else None
-
-
-def base_of(key: str) -> KnownRow | None:
-    """The model that others are made from whose name says this."""
-    return catalogue_keys().get(key) or _made_by_maker(key)
-
-
 def _exact(name: ModelName, row: HubRow) -> Meant:
     """A listed repository: the catalogue's model where both have the same shape."""
-    if _drafts(row):
+    if is_drafting(row):
         raise _drafting(row.name)
     known = catalogue_keys().get(" ".join(name.shape))
     base = known or _base_row(name)
@@ -185,13 +132,6 @@ def _same_shape(known: ArchitectureSpec, row: HubRow) -> bool:
     return (known.layers, known.hidden) == (row.layers, row.hidden) and (
         not row.experts or not known.experts or known.experts == row.experts
     )
-
-
-def _drafts(row: HubRow) -> bool:
-    """A drafting model: its architecture or name says so, or it has a few very wide layers."""
-    drafting = "draft" in take_apart(row.architecture).kinds or _names_a_draft(row.key)
-    few = row.layers < SHORTEST_LAYERS and row.hidden >= 2048
-    return drafting or row.architecture.endswith(("_assistant", "_mtp")) or few
 
 
 def _drafting(text: str) -> Refusal:
@@ -207,23 +147,9 @@ def _same_words(name: ModelName) -> Meant | None:
     if not key:
         return None
     numbered = any(map(str.isdigit, key))
-    known = catalogue_keys().get(key) or _plainest(key, name)
-    row = known or (_most_downloaded(key) if numbered else None)
+    known = catalogue_keys().get(key) or plainest(key, name)
+    row = known or (most_downloaded(key) if numbered else None)
     return None if row is None else _taken(name, row)
-
-
-def _plainest(key: str, name: ModelName) -> HubRow | None:
-    """Repository of a maker that is named as typed, else the one with the shortest name."""
-    rows = [row for row in hub_list().with_key(key) if row.name.split("/")[0] in _makers()]
-    return min(
-        (row for row in rows if not _drafts(row)),
-        key=lambda row: (take_apart(row.name).identity != name.identity, len(row.name)),
-        default=None,
-    )
-
-
-def _most_downloaded(key: str) -> HubRow | None:
-    return next((row for row in hub_list().with_key(key) if not _drafts(row)), None)
 
 
 def _base(name: ModelName) -> Meant | None:
@@ -280,7 +206,7 @@ def _only_candidate(name: ModelName) -> Meant | None:
     """
     if not any(map(str.isdigit, "".join(name.shape))):
         return None
-    rows = _candidates(name.shape)
+    rows = candidates(name.shape)
     rows = tuple(row for row in rows if isinstance(row, ArchitectureSpec)) or rows
     if not rows or any(_sizes(row) != _sizes(rows[0]) for row in rows):
         return None
@@ -289,58 +215,6 @@ def _only_candidate(name: ModelName) -> Meant | None:
 
 def _sizes(row: KnownRow) -> tuple[int, ...]:
     return row.layers, row.hidden, row.heads, row.kv_heads, row.experts
-
-
-def _candidates(tokens: tuple[str, ...]) -> tuple[KnownRow, ...]:
-    """Models with all words and numbers of a name; the catalogue's first, then by downloads."""
-    if not tokens or all(map(is_size, tokens)):
-        return ()
-    typed = " ".join(tokens)
-    keys = [key for key in (*catalogue_keys(), *makers_keys()) if _has_all(key, tokens)]
-    exact = [key for key in keys if set(tokens) <= set(key.split())]
-    rows = ((key, row) for key in exact or keys if (row := base_of(key)) is not None)
-    newest = sorted(rows, key=lambda pair: pair[1].released, reverse=True)
-    likeliest = sorted(newest, key=lambda pair: (not pair[0].startswith(typed), pair[0].count(" ")))
-    return tuple({row.name: row for _, row in likeliest}.values())
-
-
-def _has_all(key: str, tokens: tuple[str, ...]) -> bool:
-    if not all(token in key for token in tokens):
-        return False
-    parts = key.split()
-    return all(
-        any(token == part or (is_size(part) and part[:-1] == token) for part in parts)
-        for token in tokens
-    )
-
-
-def close_models(name: ModelName) -> tuple[str, ...]:
-    """Names that may be meant, the likeliest first."""
-    rows = _candidates(name.shape)
-    if rows:
-        return tuple(dict.fromkeys(row.name for row in rows))[:OFFERED]
-    return _spelled_alike(name, MISSPELLED if any(map(is_size, name.shape)) else LEAST_ALIKE)
-
-
-def _spelled_alike(name: ModelName, least: float) -> tuple[str, ...]:
-    """Names with the same numbers whose words are spelled alike, by rapidfuzz."""
-    from rapidfuzz import fuzz, process  # 60 ms that only a misspelled name is worth
-
-    known = list(dict.fromkeys((*catalogue_keys(), *makers_keys())))
-    numbers = {_number(token) for token in name.shape} - {""}
-    alike = [key for key in known if numbers <= {_number(part) for part in key.split()}]
-    typed = " ".join(name.shape)
-    scored = process.extract(
-        typed, alike, scorer=fuzz.token_sort_ratio, limit=OFFERED, score_cutoff=least
-    ) or process.extract(
-        typed, known, scorer=fuzz.token_sort_ratio, limit=OFFERED, score_cutoff=ONE_LETTER
-    )
-    rows = (base_of(key) for key, *_ in scored)
-    return tuple(dict.fromkeys(row.name for row in rows if row is not None))
-
-
-def _number(token: str) -> str:
-    return token.rstrip("bmtk") if any(map(str.isdigit, token)) else ""
 
 
 def _taken(name: ModelName, row: KnownRow) -> Meant:

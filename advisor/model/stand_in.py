@@ -16,9 +16,9 @@ from itertools import takewhile
 from advisor.errors import InputError
 from advisor.model import catalog
 from advisor.model.architecture import Architecture, Group, Tensor
+from advisor.model.known_models import KnownRow, base_of, catalogue_keys, makers_keys
 from advisor.model.listed.from_row import listed
 from advisor.model.listed.hub_list import HubRow
-from advisor.model.lookup import KnownRow, base_of, catalogue_keys, makers_keys
 from advisor.model.names import ModelName, take_apart
 from advisor.model.spec import ArchitectureSpec
 
