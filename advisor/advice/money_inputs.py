@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from advisor.catalog.inputs import MONEY, check_all, in_usd
+from advisor.catalog.inputs import MONEY, in_usd
+from advisor.catalog.limits import check_all
 from advisor.errors import InputError
 from advisor.units import DAYS_PER_MONTH
 

@@ -8,7 +8,8 @@ allow, and more with others in their place.
 from dataclasses import dataclass
 from enum import StrEnum
 
-from advisor.catalog.inputs import OWNERSHIP, check_all
+from advisor.catalog.inputs import OWNERSHIP
+from advisor.catalog.limits import check_all
 from advisor.errors import InputError
 from advisor.machine.catalog import host_rows
 from advisor.machine.machine import Gpu, Machine

@@ -12,13 +12,8 @@ from advisor.advice.drafting import drafting
 from advisor.calibration import local_machine
 from advisor.calibration.imported_machine import named_machine
 from advisor.calibration.imported_store import is_imported
-from advisor.catalog.inputs import (
-    LOAD,
-    MACHINE,
-    PLACEMENT,
-    REQUEST,
-    check_all,
-)
+from advisor.catalog.inputs import LOAD, MACHINE, PLACEMENT, REQUEST
+from advisor.catalog.limits import check_all
 from advisor.cli import options
 from advisor.cost_model.placement import Settings, stated
 from advisor.cost_model.workload import Workload

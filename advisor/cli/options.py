@@ -7,14 +7,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from advisor.advice.arrivals.question import LoadQuestion
-from advisor.catalog.inputs import (
-    DRAFT,
-    LOAD,
-    MACHINE,
-    PLACEMENT,
-    REQUEST,
-    Input,
-)
+from advisor.catalog.inputs import DRAFT, LOAD, MACHINE, PLACEMENT, REQUEST
+from advisor.catalog.limits import Input
 from advisor.cost_model.placement import LOAD_MODES, PlacementStrategy
 from advisor.cost_model.workload import DRAFTS, Workload
 from advisor.errors import InputError

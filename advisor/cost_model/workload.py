@@ -4,7 +4,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from advisor.catalog.inputs import DRAFT, REQUEST, check_all
+from advisor.catalog.inputs import DRAFT, REQUEST
+from advisor.catalog.limits import check_all
 from advisor.errors import InputError
 from advisor.model.kv_cache import KV_BYTES_PER_VALUE
 from advisor.model.model import Model

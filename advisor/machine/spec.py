@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from advisor.catalog.inputs import MACHINE, check_all
+from advisor.catalog.inputs import MACHINE
+from advisor.catalog.limits import check_all
 from advisor.errors import InputError
 from advisor.machine import backends
 from advisor.units import Array

@@ -25,7 +25,8 @@ from advisor.advice.prices.power import draw_of
 from advisor.advice.quality import format_loss_rows, quality_rows
 from advisor.advice.speeds import Speed, speed_of
 from advisor.catalog.constants import fitted_constants
-from advisor.catalog.inputs import TARGET, Input
+from advisor.catalog.inputs import TARGET
+from advisor.catalog.limits import Input
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload

@@ -5,7 +5,8 @@ import pytest
 from advisor.advice import offers
 from advisor.advice.money_inputs import MoneyInputs
 from advisor.advice.prices.price_rows import PriceRow, price_rows
-from advisor.catalog.inputs import MONEY, Input
+from advisor.catalog.inputs import MONEY
+from advisor.catalog.limits import Input
 from advisor.errors import InputError
 
 

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from advisor.advice.speeds import Speed
-from advisor.catalog.inputs import TARGET, check_all
+from advisor.catalog.inputs import TARGET
+from advisor.catalog.limits import check_all
 
 
 @dataclass(frozen=True, kw_only=True)

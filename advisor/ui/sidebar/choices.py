@@ -10,16 +10,8 @@ from urllib.parse import urlencode
 from advisor.advice.drafting import drafting
 from advisor.advice.money_inputs import MoneyInputs, money_in_usd
 from advisor.advice.ownership import Form, Ownership, form_of
-from advisor.catalog.inputs import (
-    BY_NAME,
-    CURRENCY,
-    MACHINE,
-    MONEY,
-    OWNERSHIP,
-    REQUEST,
-    Input,
-    in_usd,
-)
+from advisor.catalog.inputs import BY_NAME, CURRENCY, MACHINE, MONEY, OWNERSHIP, REQUEST, in_usd
+from advisor.catalog.limits import Input
 from advisor.cost_model.placement import Settings, stated
 from advisor.cost_model.workload import Workload
 from advisor.formatting import US_DOLLAR, Currency
