@@ -266,7 +266,8 @@ TARGET = (
 
 BY_NAME = {
     entry.name: entry
-    for entry in (*MACHINE, *REQUEST, *DRAFT, *PLACEMENT, *MONEY, CURRENCY, *OWNERSHIP, *TARGET)
+    for table in (MACHINE, REQUEST, DRAFT, LOAD, PLACEMENT, MONEY, (CURRENCY,), OWNERSHIP, TARGET)
+    for entry in table
 }
 """Every input."""
 

@@ -10,6 +10,7 @@ from advisor.catalog.inputs import (
     BY_NAME,
     CURRENCY,
     DRAFT,
+    LOAD,
     MACHINE,
     MONEY,
     OWNERSHIP,
@@ -105,7 +106,8 @@ def test_every_input_is_an_attribute_of_its_noun(inputs, noun) -> None:
 
 
 def test_names_and_options_are_distinguished() -> None:
-    every = (*MACHINE, *REQUEST, *DRAFT, *PLACEMENT, *MONEY, CURRENCY, *OWNERSHIP, *TARGET)
+    priced = (*MONEY, CURRENCY, *OWNERSHIP, *TARGET)
+    every = (*MACHINE, *REQUEST, *DRAFT, *LOAD, *PLACEMENT, *priced)
     assert len(BY_NAME) == len(every)
     assert len({entry.option for entry in every}) == len(every)
 
