@@ -90,18 +90,14 @@ def add_measured(parser: argparse.ArgumentParser) -> None:
         "--measured", type=float, metavar="TPS", help="measured decode speed per user"
     )
     speed.add_argument(
-        "--results",
-        type=Path,
-        metavar="FILE.json",
+        "--results", type=Path, metavar="FILE.json",
         help="output of llama-bench, Ollama, LM Studio or vLLM instead of both speeds",
-    )
-    group.add_argument("--measured-prompt", type=float, metavar="TPS", help="the prompt, if known")
+    )  # fmt: skip
+    group.add_argument("--measured-prompt", type=float, metavar="TPS", help="measured prompt speed")
     group.add_argument(
-        "--placement",
-        type=str.lower,
-        choices=list(PlacementStrategy),
-        help="the one measured (the fastest that fits, in llama.cpp)",
-    )
+        "--placement", type=str.lower, choices=list(PlacementStrategy),
+        help="measured placement (the first that fits)",
+    )  # fmt: skip
 
 
 def add_inputs(

@@ -2,9 +2,9 @@
 
 import argparse
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from advisor.cli import options
 from advisor.cli.command import added, show
 from advisor.errors import InputError
 
@@ -12,30 +12,13 @@ if TYPE_CHECKING:
     from advisor.reports.measured import MeasuredResult
     from advisor.reports.saved import SavedReport
 
-PLACEMENTS = ("gpu-resident", "cpu-offload", "nvme-offload")
-
 
 def add(actions: Any) -> None:
     """Add the two actions to those of `report`."""
     action = added(actions, "attach", _attach, "add a measured speed to a report")
     action.add_argument("id", type=int)
-    speed = action.add_mutually_exclusive_group(required=True)
-    speed.add_argument(
-        "--measured", type=float, metavar="TPS", help="measured decode speed per user"
-    )
-    speed.add_argument(
-        "--results",
-        type=Path,
-        metavar="FILE.json",
-        help="output of llama-bench, Ollama, LM Studio or vLLM, or an answer with its timing",
-    )
-    action.add_argument(
-        "--measured-prompt", type=float, metavar="TPS", help="measured prompt speed"
-    )
+    options.add_measured(action)
     action.add_argument("--runtime", metavar="NAME", help="measured runtime (the first that fits)")
-    action.add_argument(
-        "--placement", choices=PLACEMENTS, help="measured placement (the first that fits)"
-    )
     action.add_argument("--note", default="", help="remark on the measurement")
     action = added(
         actions, "contribute", _contribute, "a CSV line and the text of a pull request; nothing is "
