@@ -11,7 +11,7 @@ References:
     [3] DeepSeek-AI 2024, DeepSeek-V2, arXiv:2405.04434, section 2.1.3 (latent cache).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from advisor.errors import InputError, Refusal
@@ -32,25 +32,22 @@ class LayerMemory(NamedTuple):
     attention_values: int
 
 
-def memory(
-    keys: Keys, roles: Sequence[frozenset[str]], hidden: int, notes: list[str]
-) -> tuple[LayerMemory, ...]:
+def memory(keys: Keys, roles: Sequence[frozenset[str]], hidden: int) -> tuple[LayerMemory, ...]:
     """Cache of each layer.
 
     Args:
         keys: the architecture's metadata.
         roles: roles of the tensors of each layer.
         hidden: width of the residual stream.
-        notes: sentences about what is unusual are added here.
 
     Raises:
         InputError: keys that are missing or contradict the tensors.
         Refusal: windows that the file does not place, or a layer that is not understood.
     """
     layers = len(roles)
-    windows = _windows(keys, layers, notes)
-    kept = _own_cache(keys, layers, notes)
-    attention = _Attention(keys, layers, hidden, notes)
+    windows = _windows(keys, layers)
+    kept = _own_cache(keys, layers)
+    attention = _Attention(keys, layers, hidden)
     memories = []
     for layer, has in enumerate(roles):
         state = _state(keys, has, hidden)
@@ -74,21 +71,36 @@ def memory(
     return tuple(memories)
 
 
+def cache_notes(keys: Keys, layers: int) -> Iterator[str]:
+    """What is unusual about the cache, a sentence each."""
+    window = keys.number("attention.sliding_window", 0)
+    if window and keys.architecture not in WINDOWED:
+        yield (
+            f"The file names a sliding window of {window:,} tokens; llama.cpp does not use it "
+            f"in {keys.architecture}, so the whole context is kept."
+        )
+    shared = _sharing(keys, layers)
+    if shared:
+        yield (
+            f"The last {shared} layers reuse the cache of an earlier layer; reading it again is "
+            "not counted."
+        )
+    if keys.architecture in LATENT and not _keeps_latent(keys):
+        yield (
+            "This conversion is from before llama.cpp kept a latent cache; it keeps expanded keys "
+            "and values, many times larger. A newer conversion needs far less memory."
+        )
+
+
 def _attends(has: frozenset[str]) -> bool:
     """A layer looks back at keys; linear attention has the same names for its projections."""
     return bool(has & LOOKS_BACK) and not has & DELTA_NET and "ssm_conv1d_q" not in has
 
 
-def _windows(keys: Keys, layers: int, notes: list[str]) -> tuple[int | None, ...]:
+def _windows(keys: Keys, layers: int) -> tuple[int | None, ...]:
     """Tokens each layer looks back; None for all [tokens]."""
     rule = WINDOWED.get(keys.architecture)
     if rule is None:
-        named = keys.number("attention.sliding_window", 0)
-        if named:
-            notes.append(
-                f"The file names a sliding window of {named:,} tokens; llama.cpp does not use it "
-                f"in {keys.architecture}, so the whole context is kept."
-            )
         return (None,) * layers
     size = keys.number("attention.sliding_window", rule.default)
     if not size or rule.layers not in (0, layers):
@@ -116,10 +128,20 @@ def _windowed_layers(keys: Keys, rule: Window, layers: int) -> tuple[bool, ...]:
     return tuple(layer % period != full for layer in range(layers))
 
 
-def _own_cache(keys: Keys, layers: int, notes: list[str]) -> tuple[bool, ...]:
+def _own_cache(keys: Keys, layers: int) -> tuple[bool, ...]:
     """Layers with keys and values of their own; the others reuse an earlier layer's."""
+    own = layers - _sharing(keys, layers)
+    return tuple(layer < own for layer in range(layers))
+
+
+def _sharing(keys: Keys, layers: int) -> int:
+    """Number of last layers that reuse the cache of an earlier layer.
+
+    Raises:
+        InputError: it leaves none that keeps its own.
+    """
     if keys.architecture not in SHARED_KV:
-        return (True,) * layers
+        return 0
     default = SHARED_KV[keys.architecture]
     unsaid = 0 if default is None else max(layers - default, 0)
     shared = keys.number("attention.shared_kv_layers", unsaid)
@@ -128,12 +150,7 @@ def _own_cache(keys: Keys, layers: int, notes: list[str]) -> tuple[bool, ...]:
             f"{keys.architecture}.attention.shared_kv_layers is {shared} of {layers} layers; one "
             "at least must keep its own."
         )
-    if shared:
-        notes.append(
-            f"The last {shared} layers reuse the cache of an earlier layer; reading it again is "
-            "not counted."
-        )
-    return tuple(layer < layers - shared for layer in range(layers))
+    return shared
 
 
 class _Size(NamedTuple):
@@ -147,12 +164,12 @@ class _Size(NamedTuple):
 class _Attention:
     """Sizes of attention, read once for all layers."""
 
-    def __init__(self, keys: Keys, layers: int, hidden: int, notes: list[str]) -> None:
+    def __init__(self, keys: Keys, layers: int, hidden: int) -> None:
         self._name = keys.architecture
         self._heads = keys.per_layer("attention.head_count", layers, 0)
         self._kv_heads = keys.per_layer("attention.head_count_kv", layers, -1)
         each = hidden // max(1, *self._heads)
-        self._latent = _latent_rank(keys, notes)
+        self._latent = _latent_rank(keys)
         self._key = keys.number("attention.key_length", None if self._latent else each)
         self._value = keys.number("attention.value_length", each)
         self._window_key = keys.number("attention.key_length_swa", self._key)
@@ -189,20 +206,20 @@ class _Attention:
         return _Size(self._key + index, 0, self._heads[layer] * (self._key + self._latent))
 
 
-def _latent_rank(keys: Keys, notes: list[str]) -> int:
+def _latent_rank(keys: Keys) -> int:
     """Rank of the latent cache; 0 where keys and values are cached expanded."""
     if keys.architecture not in LATENT:
         return 0
     rank = keys.number("attention.kv_lora_rank")
     if not rank:
         raise InputError(f"{keys.architecture}.attention.kv_lora_rank is 0; MLA needs a rank.")
-    if keys.number("attention.key_length_mla", 0) and keys.number("attention.value_length_mla", 0):
-        return rank
-    notes.append(
-        "This conversion is from before llama.cpp kept a latent cache; it keeps expanded keys and "
-        "values, many times larger. A newer conversion needs far less memory."
-    )
-    return 0
+    return rank if _keeps_latent(keys) else 0
+
+
+def _keeps_latent(keys: Keys) -> bool:
+    """The conversion is one that llama.cpp keeps a latent cache for."""
+    sizes = ("attention.key_length_mla", "attention.value_length_mla")
+    return all(keys.number(size, 0) for size in sizes)
 
 
 def _state(keys: Keys, has: frozenset[str], hidden: int) -> int:

@@ -17,7 +17,7 @@ from advisor.model.architecture import Architecture, Experts, Group, Tensor
 from advisor.model.description import Described
 from advisor.model.gguf.architectures import check_known
 from advisor.model.gguf.header import Header, Part, TensorInfo, prefix, read_header
-from advisor.model.gguf.kv_cache import memory
+from advisor.model.gguf.kv_cache import cache_notes, memory
 from advisor.model.gguf.metadata import Keys
 from advisor.model.gguf.shards import cut_short, joined, opened, part_paths
 from advisor.model.gguf.tensors import TensorName, named, storage_type, stored_bytes, tensor
@@ -87,19 +87,21 @@ def describe_parts(parts: Sequence[Part], storage: Mapping[str, StorageType]) ->
     headers = [read_header(part) for part in parts]
     infos = joined(headers)
     keys = Keys(headers[0], _architecture_name(headers[0], infos))
-    notes: list[str] = []
-    notes.extend(cut_short(parts, headers, storage))
-    contents = _contents(keys, infos, notes)
+    contents = _contents(keys, infos)
     kinds = [storage_type(info, storage) for info, _ in contents.used]
-    notes.extend(_left_out_notes(contents, storage))
-    architecture = _architecture(keys, headers[0], contents, notes)
+    architecture = _architecture(keys, headers[0], contents)
     form = _format(headers[0], architecture.tensors, kinds, keys)
     return Described(
         architecture=architecture,
         model=from_tensors(architecture, kinds, form),
         format=form,
         source=architecture.source,
-        notes=tuple(notes),
+        notes=(
+            *cut_short(parts, headers, storage),
+            *_unknown_notes(contents),
+            *_left_out_notes(contents, storage),
+            *cache_notes(keys, contents.layers),
+        ),
         facts=keys.facts,
     )
 
@@ -145,7 +147,7 @@ class _Contents:
     foreign: list[TensorInfo]
 
 
-def _contents(keys: Keys, infos: Sequence[TensorInfo], notes: list[str]) -> _Contents:
+def _contents(keys: Keys, infos: Sequence[TensorInfo]) -> _Contents:
     """Tensors that a token passes; the blocks for multi-token prediction are the last ones."""
     blocks, ahead = keys.number("block_count"), keys.number("nextn_predict_layers", 0)
     layers = blocks - ahead
@@ -155,7 +157,6 @@ def _contents(keys: Keys, infos: Sequence[TensorInfo], notes: list[str]) -> _Con
             f"{MAX_LAYERS} are allowed. The file is damaged."
         )
     contents = _Contents(layers=layers, used=[], predicting=[], foreign=[])
-    unknown = []
     for info in infos:
         name = named(info.name)
         if name.group is None:
@@ -164,18 +165,21 @@ def _contents(keys: Keys, infos: Sequence[TensorInfo], notes: list[str]) -> _Con
             contents.predicting.append(info)
         else:
             contents.used.append((info, name))
-            if not name.known:
-                unknown.append(info.name)
-    if unknown:
-        more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
-        notes.append(
-            f"Tensors with unknown names are counted where they fit best: "
-            f"{', '.join(brief(name) for name in unknown[:3])}{more}."
-        )
     return contents
 
 
+def _unknown_notes(contents: _Contents) -> list[str]:
+    """Tensors that are counted although their names are not known."""
+    unknown = [brief(info.name) for info, name in contents.used if not name.known]
+    if not unknown:
+        return []
+    more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
+    first = ", ".join(unknown[:3])
+    return [f"Tensors with unknown names are counted where they fit best: {first}{more}."]
+
+
 def _left_out_notes(contents: _Contents, storage: Mapping[str, StorageType]) -> list[str]:
+    """Sizes of tensors that no token of the text model passes."""
     what = {
         "for multi-token prediction, which plain decoding does not run": contents.predicting,
         "of an image or sound encoder": contents.foreign,
@@ -188,16 +192,14 @@ def _left_out_notes(contents: _Contents, storage: Mapping[str, StorageType]) -> 
     return [f"{size / GIB:.2f} GiB {use} are not counted." for use, size in sizes.items()]
 
 
-def _architecture(
-    keys: Keys, header: Header, contents: _Contents, notes: list[str]
-) -> Architecture:
+def _architecture(keys: Keys, header: Header, contents: _Contents) -> Architecture:
     tensors = tuple(tensor(info, name) for info, name in contents.used)
     roles = _roles(keys, contents.layers, tensors)
     outside = {outer.role: outer for outer in tensors if outer.layer is None}
     if "token_embd" not in outside:
         raise InputError(f"{header.name} has no token table (token_embd). Download it again.")
     hidden = keys.number("embedding_length")
-    kept = memory(keys, roles, hidden, notes)
+    kept = memory(keys, roles, hidden)
     return Architecture(
         name=_model_name(header),
         layers=contents.layers,
