@@ -112,7 +112,9 @@ def _nothing_pays(options: Sequence[Option], money: MoneyInputs) -> tuple[str, s
     more = ""
     if option is not None and option.break_even_tokens is not None:
         replies = option.break_even_tokens / option.tokens * money.replies_per_day
-        more = f"{option.name}, {DONE[option.kind]}, would from {rounded(replies)} replies a day."
+        more = (
+            f"{option.name}, {DONE[option.kind]}, would pay from {rounded(replies)} replies a day."
+        )
     return "; keep it: nothing that has a price here pays", more
 
 
