@@ -23,8 +23,8 @@ from advisor.runtimes import Runtime
 
 @dataclass(frozen=True, kw_only=True)
 class Speeds:
-    """What many machines reach in one placement, each field of shape (machines,), or with several
-    contexts (contexts, machines).
+    """Speeds of many machines in one placement, each field of shape (machines,), or (contexts,
+    machines) with several contexts.
 
     Attributes:
         strategy: where the model lies.
@@ -52,7 +52,7 @@ class Speeds:
     waiting: Floats
 
     def at(self, machine: int, context: int | None = None) -> Speed | None:
-        """One of them; None where the model does not run or does not fit.
+        """Speed of one machine; None where the model does not run or does not fit.
 
         Args:
             machine: its place.
@@ -75,7 +75,7 @@ class Speeds:
 
 
 class Fleet:
-    """Many machines, stacked by kind once for all models that are tried on them.
+    """Machines stacked by kind, once for all models that are tried on them.
 
     Args:
         machines: in the order of the results.
@@ -104,7 +104,7 @@ class Fleet:
         *,
         skip: Mask | None = None,
     ) -> Speeds:
-        """What every machine reaches.
+        """Speeds of every machine.
 
         Args:
             requested: the model in the requested format; each machine runs the nearest that it can.
@@ -135,7 +135,7 @@ class Fleet:
         skip: Mask,
         least: float,
     ) -> Speeds:
-        """What machines reach that are fast enough, in several formats of a model at once.
+        """Speeds of the machines that are fast enough, for several formats of a model at once.
 
         Machines on which the runtime takes another format have no answer; those that are slower may
         have none, as if the model did not fit.
@@ -248,19 +248,19 @@ _COLUMNS = ("decode", "low", "high", "first_token", "load", "waiting")
 
 
 def _numbered(keys: Iterable[Hashable]) -> Index:
-    """The same number for equal keys, counted from 0."""
+    """Numbers from 0, equal for equal keys."""
     known: dict[Hashable, int] = {}
     return np.array([known.setdefault(key, len(known)) for key in keys])
 
 
 def _processors(machine: Machine) -> Hashable:
-    """What a runtime chooses a format by."""
+    """Properties by which a runtime chooses a format."""
     gpus = frozenset((gpu.vendor, gpu.family) for gpu in machine.gpus)
     return (gpus, machine.host.instruction_sets)
 
 
 def _size(machine: Machine, *, links: bool) -> Hashable:
-    """What a runtime places by, besides the kind of machine."""
+    """Properties by which a runtime places a model, besides the kind of machine."""
     rates = [float(gpu.bandwidth.value) for gpu in machine.gpus]
     return (
         tuple(float(gpu.memory.value) for gpu in machine.gpus),
@@ -299,7 +299,7 @@ def _fill(speeds: Speeds, places: tuple[Index, Index], part: Answered, least: fl
 
 
 def _first(speeds: Speeds) -> Speeds:
-    """Of results of one context those of it, without that axis."""
+    """Results of the only context, without that axis."""
     return replace(
         speeds, fits=speeds.fits[0], **{name: getattr(speeds, name)[0] for name in _COLUMNS}
     )

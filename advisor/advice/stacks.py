@@ -50,7 +50,7 @@ class Stack:
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """What is run on a stack: one request, or several that differ in context and format.
+    """Runs on a stack of machines: one request, or several that differ in context and format.
 
     Attributes:
         model: model in the format that the runtime runs, or in one for each request, as

@@ -1,4 +1,4 @@
-"""Speeds of a model on the machines of a fleet, each worked out when it is first asked for."""
+"""Speeds of a model on the machines of a fleet, each computed on first use."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ from advisor.runtimes import Runtime
 
 
 class TimedFleet:
-    """What the machines of a fleet reach with a model, remembered by runtime and placement.
+    """Speeds of a model on the machines of a fleet, cached by runtime and placement.
 
     Args:
         fleet: machines.

@@ -153,7 +153,7 @@ class Workload:
 
 
 def drafting_note(work: Workload) -> str:
-    """What is drafted, in a sentence; empty where nothing is, and along a sweep of it."""
+    """Drafting in a sentence; empty without drafting, and along a sweep of it."""
     if not work.draft or np.ndim(work.drafted) or np.ndim(work.acceptance):
         return ""
     who = work.draft_model.name if work.draft_model else work.draft

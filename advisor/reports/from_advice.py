@@ -198,7 +198,7 @@ def _option(option: Option) -> OptionRow:
 
 
 def memory_use(advice: Advice, machine: Machine, work: Workload) -> tuple[TierUse, ...]:
-    """What lies where in the placements of the first page."""
+    """Bytes in each tier, in the placements of the first page."""
     return tuple(use for card in _shown(advice) for use in _memory(card, machine, work))
 
 
@@ -222,7 +222,7 @@ def _memory(estimate: Estimate, machine: Machine, work: Workload) -> Iterable[Ti
 
 
 def token_time(advice: Advice) -> tuple[TimePart, ...]:
-    """Where the time of a token goes in the placements of the first page."""
+    """Time of a token by part, in the placements of the first page."""
     return tuple(part for card in _shown(advice) for part in _times(card))
 
 

@@ -13,7 +13,7 @@ from advisor.reports.field_types import checked
 PlacementKey = Literal["gpu-resident", "cpu-offload", "nvme-offload"]
 Tier = Literal["VRAM", "RAM", "disk"]
 OptionKind = Literal["keep", "change", "add", "replace", "machine", "rent", "api", "upgrade"]
-"""What is done; "upgrade" is a bigger GPU, bought or rented, in reports of format 1."""
+"""Kind of option; "upgrade" is a bigger GPU, bought or rented, in reports of format 1."""
 
 
 @dataclass(frozen=True, kw_only=True)

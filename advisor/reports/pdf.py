@@ -16,9 +16,9 @@ from advisor.reports.sections import ReportSection, sections
 from advisor.reports.svg import png
 
 CHART_WIDTH = 88.0
-"""Of a chart of lines, two of which stand side by side [mm]."""
+"""Width of a line chart, two of which stand side by side [mm]."""
 CHART_HEIGHT = 75.0
-"""That it takes at most [mm]."""
+"""Largest height of a line chart [mm]."""
 
 
 @in_its_currency

@@ -41,7 +41,7 @@ def options(document: ReportDocument) -> WordTable:
 
 
 def sensitivity(document: ReportDocument) -> WordTable:
-    """What the verdict's option is worth at both ends of each input."""
+    """Gain of the verdict's option at both ends of each input."""
     return _table(
         "What it leaves in a month, compared with what you have",
         ("Input", "From and to", "At the low end", "At the high end"),

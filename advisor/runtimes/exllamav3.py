@@ -36,7 +36,7 @@ def check_maker(machine: Machine) -> None:
 
 
 def loaded_format(form: str, machine: Machine) -> LoadedFormat:
-    """So many bits a weight as the format has.
+    """Format with as many bits per weight.
 
     Raises:
         Refusal: on another maker's card.

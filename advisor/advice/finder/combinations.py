@@ -21,7 +21,7 @@ Places = npt.NDArray[np.int_]
 
 @dataclass(frozen=True, kw_only=True)
 class RunSetup:
-    """What is run, apart from the machine: all of it plain, so that it can travel.
+    """Setup of a run without its machine, as plain data that can be sent to a worker.
 
     Attributes:
         runtime: name.
@@ -87,7 +87,7 @@ class Combinations:
     costed: int = 0
 
     def at(self, rows: Places | npt.NDArray[np.bool_]) -> "Combinations":
-        """Some of them."""
+        """Selection of the rows."""
         return replace(self, **{name: getattr(self, name)[rows] for name in COLUMNS})
 
 
@@ -158,7 +158,7 @@ def joined(parts: Sequence[Combinations], tried: int) -> Combinations:
 
 
 def _of_case(fleet: Fleet, case: RunSetup) -> Iterator[Combinations]:
-    """What is fast enough, in one format of the cache after the other."""
+    """Combinations that are fast enough, one format of the cache after the other."""
     contexts = np.unique(np.asarray(case.work.context, dtype=float))
     reached = np.zeros((len(case.forms) * len(contexts), len(fleet.machines)), dtype=bool)
     reached[:, list(case.skip)] = True
@@ -173,7 +173,7 @@ def _of_case(fleet: Fleet, case: RunSetup) -> Iterator[Combinations]:
 def _in_cache(
     fleet: Fleet, case: RunSetup, work: Workload, placed: npt.NDArray[np.bool_]
 ) -> Iterator[tuple[Places, Combinations]]:
-    """What is fast enough with one format of the cache, each row with its request.
+    """Combinations that are fast enough with one format of the cache, each with its request.
 
     Args:
         fleet: machines.

@@ -71,7 +71,7 @@ class CardMachines:
         self._room = np.array([sum(float(gpu.memory.value) for gpu in each) for each in gpus])
 
     def alike(self, count: int, kinds: Mask, room: float = 0.0) -> Mask:
-        """So many of one kind, shape (machines,).
+        """Machines with a number of one kind of card, shape (machines,).
 
         Args:
             count: cards in all.
@@ -82,7 +82,7 @@ class CardMachines:
         return np.asarray(of_these & (self._count == count) & (self._room >= room))
 
     def with_more(self, count: int | None = None) -> Mask:
-        """Those with further cards beside their own, so many in all, shape (machines,)."""
+        """Machines with further cards beside their own, by number of cards, shape (machines,)."""
         further = np.zeros(len(self._count), dtype=bool)
         further[self.beside] = True
         return further if count is None else further & (self._count == count)
@@ -102,7 +102,7 @@ CardSpeed = tuple[Gpu, int, Speed]
 
 
 class TimedCards:
-    """What a host reaches with cards.
+    """Speeds of a host with various cards.
 
     Args:
         machines: with which.
@@ -120,7 +120,7 @@ class TimedCards:
 
     @cached_property
     def holders(self) -> tuple[CardSpeed, ...]:
-        """Of each card as few as hold the whole model, else one that holds a part of it."""
+        """Fewest cards of each kind that hold the whole model, else one that holds a part."""
         waiting = np.ones(len(self.machines.cards), dtype=bool)
         rows: list[CardSpeed] = []
         several = np.zeros_like(waiting)

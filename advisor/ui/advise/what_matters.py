@@ -28,7 +28,7 @@ def what_changes_it(answer: AdviseAnswer) -> None:
 
 
 def tornado(inputs: Sequence[SensitivityRow], option: Option) -> Figure:
-    """What the option leaves more in a month at both ends of each input, the widest first."""
+    """Chart of the option's monthly gain at both ends of each input's range, widest first."""
     look, paid = palette(), shown_currency()
     middle = (option.gain or 0.0) / paid.usd
     ends = [(row.gain_low_usd / paid.usd, row.gain_high_usd / paid.usd) for row in inputs]
