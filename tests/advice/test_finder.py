@@ -14,7 +14,7 @@ from advisor.advice.finder.candidates import Candidate, candidates
 from advisor.advice.finder.choice import best_of_each, front
 from advisor.advice.finder.cluster import on_cluster
 from advisor.advice.finder.runnable import runnable
-from advisor.advice.finder.search import find
+from advisor.advice.finder.search import Findings, find
 from advisor.advice.finder.target import Hit, Target
 from advisor.advice.fleet import Fleet
 from advisor.advice.money_inputs import MoneyInputs
@@ -191,7 +191,7 @@ def test_as_many_machines_as_answer_all_users_at_once() -> None:
     ],
 )
 def test_all_that_is_found_meets_the_target_the_cheapest_first(target: Target) -> None:
-    found = find(question(), target, (LLAMA_CPP,), ("Q4_K_M",)).hits
+    found = reached(target)
     assert found
     for hit in found:
         assert hit.speed.decode >= target.min_tps
@@ -202,12 +202,21 @@ def test_all_that_is_found_meets_the_target_the_cheapest_first(target: Target) -
     assert all(hit.monthly is None for hit in found[len(costs) :])
 
 
+@cache
+def reached(target: Target) -> tuple[Hit, ...]:
+    return find(question(), target, (LLAMA_CPP,), ("Q4_K_M",)).hits
+
+
+@cache
+def one_cache(target: Target) -> Findings:
+    return find(question(), target, (LLAMA_CPP,), ("Q4_K_M",), ("f16",))
+
+
 @pytest.mark.parametrize(
     "budget", [{"max_usd_per_month": 60}, {"max_usd": 900}, {"max_usd_per_month": 90, "max_usd": 0}]
 )
 def test_a_budget_leaves_out_what_costs_more_and_nothing_else(budget: dict[str, float]) -> None:
-    every = find(question(), Target(min_tps=15), (LLAMA_CPP,), ("Q4_K_M",), ("f16",))
-    within = find(question(), Target(min_tps=15, **budget), (LLAMA_CPP,), ("Q4_K_M",), ("f16",))
+    every, within = one_cache(Target(min_tps=15)), one_cache(Target(min_tps=15, **budget))
     month, once = budget.get("max_usd_per_month", np.inf), budget.get("max_usd", np.inf)
     assert within.hits == tuple(
         hit
@@ -229,26 +238,23 @@ def test_a_larger_cache_that_is_fast_enough_spares_the_smaller_one() -> None:
 
 
 def test_a_higher_target_finds_no_more() -> None:
-    counts = [
-        len(find(question(), Target(min_tps=speed), (LLAMA_CPP,), ("Q4_K_M",)).hits)
-        for speed in (1, 20, 10_000)
-    ]
+    counts = [len(reached(Target(min_tps=speed))) for speed in (1, 20, 10_000)]
     assert counts == sorted(counts, reverse=True)
     assert counts[-1] == 0
 
 
 def test_nothing_unpriced_or_undated_comes_before_what_can_be_had() -> None:
-    hits = find(question(), Target(min_tps=1), (LLAMA_CPP,), ("Q4_K_M",)).hits
+    hits = reached(Target(min_tps=1))
     able = [hit.may_win for hit in hits]
     assert able == sorted(able, reverse=True)
     assert {True, False} == set(able)
     assert all(hit.monthly is not None and hit.dated for hit in front(hits))
-    budget = find(question(), Target(min_tps=1, max_usd=1e6), (LLAMA_CPP,), ("Q4_K_M",)).hits
+    budget = reached(Target(min_tps=1, max_usd=1e6))
     assert all(hit.monthly is not None for hit in budget)
 
 
 def test_modules_of_servers_are_rented_and_never_bought() -> None:
-    hits = find(question(), Target(min_tps=1), (LLAMA_CPP,), ("Q4_K_M",)).hits
+    hits = reached(Target(min_tps=1))
     offers = {hit.offer for hit in hits if "SXM" in hit.machine and hit.monthly is not None}
     assert offers == {"rented"}
 

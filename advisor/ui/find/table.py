@@ -22,6 +22,7 @@ def hits_table(answer: FindAnswer, rows: Sequence[Hit]) -> None:
     several = len(answer.target.sizes()) > 1
     columns = {
         "Machine": [hit.title for hit in shown],
+        **({"Context": [context_size(hit.context) for hit in shown]} if several else {}),
         "tokens/s": [hit.speed.decode for hit in shown],
         "A month": [_in(hit.monthly, paid.usd) for hit in shown],
         "Had": [hit.offer for hit in shown],
@@ -34,7 +35,6 @@ def hits_table(answer: FindAnswer, rows: Sequence[Hit]) -> None:
         "First token": [hit.speed.first_token for hit in shown],
         "Runtime": [hit.runtime for hit in shown],
         "KV cache": [hit.kv_type for hit in shown],
-        **({"Context": [context_size(hit.context) for hit in shown]} if several else {}),
         "Price of": [_age(hit) for hit in shown],
     }
     st.dataframe(
@@ -96,7 +96,7 @@ def _columns(sign: str) -> dict[str, Any]:
         ),
         "Runtime": config.TextColumn(help="The program that runs the model."),
         "Context": config.TextColumn(
-            width="small", help="Tokens that the cache has room for, for each user."
+            width=64, help="Tokens that the cache has room for, for each user."
         ),
         "KV cache": config.TextColumn(width="small", help="Format of the cache."),
         "Price of": config.TextColumn(
