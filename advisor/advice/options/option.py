@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 from advisor.advice.speeds import Speed
 from advisor.advice.what_ifs import SAME_TEXT
@@ -45,7 +46,7 @@ class MonthlyCost:
     busy_power: float = 0.0
     api: float = 0.0
 
-    @property
+    @cached_property
     def total(self) -> float:
         """Sum of all parts."""
         return self.fixed + self.by_use
@@ -126,7 +127,7 @@ class Option:
         """Monthly cost [USD/month]."""
         return None if self.cost is None else self.cost.total
 
-    @property
+    @cached_property
     def with_waiting(self) -> float | None:
         """Monthly cost with unused hardware and the value of waiting [USD/month]."""
         if self.cost is None or self.hours_lost is None:
