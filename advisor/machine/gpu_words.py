@@ -58,6 +58,7 @@ JOINED = (
     (re.compile(r"\b(\d{4}) ([dms])\b"), r"\1\2"),
     (re.compile(r"\b(titan|fury) ([xvz])\b"), r"\1\2"),
     (re.compile(r"\bmax[- ]?q\b"), "maxq"),
+    (re.compile(r"\bvega (\d{1,2})\b"), r"vega\1"),
     (re.compile(r"\bmi[- ](\d{1,3}[a-z]?)\b"), r"mi\1"),
     (re.compile(r"\b(hbm\d)[- ](e)\b"), r"\1\2"),
 )
@@ -126,7 +127,7 @@ def taken_apart(name: str) -> GpuWords:
 
 def _named_part(text: str) -> str:
     """Part in square brackets, as lspci prints it; the whole text without brackets."""
-    inner = [part for part in re.findall(r"\[([^\]]+)\]", text) if part not in ("amd/ati", "amd")]
+    inner = [part for part in re.findall(r"\[([^\]]+)\]", text) if part not in ("amd/ati", "amd", "radv")]
     return inner[-1] if inner else text
 
 

@@ -43,13 +43,13 @@ NUMBERS = {
     "three": 3, "quad": 4, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "ten": 10,
 }  # fmt: skip
 NUMBER_WORD = re.compile(
-    rf"\b({'|'.join(NUMBERS)})\b(?![- ](?:slot|fan|channel|rank|die)\b)(?: of)?\s+(?=\w)"
+    rf"(?<!\d )\b({'|'.join(NUMBERS)})\b(?![- ](?:slot|fan|channel|rank|die)\b)(?: of)?\s+(?=\w)"
 )
 MAKERS = r"nvidia|amd|geforce|rtx|gtx|rx|radeon|tesla|instinct|arc"
 COUNTS = (
     re.compile(r"(?<![\w.-])(\d{1,3})\s*[x*]\s*(?=[a-z0-9(])"),
     re.compile(
-        r"(?:(?<=[\ds)\]])\s*|(?<=\w)\s+)[x*]\s*(\d{1,2})(?=\s*(?:$|[,;+&)]|gpus?\b|cards?\b))"
+        r"(?:(?<=[\ds)\]])\s*|(?<=\w)\s+)[x*]\s*(\d{1,2})(?=\s*(?:$|[,;+&()]|gpus?\b|cards?\b))"
     ),
     re.compile(r"\(\s*[x*]?\s*(\d{1,2})\s*[x*]?(?:\s*(?:gpus?|cards?))?\s*\)"),
     re.compile(rf"^(\d{{1,2}})\s+(?=(?:{MAKERS}|h\d00|a\d|v100|p40|mi\d|\d{{4}}))"),
