@@ -127,7 +127,8 @@ def taken_apart(name: str) -> GpuWords:
 
 def _named_part(text: str) -> str:
     """Part in square brackets, as lspci prints it; the whole text without brackets."""
-    inner = [part for part in re.findall(r"\[([^\]]+)\]", text) if part not in ("amd/ati", "amd", "radv")]
+    makers = ("amd/ati", "amd", "radv")
+    inner = [part for part in re.findall(r"\[([^\]]+)\]", text) if part not in makers]
     return inner[-1] if inner else text
 
 

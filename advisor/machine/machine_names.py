@@ -121,7 +121,7 @@ class MachineNames:
 
     def _as_sold(self, row: MachineRow, text: str) -> MachineName:
         """A preset, with the memory that the name says."""
-        gpu = self.gpus.match(text if row.kind == "mac" and names_apple(text) else row.gpu)
+        gpu = self._chip(row, text)
         ram, note = _memory(row, text, gpu)
         notes = tuple(dict.fromkeys((*gpu.notes, *([note] if note else []))))
         spec = MachineSpec(
@@ -138,6 +138,15 @@ class MachineNames:
         return MachineName(
             name=row.name, spec=spec, preset=row, notes=notes, alternatives=tuple(others)[:4]
         )
+
+    def _chip(self, row: MachineRow, text: str) -> GpuName:
+        """GPU of a preset; of a Mac, with the cores that the name says of its own chip."""
+        sold = self.gpus.match(row.gpu)
+        if row.kind != "mac" or not names_apple(text):
+            return sold
+        typed = self.gpus.match(text)
+        same = typed.row.name.rpartition(" ")[0] == sold.row.name.rpartition(" ")[0]
+        return typed if same else replace(sold, memory_gib=typed.memory_gib)
 
     def _put_together(self, name: str, text: str) -> MachineName:
         """A machine of the parts that its name has.

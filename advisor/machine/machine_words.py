@@ -103,7 +103,7 @@ def says_nothing(word: str) -> bool:
 COUNT = (
     r"(?<![\w.-])(?:\d{1,2}\s*[x*]\s*|(?:dual|triple|quad|two|three|four|six|eight)\s+"
     r"|(?:(?<=^)|(?<=[,;+&|])|(?<=[,;+&|:] )|(?<=with )|(?<=and ))"
-    r"\d{1,2}\s+(?=rtx|gtx|rx|nvidia|radeon|tesla|\d{4}s?\b))?"
+    r"\d{1,2}\s+(?=rtx|gtx|rx|nvidia|radeon|tesla|\d{4}s?\b|[ahblv]\d{2,3}s?\b))?"
 )
 MAKERS = r"(?:(?:nvidia|geforce|amd|radeon|intel|tesla|quadro|instinct)\s+)*"
 MODELS = (
