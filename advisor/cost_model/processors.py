@@ -138,8 +138,9 @@ def cpu_seconds(load: Load, host: Host, constants: Constants, *, repacked: bool 
 
     t = ( t_ram^p + t_cores^p )^(1/p) + max( K / S_ram , F_a (1 + o n) / C_a )
         + layers cores tau
-    t_ram = W / S_ram,  t_cores = W / (cores r) + F (1 - 1/T) / C
+    t_ram = W / S_ram,  t_cores = W / (cores c r) + F (1 - 1/T) / C
 
+    Rates of a core are those of a desktop's; c is the clock of the processor's kind beside that.
     The cores unpack each weight once, at the rate r that holds for a single token, and multiply it
     with every further token of the step at the rate C of matrices. Where all sequences lie in one
     cache, attention of each goes through a share o of the n others, masked. A layer's barriers take
@@ -149,10 +150,11 @@ def cpu_seconds(load: Load, host: Host, constants: Constants, *, repacked: bool 
     ram: Array = host.bandwidth.value * constants.value("cpu_read_share")
     ram = ram * np.where(several, constants.value("socket_share"), 1.0)
     weights = load.weights / (1.0 if repacked else constants.value("plain_layout_share"))
-    unpacking = weights / (host.cores * constants.value("core_decode_rate", vectors(host)))
-    flops: Array = host.cores * constants.value("core_flops", matrices(host))
+    cores = host.cores * constants.value("core_clock", host.segment)
+    unpacking = weights / (cores * constants.value("core_decode_rate", vectors(host)))
+    flops: Array = cores * constants.value("core_flops", matrices(host))
     flops = flops * np.where(several, constants.value("socket_flop_share"), 1.0)
-    attention = host.cores * np.where(
+    attention = cores * np.where(
         np.asarray(load.each) >= BATCH,
         constants.value("core_batch_attention_flops", matrices(host)),
         constants.value("core_attention_flops"),
@@ -210,7 +212,7 @@ def vectors(host: Host) -> str:
     """The widest arithmetic for one vector at a time, which AMX does not widen.
 
     Apple's cores stand apart from others with NEON: each has four units for it and reads several
-    times as much.
+    times as much. Processors before AVX2 multiply integers in 128 bits.
     """
     if host.name.startswith("Apple "):
         return "apple"
@@ -218,6 +220,7 @@ def vectors(host: Host) -> str:
         ("avx512", {"avx512f", "avx512_vnni"}),
         ("avx2", {"avx2"}),
         ("neon", {"neon", "asimd", "dotprod", "asimddp", "i8mm", "sve"}),
+        ("sse", {"sse4_2", "avx"}),
     ):
         if flags & host.instruction_sets:
             return name

@@ -215,6 +215,7 @@ def host(name: str, memory: Quantity, bandwidth: Quantity | None = None) -> Host
         memory=memory,
         bandwidth=bandwidth,
         instruction_sets=frozenset(row.instruction_sets.split(";")),
+        segment=ram_segment(row.name),
     )
 
 

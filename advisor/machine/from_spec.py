@@ -241,6 +241,7 @@ def _unified_host(inputs: MachineSpec, gpu: Gpu) -> Host:
         return from_catalog.host(chip, memory, _bandwidth(inputs, chip))
     return Host(
         name="its own processor",
+        segment="unified",
         cores=8,
         memory=memory,
         bandwidth=_bandwidth(inputs, TYPICAL_HOST)

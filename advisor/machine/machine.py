@@ -95,6 +95,8 @@ class Host:
         bandwidth: sustained read rate, all cores reading [B/s].
         instruction_sets: lower case, as Linux names them ("avx2", "avx512f", "amx_int8").
         engine: what llama.cpp was timed at there; None where it was not.
+        segment: kind of processor, which tells its clock and what it draws of its RAM's peak
+            ("desktop", "server", "Apple"); empty where unknown.
     """
 
     name: str
@@ -106,6 +108,7 @@ class Host:
     bandwidth: Quantity
     instruction_sets: frozenset[str] = frozenset()
     engine: EngineSpeed | None = None
+    segment: str = ""
 
 
 USUAL_READ_AHEAD = Quantity(

@@ -38,7 +38,8 @@ def kind_of(machine: Machine, *, kernels: bool) -> Hashable:
             for gpu in machine.gpus
         ),
         kernels and several and _slowest_first(machine),
-        (_maker(host), host.instruction_sets, id(host.engine), host.bandwidth.kind, machine.nodes),
+        (_maker(host), host.segment, host.instruction_sets, id(host.engine)),
+        (host.bandwidth.kind, machine.nodes),
         None
         if disk is None
         else (disk.sequential.kind, disk.mapped is None, disk.read_ahead.value),

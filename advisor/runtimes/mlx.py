@@ -3,8 +3,9 @@
 `mlx_lm` keeps groups of 64 weights with a scale and an offset in 16 bits each, so that 4 bits take
 4.5 (mlx_lm.convert, `--q-bits` and `--q-group-size`). It keeps nothing on a drive and its server
 keeps the cache in 16 bits. LM Studio runs it on Macs unless a GGUF file is chosen. Its constants
-are those of llama.cpp on Metal: published runs do not say how many GPU cores a chip has, so that
-nothing is fitted to them. 18 on an M4 Pro, whose memory has one rate, lie within 15 % of these.
+are those of llama.cpp on Metal, times factors fitted to published runs of five chips (M3 Max to M5
+Max); those of prompts rest on two chips, so that their range is wide. Runs that do not say how many
+GPU cores a chip has are taken as the larger one.
 """
 
 import shlex

@@ -53,6 +53,7 @@ CONSTANTS = {
     "crossing": 3e-3,
     "cpu_read_share": 0.8,
     "socket_share": 0.5,
+    "core_clock": 1.0,
     "core_decode_rate": 10e9,
     "core_attention_flops": 1e9,
     "core_batch_attention_flops": 4e9,

@@ -38,6 +38,7 @@ RANGES = {
     "FLOP": (1, 2000),
     "B": (0, 1000),
     "tokens": (1, 1000),
+    "ratio": (0, 10),
 }
 """Smallest and largest constant of each unit. A share may pass 1 by what the datasheet rounds."""
 
@@ -55,7 +56,7 @@ def test_kinds_are_kinds_of_figures() -> None:
 
 def test_it_is_plausible() -> None:
     for row in ROWS:
-        low, high = (0, 2) if row.constant.startswith("spread") else RANGES[row.unit]
+        low, high = (0, 2.5) if row.constant.startswith("spread") else RANGES[row.unit]
         low, high = (-0.8, 0.8) if row.constant.startswith("lean") else (low, high)
         assert low <= row.value <= high, row
         if row.unit == "share" and not row.constant.startswith(("spread", "lean")):
@@ -89,7 +90,7 @@ def test_scopes_name_things_that_exist() -> None:
     hosts = {one.segment for one in host_rows().values()}
     links = {f"PCIe {generation}" for generation in range(1, 8)}
     parts = {*map(str, Route), LAYERS, CROSSINGS, TOKEN}
-    sets = {"amx", "avx512", "avx2", "neon", "apple", "Apple", "NVLink", *TRAITS}
+    sets = {"amx", "avx512", "avx2", "sse", "neon", "apple", "Apple", "NVLink", *TRAITS}
     for row in ROWS:
         assert row.runtime in {None, *(one.key for one in RUNTIMES), *OTHER_ENGINES}
         assert row.decode_class in {None, *classes, *(name for _, name in FORK_CLASSES)}

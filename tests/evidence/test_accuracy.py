@@ -1,7 +1,6 @@
 """The ledger: every row once, judged by a model that did not see its group."""
 
 import json
-import re
 from pathlib import Path
 
 import numpy as np
@@ -177,9 +176,7 @@ def test_a_peak_bandwidth_over_bytes_is_a_bound_but_for_a_few(
 def test_ranges_hold_about_four_times_in_five(found: Ledger) -> None:
     assert 0.75 <= found.scores[-1].covered <= 0.88
     assert 0.75 <= found.scores[-1].group_covered <= 0.88
-    assert found.scores[-1].width < 3.0
-    here = [one for one in found.points if not re.search("serving|LocalScore", one.regime)]
-    assert float(np.median([one.high / one.low for one in here])) < 2.5
+    assert found.scores[-1].width < 2.5
     many = [score for score in found.scores if score.groups >= 40]
     assert len(many) >= 6
     for score in many:

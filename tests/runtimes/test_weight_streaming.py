@@ -11,6 +11,7 @@ from advisor.catalog.constants import ConstantRow
 from advisor.catalog.csv_tables import read
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.schedule import Route
+from advisor.cost_model.uncertainty import Margins
 from advisor.cost_model.workload import Workload
 from advisor.evidence.fitting.__main__ import TABLE
 from advisor.evidence.fitting.framework_parameters import STREAM_PARAMETERS
@@ -22,7 +23,7 @@ from advisor.evidence.fitting.framework_runs import (
     STREAMED,
     regime,
 )
-from advisor.evidence.fitting.framework_table import SOURCE, fitted, half_width
+from advisor.evidence.fitting.framework_table import SOURCE, fitted, margins
 from advisor.evidence.published.engines import engine
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
@@ -38,7 +39,7 @@ class Judged(NamedTuple):
     source: str
     gpu: str
     ratio: float
-    half_width: float
+    margins: Margins
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +47,7 @@ def runs() -> tuple[Judged, ...]:
     streams, fit = fitted()
     return tuple(
         Judged(regime(run), run.row.source_url, run.row.gpu, run.seconds / seconds,
-               half_width(run))
+               margins(run))
         for run, seconds in zip(streams.runs, fit.predicted.tolist(), strict=True)
     )  # fmt: skip
 
@@ -56,7 +57,7 @@ def off(runs: Iterable[Judged]) -> float:
 
 
 def covered(runs: Iterable[Judged]) -> float:
-    inside = [abs(np.log(one.ratio)) <= one.half_width for one in runs]
+    inside = [-each.margins.above <= np.log(each.ratio) <= each.margins.below for each in runs]
     return float(np.mean(inside))
 
 

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable
 
-from advisor.cost_model.uncertainty import Margins
 from advisor.evidence.accuracy.point import AccuracyPoint, point_of
 from advisor.evidence.accuracy.regimes import BOTH, GENERATION, regime_of
 from advisor.evidence.fitting.framework_runs import FrameworkRun, Streams, papers, regime, teaches
-from advisor.evidence.fitting.framework_table import half_width
+from advisor.evidence.fitting.framework_table import margins
 from advisor.evidence.fitting.held_out import WHOLE, kept, left_out
 
 
@@ -21,7 +20,7 @@ def points() -> Iterable[AccuracyPoint]:
             group=group,
             measured=run.tokens / run.seconds,
             predicted=run.tokens / float(seconds),
-            margins=Margins(below=half_width(run), above=half_width(run)),
+            margins=margins(run),
         )
 
 

@@ -27,7 +27,7 @@ from advisor.evidence.fitting.llama_cpp_rows import (
     published,
     rows_of,
     side_by_side,
-    tokens_per_second,
+    stated_tps,
 )
 from advisor.evidence.fitting.spreads import circumstances_of, other_sources
 from advisor.evidence.published.machine import ram_in_theory
@@ -90,7 +90,7 @@ def points(published: Published) -> Iterable[AccuracyPoint]:
         if not kept(timed.timed, timed.row.id):
             continue
         (predicted,) = left_out(timed.timed, [timed.row.id])
-        measured = tokens_per_second(timed.row, timed.timed)
+        measured = stated_tps(timed.row, timed.timed)
         yield point_of(
             timed.row,
             regime=regime_of(traits(timed)),
@@ -111,7 +111,7 @@ def doubtful(published: Published) -> Iterable[AccuracyPoint]:
     for timed, seconds, (predicted, ranges) in zip(
         rows.timed, rows.seconds, by_table(rows), strict=True
     ):
-        measured = tokens_per_second(timed.row, timed.timed)
+        measured = stated_tps(timed.row, timed.timed)
         yield point_of(
             timed.row,
             regime=regime_of(traits(timed)),

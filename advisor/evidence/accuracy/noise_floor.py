@@ -8,6 +8,7 @@ import numpy as np
 
 from advisor.evidence.accuracy.llama_cpp_points import LlamaCppRun, Published
 from advisor.evidence.fitting.llama_cpp_fit import APART
+from advisor.evidence.fitting.llama_cpp_rows import GENERATED, stated_tps
 from advisor.evidence.published.sources import source_of
 
 NEAR = 512
@@ -49,12 +50,13 @@ def noise_floor(published: Published) -> Floor:
 def _setting(run: LlamaCppRun) -> Hashable:
     """Models alike in layers and weights are the same to a GPU, whatever they are called."""
     arch, gpus = run.case.model.architecture, run.case.machine.gpus
-    return gpus[0].name, len(gpus), arch.layers, arch.params, run.case.model.format
+    build = run.case.runtime.build
+    return gpus[0].name, len(gpus), arch.layers, arch.params, run.case.model.format, build
 
 
 def _differences(runs: Iterable[LlamaCppRun]) -> Iterable[float]:
     for first, other in combinations(runs, 2):
         apart = abs(float(first.case.work.decode_depth) - float(other.case.work.decode_depth))
         if source_of(first.row.source_url) != source_of(other.row.source_url) and apart <= NEAR:
-            speeds = sorted((first.row.tg_tps or 0.0, other.row.tg_tps or 0.0))
-            yield speeds[1] / speeds[0] - 1.0
+            slower, faster = sorted(stated_tps(run.row, GENERATED) for run in (first, other))
+            yield faster / slower - 1.0

@@ -37,6 +37,16 @@ class Regime:
 
 REGIMES = (
     Regime(
+        name="MLX",
+        text="MLX on Apple's chips, every weight in the memory that the GPU shares.",
+        traits={"build": "mlx", "timed": GENERATION},
+    ),
+    Regime(
+        name="prompt, MLX",
+        text="Reading a prompt in MLX, up to 128,000 tokens.",
+        traits={"build": "mlx", "timed": PROMPT},
+    ),
+    Regime(
         name="LocalScore, on a GPU",
         text="LocalScore's runs of llamafile on GPUs: kernels of 2025's llamafile, machines as "
         "their owners left them.",

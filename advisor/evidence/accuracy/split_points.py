@@ -19,6 +19,7 @@ from advisor.evidence.accuracy.llama_cpp_points import LlamaCppRun, Published, m
 from advisor.evidence.accuracy.peer_facts import facts_of
 from advisor.evidence.accuracy.point import AccuracyPoint, point_of
 from advisor.evidence.accuracy.regimes import GENERATION, INFERRED, regime_of
+from advisor.evidence.fitting.llama_cpp_rows import GENERATED, stated_tps
 from advisor.evidence.peers import PEERS, Facts, Peer
 from advisor.evidence.published.sources import group_of
 from advisor.machine.quantity import given
@@ -70,7 +71,7 @@ def _predicted(sweep: Sequence[LlamaCppRun]) -> Iterable[AccuracyPoint]:
             run.row,
             regime=regime_of({"category": "partial", "timed": GENERATION, "ram": INFERRED}),
             group=group_of(run.row),
-            measured=measured(run),
+            measured=stated_tps(run.row, GENERATED),
             predicted=speed,
             margins=margins_of(decode),
             peers={
@@ -84,7 +85,7 @@ def _predicted(sweep: Sequence[LlamaCppRun]) -> Iterable[AccuracyPoint]:
 def ram_rate(run: LlamaCppRun) -> float:
     """The sustained RAM rate with which our formula gives a run's speed [B/s]."""
     speeds = np.asarray(_decode(run, RATES).value)
-    return float(np.exp(np.interp(measured(run), speeds, np.log(RATES))))
+    return float(np.exp(np.interp(stated_tps(run.row, GENERATED), speeds, np.log(RATES))))
 
 
 def _decode(run: LlamaCppRun, rate: Array) -> Range:
@@ -101,18 +102,13 @@ def _decode(run: LlamaCppRun, rate: Array) -> Range:
 
 def _peer_rate(peer: Peer, run: LlamaCppRun) -> float:
     """The RAM rate with which a public formula comes closest to a run's speed [B/s]."""
-    facts, speed = _facts(run), measured(run)
+    facts, speed = _facts(run), stated_tps(run.row, GENERATED)
 
     def off(rate: float) -> float:
         answer = peer.answer(replace(facts, ram=rate, ram_peak=rate))
         return abs(math.log(answer / speed)) if answer else math.inf
 
     return min(map(float, RATES), key=off)
-
-
-def measured(run: LlamaCppRun) -> float:
-    """Generated tokens a second, as published."""
-    return run.row.tg_tps or 0.0
 
 
 def _facts(run: LlamaCppRun) -> Facts:

@@ -2,8 +2,9 @@
 ledger.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from advisor.catalog.constants import ConstantRow, Constants, Scope, fitted_constants
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import LAYERS, TOKEN
-from advisor.cost_model.uncertainty import IN_DECODE
+from advisor.cost_model.uncertainty import IN_DECODE, LEAN, Margins
 from advisor.evidence.fitting.framework_fit import StreamFit, solve, task
 from advisor.evidence.fitting.framework_parameters import RUNTIME, STREAM_PARAMETERS
 from advisor.evidence.fitting.framework_runs import (
@@ -27,17 +28,38 @@ from advisor.evidence.fitting.framework_runs import (
     regime,
     teaches,
 )
+from advisor.evidence.fitting.spreads import AIMED, COVERED
 from advisor.evidence.published.batch import guessed_batch
+from advisor.model.model import Floats
 from advisor.runtimes.expert_offloading import EXPERT_STREAMING
 
 SOURCE = "python -m advisor.evidence.fitting on data/measurements/offload_papers.csv"
 DATE = "2026-11"
 ON_GPU = (Route.RESIDENT, LAYERS, TOKEN)
 EVERYWHERE = (*ON_GPU, Route.IN_PLACE, Route.STREAMED, Route.STAGED)
-COVERED = 0.8
 OF_LINKS = ("link_share", "host_copy")
 """Constants that serving engines take from here, for weights in RAM; those of their kernels, and
 their ranges, are in data/generated/engine_kernels.csv."""
+MOST_LEAN = 0.8
+LEAST = 0.1
+"""Least distance from a prediction to an end of its range, as the logarithm of a factor."""
+
+
+@dataclass(frozen=True)
+class Miss:
+    """How far a run was predicted from what was measured, without its group.
+
+    Attributes:
+        off: logarithm of measured speed over predicted.
+        group: source and hardware.
+    """
+
+    off: float
+    group: str
+
+
+Misses = Mapping[str, Sequence[Miss]]
+"""By kind of run, and by engine where that streams experts."""
 
 
 @cache
@@ -81,10 +103,13 @@ def _spreads(streams: Streams, fit: StreamFit) -> Iterator[ConstantRow]:
     resident = _most(off, BATCHED, RESIDENT)
     count = len(off[BATCHED]) + len(off[RESIDENT])
     for key in sorted({*streams.engines} - {*SERVING}):
-        own = off.get(key, [])
+        own = off.get(key, ())
+        value, lean = _leaning(own) if own else (resident, 0.0)
         for part in EVERYWHERE if own else ON_GPU:
-            value, rows = (_most(off, key), len(own)) if own else (resident, count)
-            yield _row(IN_DECODE, key, part, value, "share", rows, note)
+            yield _row(IN_DECODE, key, part, value, "share", len(own) or count, note)
+            if own:
+                leans = "how far an 80 % range leans to the slow side"
+                yield _row(LEAN[IN_DECODE], key, part, lean, "share", len(own), leans)
     yield from _guesses(streams, fit, resident)
 
 
@@ -105,26 +130,52 @@ def _guesses(streams: Streams, fit: StreamFit, stated: float) -> Iterator[Consta
         yield _row(name, None, "", value, "share", rows, note)
 
 
-def _off(streams: Streams, fit: StreamFit, *, stated: bool) -> Mapping[str, list[float]]:
-    """Logarithms of errors of runs left out by their kind, and by the engine that streams experts.
+def _off(streams: Streams, fit: StreamFit, *, stated: bool) -> Misses:
+    """How far runs that were left out are off.
 
     Args:
         streams: all runs.
         fit: what each is predicted without its group.
         stated: of runs that state their batch; else of the others.
     """
-    errors: dict[str, list[float]] = {}
-    logs = np.abs(np.log(streams.seconds / fit.predicted))
-    for run, log in zip(streams.runs, logs.tolist(), strict=True):
+    misses: dict[str, list[Miss]] = {}
+    logs = np.log(fit.predicted / streams.seconds)
+    for run, log, group in zip(streams.runs, logs.tolist(), streams.groups, strict=True):
         if teaches(run) is stated:
-            errors.setdefault(regime(run), []).append(log)
+            misses.setdefault(regime(run), []).append(Miss(log, group))
             if run.case.runtime.engine == EXPERT_STREAMING.engine:
-                errors.setdefault(run.case.runtime.key, []).append(log)
-    return errors
+                misses.setdefault(run.case.runtime.key, []).append(Miss(log, group))
+    return misses
 
 
-def _most(off: Mapping[str, list[float]], *wanted: str) -> float:
-    return float(np.quantile([log for kind in wanted for log in off[kind]], COVERED))
+def _most(misses: Misses, *wanted: str) -> float:
+    """Half width that holds `COVERED` of some kinds of runs, half by run and half by group."""
+    every = [miss for kind in wanted for miss in misses[kind]]
+    return _quantile(np.abs([miss.off for miss in every]), _weights(every), COVERED)
+
+
+def _leaning(misses: Sequence[Miss]) -> tuple[float, float]:
+    """Half width and lean of a range that leaves as many runs below it as above."""
+    off, weights = np.array([miss.off for miss in misses]), _weights(misses)
+    outside = (1.0 - AIMED) / 2.0
+    below = max(-_quantile(off, weights, outside), LEAST)
+    above = max(_quantile(off, weights, 1.0 - outside), LEAST)
+    lean = float(np.clip((below - above) / (below + above), -MOST_LEAN, MOST_LEAN))
+    return (below + above) / 2.0, lean
+
+
+def _weights(misses: Sequence[Miss]) -> Floats:
+    """Half by run and half by group, adding up to 1, shape (runs,)."""
+    sizes = Counter(miss.group for miss in misses)
+    by_group = np.array([1.0 / (sizes[miss.group] * len(sizes)) for miss in misses])
+    return by_group / 2.0 + 0.5 / len(misses)
+
+
+def _quantile(values: Floats, weights: Floats, share: float) -> float:
+    """The least value that so large a share of the weight does not exceed."""
+    order = np.argsort(values, kind="stable")
+    place = int(np.searchsorted(np.cumsum(weights[order]), share))
+    return float(values[order[min(place, len(values) - 1)]])
 
 
 def _row(
@@ -144,13 +195,14 @@ def _row(
     )
 
 
-def half_width(run: FrameworkRun) -> float:
-    """Half width of a run's range by what most of its time goes to, as a logarithm."""
+def margins(run: FrameworkRun) -> Margins:
+    """Range of a run by what most of its time goes to."""
     table = fitted_constants().bound(Scope(runtime=run.case.runtime.key))
-    own = _stated(run, table)
-    if teaches(run):
-        return own
-    return float(np.hypot(own, guessed_batch(run.case.model)))
+    half, lean = _stated(run, table), 0.0
+    if run.case.runtime.engine == EXPERT_STREAMING.engine:
+        lean = float(table.value(LEAN[IN_DECODE], Route.RESIDENT))
+    known = Margins(below=half * (1.0 + lean), above=half * (1.0 - lean))
+    return known if teaches(run) else known.wider(guessed_batch(run.case.model))
 
 
 def _stated(run: FrameworkRun, table: Constants) -> float:

@@ -52,6 +52,7 @@ PARAMETERS: Mapping[str, Parameter] = {
             ("decode_class",): 0.06,
             ("family", "backend"): 0.1,
             ("backend", "decode_class"): 0.1,
+            ("build", "backend"): 0.2,
         },
         note="share of GPU memory bandwidth reached reading weights",
     ),
@@ -133,9 +134,21 @@ PARAMETERS: Mapping[str, Parameter] = {
         factors={("family",): 0.5, ("decode_class",): 0.5, ("build", "decode_class"): 0.4},
         # one core of a Zen 4 EPYC in llama.cpp b11549, an 8B shape in each format: F16 17.8 GB/s,
         # Q8_0 and Q6_K 12.0, Q3_K 8.8, Q2_K 8.1, IQ4_XS 9.0, IQ4_NL 11.2, IQ3_S to IQ1_S 2.5 to 3.1
-        expected={"f16": 1.8, "q8": 1.2, "iq": 0.3},
+        expected={"f16": 1.8, "q8": 1.2, "iq": 0.3, "sse": 0.5},
         hardware="vectors",
         note="weight bytes that one core decodes",
+    ),
+    "core_clock": Parameter(
+        start=1.0,
+        least=0.2,
+        most=1.6,
+        unit="share",
+        width=0.01,  # a desktop's by definition; the rates of a core are fitted themselves
+        factors={("family",): 0.25},
+        # clock of all cores at work: 5 GHz on desktops, 3.5 on servers, 2.4 on boards
+        expected={"workstation": 0.85, "laptop": 0.8, "server": 0.7, "board": 0.5},
+        hardware="segment",
+        note="clock of a processor's cores beside that of a desktop's",
     ),
     "core_attention_flops": Parameter(
         start=5e9,
@@ -201,6 +214,7 @@ PARAMETERS: Mapping[str, Parameter] = {
             ("build", "decode_class"): 0.3,
             ("family", "build"): 0.4,
         },
+        expected={"sse": 0.2},  # half as wide as AVX2, and kernels that nobody tuned
         hardware="matrices",
         note="matrix speed of one core in a prompt",
     ),
@@ -237,9 +251,9 @@ PARAMETERS: Mapping[str, Parameter] = {
         width=0.4,
         factors={
             ("family",): 0.4,
-            ("build",): 0.6,
+            ("build",): 0.25,
             ("decode_class",): 0.3,
-            ("family", "backend"): 0.5,
+            ("family", "backend"): 0.4,
             ("build", "decode_class"): 0.3,
             ("backend", "decode_class"): 0.3,
         },
@@ -251,7 +265,7 @@ PARAMETERS: Mapping[str, Parameter] = {
         most=2.0,
         unit="share",
         width=0.5,
-        factors={("family",): 0.3, ("backend",): 0.3, ("build",): 0.3},
+        factors={("family",): 0.3, ("backend",): 0.3, ("build",): 0.6},
         note="speed of routed experts in a prompt beside that of dense weights",
     ),
     "gpu_attention_share": Parameter(

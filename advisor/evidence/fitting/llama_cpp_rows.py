@@ -17,6 +17,7 @@ from advisor.evidence.fitting.llama_cpp_parameters import PARAMETERS
 from advisor.evidence.fitting.vectorize import path, stacked, steps, values_of
 from advisor.evidence.published import sources
 from advisor.evidence.published.doubts import FASTEST, SLOWEST, Bound, doubtful
+from advisor.evidence.published.engines import engine
 from advisor.evidence.published.machine import ram_in_theory
 from advisor.evidence.published.predict import Case, understood
 from advisor.evidence.published.row import PublishedRow, published_rows
@@ -24,12 +25,16 @@ from advisor.machine import backends, from_catalog
 from advisor.machine.machine import Gpu, Host, Link, Machine
 from advisor.machine.quantity import given
 from advisor.model.model import Floats
+from advisor.runtimes import MLX
 
 FILES = (
     DATA / "measurements" / "llama_cpp.csv",
     DATA / "measurements" / "llama_cpp_more.csv",
 )
 """Published rows, in the order they are read."""
+FRAMEWORKS = DATA / "measurements" / "frameworks_more.csv"
+"""File whose rows of MLX are read with them: it places and reads a model as llama.cpp does, with
+kernels of its own, so that only factors of its build differ."""
 FITTED = ("resident", "cpu", "moe_offload", "partial")
 """Categories whose speeds are fitted."""
 GENERATED, READ = "generation", "prompt"
@@ -205,8 +210,10 @@ class Rows:
 
 @cache
 def published() -> tuple[PublishedRow, ...]:
-    """Every row of `FILES`."""
-    return tuple(row for path in FILES for row in published_rows(path))
+    """Every row of `FILES`, then those of MLX."""
+    own = (row for path in FILES for row in published_rows(path))
+    apple = (row for row in published_rows(FRAMEWORKS) if engine(row.runtime, row.category) is MLX)
+    return (*own, *apple)
 
 
 def rows_of(table: Iterable[PublishedRow]) -> Rows:
@@ -271,9 +278,9 @@ def _split_stated(row: PublishedRow, case: Case) -> bool:
     return layers is not None and bool(np.all(layers < case.model.layers)) and bool(row.cpu)
 
 
-def tokens_per_second(row: PublishedRow, timed: str) -> float:
-    """Speed of what was timed; 0 where it was not."""
-    return (row.pp_tps if timed == READ else row.tg_tps) or 0.0
+def stated_tps(row: PublishedRow, timed: str) -> float:
+    """Published speed of what was timed, all users together; 0 where there is none [tokens/s]."""
+    return (row.pp_tps if timed == READ else row.tg_tps or row.tg_tps_total) or 0.0
 
 
 def _seconds(row: PublishedRow, case: Case, timed: str) -> float | None:
@@ -281,7 +288,7 @@ def _seconds(row: PublishedRow, case: Case, timed: str) -> float | None:
 
     Sweeps over the threads of the generation time their prompt with another number of threads.
     """
-    speed = tokens_per_second(row, timed)
+    speed = stated_tps(row, timed)
     if not speed or (timed == READ and "given threads" in row.source_note):
         return None
     fresh = np.maximum(case.prompt.fresh, 1.0) if timed == READ else 1.0

@@ -3,7 +3,8 @@
 Half widths, what they are wider by and how they lean are those with the best interval score: the
 width of the ranges, and what lies outside of them five times over for each tenth that may (Gneiting
 and Raftery 2007, equation 43). A row counts half by itself and half by its group, so that neither
-sweeps nor single runs decide. LocalScore's builds get a width and a lean of their own afterwards.
+sweeps nor single runs decide. Builds of `OWN_WIDTHS` get a width and a lean of their own
+afterwards.
 """
 
 from collections import Counter
@@ -33,6 +34,7 @@ from advisor.evidence.fitting.llama_cpp_fit import APART, Fit, Problem
 from advisor.evidence.fitting.llama_cpp_rows import READ, Alike, Rows
 from advisor.evidence.published.sources import source_of
 from advisor.model.model import Floats
+from advisor.runtimes import MLX
 
 COVERED = 0.8
 AIMED = 0.82
@@ -53,6 +55,9 @@ ASSUMED = {
     ("spread_unmeasured", Route.STAGED): 0.4,
 }
 """Parts without rows of llama.cpp: published link and drive rates beside theory."""
+OWN_WIDTHS = (*APART, MLX.build)
+"""Builds whose ranges have a width and a lean of their own: LocalScore's machines are as their
+owners left them, and few have timed MLX."""
 GPU, CPU, GUESSED, LEAN_GPU, LEAN_CPU = "gpu", "cpu", "guessed", "lean gpu", "lean cpu"
 """Numbers sought: logarithms of half widths, the half width that a guessed RAM rate adds, leans."""
 BACKEND, BUILD, BUILD_IN_RAM, TRAIT = "backend ", "build ", "build in RAM ", "by "
@@ -247,6 +252,8 @@ def held(off: Errors, below: Floats, above: Floats) -> float:
 
 
 MOST_LEAN = 0.8
+MOST_WIDER = np.log(2.5)
+"""Logarithm of the largest factor by which one trait widens a range."""
 USUAL = 0.3
 """Half width from which the search starts, and that losses are counted in."""
 
@@ -262,7 +269,7 @@ def widths(off: Errors, constant: str) -> dict[str, float]:
     start |= {f"{BACKEND}{name}": 0.0 for name in _named(off, off.backends) if name != "cpu"}
     limits = {LEAN_GPU: (-MOST_LEAN, MOST_LEAN), LEAN_CPU: (-MOST_LEAN, MOST_LEAN)}
     wider = (uncertainty.THIN, uncertainty.SEVERAL, uncertainty.TOGETHER, uncertainty.DEEP)
-    limits |= {f"{TRAIT}{trait}": (0.0, np.inf) for trait in wider}
+    limits |= {f"{TRAIT}{trait}": (0.0, MOST_WIDER) for trait in wider}
     if constant == IN_DECODE:
         start[GUESSED], limits[GUESSED] = USUAL, (0.0, np.inf)
     best = dict(least(lambda numbers: _score(off, numbers), start, limits))
@@ -301,7 +308,7 @@ def _scale(off: Errors, below: Floats, above: Floats, aimed: float = AIMED) -> f
 
 def fitted(off: Errors, constant: str) -> Iterable[Spread]:
     """Constants of the ranges of tokens or of prompts."""
-    usual = np.isin(off.builds, list(APART), invert=True)
+    usual = np.isin(off.builds, OWN_WIDTHS, invert=True)
     numbers, count = widths(off.of(usual), constant), int(usual.sum())
 
     def spread(name: str, value: float, **scope: str) -> Spread:
@@ -323,7 +330,7 @@ def fitted(off: Errors, constant: str) -> Iterable[Spread]:
         if name.startswith(TRAIT):
             trait = name.removeprefix(TRAIT)
             yield spread(BY_TRAIT[constant], float(np.exp(value)), family=trait)
-    for build in APART:
+    for build in OWN_WIDTHS:
         yield from _apart(off.of(off.builds == build), numbers, constant, build)
 
 

@@ -15,6 +15,7 @@ from advisor.model.model import Floats
 
 PERFECT: Mapping[str, float] = {
     "core_decode_rate": 100e9,  # more than a core can read
+    "core_clock": 1.0,
     "core_flops": 4e12,  # AMX: 2048 operations of 8 bits a cycle, half as many of 16
     "core_attention_flops": 4e12,
     "core_batch_attention_flops": 4e12,
@@ -36,6 +37,7 @@ PERFECT: Mapping[str, float] = {
 WASTEFUL: Mapping[str, float] = {
     **PERFECT,
     "core_decode_rate": 0.5e9,
+    "core_clock": 1.0,
     "core_flops": 2e9,
     "core_attention_flops": 0.1e9,
     "core_batch_attention_flops": 0.5e9,

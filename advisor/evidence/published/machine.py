@@ -10,7 +10,7 @@ from advisor.evidence.published.gpus import stated_gpus, stated_memory
 from advisor.evidence.published.noted import Noted
 from advisor.evidence.published.row import PublishedRow
 from advisor.machine import from_catalog
-from advisor.machine.catalog import find_host
+from advisor.machine.catalog import find_host, gpu_named
 from advisor.machine.from_spec import TYPICAL_HOST
 from advisor.machine.rows import HostRow
 from advisor.machine.spec import NO_GPU, MachineSpec
@@ -53,8 +53,10 @@ SERVERS_GIB = 256.0
 """RAM of a server that offloads and does not state it [GiB]; assumed."""
 
 
-def ram_gib(row: PublishedRow, runtime: Runtime) -> Noted[float]:
+def ram_gib(row: PublishedRow, runtime: Runtime) -> Noted[float | None]:
     """RAM stated beside the processor or in the note, else a default [GiB].
+
+    None on a chip whose GPU shares its memory: the chip's name or its catalogue row tells the size.
 
     Args:
         row: of a measurement file.
@@ -67,17 +69,27 @@ def ram_gib(row: PublishedRow, runtime: Runtime) -> Noted[float]:
     if size_match:
         size = float(size_match.group(1)) * (1024.0 if size_match.group(2) == "TB" else 1.0)
         return Noted(min(max(size, 1.0), 100_000.0))
+    if _shares_memory(row.gpu):
+        return Noted(None)
     at_home = runtime.engine == EXPERT_STREAMING.engine
     usual = AT_HOME_GIB if at_home else SERVERS_GIB
     needed = row.category not in ("resident", "batched")
     return Noted(usual, (_assumed(usual),) if needed else ())
 
 
+def _shares_memory(gpu: str) -> bool:
+    """Whether a cell names one GPU that computes in the processor's own memory."""
+    try:
+        return gpu_named(gpu).row.unified
+    except UnknownName:
+        return False
+
+
 def _assumed(size: float) -> str:
     return f"RAM is not stated: {size:g} GiB stand in"
 
 
-def _for_pages(stated: str) -> Noted[float]:
+def _for_pages(stated: str) -> Noted[float | None]:
     """Of what is computed in place, only a drive's pages depend on RAM [GiB]."""
     size_match = re.search(r"(\d+(?:\.\d+)?) ?GB(?! ?/s)", stated)
     if size_match:

@@ -29,6 +29,7 @@ from advisor.units import Array
 VERSION = "LM Studio's lms of April 2026 (docs at c6854fb)"
 NOTES = (
     "lms load --estimate-only prints LM Studio's own estimate of the memory, without loading.",
+    "On a Mac, LM Studio runs a model in MLX unless a GGUF file is chosen: see MLX.",
 )
 
 
