@@ -21,6 +21,7 @@ from advisor.machine.quantity import Provenance, Quantity, given
 from advisor.machine.spec import NO_GPU, MachineSpec
 from advisor.units import GB, GIB, Array
 
+ADDED = re.compile(r"(?<!max)\s\+\s", re.IGNORECASE)  # not "Ryzen AI Max + 395"
 BETWEEN_KINDS = re.compile(r"\s*(?:\+|,|&|;|\band\b)\s*", re.IGNORECASE)
 """What stands between cards of different kinds."""
 TYPICAL_HOST = "Desktop DDR5 dual-channel (typical)"
@@ -114,15 +115,18 @@ def _with_own_graphics(inputs: MachineSpec) -> MachineSpec:
 def cards_of(text: str) -> tuple[GpuName, ...]:
     """GPUs of a text, kind by kind: "RTX 4090", "2x 3090", "RTX 3090 + 2*P40".
 
+    Where a plus joins cards, each has to be known; other signs may be part of a name.
+
     Raises:
         UnknownName: a kind that the catalogue does not hold.
     """
-    try:
-        return (gpu_named(text),)
-    except UnknownName:
-        kinds = [kind for kind in BETWEEN_KINDS.split(text) if kind.strip()]
-        if len(kinds) < 2:
-            raise
+    kinds = [kind for kind in BETWEEN_KINDS.split(text) if kind.strip()]
+    if not ADDED.search(text) or len(kinds) < 2:
+        try:
+            return (gpu_named(text),)
+        except UnknownName:
+            if len(kinds) < 2:
+                raise
     return tuple(gpu_named(kind.strip()) for kind in kinds)
 
 
