@@ -225,10 +225,21 @@ def test_a_machine_may_be_named():
     assert "owned=Mac+Studio+M3+Ultra+512GB" in "".join(one.value for one in test.code)
 
 
-def test_a_machine_of_an_unknown_name_is_reported():
-    text = page_text(app(machine="By name", owned="Toaster 9"))
-    assert "Toaster 9" in text
-    assert "Shown instead: " in text
+@pytest.mark.parametrize(
+    "typed",
+    [
+        {"machine": "By name", "owned": "Toaster 9"},
+        {"machine": "Another machine", "gpu": "Toaster 9"},
+        {"machine": "Another machine", "gpu": "RTX 3090", "gpu2": "Toaster 9"},
+        {"machine": "Another machine", "cpu": "Toaster 9"},
+    ],
+    ids=lambda typed: next(key for key, value in typed.items() if value == "Toaster 9"),
+)
+def test_hardware_of_an_unknown_name_gets_a_message_and_no_answer(typed):
+    test = app(**typed)
+    assert test.exception == []
+    assert "is called &#39;Toaster 9&#39;" in page_text(test)
+    assert "oa-verdict" not in page_text(test)
 
 
 def test_sizes_are_typed_with_their_units_and_what_is_wrong_stands_under_the_field():

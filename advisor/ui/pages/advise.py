@@ -23,9 +23,9 @@ with waiting(WAIT if opened_link.first("link") else ""):
     problems = opened_link.problems("link", chosen)
     failure = None
     if not wanted.problem:
-        st.session_state["last_asked"] = wanted.picked, chosen
         try:
             advice = answer(chosen, wanted.picked, machine_panel.calibrated_at())
+            st.session_state["last_asked"] = wanted.picked, chosen
         except AdvisorError as error:
             failure = error
 if wanted.problem:

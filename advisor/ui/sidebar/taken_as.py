@@ -14,23 +14,25 @@ from advisor.ui.sidebar.widgets import ask
 
 
 def ask_card(key: str) -> tuple[str, GpuRow | None]:
-    """GPU as typed or chosen, with its catalogue row; None for no GPU."""
+    """GPU as typed or chosen, with its catalogue row; None for no GPU or an unknown one."""
     typed = str(ask(key))
     if typed in (AS_SEEN, NO_GPU, NONE):
         return typed, None
-    known, meant = _looked_up(key, typed, gpu_named)
+    meant = _looked_up(typed, gpu_named)
     if meant is None:
-        return known, None
+        return typed, None
     counted = f"{meant.count}x " if meant.count > 1 else ""
-    _say(known, f"{counted}{meant.row.name}", meant)
-    return known, meant.row
+    _say(typed, f"{counted}{meant.row.name}", meant)
+    return typed, meant.row
 
 
 def ask_processor(key: str) -> str:
     """Processor as typed or chosen."""
-    known, meant = _looked_up(key, str(ask(key)), cpu_named)
-    _say(known, meant.row.name, meant)
-    return known
+    typed = str(ask(key))
+    meant = _looked_up(typed, cpu_named)
+    if meant is not None:
+        _say(typed, meant.row.name, meant)
+    return typed
 
 
 def ask_machine(key: str, imported: tuple[str, ...]) -> str:
@@ -44,19 +46,19 @@ def ask_machine(key: str, imported: tuple[str, ...]) -> str:
     typed = str(ask(key, options=tuple(dict.fromkeys((*listed, *imported)))))
     if typed.casefold() in map(str.casefold, imported):
         return typed
-    known, meant = _looked_up(key, typed, machine_named)
-    _say(known, meant.name, meant)
-    return known
+    meant = _looked_up(typed, machine_named)
+    if meant is not None:
+        _say(typed, meant.name, meant)
+    return typed
 
 
-def _looked_up(key: str, typed: str, find: Callable[[str], Any]) -> tuple[str, Any]:
-    """Meaning of a name; for an unknown name, the default and a warning."""
+def _looked_up(typed: str, find: Callable[[str], Any]) -> Any:
+    """Meaning of a name; None and a warning for an unknown one, to which no answer is given."""
     try:
-        return typed, find(typed)
+        return find(typed)
     except UnknownName as error:
-        default = fields()[key].default_text
-        markup.notice(f"{error} Shown instead: {default}.", "warning")
-        return default, None if default in (AS_SEEN, NO_GPU, NONE) else find(default)
+        markup.notice(str(error), "warning")
+        return None
 
 
 def _say(typed: str, name: str, meant: Any) -> None:
