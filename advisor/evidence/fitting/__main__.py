@@ -1,8 +1,9 @@
 """`python -m advisor.evidence.fitting`: refit the constants from data/measurements/.
 
 They go to data/generated/efficiency.csv; rows of constants that are not fitted stay as they are.
-What fits without each source say of it goes to left_out.csv beside it. The result depends on these
-files alone.
+Predictions of fits without each source go to left_out.csv beside it. The fit of frameworks takes
+llama.cpp's constants from the shipped table: after they changed, run it a second time. From then on
+every run writes the same files.
 """
 
 import csv
