@@ -34,11 +34,11 @@ class Stack:
     """Machines of a kind as one.
 
     Attributes:
-        machine: all of them, each figure of shape (machines,).
-        backend: their backends, as `backends.of_machine` gives them.
-        sizes: one for each size of memory, shape (sizes,).
-        size_count: sizes of memory.
-        size: for each machine its place among `sizes`, shape (machines,).
+        machine: all machines as one, each figure of shape (machines,).
+        backend: backends of the machines, as `backends.of_machine` gives them.
+        sizes: one machine for each size of memory, each figure of shape (sizes,).
+        size_count: number of sizes of memory.
+        size: index of each machine's size in `sizes`, shape (machines,).
     """
 
     machine: Machine
@@ -57,9 +57,9 @@ class Run:
             `many_formats.in_many_formats` has it.
         work: request.
         contexts: context of each request, shape (requests,) [tokens].
-        runtime: that runs it.
-        strategy: where the model lies.
-        least: speed below which nothing need be answered [tokens/s].
+        runtime: runtime of all requests.
+        strategy: placement of the model.
+        least: speed below which a machine needs no answer [tokens/s].
     """
 
     model: Model
@@ -93,13 +93,13 @@ class Run:
 
 @dataclass(frozen=True, kw_only=True)
 class Answered:
-    """Requests and machines that an estimate answers, as pairs.
+    """Pairs of request and machine that an estimate answers.
 
     Attributes:
-        request: place of each pair's request, shape (pairs,).
-        machine: place of each pair's machine, shape (pairs,).
-        estimate: with numbers of shape (pairs,), or of the whole table of requests and machines.
-        shape: of that table; None for numbers by pair.
+        request: index of each pair's request, shape (pairs,).
+        machine: index of each pair's machine, shape (pairs,).
+        estimate: estimate whose numbers are of shape (pairs,), or of `shape`.
+        shape: (requests, machines) where the estimate holds the whole table; None for pairs.
     """
 
     request: Index

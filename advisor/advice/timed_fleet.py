@@ -18,9 +18,9 @@ class TimedFleet:
 
     Args:
         fleet: machines.
-        model: the model in the format asked for; each machine runs the nearest that it can.
-        work: the request.
-        runtimes: that may run it.
+        model: model in the requested format; each runtime loads the nearest one that it can.
+        work: request.
+        runtimes: runtimes to choose from.
     """
 
     def __init__(
@@ -36,9 +36,9 @@ class TimedFleet:
         return np.ones(len(self.fleet.machines), dtype=bool)
 
     def best(self, strategy: PlacementStrategy, wanted: Mask) -> list[Speed | None]:
-        """The speed of each machine in its fastest runtime, of one placement.
+        """Speed of each machine in its fastest runtime, for one placement.
 
-        None where the model runs in none of them, and for machines that are not wanted.
+        None where no runtime can hold the model, and for machines that are not wanted.
         """
         each = [self._in(runtime, strategy, wanted) for runtime in self.runtimes]
         fastest = [fastest_of(speeds) for speeds in zip(*each, strict=True)]
@@ -47,11 +47,11 @@ class TimedFleet:
     def fastest(
         self, wanted: Mask, strategies: Sequence[PlacementStrategy] = tuple(PlacementStrategy)
     ) -> list[Speed | None]:
-        """The speed of each machine in its own fastest runtime and placement.
+        """Speed of each machine in its fastest runtime and placement; None where not wanted.
 
         Args:
-            wanted: machines that need an answer; None for the others.
-            strategies: placements that are tried, the fastest first.
+            wanted: machines to time, shape (machines,).
+            strategies: placements to try, fastest first.
         """
         each = [self._first_that_fits(runtime, wanted, strategies) for runtime in self.runtimes]
         return [fastest_of(speeds) for speeds in zip(*each, strict=True)]
@@ -59,7 +59,7 @@ class TimedFleet:
     def _first_that_fits(
         self, runtime: Runtime, wanted: Mask, strategies: Sequence[PlacementStrategy]
     ) -> list[Speed | None]:
-        """The speed of the first placement that fits each machine: the next are slower."""
+        """Speed of the first placement that fits each machine; later ones are slower."""
         first: list[Speed | None] = [None] * len(wanted)
         for strategy in strategies:
             left = wanted & np.array([speed is None for speed in first])
@@ -71,7 +71,7 @@ class TimedFleet:
     def _in(
         self, runtime: Runtime, strategy: PlacementStrategy, wanted: Mask
     ) -> Sequence[Speed | None]:
-        """The speeds of at least the machines wanted; of others they may not be known."""
+        """Speeds in one runtime and placement, computed at least for the wanted machines."""
         none: list[Speed | None] = [None] * len(wanted)
         if strategy not in runtime.strategies:
             return none

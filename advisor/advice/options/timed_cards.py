@@ -1,4 +1,4 @@
-"""A host with each kind of cards, and what it reaches with them.
+"""Speeds of one host with every kind and number of cards that it could have.
 
 The machines are stacked once for all models, and timed once for all prices and uses.
 """
@@ -24,21 +24,21 @@ from advisor.runtimes import Runtime
 COUNTS = (1, 2, 3, 4, 6, 8)
 """Cards that a machine has in all."""
 FEW = 4
-"""Cards that a person can buy the parts for; more stand in machines for rent."""
+"""Most cards in a machine built from parts; more are found in rented machines only."""
 SMALLEST_FORMAT = 0.5
-"""Least share of the size asked for that a runtime's own format of the model has."""
+"""Smallest file of a runtime's own format, as a share of the requested format's file."""
 KEPT = 16
-"""Hosts and answers whose machines and speeds are kept for the next one."""
+"""Hosts, and requests, whose machines and speeds are remembered."""
 
 
 class CardMachines:
-    """A host with so many of each kind of cards, and with further ones beside its own.
+    """Machines made of one host: with each number of each card, and with cards beside its own.
 
     Args:
-        host: whose cards are replaced.
-        cards: kinds.
-        several: names of those of which more than `FEW` stand in machines for rent.
-        beside: further cards beside those of the host.
+        host: machine whose cards are replaced or added to.
+        cards: kinds of cards.
+        several: names of the cards that rented machines have more than `FEW` of.
+        beside: cards added to those of the host, one tuple for each machine.
     """
 
     def __init__(
@@ -75,40 +75,40 @@ class CardMachines:
 
         Args:
             count: cards in all.
-            kinds: which, shape (cards,).
-            room: memory that they have at least [B].
+            kinds: wanted kinds, shape (cards,).
+            room: least memory of all cards together [B].
         """
         of_these = np.isin(self._kind, np.flatnonzero(kinds))
         return np.asarray(of_these & (self._count == count) & (self._room >= room))
 
     def with_more(self, count: int | None = None) -> Mask:
-        """Machines with further cards beside their own, by number of cards, shape (machines,)."""
+        """Machines with cards added to their own, `count` in all if given, shape (machines,)."""
         further = np.zeros(len(self._count), dtype=bool)
         further[self.beside] = True
         return further if count is None else further & (self._count == count)
 
     def kind(self, machine: int) -> int:
-        """The place among `cards` of what a machine has."""
+        """Index in `cards` of a machine's card."""
         return int(self._kind[machine])
 
 
 def _same(gpus: tuple[Gpu, ...]) -> tuple[int, ...]:
-    """Equal for the same cards of the catalogue."""
+    """Key of a set of cards; equal for the same cards of the catalogue."""
     return tuple(map(id, gpus))
 
 
 CardSpeed = tuple[Gpu, int, Speed]
-"""A card, how many of it, and what they reach."""
+"""Card, number of cards, and their speed."""
 
 
 class TimedCards:
-    """Speeds of a host with various cards.
+    """Speeds of a model on a host with various cards.
 
     Args:
-        machines: with which.
-        model: the model in the format asked for.
-        work: the request.
-        runtimes: that may run it; every machine is valued in the fastest of them there.
+        machines: host with each kind and number of cards.
+        model: model in the requested format.
+        work: request.
+        runtimes: runtimes to choose from; each machine takes its fastest.
     """
 
     def __init__(
@@ -120,13 +120,13 @@ class TimedCards:
 
     @cached_property
     def holders(self) -> tuple[CardSpeed, ...]:
-        """Fewest cards of each kind that hold the whole model, else one that holds a part."""
+        """Fewest cards of each kind that hold the whole model, else one card that holds a part."""
         waiting = np.ones(len(self.machines.cards), dtype=bool)
         rows: list[CardSpeed] = []
         several = np.zeros_like(waiting)
         for count in COUNTS:
             tried = self.machines.alike(count, waiting, self._least)
-            # Further cards beside those there are stand in the same stacks.
+            # Machines with added cards lie in the same stacks and cost little more.
             wanted = tried | self.machines.with_more(count)
             speeds = self._timed.best(PlacementStrategy.GPU_RESIDENT, wanted)
             for card, kind, speed in self._kinds(tried, speeds):
@@ -139,7 +139,7 @@ class TimedCards:
     def _kinds(
         self, wanted: Mask, speeds: Sequence[Speed | None]
     ) -> Iterator[tuple[Gpu, int, Speed]]:
-        """Cards, their places among all, and what machines with them reach."""
+        """Card, its index in `cards`, and speed of each wanted machine that holds the model."""
         for machine in map(int, np.flatnonzero(wanted)):
             speed = speeds[machine]
             if speed is not None:
@@ -147,7 +147,7 @@ class TimedCards:
                 yield self.machines.cards[kind], kind, speed
 
     def alone(self, names: Iterable[str]) -> list[CardSpeed]:
-        """One of each card, holding a part of the model, by name."""
+        """One of each named card, holding a part of the model."""
         known = set(names)
         return self._alone(np.array([card.name in known for card in self.machines.cards]))
 
@@ -158,7 +158,7 @@ class TimedCards:
 
     @cached_property
     def added(self) -> tuple[tuple[Machine, Speed | None], ...]:
-        """With further cards beside its own, each in its own fastest runtime and placement."""
+        """The host with cards added to its own, each in its fastest runtime and placement."""
         machines = self.machines.fleet.machines
         speeds = self._timed.fastest(self.machines.with_more())
         return tuple((machines[at], speeds[at]) for at in self.machines.beside)
@@ -168,13 +168,13 @@ class TimedCards:
 def card_machines(
     host: Machine, sold: tuple[str, ...], let: tuple[str, ...], added_to: Form | None = None
 ) -> CardMachines:
-    """A host with the cards that somebody sells or lets, by their names.
+    """Machines of a host with the cards that are for sale or for rent.
 
     Args:
-        host: whose cards are replaced.
-        sold: cards for sale.
-        let: cards for rent.
-        added_to: what kind of machine the host is, to which cards are added; None for none.
+        host: machine whose cards are replaced or added to.
+        sold: names of the cards for sale.
+        let: names of the cards for rent.
+        added_to: form of the host if cards are added to its own; None if none are.
     """
     cards = [from_catalog.gpu(name) for name in dict.fromkeys((*sold, *let))]
     kinds = [from_catalog.gpu(name) for name in sold]
@@ -183,11 +183,11 @@ def card_machines(
 
 
 def additions(own: tuple[Gpu, ...], form: Form, kinds: Iterable[Gpu]) -> Iterator[tuple[Gpu, ...]]:
-    """More of the card there is, or one of another kind.
+    """Cards that can be added: more of the present kind, or one of another.
 
     Args:
-        own: cards there are.
-        form: of the machine; a card in a dock stands beside it, on a cable.
+        own: present cards.
+        form: form of the machine; a card in a dock is linked by cable.
         kinds: cards for sale.
     """
     dock = in_dock(form)
@@ -207,5 +207,5 @@ def additions(own: tuple[Gpu, ...], form: Form, kinds: Iterable[Gpu]) -> Iterato
 def timed_cards(
     machines: CardMachines, model: Model, work: Workload, runtimes: tuple[Runtime, ...]
 ) -> TimedCards:
-    """The speeds of those machines."""
+    """Speeds of a model on these machines, remembered by request."""
     return TimedCards(machines, model, work, runtimes)
