@@ -56,7 +56,7 @@ $(VENV)/dev.stamp: requirements-dev.txt requirements.txt | $(BIN)/pip
 	$(call install,requirements-dev.txt)
 
 fuzz: $(VENV)/dev.stamp
-	ADVISOR_FUZZ=100000 $(BIN)/pytest -n 2 tests/model/test_gguf_fuzz.py
+	ADVISOR_FUZZ=100000 $(BIN)/pytest -n 2 tests/model/gguf/test_gguf_fuzz.py
 
 soak: $(VENV)/dev.stamp
-	ADVISOR_SOAK=200 $(BIN)/pytest tests/reports/test_soak.py tests/evidence/test_fitting.py
+	ADVISOR_SOAK=200 $(BIN)/pytest tests/reports/store/test_soak.py tests/evidence/fitting/test_fitting.py

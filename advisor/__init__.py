@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from advisor.advice.money_inputs import MoneyInputs
+    from advisor.advice.money.inputs import MoneyInputs
     from advisor.calibration.imported_machine import named_machine
     from advisor.cost_model.workload import Workload
     from advisor.errors import AdvisorError
@@ -33,7 +33,7 @@ __all__ = [
 
 _MODULES = {
     "AdvisorError": "advisor.errors",
-    "MoneyInputs": "advisor.advice.money_inputs",
+    "MoneyInputs": "advisor.advice.money.inputs",
     "Workload": "advisor.cost_model.workload",
     "advise": "advisor.scripting.advising",
     "compare": "advisor.scripting.answers",

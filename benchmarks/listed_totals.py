@@ -10,10 +10,10 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator
 
-from advisor.model.listed.from_row import listed, text_parameters
-from advisor.model.listed.hub_list import HubRow, hub_list
-from advisor.model.listed.hub_rules import hub_rules
-from advisor.model.listed.totals import counts_weights, is_unpacked
+from advisor.model.by_name.listed.from_row import listed, text_parameters
+from advisor.model.by_name.listed.hub_list import HubRow, hub_list
+from advisor.model.by_name.listed.hub_rules import hub_rules
+from advisor.model.by_name.listed.totals import counts_weights, is_unpacked
 
 NEAR = 0.01
 

@@ -15,14 +15,14 @@ from sqlalchemy import create_engine, text
 from streamlit.testing.v1 import AppTest
 
 from advisor.advice.advise import advise
-from advisor.advice.money_inputs import MoneyInputs
+from advisor.advice.money.inputs import MoneyInputs
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import resolve
-from advisor.reports.from_advice import document
-from advisor.reports.queries import ReportQuery
-from advisor.reports.store import ReportStore, open_store
+from advisor.reports.document.from_advice import document
+from advisor.reports.store.queries import ReportQuery
+from advisor.reports.store.store import ReportStore, open_store
 
 REPORTS = 10_000
 ROUNDS = 20

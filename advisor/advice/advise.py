@@ -6,17 +6,17 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
+from advisor.advice.changes.what_ifs import WhatIf, what_ifs
 from advisor.advice.compare import compare, lacks, usable
-from advisor.advice.money_inputs import MoneyInputs
+from advisor.advice.money.inputs import MoneyInputs
+from advisor.advice.money.ownership import Ownership, form_of
 from advisor.advice.options.candidates import machine_speed
 from advisor.advice.options.option import Option
 from advisor.advice.options.question import Question
 from advisor.advice.options.table import options
-from advisor.advice.ownership import Ownership, form_of
 from advisor.advice.speeds import speed_of
-from advisor.advice.upgrades import Upgrade, upgrades
-from advisor.advice.verdict import VerdictText, verdict
-from advisor.advice.what_ifs import WhatIf, what_ifs
+from advisor.advice.upgrades.upgrades import Upgrade, upgrades
+from advisor.advice.words.verdict import VerdictText, verdict
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload

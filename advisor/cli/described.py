@@ -5,10 +5,10 @@ import sys
 from dataclasses import replace
 
 from advisor.advice.arrivals.question import LoadQuestion
+from advisor.advice.changes.drafting import drafting
 from advisor.advice.diagnosis.causes.table import this_system
 from advisor.advice.diagnosis.diagnose import Measured
 from advisor.advice.diagnosis.reported_speeds import reported_in
-from advisor.advice.drafting import drafting
 from advisor.calibration import local_machine
 from advisor.calibration.imported_machine import named_machine
 from advisor.calibration.imported_store import is_imported

@@ -7,12 +7,12 @@ from typing import Any
 from advisor.advice.finder.choice import best_of_each
 from advisor.advice.finder.cluster import on_cluster
 from advisor.advice.finder.combinations import combinations
+from advisor.advice.finder.quality import quality_rows
 from advisor.advice.finder.runnable import Runnable, runnable
 from advisor.advice.finder.search import Findings, find
 from advisor.advice.finder.target import Hit, Target
+from advisor.advice.money.ownership import Ownership, form_of
 from advisor.advice.options.question import Question
-from advisor.advice.ownership import Ownership, form_of
-from advisor.advice.quality import quality_rows
 from advisor.catalog.inputs import TARGET, in_usd
 from advisor.cli import described, money_options, options
 from advisor.cli.command import added, show

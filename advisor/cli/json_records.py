@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from advisor.advice.advise import Advice
+from advisor.advice.arrivals.first_token import first_token_within
 from advisor.advice.compare import decode_tps
-from advisor.advice.context_limits import context_notes
 from advisor.advice.diagnosis.causes.required_bandwidth import Needed
 from advisor.advice.diagnosis.diagnose import Diagnosis, Explanation
 from advisor.advice.diagnosis.text import sentence
-from advisor.advice.first_token import first_token_within
 from advisor.advice.options.option import Option
 from advisor.advice.options.sureness import what_matters
 from advisor.advice.options.turning import in_question, what_changes
+from advisor.advice.words.context_limits import context_notes
 from advisor.cost_model.assumptions import Assumption
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Tier

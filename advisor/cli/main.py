@@ -13,13 +13,13 @@ import advisor
 from advisor.advice.advise import Advice
 from advisor.advice.arrivals.words import sentences
 from advisor.advice.compare import compare
-from advisor.advice.context_limits import context_notes
 from advisor.advice.diagnosis.diagnose import diagnose, measurable
 from advisor.advice.diagnosis.text import diagnosis_text
 from advisor.advice.options.option import Option
 from advisor.advice.options.table import split
 from advisor.advice.options.turning import in_question, what_changes
-from advisor.advice.verdict import aged
+from advisor.advice.words.context_limits import context_notes
+from advisor.advice.words.verdict import aged
 from advisor.cli import (
     calibration,
     dashboard,
@@ -198,7 +198,7 @@ def advise_(args: argparse.Namespace) -> None:
         for caveat in answered.caveats:
             print(f"note: {caveat}", file=sys.stderr)
     if args.save is not None:
-        from advisor.reports.store import open_store
+        from advisor.reports.store.store import open_store
 
         saved = open_store().save(answered.document(args.typed), args.save, author=args.author)
         print(f"Saved as report {saved.id}.", file=sys.stderr)

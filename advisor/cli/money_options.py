@@ -5,9 +5,9 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
-from advisor.advice.money_inputs import MoneyInputs, money_in_usd
+from advisor.advice.money.inputs import MoneyInputs, money_in_usd
+from advisor.advice.money.ownership import Form, Ownership, form_of
 from advisor.advice.options.prices import priced_name
-from advisor.advice.ownership import Form, Ownership, form_of
 from advisor.catalog.inputs import (
     CURRENCY,
     MONEY,

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from advisor.advice.advise import Advice, advise
-from advisor.advice.context_limits import context_notes
-from advisor.advice.money_inputs import MoneyInputs
+from advisor.advice.money.inputs import MoneyInputs
+from advisor.advice.words.context_limits import context_notes
 from advisor.cli import described, money_options, options
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.machine.machine import Machine
 from advisor.model import resolve
 from advisor.model.model import Model
-from advisor.reports.document import ReportDocument
+from advisor.reports.document.document import ReportDocument
 from advisor.runtimes import runtime
 
 PROGRAM = ("python", "-m", "advisor")
@@ -41,7 +41,7 @@ class ComputedAdvice:
         Args:
             typed: words after the program's name, from "advise" on.
         """
-        from advisor.reports.from_advice import document
+        from advisor.reports.document.from_advice import document
 
         return document(
             self.advice, self.machine, self.work, self.money,

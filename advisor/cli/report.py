@@ -73,9 +73,9 @@ def _day(text: str) -> datetime:
 
 def _list(args: argparse.Namespace) -> None:
     """Run `report list`."""
-    from advisor.reports.front_page import parted
-    from advisor.reports.queries import ReportQuery
-    from advisor.reports.store import open_store
+    from advisor.reports.content.front_page import parted
+    from advisor.reports.store.queries import ReportQuery
+    from advisor.reports.store.store import open_store
 
     if args.limit is not None and args.limit < 1:
         raise InputError(f"--limit is {args.limit}; give 1 or more.")
@@ -112,9 +112,9 @@ def _list(args: argparse.Namespace) -> None:
 
 def _show(args: argparse.Namespace) -> None:
     """Run `report show ID`."""
-    from advisor.reports.markdown import markdown
-    from advisor.reports.saved import report_json
-    from advisor.reports.store import open_store
+    from advisor.reports.files.markdown import markdown
+    from advisor.reports.store.saved import report_json
+    from advisor.reports.store.store import open_store
 
     saved = open_store().load(args.id)
     show(args, report_json(saved), lambda: markdown(saved))
@@ -122,7 +122,7 @@ def _show(args: argparse.Namespace) -> None:
 
 def _delete(args: argparse.Namespace) -> None:
     """Run `report delete ID`."""
-    from advisor.reports.store import open_store
+    from advisor.reports.store.store import open_store
 
     open_store().delete(args.id)
     undo = f"report restore {args.id}"
@@ -131,7 +131,7 @@ def _delete(args: argparse.Namespace) -> None:
 
 def _restore(args: argparse.Namespace) -> None:
     """Run `report restore ID`."""
-    from advisor.reports.store import open_store
+    from advisor.reports.store.store import open_store
 
     head = open_store().restore(args.id)
     show(args, {"restored": head.id}, lambda: f"Report {head.id} is back: {head.name}.")
@@ -139,7 +139,7 @@ def _restore(args: argparse.Namespace) -> None:
 
 def _annotate(args: argparse.Namespace) -> None:
     """Run `report annotate ID --notes TEXT`."""
-    from advisor.reports.store import open_store
+    from advisor.reports.store.store import open_store
 
     if args.name is None and args.notes is None and not (args.tag or args.untag):
         raise InputError("Nothing to change; give --name, --notes, --tag or --untag.")
@@ -154,8 +154,8 @@ def _annotate(args: argparse.Namespace) -> None:
 
 def _export(args: argparse.Namespace) -> None:
     """Run `report export ID --format html`."""
-    from advisor.reports.export import FORMS as FILE_FORMS
-    from advisor.reports.store import open_store
+    from advisor.reports.files.export import FORMS as FILE_FORMS
+    from advisor.reports.store.store import open_store
 
     content = FILE_FORMS[args.format].make(open_store().load(args.id))
     if args.output is None:
@@ -170,8 +170,8 @@ def _export(args: argparse.Namespace) -> None:
 
 def _import(args: argparse.Namespace) -> None:
     """Run `report import FILE`."""
-    from advisor.reports.saved import read_report
-    from advisor.reports.store import open_store
+    from advisor.reports.store.saved import read_report
+    from advisor.reports.store.store import open_store
 
     try:
         if args.file.stat().st_size > LARGEST_REPORT:

@@ -11,9 +11,9 @@ from advisor.errors import InputError
 from advisor.formatting import range_of, tokens_per_second
 
 if TYPE_CHECKING:
-    from advisor.reports.saved import SavedReport
-    from advisor.reports.scenarios import ScenarioResult
-    from advisor.reports.section_tables import WordTable
+    from advisor.reports.content.section_tables import WordTable
+    from advisor.reports.side_by_side.scenarios import ScenarioResult
+    from advisor.reports.store.saved import SavedReport
 
 
 def add(actions: Any) -> None:
@@ -33,8 +33,8 @@ def add(actions: Any) -> None:
 
 def _compare(args: argparse.Namespace) -> None:
     """Run `report compare ID ID`."""
-    from advisor.reports.comparison import compared, comparison_json
-    from advisor.reports.store import open_store
+    from advisor.reports.side_by_side.comparison import compared, comparison_json
+    from advisor.reports.store.store import open_store
 
     store = open_store()
     reports = [store.load(number) for number in args.ids]
@@ -54,8 +54,8 @@ def _compare(args: argparse.Namespace) -> None:
 
 def _today(reports: "Sequence[SavedReport]") -> "tuple[list[dict[str, Any]], list[WordTable]]":
     from advisor.cli.recompute import recomputed
-    from advisor.reports.changes import change_tables, changes
-    from advisor.reports.section_tables import WordTable
+    from advisor.reports.content.section_tables import WordTable
+    from advisor.reports.side_by_side.changes import change_tables, changes
 
     records, tables = [], []
     for report in reports:
@@ -88,7 +88,7 @@ def _table_text(table: "WordTable") -> str:
 
 def _run(args: argparse.Namespace) -> int:
     """Run `report run FILE.yaml`."""
-    from advisor.reports.scenarios import read_scenarios, run
+    from advisor.reports.side_by_side.scenarios import read_scenarios, run
 
     results = tuple(run(read_scenarios(args.file)))
     failed = sum(bool(result.failures) for result in results)

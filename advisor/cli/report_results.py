@@ -9,8 +9,8 @@ from advisor.cli.command import added, show
 from advisor.errors import InputError
 
 if TYPE_CHECKING:
-    from advisor.reports.measured import MeasuredResult
-    from advisor.reports.saved import SavedReport
+    from advisor.reports.document.measured import MeasuredResult
+    from advisor.reports.store.saved import SavedReport
 
 
 def add(actions: Any) -> None:
@@ -35,7 +35,7 @@ def add(actions: Any) -> None:
 
 def _attach(args: argparse.Namespace) -> None:
     """Run `report attach ID --measured TPS`."""
-    from advisor.reports.store import open_store
+    from advisor.reports.store.store import open_store
 
     store = open_store()
     result = result_of(args, store.load(args.id))
@@ -51,7 +51,7 @@ def result_of(args: argparse.Namespace, report: "SavedReport") -> "MeasuredResul
         InputError: an impossible speed, or a runtime or placement that the report lacks.
     """
     from advisor.advice.diagnosis.reported_speeds import reported_in
-    from advisor.reports.measured import MeasuredResult, measured_card
+    from advisor.reports.document.measured import MeasuredResult, measured_card
 
     card = measured_card(report.document, args.runtime, args.placement)
     speeds = None if args.results is None else reported_in(args.results)
@@ -72,8 +72,8 @@ def result_of(args: argparse.Namespace, report: "SavedReport") -> "MeasuredResul
 
 def _contribute(args: argparse.Namespace) -> None:
     """Run `report contribute ID --agree`."""
-    from advisor.reports.contribution import contribution
-    from advisor.reports.store import open_store
+    from advisor.reports.files.contribution import contribution
+    from advisor.reports.store.store import open_store
 
     made = contribution(open_store().load(args.id), args.result)
     if not args.agree:

@@ -5,9 +5,9 @@ from functools import cache, lru_cache
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.name_matching import by_name, find, spelled
-from advisor.machine.cpu_names import CpuName, CpuNames
-from advisor.machine.gpu_names import GpuName, GpuNames
-from advisor.machine.machine_names import MachineName, MachineNames
+from advisor.machine.names.cpu_names import CpuName, CpuNames
+from advisor.machine.names.gpu_names import GpuName, GpuNames
+from advisor.machine.names.machine_names import MachineName, MachineNames
 from advisor.machine.rows import (
     CpuGenerationRow,
     CpuModelRow,

@@ -15,8 +15,8 @@ from advisor.catalog.inputs import BY_NAME
 from advisor.errors import InputError, UnknownName
 from advisor.machine import backends, from_catalog
 from advisor.machine.catalog import cpu_named, find_gpu, find_host, gpu_named
-from advisor.machine.gpu_names import GpuName
 from advisor.machine.machine import Disk, Gpu, Host, Link, Machine
+from advisor.machine.names.gpu_names import GpuName
 from advisor.machine.quantity import Provenance, Quantity, given
 from advisor.machine.spec import NO_GPU, MachineSpec
 from advisor.units import GB, GIB, Array

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from advisor.errors import UnknownName
 from advisor.machine import from_spec
 from advisor.machine.catalog import cpu_named, find_host, gpu_named, machine_named, machine_names
-from advisor.machine.cpu_names import CpuName
-from advisor.machine.gpu_names import GpuName
-from advisor.machine.machine_names import MachineName
-from advisor.machine.machine_words import spelled_out
+from advisor.machine.names.cpu_names import CpuName
+from advisor.machine.names.gpu_names import GpuName
+from advisor.machine.names.machine_names import MachineName
+from advisor.machine.names.machine_words import spelled_out
+from advisor.machine.names.spelling import plain
 from advisor.machine.rows import GpuRow, HostRow, MachineRow
 from advisor.machine.spec import NO_GPU
-from advisor.machine.spelling import plain
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,9 +7,9 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.name_matching import by_name, find
 from advisor.model.architecture import Architecture
 from advisor.model.build import build
-from advisor.model.formats import Format, RecipeRow, format_named, formats
+from advisor.model.formats.formats import Format, RecipeRow, format_named, formats
+from advisor.model.formats.quantization import StorageType
 from advisor.model.model import Model, quantized
-from advisor.model.quantization import StorageType
 from advisor.model.spec import ArchitectureSpec
 
 

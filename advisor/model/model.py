@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor.model.architecture import Architecture, Group
-from advisor.model.formats import Format
+from advisor.model.formats.formats import Format
+from advisor.model.formats.quantization import StorageType, tensor_bytes, tensor_types
 from advisor.model.kv_cache import KV_BYTES_PER_VALUE
-from advisor.model.quantization import StorageType, tensor_bytes, tensor_types
 from advisor.units import Array
 
 Floats = npt.NDArray[np.float64]

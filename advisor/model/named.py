@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from advisor.errors import UnknownName
 from advisor.model import catalog
 from advisor.model.architecture import Architecture
-from advisor.model.format_names import format_in_name
-from advisor.model.listed.from_row import Listed, listed
-from advisor.model.listed.hub_list import READ, HubRow
-from advisor.model.lookup import Meant, UnknownModel, meant
-from advisor.model.names import take_apart
-from advisor.model.native_formats import native_format
+from advisor.model.by_name.listed.from_row import Listed, listed
+from advisor.model.by_name.listed.hub_list import READ, HubRow
+from advisor.model.by_name.lookup import Meant, UnknownModel, meant
+from advisor.model.by_name.names import take_apart
+from advisor.model.by_name.native_formats import native_format
+from advisor.model.by_name.stand_in import stand_in
+from advisor.model.formats.format_names import format_in_name
 from advisor.model.spec import ArchitectureSpec
-from advisor.model.stand_in import stand_in
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,16 +9,16 @@ from pathlib import Path
 
 from advisor.errors import AdvisorError, InputError, NetworkError, Refusal
 from advisor.model import catalog
+from advisor.model.by_name.native_formats import USUAL, usual_format
 from advisor.model.config.read import describe
 from advisor.model.config.values import parse
 from advisor.model.description import Described
-from advisor.model.format_names import format_meant
+from advisor.model.formats.format_names import format_meant
 from advisor.model.gguf.header import Part
 from advisor.model.gguf.read import describe_parts, describe_path, describe_prefix
 from advisor.model.gguf.shards import part_names
 from advisor.model.model import Model
 from advisor.model.named import is_named, named
-from advisor.model.native_formats import USUAL, usual_format
 
 REPOSITORY = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}", re.ASCII)
 HUB_FILE = re.compile(

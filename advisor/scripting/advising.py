@@ -4,7 +4,7 @@ from typing import Any
 
 from advisor.advice import advise as whole_answer
 from advisor.advice.advise import Advice
-from advisor.advice.money_inputs import MoneyInputs
+from advisor.advice.money.inputs import MoneyInputs
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.model import Model

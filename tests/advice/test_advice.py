@@ -8,11 +8,11 @@ import pytest
 
 from advisor.advice.advise import Advice, advise
 from advisor.advice.compare import decode_tps, usable
-from advisor.advice.money_inputs import MoneyInputs
+from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.options.option import OptionKind
 from advisor.advice.options.table import choice
-from advisor.advice.upgrades import COUNTS, WORTHWHILE, Upgrade, first_choice
-from advisor.advice.verdict import DONE
+from advisor.advice.upgrades.upgrades import COUNTS, WORTHWHILE, Upgrade, first_choice
+from advisor.advice.words.verdict import DONE
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError

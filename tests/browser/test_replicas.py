@@ -9,7 +9,7 @@ import pytest
 from driving import free_port, server, settle
 from saved_reports import sample
 
-from advisor.reports.store import open_store
+from advisor.reports.store.store import open_store
 
 COOKIE = "advisor_replica"
 SECRET = "the same for both replicas"

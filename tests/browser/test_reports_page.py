@@ -8,8 +8,8 @@ from driving import LOCAL, scrolls_sideways, settle
 from pypdf import PdfReader
 from saved_reports import HOSTILE, hostile, sample, saved
 
-from advisor.reports.html import html
-from advisor.reports.store import open_store
+from advisor.reports.files.html import html
+from advisor.reports.store.store import open_store
 
 
 def words_of(text):

@@ -14,7 +14,7 @@ from advisor.cost_model.processors import matrices
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN
 from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, IN_PROMPT, LEAN, TRAITS
-from advisor.evidence.fitting.engine_parameters import ENGINE_PARAMETERS
+from advisor.evidence.fitting.engines.parameters import ENGINE_PARAMETERS
 from advisor.evidence.published.engines import ENGINES
 from advisor.evidence.published.run_notes import FORK_CLASSES
 from advisor.machine import from_catalog

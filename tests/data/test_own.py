@@ -4,9 +4,9 @@ import numpy as np
 import own_rows
 import pytest
 
-from advisor.evidence.accuracy import paged_points
-from advisor.evidence.accuracy.own_rows import OWN, OwnRow, rows
-from advisor.evidence.accuracy.own_rows import paged as is_paged
+from advisor.evidence.accuracy.points import paged as paged_points
+from advisor.evidence.accuracy.points.own_rows import OWN, OwnRow, rows
+from advisor.evidence.accuracy.points.own_rows import paged as is_paged
 from advisor.runtimes.llama_cpp.paging import WATCHED
 from advisor.units import GB
 

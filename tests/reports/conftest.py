@@ -7,7 +7,7 @@ from pathlib import Path
 import postgresql
 import pytest
 
-from advisor.reports.store import ReportStore, open_store
+from advisor.reports.store.store import ReportStore, open_store
 
 
 @pytest.fixture(scope="session")

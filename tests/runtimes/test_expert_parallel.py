@@ -11,8 +11,8 @@ from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings, vram, weight_bytes
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
-from advisor.evidence.fitting.engine_cases import GRID
 from advisor.evidence.fitting.engine_grid import ENGINES, FORMATS
+from advisor.evidence.fitting.engines.cases import GRID
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog

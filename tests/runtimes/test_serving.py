@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from flags import flags, listed
 
+from advisor.advice.arrivals.first_token import first_token_times, first_token_within
 from advisor.advice.compare import as_run
-from advisor.advice.first_token import first_token_times, first_token_within
-from advisor.advice.runtime_notes import remarks
+from advisor.advice.words.runtime_notes import remarks
 from advisor.catalog.constants import Scope, fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import (

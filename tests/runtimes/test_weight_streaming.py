@@ -14,8 +14,8 @@ from advisor.cost_model.schedule import Route
 from advisor.cost_model.uncertainty import Margins
 from advisor.cost_model.workload import Workload
 from advisor.evidence.fitting.__main__ import TABLE
-from advisor.evidence.fitting.framework_parameters import STREAM_PARAMETERS
-from advisor.evidence.fitting.framework_runs import (
+from advisor.evidence.fitting.frameworks.parameters import STREAM_PARAMETERS
+from advisor.evidence.fitting.frameworks.runs import (
     BATCHED,
     EXPERTS,
     RESIDENT,
@@ -23,7 +23,7 @@ from advisor.evidence.fitting.framework_runs import (
     STREAMED,
     regime,
 )
-from advisor.evidence.fitting.framework_table import SOURCE, fitted, margins
+from advisor.evidence.fitting.frameworks.table import SOURCE, fitted, margins
 from advisor.evidence.published.engines import engine
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec

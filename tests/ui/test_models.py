@@ -13,7 +13,7 @@ from ui_app import app, page_text, run
 
 from advisor.model import installed, resolve
 from advisor.model.installed import InstalledModel, Survey
-from advisor.reports.store import open_store
+from advisor.reports.store.store import open_store
 from advisor.ui.parts import session
 from advisor.ui.sidebar import model_choice, other_model_sources
 

@@ -5,7 +5,7 @@ from dataclasses import fields as attributes
 
 import pytest
 
-from advisor.advice.money_inputs import MoneyInputs
+from advisor.advice.money.inputs import MoneyInputs
 from advisor.catalog.inputs import (
     BY_NAME,
     CURRENCY,

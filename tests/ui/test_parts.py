@@ -12,8 +12,8 @@ from advisor.calibration import local_store
 from advisor.errors import ProbeError, StoreError
 from advisor.probes.measurement import Measurement
 from advisor.probes.progress import ProbeStep
-from advisor.reports.charts import crossing
-from advisor.reports.document import SweepSeries
+from advisor.reports.charts.charts import crossing
+from advisor.reports.document.document import SweepSeries
 from advisor.ui.advise import typing_preview
 from advisor.ui.advise.tables import price_note
 from advisor.ui.parts import probe_job

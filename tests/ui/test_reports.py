@@ -8,7 +8,7 @@ from saved_reports import RESULT, sample
 from ui_app import app, page_text, run
 
 from advisor.errors import InputError
-from advisor.reports.store import open_store
+from advisor.reports.store.store import open_store
 from advisor.ui.accuracy import own_results
 from advisor.ui.parts.session import base, store
 

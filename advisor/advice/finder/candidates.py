@@ -3,10 +3,10 @@
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from advisor.advice.fleet import Fleet
+from advisor.advice.fleet.fleet import Fleet
+from advisor.advice.money.ownership import form_of, room_for
 from advisor.advice.options.elsewhere import whole_machines
 from advisor.advice.options.timed_cards import COUNTS
-from advisor.advice.ownership import form_of, room_for
 from advisor.machine import from_catalog, from_spec
 from advisor.machine.catalog import gpu_rows
 from advisor.machine.machine import Machine

@@ -6,7 +6,7 @@ import numpy as np
 
 from advisor.advice.finder.formats import CACHES, FORMATS
 from advisor.advice.finder.target import Hit
-from advisor.advice.pareto import on_front
+from advisor.advice.options.pareto import on_front
 from advisor.runtimes import runtime
 
 

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from advisor.advice.finder.candidates import fleet_of
 from advisor.advice.finder.formats import CACHES, cache_types
-from advisor.advice.fleet import Fleet
+from advisor.advice.fleet.fleet import Fleet
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine

@@ -10,7 +10,8 @@ import numpy as np
 
 from advisor.advice.finder.candidates import Candidate
 from advisor.advice.finder.combinations import Places
-from advisor.advice.money import SECONDS_PER_HOUR, monthly_purchase
+from advisor.advice.money.formulas import SECONDS_PER_HOUR, monthly_purchase
+from advisor.advice.money.use import computing_seconds, rented_hours, session_seconds
 from advisor.advice.options.candidates import kinds
 from advisor.advice.options.monthly import Use
 from advisor.advice.options.option import Price
@@ -18,7 +19,6 @@ from advisor.advice.options.prices import bought, rented, selling_price
 from advisor.advice.options.question import Question
 from advisor.advice.prices.host_parts import parts_for
 from advisor.advice.prices.power import PowerDraw, draw_of, idle_hours, monthly_energy
-from advisor.advice.use import computing_seconds, rented_hours, session_seconds
 from advisor.model.model import Floats
 from advisor.units import HOURS_PER_MONTH
 

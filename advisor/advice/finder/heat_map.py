@@ -5,14 +5,14 @@ from contextlib import suppress
 
 import numpy as np
 
-from advisor.advice.fleet import Fleet
-from advisor.advice.quality import quality_rows
+from advisor.advice.finder.quality import quality_rows
+from advisor.advice.fleet.fleet import Fleet
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model import catalog
+from advisor.model.by_name.native_formats import native_format, usual_format
 from advisor.model.model import Floats, Model
-from advisor.model.native_formats import native_format, usual_format
 from advisor.runtimes import Runtime
 
 

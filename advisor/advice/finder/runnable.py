@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from advisor.advice.quality import QualityRow, quality_rows
+from advisor.advice.finder.quality import QualityRow, quality_rows
 from advisor.advice.speeds import Speed, speed_of
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import estimate
@@ -18,8 +18,8 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model import catalog
+from advisor.model.by_name.native_formats import USUAL, native_format, usual_format
 from advisor.model.model import Model
-from advisor.model.native_formats import USUAL, native_format, usual_format
 from advisor.runtimes import LLAMA_CPP, Runtime
 
 FORMATS = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "IQ4_XS", "Q3_K_M", "IQ3_XXS", "Q2_K")

@@ -3,14 +3,14 @@
 import re
 from functools import cache
 
-from advisor.advice.fleet import Fleet
+from advisor.advice.fleet.fleet import Fleet
+from advisor.advice.fleet.timed_fleet import TimedFleet
+from advisor.advice.money.ownership import Form
 from advisor.advice.options.prices import sold
 from advisor.advice.options.question import Question
 from advisor.advice.options.timed_cards import TimedCards, card_machines, timed_cards
-from advisor.advice.ownership import Form
 from advisor.advice.prices.machine_prices import rent_rows
 from advisor.advice.speeds import Speed
-from advisor.advice.timed_fleet import TimedFleet
 from advisor.machine import from_spec
 from advisor.machine.catalog import find_gpu, gpu_rows
 from advisor.machine.machine import Machine

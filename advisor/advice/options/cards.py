@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
+from advisor.advice.money.ownership import discrete, in_dock, room_for
 from advisor.advice.options.candidates import cards_here, kinds
 from advisor.advice.options.option import Option, OptionKind
 from advisor.advice.options.prices import bought
 from advisor.advice.options.question import Question
 from advisor.advice.options.timed_cards import COUNTS, CardSpeed
-from advisor.advice.ownership import discrete, in_dock, room_for
 from advisor.advice.prices.host_parts import parts_for
 from advisor.advice.prices.power import draw_of
 from advisor.advice.speeds import Speed

@@ -6,7 +6,8 @@ from functools import cache, lru_cache
 
 import numpy as np
 
-from advisor.advice.fleet import Fleet
+from advisor.advice.fleet.fleet import Fleet
+from advisor.advice.fleet.timed_fleet import TimedFleet
 from advisor.advice.options.candidates import cardless
 from advisor.advice.options.option import Option, OptionKind, Price
 from advisor.advice.options.prices import bought, rented
@@ -17,7 +18,6 @@ from advisor.advice.prices.host_parts import desktop_parts
 from advisor.advice.prices.machine_prices import MachineForSale, machines_for_sale
 from advisor.advice.prices.power import draw_of
 from advisor.advice.speeds import Speed
-from advisor.advice.timed_fleet import TimedFleet
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine import from_spec

@@ -4,14 +4,14 @@ import math
 from collections.abc import Iterable
 from dataclasses import replace
 
+from advisor.advice.changes.what_ifs import WhatIf
+from advisor.advice.money.ownership import Form
 from advisor.advice.options.option import FREE, MonthlyCost, Option, OptionKind, Price
 from advisor.advice.options.prices import NOTHING_YET, with_part
 from advisor.advice.options.question import Question
-from advisor.advice.ownership import Form
 from advisor.advice.prices.host_parts import HostPartRow, host_part_rows
 from advisor.advice.prices.power import draw_of
 from advisor.advice.speeds import Speed
-from advisor.advice.what_ifs import WhatIf
 from advisor.units import GIB
 
 

@@ -2,12 +2,9 @@
 
 from dataclasses import dataclass
 
-from advisor.advice.money import SECONDS_PER_HOUR, monthly_purchase
-from advisor.advice.money_inputs import MoneyInputs
-from advisor.advice.options.option import MonthlyCost
-from advisor.advice.prices.power import PowerDraw, idle_hours, monthly_energy
-from advisor.advice.speeds import Speed
-from advisor.advice.use import (
+from advisor.advice.money.formulas import SECONDS_PER_HOUR, monthly_purchase
+from advisor.advice.money.inputs import MoneyInputs
+from advisor.advice.money.use import (
     api_cost,
     computing_seconds,
     monthly_tokens,
@@ -15,6 +12,9 @@ from advisor.advice.use import (
     session_seconds,
     waiting_seconds,
 )
+from advisor.advice.options.option import MonthlyCost
+from advisor.advice.prices.power import PowerDraw, idle_hours, monthly_energy
+from advisor.advice.speeds import Speed
 from advisor.cost_model.workload import Workload
 from advisor.units import HOURS_PER_MONTH
 

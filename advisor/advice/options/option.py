@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
+from advisor.advice.changes.what_ifs import SAME_TEXT
 from advisor.advice.speeds import Speed
-from advisor.advice.what_ifs import SAME_TEXT
 
 
 class OptionKind(StrEnum):

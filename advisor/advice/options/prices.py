@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 
-from advisor.advice.money_inputs import MoneyInputs
+from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.options.option import Price
 from advisor.advice.prices.host_parts import HostPartRow, part_kinds
 from advisor.advice.prices.machine_prices import machines_for_sale, rent_rows

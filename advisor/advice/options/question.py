@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from datetime import date
 
-from advisor.advice.money_inputs import MoneyInputs
+from advisor.advice.money.inputs import MoneyInputs
+from advisor.advice.money.ownership import Ownership
 from advisor.advice.options.monthly import Use
 from advisor.advice.options.option import MonthlyCost, Option, OptionKind, Price
-from advisor.advice.ownership import Ownership
 from advisor.advice.prices.price_dates import is_stale
 from advisor.advice.speeds import Speed
 from advisor.cost_model.workload import Workload

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from advisor.advice.chances import TornadoBar, Uncertain, chance, tornado
-from advisor.advice.money import SECONDS_PER_HOUR
-from advisor.advice.money_inputs import MoneyInputs
+from advisor.advice.money.chances import TornadoBar, Uncertain, chance, tornado
+from advisor.advice.money.formulas import SECONDS_PER_HOUR
+from advisor.advice.money.inputs import MoneyInputs
+from advisor.advice.money.use import waiting_seconds
 from advisor.advice.options.option import Option
 from advisor.advice.speeds import Speed
-from advisor.advice.use import waiting_seconds
 from advisor.model.model import Floats
 
 DRAWN = ("speed now", "speed then", "price")

@@ -5,17 +5,17 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from advisor.advice.changes.what_ifs import WhatIf
+from advisor.advice.money.ownership import room_for
 from advisor.advice.options.candidates import cards_held, cards_in_a_desktop, desktop_kinds
 from advisor.advice.options.cards import added, replaced
 from advisor.advice.options.elsewhere import apis, desktops, machines, rents
 from advisor.advice.options.kept import changes, keep
 from advisor.advice.options.option import Option, OptionKind
+from advisor.advice.options.pareto import beaten
 from advisor.advice.options.question import Question
 from advisor.advice.options.timed_cards import CardSpeed
-from advisor.advice.ownership import room_for
-from advisor.advice.pareto import beaten
 from advisor.advice.speeds import Speed
-from advisor.advice.what_ifs import WhatIf
 
 WORTH_A_WORD = 1.0
 """A verdict names what leaves at least so much more in a month [USD]."""

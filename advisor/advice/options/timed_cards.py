@@ -9,11 +9,11 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from advisor.advice.fleet import Fleet
-from advisor.advice.ownership import DOCK_LINK, Form, discrete, in_dock, room_for
+from advisor.advice.fleet.fleet import Fleet
+from advisor.advice.fleet.stacks import Mask
+from advisor.advice.fleet.timed_fleet import TimedFleet
+from advisor.advice.money.ownership import DOCK_LINK, Form, discrete, in_dock, room_for
 from advisor.advice.speeds import Speed
-from advisor.advice.stacks import Mask
-from advisor.advice.timed_fleet import TimedFleet
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine import from_catalog

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from advisor.advice.money_inputs import MoneyInputs
+from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.options.option import Option, OptionKind
 from advisor.advice.options.sureness import gain, inputs
 from advisor.advice.options.table import choice

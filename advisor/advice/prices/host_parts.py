@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from advisor.advice.ownership import OWN_ROOM, Form, in_dock
+from advisor.advice.money.ownership import OWN_ROOM, Form, in_dock
 from advisor.catalog.csv_tables import DATA, read
 from advisor.machine.machine import Gpu
 

@@ -22,7 +22,7 @@ from advisor.evidence.accuracy.regimes import (
     regime_of,
 )
 from advisor.evidence.accuracy.scoring import Score
-from advisor.evidence.fitting.framework_runs import BATCHED, RESIDENT, STAGED, STREAMED
+from advisor.evidence.fitting.frameworks.runs import BATCHED, RESIDENT, STAGED, STREAMED
 from advisor.machine.quantity import Provenance
 
 COVERAGE = DATA / "generated/coverage.csv"

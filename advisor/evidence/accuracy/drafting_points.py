@@ -18,7 +18,7 @@ from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.uncertainty import Margins
 from advisor.cost_model.workload import Workload
-from advisor.evidence.accuracy.point import AccuracyPoint
+from advisor.evidence.accuracy.points.point import AccuracyPoint
 from advisor.evidence.accuracy.regimes import GENERATION, regime_of
 from advisor.evidence.published.engines import engine
 from advisor.machine.from_spec import machine

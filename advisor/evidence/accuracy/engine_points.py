@@ -8,11 +8,11 @@ from advisor.catalog.constants import Scope, fitted_constants
 from advisor.catalog.csv_tables import read
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT, LEAN, Margins
-from advisor.evidence.accuracy.point import AccuracyPoint
+from advisor.evidence.accuracy.points.point import AccuracyPoint
 from advisor.evidence.accuracy.regimes import GENERATION, PROMPT, regime_of
-from advisor.evidence.fitting.engine_cases import GRID, PUBLISHED, SIMULATED
-from advisor.evidence.fitting.engine_published import FILES
-from advisor.evidence.fitting.engine_table import LEFT_OUT, EngineLeftOutRow
+from advisor.evidence.fitting.engines.cases import GRID, PUBLISHED, SIMULATED
+from advisor.evidence.fitting.engines.published import FILES
+from advisor.evidence.fitting.engines.table import LEFT_OUT, EngineLeftOutRow
 
 SIMULATOR = "aiconfigurator 0.12.0, simulated from measured kernels"
 EXPERTS = ("-A", "gpt-oss", "Mixtral", "Scout", "DeepSeek", "MiniMax", "GLM", "Kimi")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from advisor.evidence.accuracy.point import AccuracyPoint
+from advisor.evidence.accuracy.points.point import AccuracyPoint
 from advisor.evidence.accuracy.scoring import Score, groups, score_of
 from advisor.evidence.published.sources import source_of
 

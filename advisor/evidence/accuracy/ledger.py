@@ -2,16 +2,13 @@
 
 from dataclasses import dataclass
 
-from advisor.evidence.accuracy import (
-    drafting_points,
-    engine_points,
-    framework_points,
-    llama_cpp_points,
-    paged_points,
-    split_points,
-)
+from advisor.evidence.accuracy import drafting_points, engine_points
 from advisor.evidence.accuracy.noise_floor import Floor, noise_floor
-from advisor.evidence.accuracy.point import AccuracyPoint
+from advisor.evidence.accuracy.points import framework as framework_points
+from advisor.evidence.accuracy.points import llama_cpp as llama_cpp_points
+from advisor.evidence.accuracy.points import paged as paged_points
+from advisor.evidence.accuracy.points import split as split_points
+from advisor.evidence.accuracy.points.point import AccuracyPoint
 from advisor.evidence.accuracy.scoring import Score, scores
 
 

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
-from advisor.evidence.accuracy.llama_cpp_points import LlamaCppRun, Published
+from advisor.evidence.accuracy.points.llama_cpp import LlamaCppRun, Published
 from advisor.evidence.fitting.llama_cpp_fit import APART
 from advisor.evidence.fitting.llama_cpp_rows import GENERATED, stated_tps
 from advisor.evidence.published.sources import source_of

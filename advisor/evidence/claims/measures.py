@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from advisor.advice.money import monthly_hours
-from advisor.advice.offers import offers
+from advisor.advice.money.formulas import monthly_hours
+from advisor.advice.upgrades.offers import offers
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier
 from advisor.cost_model.schedule import Route, Transfer

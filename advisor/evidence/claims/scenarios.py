@@ -11,7 +11,7 @@ from typing import Any
 
 from advisor import runtimes
 from advisor.advice.compare import as_run
-from advisor.advice.money_inputs import MoneyInputs
+from advisor.advice.money.inputs import MoneyInputs
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings

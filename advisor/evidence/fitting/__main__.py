@@ -19,10 +19,10 @@ from advisor.catalog.constants import FACTOR, ConstantRow
 from advisor.catalog.csv_tables import DATA, as_text, read
 from advisor.cost_model.uncertainty import SEVERAL, THIN
 from advisor.evidence.fitting import held_out
-from advisor.evidence.fitting.engine_table import engine_tables
-from advisor.evidence.fitting.framework_table import fitted, stream_rows
+from advisor.evidence.fitting.engines.table import engine_tables
+from advisor.evidence.fitting.frameworks.table import fitted, stream_rows
+from advisor.evidence.fitting.llama_cpp.parameters import PARAMETERS
 from advisor.evidence.fitting.llama_cpp_fit import Fit, problem, solve
-from advisor.evidence.fitting.llama_cpp_parameters import PARAMETERS
 from advisor.evidence.fitting.llama_cpp_rows import Rows, published, rows_of
 from advisor.evidence.fitting.spreads import COVERED, Spread, sources, spreads
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
-from advisor.evidence.fitting.engine_cases import GRID, SIMULATED, EngineCase, computed_only
+from advisor.evidence.fitting.engines.cases import GRID, SIMULATED, EngineCase, computed_only
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec

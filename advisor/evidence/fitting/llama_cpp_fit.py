@@ -21,7 +21,7 @@ from advisor.evidence.fitting.gauss_newton import (
     newton,
     without_each,
 )
-from advisor.evidence.fitting.llama_cpp_parameters import PARAMETERS, Parameter
+from advisor.evidence.fitting.llama_cpp.parameters import PARAMETERS, Parameter
 from advisor.evidence.fitting.llama_cpp_rows import Rows
 from advisor.evidence.published.sources import source_of
 from advisor.model.model import Floats

@@ -13,7 +13,7 @@ from advisor.cost_model.processors import matrices, peak_16_bit, vectors
 from advisor.cost_model.schedule import Schedule
 from advisor.cost_model.timing import StepTime, schedule_seconds
 from advisor.errors import AdvisorError
-from advisor.evidence.fitting.llama_cpp_parameters import PARAMETERS
+from advisor.evidence.fitting.llama_cpp.parameters import PARAMETERS
 from advisor.evidence.fitting.vectorize import path, stacked, steps, values_of
 from advisor.evidence.published import sources
 from advisor.evidence.published.doubts import FASTEST, SLOWEST, Bound, doubtful

@@ -6,8 +6,8 @@ from advisor.errors import UnknownName
 from advisor.evidence.published.noted import Noted
 from advisor.evidence.published.row import PublishedRow
 from advisor.machine.catalog import gpu_named
+from advisor.machine.names.spelling import plain, size_gib
 from advisor.machine.spec import MIXED, NO_GPU
-from advisor.machine.spelling import plain, size_gib
 
 BETWEEN = re.compile(r"\s*(?:\+|,|&|;|\band\b)\s*")
 """Separators between cards of different kinds."""

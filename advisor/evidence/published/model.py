@@ -10,10 +10,10 @@ from advisor.evidence.published.noted import Noted
 from advisor.evidence.published.row import PublishedRow
 from advisor.model import catalog
 from advisor.model.architecture import Architecture
-from advisor.model.format_names import format_meant
+from advisor.model.by_name.stand_in import StatedSize, of_size
+from advisor.model.formats.format_names import format_meant
 from advisor.model.model import Model, scaled
 from advisor.model.named import NamedModel, named
-from advisor.model.stand_in import StatedSize, of_size
 from advisor.runtimes import MLX, Runtime
 from advisor.runtimes.by_bits import IN_GROUPS
 from advisor.runtimes.expert_offloading import EXPERT_STREAMING

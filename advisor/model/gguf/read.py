@@ -15,6 +15,7 @@ from pathlib import Path
 from advisor.errors import InputError, Refusal
 from advisor.model.architecture import Architecture, Experts, Group, Tensor
 from advisor.model.description import Described
+from advisor.model.formats.quantization import StorageType
 from advisor.model.gguf.architectures import check_known
 from advisor.model.gguf.header import Header, Part, TensorInfo, prefix, read_header
 from advisor.model.gguf.kv_cache import cache_notes, memory
@@ -23,7 +24,6 @@ from advisor.model.gguf.shards import cut_short, joined, opened, part_paths
 from advisor.model.gguf.tensors import TensorName, named, storage_type, stored_bytes, tensor
 from advisor.model.gguf.text import brief
 from advisor.model.model import from_tensors
-from advisor.model.quantization import StorageType
 from advisor.units import GIB
 
 FILE_TYPES = {

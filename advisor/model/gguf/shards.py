@@ -9,10 +9,10 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from advisor.errors import InputError
+from advisor.model.formats.quantization import StorageType
 from advisor.model.gguf.header import Header, Part, TensorInfo
 from advisor.model.gguf.tensors import storage_type, stored_bytes
 from advisor.model.gguf.text import brief
-from advisor.model.quantization import StorageType
 from advisor.units import GIB
 
 MAX_PARTS = 256

@@ -11,9 +11,9 @@ from math import prod
 
 from advisor.errors import InputError
 from advisor.model.architecture import Group, Tensor
+from advisor.model.formats.quantization import StorageType
 from advisor.model.gguf.header import TensorInfo
 from advisor.model.gguf.text import brief
-from advisor.model.quantization import StorageType
 
 TYPE_NAMES = {
     0: "F32", 1: "F16", 2: "Q4_0", 3: "Q4_1", 6: "Q5_0", 7: "Q5_1", 8: "Q8_0", 9: "Q8_1",

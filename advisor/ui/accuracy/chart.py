@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup, escape
 
-from advisor.evidence.accuracy.point import AccuracyPoint
+from advisor.evidence.accuracy.points.point import AccuracyPoint
 from advisor.evidence.accuracy.regimes import REGIMES
 from advisor.evidence.accuracy.text import percent
 from advisor.formatting import number, range_of, tokens_per_second

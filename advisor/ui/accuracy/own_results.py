@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 from advisor.cost_model.uncertainty import Margins
 from advisor.errors import StoreError
-from advisor.evidence.accuracy.point import AccuracyPoint
-from advisor.reports.measured import JudgedResult
-from advisor.reports.saved import SavedReport
+from advisor.evidence.accuracy.points.point import AccuracyPoint
+from advisor.reports.document.measured import JudgedResult
+from advisor.reports.store.saved import SavedReport
 from advisor.ui.parts.markup import notice
 from advisor.ui.parts.session import own_store
 

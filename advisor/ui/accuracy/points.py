@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from advisor.evidence.accuracy.point import AccuracyPoint
+from advisor.evidence.accuracy.points.point import AccuracyPoint
 from advisor.evidence.accuracy.scoring import scores
 from advisor.evidence.accuracy.text import percent
 from advisor.evidence.peers import PEERS

@@ -8,10 +8,10 @@ from collections.abc import Iterable
 import numpy as np
 import streamlit as st
 
-from advisor.advice import concurrency
 from advisor.advice.compare import decode_tps
-from advisor.advice.concurrency import READING, USERS, Together
-from advisor.advice.crossover import Crossover
+from advisor.advice.curves import concurrency
+from advisor.advice.curves.concurrency import READING, USERS, Together
+from advisor.advice.curves.crossover import Crossover
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import memory, number, tokens_per_second

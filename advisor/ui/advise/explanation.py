@@ -10,8 +10,8 @@ from advisor.advice.compare import decode_tps
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.schedule import Flow
 from advisor.formatting import number, seconds, tokens_per_second
-from advisor.reports.from_advice import figure_text
-from advisor.reports.words import time_part
+from advisor.reports.document.from_advice import figure_text
+from advisor.reports.document.words import time_part
 from advisor.ui.parts.glossary import explained
 from advisor.ui.parts.markup import block, joined, show, table, two_lines
 from advisor.units import GB

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from advisor.advice.options.option import Option, OptionKind
-from advisor.advice.pareto import on_front
+from advisor.advice.options.pareto import on_front
 from advisor.formatting import money, shown_currency, tokens_per_second
 from advisor.ui.parts.plot import Figure, Palette, line_layout, palette
 

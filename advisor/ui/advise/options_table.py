@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from advisor.advice.options.option import Option, OptionKind
 from advisor.advice.options.table import split
-from advisor.advice.verdict import aged
+from advisor.advice.words.verdict import aged
 from advisor.formatting import hours, money, number, range_of
 from advisor.formatting import short as shortened
 from advisor.ui.advise.answer import AdviseAnswer

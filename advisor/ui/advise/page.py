@@ -6,16 +6,17 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 
 from advisor import formatting
-from advisor.advice.context_limits import context_notes
 from advisor.advice.placement_cards import TITLES, card_of
-from advisor.advice.verdict import VerdictText
+from advisor.advice.words.context_limits import context_notes
+from advisor.advice.words.verdict import VerdictText
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.errors import AdvisorError, Refusal
 from advisor.evidence.accuracy.coverage import coverage_like
 from advisor.evidence.accuracy.text import percent
 from advisor.machine.quantity import Provenance
-from advisor.reports import charts, from_advice
-from advisor.reports.parts import PlacementCard, SweepSeries, TierUse, TimePart
+from advisor.reports.charts import charts
+from advisor.reports.document import from_advice
+from advisor.reports.document.parts import PlacementCard, SweepSeries, TierUse, TimePart
 from advisor.ui.advise import (
     concurrency,
     diagnosis,

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from advisor.advice import skypilot
 from advisor.advice.options.option import OptionKind
-from advisor.advice.upgrades import Upgrade, first_choice
+from advisor.advice.upgrades import skypilot
+from advisor.advice.upgrades.upgrades import Upgrade, first_choice
 from advisor.errors import Refusal
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.parts.markup import block, notice, show

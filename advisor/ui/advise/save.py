@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from advisor.errors import AdvisorError
-from advisor.reports.annotations import LONGEST_NOTES
-from advisor.reports.database_tables import LONGEST_NAME
-from advisor.reports.document import ReportDocument
+from advisor.reports.document.document import ReportDocument
+from advisor.reports.store.annotations import LONGEST_NOTES
+from advisor.reports.store.database_tables import LONGEST_NAME
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.parts.markup import notice
 from advisor.ui.parts.session import author, base, own_store

@@ -7,9 +7,9 @@ import streamlit as st
 from advisor.advice.options.option import Option
 from advisor.advice.options.turning import in_question, what_changes
 from advisor.formatting import money, shown_currency
-from advisor.reports import from_advice
-from advisor.reports.parts import SensitivityRow
-from advisor.reports.words import input_name, interval
+from advisor.reports.document import from_advice
+from advisor.reports.document.parts import SensitivityRow
+from advisor.reports.document.words import input_name, interval
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.parts.markup import block, show
 from advisor.ui.parts.plot import Figure, bar_layout, draw, palette

@@ -10,8 +10,8 @@ from advisor.advice.finder.candidates import card_host
 from advisor.advice.finder.choice import best_of_each, front
 from advisor.advice.finder.search import Findings, find
 from advisor.advice.finder.target import Hit, Target
+from advisor.advice.money.ownership import Ownership, form_of
 from advisor.advice.options.question import Question
-from advisor.advice.ownership import Ownership, form_of
 from advisor.catalog.inputs import BY_NAME, TARGET, in_usd
 from advisor.machine.machine import Machine
 from advisor.model.model import Model

@@ -1,6 +1,6 @@
-"""Charts of a comparison, drawn with Plotly from the descriptions in `advisor.reports.charts`.
+"""Charts of a comparison, drawn with Plotly from the descriptions in `advisor.reports.charts.charts`.
 
-Words, numbers and ranges are those of `advisor.reports.charts`; exported reports draw the same.
+Words, numbers and ranges are those of `advisor.reports.charts.charts`; exported reports draw the same.
 """
 
 from math import log10
@@ -8,7 +8,7 @@ from math import log10
 import streamlit as st
 from markupsafe import Markup, escape
 
-from advisor.reports.chart_parts import BarChart, LineChart, Note
+from advisor.reports.charts.chart_parts import BarChart, LineChart, Note
 from advisor.ui.parts.glossary import explained
 from advisor.ui.parts.markup import block, joined, show
 from advisor.ui.parts.plot import (

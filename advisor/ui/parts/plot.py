@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 from plotly.basedatatypes import BaseFigure
 
-from advisor.reports.chart_parts import COLOURS
+from advisor.reports.charts.chart_parts import COLOURS
 
 Figure = dict[str, Any]
 

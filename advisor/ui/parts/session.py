@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from advisor.errors import InputError
-from advisor.reports.store import ReportStore, open_store
+from advisor.reports.store.store import ReportStore, open_store
 
 LOCAL = "http://localhost:8501/"
 PUBLIC_VARIABLE = "ADVISOR_PUBLIC_URL"

@@ -3,8 +3,8 @@
 import streamlit as st
 
 from advisor.errors import InputError
-from advisor.reports.comparison import compared
-from advisor.reports.store import ReportStore
+from advisor.reports.side_by_side.comparison import compared
+from advisor.reports.store.store import ReportStore
 from advisor.ui.parts import comparison_charts
 from advisor.ui.parts.markup import block, show, table
 from advisor.ui.reports.today import show_changes

@@ -3,10 +3,10 @@
 import streamlit as st
 
 from advisor.errors import AdvisorError
-from advisor.reports.annotations import LONGEST_NOTES
-from advisor.reports.database_tables import LONGEST_NAME
-from advisor.reports.saved import ReportHead, SavedReport
-from advisor.reports.store import ReportStore
+from advisor.reports.store.annotations import LONGEST_NOTES
+from advisor.reports.store.database_tables import LONGEST_NAME
+from advisor.reports.store.saved import ReportHead, SavedReport
+from advisor.reports.store.store import ReportStore
 from advisor.ui.parts.markup import block, notice, show
 from advisor.ui.parts.session import base
 from advisor.ui.sidebar.choices import address

@@ -7,11 +7,11 @@ from markupsafe import Markup
 
 from advisor import formatting
 from advisor.errors import AdvisorError
-from advisor.reports.comparison import FEWEST, MOST
-from advisor.reports.front_page import parted
-from advisor.reports.queries import PAGE, ReportQuery
-from advisor.reports.saved import ReportHead
-from advisor.reports.store import ReportStore
+from advisor.reports.content.front_page import parted
+from advisor.reports.side_by_side.comparison import FEWEST, MOST
+from advisor.reports.store.queries import PAGE, ReportQuery
+from advisor.reports.store.saved import ReportHead
+from advisor.reports.store.store import ReportStore
 from advisor.ui.parts.markup import block, joined, notice, show
 
 EMPTY = Markup(

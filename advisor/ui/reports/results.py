@@ -6,12 +6,12 @@ import streamlit as st
 
 from advisor.advice.diagnosis.reported_speeds import reported
 from advisor.errors import AdvisorError
-from advisor.reports.contribution import contribution
-from advisor.reports.measured import MeasuredResult, measured_card
-from advisor.reports.parts import PlacementCard
-from advisor.reports.saved import SavedReport
-from advisor.reports.store import ReportStore
-from advisor.reports.words import PLACEMENTS
+from advisor.reports.document.measured import MeasuredResult, measured_card
+from advisor.reports.document.parts import PlacementCard
+from advisor.reports.document.words import PLACEMENTS
+from advisor.reports.files.contribution import contribution
+from advisor.reports.store.saved import SavedReport
+from advisor.reports.store.store import ReportStore
 from advisor.ui.parts.markup import notice
 
 FILE_HELP = (

@@ -15,9 +15,9 @@ import advisor
 from advisor.errors import AdvisorError, InputError
 from advisor.model import resolve
 from advisor.model.resolve import ReferenceKind
-from advisor.reports.changes import Change, change_tables, changes
-from advisor.reports.document import ReportDocument
-from advisor.reports.saved import SavedReport
+from advisor.reports.document.document import ReportDocument
+from advisor.reports.side_by_side.changes import Change, change_tables, changes
+from advisor.reports.store.saved import SavedReport
 from advisor.ui.advise.answer import answer
 from advisor.ui.parts.markup import notice, show, table
 from advisor.ui.sidebar.choices import Choices

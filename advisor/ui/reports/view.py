@@ -5,14 +5,14 @@ from markupsafe import Markup
 
 from advisor.errors import InputError
 from advisor.formatting import show_money_in
-from advisor.reports import charts
-from advisor.reports.chart_parts import COLOURS, Bar
-from advisor.reports.document import ReportDocument
-from advisor.reports.export import FORMS
-from advisor.reports.front_page import CardWords, FrontPage, front_page, option_note
-from advisor.reports.saved import SavedReport
-from advisor.reports.sections import ReportSection, sections
-from advisor.reports.store import ReportStore
+from advisor.reports.charts import charts
+from advisor.reports.charts.chart_parts import COLOURS, Bar
+from advisor.reports.content.front_page import CardWords, FrontPage, front_page, option_note
+from advisor.reports.content.sections import ReportSection, sections
+from advisor.reports.document.document import ReportDocument
+from advisor.reports.files.export import FORMS
+from advisor.reports.store.saved import SavedReport
+from advisor.reports.store.store import ReportStore
 from advisor.ui.parts import comparison_charts
 from advisor.ui.parts.markup import block, joined, notice, show, table
 from advisor.ui.parts.session import base

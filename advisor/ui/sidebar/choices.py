@@ -7,9 +7,9 @@ from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
-from advisor.advice.drafting import drafting
-from advisor.advice.money_inputs import MoneyInputs, money_in_usd
-from advisor.advice.ownership import Form, Ownership, form_of
+from advisor.advice.changes.drafting import drafting
+from advisor.advice.money.inputs import MoneyInputs, money_in_usd
+from advisor.advice.money.ownership import Form, Ownership, form_of
 from advisor.catalog.inputs import BY_NAME, CURRENCY, MACHINE, MONEY, OWNERSHIP, REQUEST, in_usd
 from advisor.catalog.limits import Input
 from advisor.cost_model.placement import Settings, stated

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from functools import cache
 
-from advisor.advice.money_inputs import MoneyInputs
-from advisor.advice.ownership import Form, Ownership
+from advisor.advice.money.inputs import MoneyInputs
+from advisor.advice.money.ownership import Form, Ownership
 from advisor.advice.prices.host_parts import part_kinds
 from advisor.advice.prices.machine_prices import machines_for_sale
 from advisor.catalog.inputs import BY_NAME

@@ -9,7 +9,7 @@ import streamlit as st
 
 from advisor.errors import AdvisorError, InputError
 from advisor.model import catalog, resolve
-from advisor.model.native_formats import USUAL
+from advisor.model.by_name.native_formats import USUAL
 from advisor.model.resolve import ReferenceKind, ResolvedModel
 from advisor.ui.sidebar import uploads
 

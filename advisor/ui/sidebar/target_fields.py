@@ -3,7 +3,7 @@
 from functools import cache
 
 from advisor.advice.finder.formats import CACHES, FORMATS
-from advisor.advice.money_inputs import MoneyInputs
+from advisor.advice.money.inputs import MoneyInputs
 from advisor.runtimes import ASIDE, LLAMA_CPP, RUNTIMES
 from advisor.ui.sidebar.field_kinds import Field, Pick
 from advisor.ui.sidebar.fields import ANY, fields, number

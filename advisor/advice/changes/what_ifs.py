@@ -1,0 +1,284 @@
+"""Changes other than a bigger GPU: smaller format, smaller cache, faster memory, link or drive.
+
+All in the runtime that runs the best placement now.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+
+from advisor.advice.changes.drafting import drafted_work
+from advisor.advice.compare import as_run, decode_tps, own_settings
+from advisor.advice.speeds import Speed, speed_of
+from advisor.catalog.constants import fitted_constants
+from advisor.cost_model.estimate import BOUND_BY, Estimate, estimate
+from advisor.cost_model.placement import PlacementStrategy, Settings
+from advisor.cost_model.schedule import Route
+from advisor.cost_model.workload import Workload
+from advisor.errors import Refusal, UnknownName
+from advisor.formatting import memory as memory_words
+from advisor.machine import backends, from_catalog
+from advisor.machine.machine import USUAL_READ_AHEAD, Gpu, Link, Machine
+from advisor.machine.quantity import Provenance
+from advisor.model import catalog
+from advisor.model.model import Model
+from advisor.runtimes import Runtime
+from advisor.units import KIB, MIB
+
+SMALLER_FORMATS = ("Q6_K", "Q5_K_M", "Q4_K_M", "IQ4_XS", "Q3_K_M", "IQ3_XXS", "Q2_K")
+"""GGUF formats to suggest below the one chosen, largest first."""
+FEW_FORMATS = ("FP8", "bnb-int8", "AWQ")
+"""Suggested formats of other files, in whole steps."""
+NEAR, ANY_STEP = 0.6, 0.2
+"""Least share of the size now that a suggested format has: the next steps of many, or of few."""
+READ_AHEAD = (USUAL_READ_AHEAD.value, 2.0 * MIB)
+"""Linux's default, and one from which on more gains little (`python -m benchmarks.engine`) [B]."""
+WORTH_NAMING = 1.02
+"""A change must be this many times faster to be shown."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WhatIf:
+    """Change other than a bigger GPU.
+
+    Attributes:
+        change: change in words.
+        cost: its cost in words.
+        decode: decode speed with it [tokens/s].
+        gain: that speed over the present one.
+        speed: the same with its range and time to first token.
+        ram: memory to buy [B]; 0 for none.
+        drive: whether a drive is bought.
+    """
+
+    change: str
+    cost: str
+    decode: float
+    gain: float
+    speed: Speed
+    ram: float = 0.0
+    drive: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class TriedChange:
+    """Change with its estimate; None where the model does not run with it."""
+
+    change: str
+    cost: str
+    speed: Speed | None
+    ram: float = 0.0
+    drive: bool = False
+
+
+TriedChanges = Iterable[TriedChange]
+Fastest = Callable[[Model, Machine, Workload], Speed | None]
+
+
+def what_ifs(
+    model: Model,
+    machine: Machine,
+    work: Workload,
+    best: Estimate | None,
+    settings: Settings | None = None,
+) -> tuple[WhatIf, ...]:
+    """Changes of format, cache, memory and link that make the best placement faster, by gain.
+
+    A split that the person fixed stays: undoing it is no gain of the change.
+    """
+    if best is None:
+        return ()
+    now = decode_tps(best)
+    fastest = partial(_fastest, best.how, own_settings(best.how, settings))
+    tried = [
+        *_smaller_formats(machine, work, best, fastest),
+        *_smaller_cache(model, machine, work, best.how, fastest),
+        *_drafted(model, machine, work, best.how, fastest),
+        *_faster_memory(model, machine, work, best, fastest),
+        *_faster_link(model, machine, work, best, fastest),
+        *_other_read_ahead(model, machine, work, best, fastest),
+        *_other_backend(model, machine, work, best, fastest),
+        *_all_cores(model, machine, work, fastest),
+    ]
+    changes = [
+        WhatIf(
+            change=trial.change,
+            cost=trial.cost,
+            decode=trial.speed.decode,
+            gain=trial.speed.decode / now,
+            speed=trial.speed,
+            ram=trial.ram,
+            drive=trial.drive,
+        )
+        for trial in tried
+        if trial.speed is not None and trial.speed.decode >= WORTH_NAMING * now
+    ]
+    return tuple(sorted(changes, key=lambda change: change.gain, reverse=True))
+
+
+def _fastest(
+    runtime: Runtime, settings: Settings, stored: Model, machine: Machine, work: Workload
+) -> Speed | None:
+    """Speed in the first placement that fits, which is the fastest."""
+    try:
+        model = as_run(stored, runtime, machine)
+    except Refusal:
+        return None
+    for strategy in runtime.strategies:
+        placed = estimate(model, machine, work, runtime, strategy, fitted_constants(), settings)
+        if bool(placed.fits):
+            return speed_of(placed)
+    return None
+
+
+def _smaller_formats(
+    machine: Machine, work: Workload, best: Estimate, fastest: Fastest
+) -> TriedChanges:
+    """Smaller formats that the runtime loads directly."""
+    now = best.model
+    steps = [(name, NEAR) for name in SMALLER_FORMATS]
+    for name, least in (*steps, *((name, ANY_STEP) for name in FEW_FORMATS)):
+        smaller = _in_format(now, best.how, machine, name)
+        if smaller and least * now.file_bytes < smaller.file_bytes < 0.97 * now.file_bytes:
+            change = f"{name} instead of {now.format}"
+            yield TriedChange(
+                change=change, cost="free, some quality", speed=fastest(smaller, machine, work)
+            )
+
+
+def _in_format(model: Model, runtime: Runtime, machine: Machine, form: str) -> Model | None:
+    """Model in a format that the runtime loads directly; None where it does not."""
+    try:
+        taken = runtime.loaded_format(form, machine).format == form
+        return catalog.in_format(model.architecture, form) if taken else None
+    except Refusal:
+        return None
+
+
+def _smaller_cache(
+    model: Model, machine: Machine, work: Workload, runtime: Runtime, fastest: Fastest
+) -> TriedChanges:
+    if work.kv_type in ("f16", "bf16", "f32") and runtime.quantized_kv_type:
+        lighter = replace(work, kv_type=runtime.quantized_kv_type)
+        change = f"KV cache in {runtime.quantized_kv_type}"
+        yield TriedChange(change=change, cost="free", speed=fastest(model, machine, lighter))
+    shorter = max(float(work.context) / 2, float(work.prompt) + float(work.output))
+    if shorter < float(work.context):
+        less = replace(work, context=shorter)
+        change = f"context of {shorter:,.0f} tokens"
+        yield TriedChange(change=change, cost="free", speed=fastest(model, machine, less))
+
+
+SAME_TEXT = "free, the same text"
+"""Cost of a change that the model's replies do not show."""
+
+
+def _drafted(
+    model: Model, machine: Machine, work: Workload, runtime: Runtime, fastest: Fastest
+) -> TriedChanges:
+    """Tokens drafted by layers of the model itself."""
+    drafted = drafted_work(model.name, work, runtime)
+    if drafted is not None:
+        change = f"draft {drafted.drafted:g} token a step by its own layers ({drafted.draft})"
+        yield TriedChange(change=change, cost=SAME_TEXT, speed=fastest(model, machine, drafted))
+
+
+def _faster_memory(
+    model: Model, machine: Machine, work: Workload, best: Estimate, fastest: Fastest
+) -> TriedChanges:
+    if best.bottleneck == BOUND_BY[Route.IN_PLACE] and not machine.unified:
+        figure = machine.host.bandwidth
+        host = replace(machine.host, bandwidth=replace(figure, value=figure.value * 1.25))
+        faster = replace(machine, host=host)
+        speed = fastest(model, faster, work)
+        yield TriedChange(change="RAM 25 % faster", cost="your price", speed=speed)
+    if best.strategy is PlacementStrategy.NVME_OFFLOAD:
+        enough = replace(machine.host.memory, value=best.model.file_bytes * 1.15)
+        larger = replace(machine, host=replace(machine.host, memory=enough))
+        change = f"{memory_words(float(enough.value))} of RAM, to hold the model"
+        speed = fastest(model, larger, work)
+        yield TriedChange(change=change, cost="your price", speed=speed, ram=float(enough.value))
+        yield from _second_drive(model, machine, work, fastest)
+
+
+def _second_drive(model: Model, machine: Machine, work: Workload, fastest: Fastest) -> TriedChanges:
+    """Two equal drives read together, as a striped volume."""
+    disk = machine.disk
+    if disk is None:
+        return
+    twice = replace(disk.sequential, value=2.0 * disk.sequential.value)
+    mapped = disk.mapped and replace(disk.mapped, value=2.0 * disk.mapped.value)
+    striped = replace(machine, disk=replace(disk, sequential=twice, mapped=mapped))
+    change = "a second drive, striped with the first"
+    speed = fastest(model, striped, work)
+    yield TriedChange(change=change, cost="your price", speed=speed, drive=True)
+
+
+def _faster_link(
+    model: Model, machine: Machine, work: Workload, best: Estimate, fastest: Fastest
+) -> TriedChanges:
+    """Full link of the card, where the slot has a slower one."""
+    if best.bottleneck != BOUND_BY[Route.STREAMED] or machine.unified:
+        return
+    links = [_own_link(gpu) for gpu in machine.gpus]
+    gpus = tuple(replace(gpu, link=link) for gpu, link in zip(machine.gpus, links, strict=True))
+    if gpus != machine.gpus:
+        faster = replace(machine, gpus=gpus)
+        change = f"a slot with {links[0].name}, as the card can"
+        yield TriedChange(change=change, cost="your price", speed=fastest(model, faster, work))
+
+
+def _other_read_ahead(
+    model: Model, machine: Machine, work: Workload, best: Estimate, fastest: Fastest
+) -> TriedChanges:
+    """Shorter read-ahead for experts, which are scattered, or longer for sequential reads."""
+    disk = machine.disk
+    if best.bottleneck != BOUND_BY[Route.PAGED] or disk is None:
+        return
+    now = disk.read_ahead
+    if now.kind is not Provenance.MEASURED:
+        return
+    for size in READ_AHEAD:
+        if size != now.value:
+            drive = replace(disk, read_ahead=replace(now, value=size))
+            speed = fastest(model, replace(machine, disk=drive), work)
+            change = f"read_ahead_kb of the drive at {size / KIB:.0f}, now {now.value / KIB:.0f}"
+            yield TriedChange(change=change, cost="free", speed=speed)
+
+
+def _other_backend(
+    model: Model, machine: Machine, work: Workload, best: Estimate, fastest: Fastest
+) -> TriedChanges:
+    """Another GPU interface of llama.cpp for the same card, if measured."""
+    if not machine.gpus or best.how.key not in BY_BACKEND:
+        return
+    now = backends.of_machine(machine)
+    for name in backends.OF_VENDOR.get(machine.gpus[0].vendor, ()):
+        if name != now and now != backends.UNKNOWN:
+            change = f"{backends.LABELS[name]} in place of {backends.LABELS[now]}"
+            speed = fastest(model, replace(machine, backend=name), work)
+            yield TriedChange(change=change, cost="free, another build", speed=speed)
+
+
+BY_BACKEND = ("llama.cpp", "lm-studio")
+"""Runtimes in which a person chooses the way to the GPU."""
+
+
+def _all_cores(model: Model, machine: Machine, work: Workload, fastest: Fastest) -> TriedChanges:
+    """One thread per core, where fewer were stated."""
+    host = machine.host
+    there = host.cores_there
+    if host.threads is None or there is None or host.threads >= there:
+        return
+    every = replace(machine, host=replace(host, cores=there, threads=there))
+    change = f"{there} threads, one on each core, in place of {host.threads}"
+    yield TriedChange(change=change, cost="free", speed=fastest(model, every, work))
+
+
+def _own_link(gpu: Gpu) -> Link:
+    """Link of the card at full speed; the present one if it is not slower, or unknown."""
+    try:
+        own = from_catalog.gpu(gpu.name).link
+    except UnknownName:
+        return gpu.link
+    return own if float(own.pinned.value) > float(gpu.link.pinned.value) else gpu.link

@@ -1,0 +1,196 @@
+"""Estimates of machines of a kind, stacked as one, for one request or several at once.
+
+Two layouts keep the arrays small. Where the whole model lies in GPUs, memory decides nothing but
+whether it fits: numbers of requests are of shape (requests, 1), those of machines of shape
+(machines,). Where a part lies elsewhere, the placement depends on the size of memory: it is
+computed once for each request and size, and then taken for each machine.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from advisor.advice.fleet.speed_bounds import may_reach
+from advisor.catalog.constants import Constants, PickedConstants, Scope, fitted_constants
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.many_machines import Index, on_machines, taken
+from advisor.cost_model.measured_constants import constants_on
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.workload import Workload
+from advisor.machine.machine import Machine
+from advisor.model.many_formats import layers_together, picked
+from advisor.model.model import Floats, Model
+from advisor.runtimes import Runtime
+
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stack:
+    """Machines of a kind as one.
+
+    Attributes:
+        machine: all machines as one, each figure of shape (machines,).
+        backend: backends of the machines, as `backends.of_machine` gives them.
+        sizes: one machine for each size of memory, each figure of shape (sizes,).
+        size_count: number of sizes of memory.
+        size: index of each machine's size in `sizes`, shape (machines,).
+    """
+
+    machine: Machine
+    backend: str
+    sizes: Machine
+    size_count: int
+    size: Index
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """Runs on a stack of machines: one request, or several that differ in context and format.
+
+    Attributes:
+        model: model in the format that the runtime runs, or in one for each request, as
+            `many_formats.in_many_formats` has it.
+        work: request.
+        contexts: context of each request, shape (requests,) [tokens].
+        runtime: runtime of all requests.
+        strategy: placement of the model.
+        least: speed below which a machine needs no answer [tokens/s].
+    """
+
+    model: Model
+    work: Workload
+    contexts: Floats
+    runtime: Runtime
+    strategy: PlacementStrategy
+    least: float = 0.0
+
+    @cached_property
+    def beside_machines(self) -> tuple[Model, Workload]:
+        """Model and request with numbers of shape (requests, 1)."""
+        return picked(self.model, np.s_[:, None]), replace(
+            self.work, context=self.contexts[:, None]
+        )
+
+    def at(self, rows: Index) -> tuple[Model, Workload]:
+        """Model and request with numbers of some requests, shape (rows,)."""
+        return picked(self.model, rows), replace(self.work, context=self.contexts[rows])
+
+    def constants(self, stack: Stack) -> Constants:
+        """Constants in the scope of the estimates on a stack."""
+        scope = Scope(
+            runtime=self.runtime.key,
+            decode_class=self.model.decode_class,
+            backend=stack.backend,
+            build=self.runtime.build,
+        )
+        return constants_on(stack.machine.host, self.model, fitted_constants().bound(scope))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answered:
+    """Pairs of request and machine that an estimate answers.
+
+    Attributes:
+        request: index of each pair's request, shape (pairs,).
+        machine: index of each pair's machine, shape (pairs,).
+        estimate: estimate whose numbers are of shape (pairs,), or of `shape`.
+        shape: (requests, machines) where the estimate holds the whole table; None for pairs.
+    """
+
+    request: Index
+    machine: Index
+    estimate: Estimate
+    shape: tuple[int, int] | None = None
+
+    def of_pairs(self, numbers: Any) -> Any:
+        """Numbers of the estimate, shape (pairs,)."""
+        if self.shape is None:
+            return np.broadcast_to(numbers, self.request.shape)
+        return np.broadcast_to(numbers, self.shape)[self.request, self.machine]
+
+
+def estimates(stack: Stack, run: Run, wanted: Mask) -> Iterator[Answered]:
+    """Estimates of a stack where it may fit and be fast enough.
+
+    Args:
+        stack: machines of a kind.
+        run: requests, runtime and placement.
+        wanted: machines whose answer matters, shape (requests, machines).
+    """
+    model, work = run.beside_machines
+    needed = wanted & may_reach(
+        model, stack.machine, work, run.runtime, run.strategy, run.constants(stack), run.least
+    )
+    if not needed.any():
+        return
+    request, machine = np.nonzero(needed)
+    if run.strategy is PlacementStrategy.GPU_RESIDENT and run.runtime.apart is None:
+        whole = estimate(
+            model, stack.machine, work, run.runtime, run.strategy, fitted_constants(),
+            backend=stack.backend,
+        )  # fmt: skip
+        yield Answered(request=request, machine=machine, estimate=whole, shape=needed.shape)
+    else:
+        yield from _by_size(stack, run, request, machine)
+
+
+def _by_size(stack: Stack, run: Run, request: Index, machine: Index) -> Iterator[Answered]:
+    """Estimates placed once for each request and size of memory, and timed where they fit."""
+    rows, row = np.unique(request * stack.size_count + stack.size[machine], return_inverse=True)
+    row_request, row_size = np.divmod(rows, stack.size_count)
+    for chosen in _alike(stack, run, row_request, row_size):
+        model, work = run.at(row_request[chosen])
+        sizes = taken(stack.sizes, row_size[chosen], stack.size_count)
+        plan = estimate(model, sizes, work, run.runtime, run.strategy, fitted_constants())
+        place = np.full(len(rows), -1)
+        place[chosen] = np.arange(len(chosen))
+        fits = np.broadcast_to(plan.fits, chosen.shape)[place[row]] & (place[row] >= 0)
+        if plan.constants is not None and fits.any():
+            yield _timed(stack, run, plan, request[fits], machine[fits], place[row][fits])
+
+
+def _timed(
+    stack: Stack, run: Run, plan: Estimate, request: Index, machine: Index, row: Index
+) -> Answered:
+    """A plan on machines of a stack.
+
+    Args:
+        stack: machines of a kind.
+        run: requests, runtime and placement.
+        plan: estimate by request and size.
+        request: request of each pair, shape (pairs,).
+        machine: machine of each pair, shape (pairs,).
+        row: place in the plan of each pair, shape (pairs,).
+    """
+    constants = run.constants(stack)
+    if not run.runtime.takes_several_formats:
+        # Kernels of serving engines are named by the generation of all GPUs of a stack.
+        shape = (len(run.contexts), np.size(stack.size))
+        index = np.zeros(shape, dtype=int)
+        index[request, machine] = row
+        several = on_machines(plan, run.beside_machines[0], stack.machine, index, constants)
+        return Answered(request=request, machine=machine, estimate=several, shape=shape)
+    pairs = taken(stack.machine, machine, np.size(stack.size))
+    some = PickedConstants(constants, request, machine)
+    model = picked(layers_together(run.model), request)
+    several = on_machines(plan, model, pairs, row, some)
+    return Answered(request=request, machine=machine, estimate=several)
+
+
+def _alike(stack: Stack, run: Run, request: Index, size: Index) -> Iterator[Index]:
+    """Rows that a runtime places in one way; all of them for most runtimes."""
+    everything = np.arange(len(request))
+    if run.runtime.apart is None:
+        yield everything
+        return
+    model, work = run.at(request)
+    sizes = taken(stack.sizes, size, stack.size_count)
+    decision = run.runtime.apart(model, sizes, work) & np.ones(len(request), dtype=bool)
+    for rows in (everything[decision], everything[~decision]):
+        if len(rows):
+            yield rows

@@ -1,0 +1,87 @@
+"""Speeds of a model on the machines of a fleet, each computed on first use."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from advisor.advice.fleet.fleet import Fleet
+from advisor.advice.fleet.stacks import Mask
+from advisor.advice.speeds import Speed, fastest_of
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.workload import Workload
+from advisor.model.model import Model
+from advisor.runtimes import Runtime
+
+
+class TimedFleet:
+    """Speeds of a model on the machines of a fleet, cached by runtime and placement.
+
+    Args:
+        fleet: machines.
+        model: model in the requested format; each runtime loads the nearest one that it can.
+        work: request.
+        runtimes: runtimes to choose from.
+    """
+
+    def __init__(
+        self, fleet: Fleet, model: Model, work: Workload, runtimes: Sequence[Runtime]
+    ) -> None:
+        self.fleet, self.runtimes = fleet, tuple(runtimes)
+        self._model, self._work = model, work
+        self._timed: dict[tuple[str, PlacementStrategy], tuple[list[Speed | None], Mask]] = {}
+
+    @property
+    def all(self) -> Mask:
+        """Every machine, shape (machines,)."""
+        return np.ones(len(self.fleet.machines), dtype=bool)
+
+    def best(self, strategy: PlacementStrategy, wanted: Mask) -> list[Speed | None]:
+        """Speed of each machine in its fastest runtime, for one placement.
+
+        None where no runtime can hold the model, and for machines that are not wanted.
+        """
+        each = [self._in(runtime, strategy, wanted) for runtime in self.runtimes]
+        fastest = [fastest_of(speeds) for speeds in zip(*each, strict=True)]
+        return [speed if want else None for want, speed in zip(wanted, fastest, strict=True)]
+
+    def fastest(
+        self, wanted: Mask, strategies: Sequence[PlacementStrategy] = tuple(PlacementStrategy)
+    ) -> list[Speed | None]:
+        """Speed of each machine in its fastest runtime and placement; None where not wanted.
+
+        Args:
+            wanted: machines to time, shape (machines,).
+            strategies: placements to try, fastest first.
+        """
+        each = [self._first_that_fits(runtime, wanted, strategies) for runtime in self.runtimes]
+        return [fastest_of(speeds) for speeds in zip(*each, strict=True)]
+
+    def _first_that_fits(
+        self, runtime: Runtime, wanted: Mask, strategies: Sequence[PlacementStrategy]
+    ) -> list[Speed | None]:
+        """Speed of the first placement that fits each machine; later ones are slower."""
+        first: list[Speed | None] = [None] * len(wanted)
+        for strategy in strategies:
+            left = wanted & np.array([speed is None for speed in first])
+            speeds = self._in(runtime, strategy, left)
+            for index in map(int, np.flatnonzero(left)):
+                first[index] = speeds[index]
+        return first
+
+    def _in(
+        self, runtime: Runtime, strategy: PlacementStrategy, wanted: Mask
+    ) -> Sequence[Speed | None]:
+        """Speeds in one runtime and placement, computed at least for the wanted machines."""
+        none: list[Speed | None] = [None] * len(wanted)
+        if strategy not in runtime.strategies:
+            return none
+        speeds, known = self._timed.setdefault(
+            (runtime.name, strategy), (none, np.zeros(len(wanted), dtype=bool))
+        )
+        new = wanted & ~known
+        if new.any():
+            timed = self.fleet.speeds(self._model, self._work, runtime, strategy, skip=~new)
+            for index in np.flatnonzero(new):
+                speeds[index] = timed.at(int(index))
+            known |= new
+        return speeds

@@ -1,0 +1,100 @@
+"""Time and tokens that a person's use takes: waiting, sessions, rented hours.
+
+A reader waits for the first token, for tokens that are thought and not shown, and for shown tokens
+only where they come slower than they are read; a batch job waits for all of them. Every function
+takes numbers or arrays; times in seconds.
+"""
+
+import numpy as np
+
+from advisor.advice.money.formulas import SECONDS_PER_HOUR
+from advisor.units import DAYS_PER_MONTH, Array
+
+READING_TPS = 10.0
+"""About as fast as people read; output that comes faster saves a reader nothing; assumed
+[tokens/s]."""
+START_SECONDS = 300.0
+"""From asking for a rented machine until it runs; assumed, type yours [s]."""
+
+
+def computing_seconds(first_token: Array, decode_tps: Array, tokens: Array) -> Array:
+    """Time that a machine is busy with a reply [s]: t_first + n / S."""
+    return first_token + tokens / decode_tps
+
+
+def waiting_seconds(
+    first_token: Array, decode_tps: Array, thought: Array, shown: Array, reading_tps: Array
+) -> Array:
+    """Time that a person waits for a reply, reading aside [s].
+
+    t_first + thought / S + max(0, shown / S - shown / r)
+
+    Args:
+        first_token: time to first token [s].
+        decode_tps: decode speed for each user [tokens/s].
+        thought: tokens of reasoning before the reply, which nobody reads [tokens].
+        shown: tokens of the reply [tokens].
+        reading_tps: reading speed; infinite for a batch job, which waits for all tokens [tokens/s].
+    """
+    behind = np.maximum(shown / decode_tps - shown / reading_tps, 0.0)
+    return first_token + thought / decode_tps + behind
+
+
+def session_seconds(
+    first_token: Array, decode_tps: Array, thought: Array, shown: Array, reading_tps: Array
+) -> Array:
+    """Time from sending a prompt until its reply is read [s].
+
+    t_first + thought / S + max(shown / S, shown / r)
+    """
+    slower = np.maximum(shown / decode_tps, shown / reading_tps)
+    return first_token + thought / decode_tps + slower
+
+
+def rented_hours(
+    session: Array,
+    replies_per_day: Array,
+    starts_per_day: Array,
+    start_seconds: Array,
+    days: Array = DAYS_PER_MONTH,
+) -> Array:
+    """Rented hours per month of a machine that is stopped between sessions [h/month].
+
+    days x min(24, (replies x session + starts x start) / 3600)
+
+    Args:
+        session: time of one reply, until it is read [s].
+        replies_per_day: replies, one after another.
+        starts_per_day: starts of the machine.
+        start_seconds: time from ordering the machine until the model answers [s].
+        days: days of use in a month.
+    """
+    each_day = (replies_per_day * session + starts_per_day * start_seconds) / SECONDS_PER_HOUR
+    return days * np.minimum(each_day, 24.0)
+
+
+def monthly_tokens(replies_per_day: Array, tokens: Array, days: Array = DAYS_PER_MONTH) -> Array:
+    """Tokens of all replies in a month [tokens/month]."""
+    return replies_per_day * tokens * days
+
+
+def api_cost(
+    replies_per_day: Array,
+    prompt: Array,
+    generated: Array,
+    usd_in: Array,
+    usd_out: Array,
+    days: Array = DAYS_PER_MONTH,
+) -> Array:
+    """Monthly charges of an API [USD/month]: replies x days x (prompt p_in + generated p_out).
+
+    Args:
+        replies_per_day: calls.
+        prompt: input tokens of a call [tokens].
+        generated: output tokens of a call, with reasoning, as providers charge [tokens].
+        usd_in: price per million input tokens [USD].
+        usd_out: price per million output tokens [USD].
+        days: days of use in a month.
+    """
+    each = (prompt * usd_in + generated * usd_out) / 1e6
+    return replies_per_day * days * each

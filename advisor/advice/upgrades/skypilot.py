@@ -1,0 +1,130 @@
+"""SkyPilot task file: rent a GPU and serve the model on it.
+
+SkyPilot asks the clouds that a person has keys for and takes the cheapest that has such a GPU. The
+fields are those of https://docs.skypilot.co/en/latest/reference/yaml-spec.html, read 2026-11-21.
+A variable without a value must be given at launch (sky/task.py of 0.14.1). What runs is the command
+that was predicted, with the model taken from Hugging Face. Setup runs at every launch, so that it
+skips what is done.
+"""
+
+import math
+import re
+
+from advisor.advice.prices.price_rows import accelerator_rows
+from advisor.advice.upgrades.upgrades import Upgrade
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import PlacementStrategy, Tier
+from advisor.cost_model.runtime import ServerSetup, WeightFiles
+from advisor.errors import Refusal
+from advisor.runtimes import RUNTIMES
+from advisor.runtimes.serving import checkpoint
+from advisor.units import GIB
+
+VERSION = "SkyPilot 0.14.1"
+SYSTEM_DISK = 100
+"""Room beside the model for the system, drivers and the build; assumed [GiB]."""
+SYSTEM_RAM = 8
+"""RAM beside the model's; assumed [GiB]."""
+
+
+VARIABLES = {WeightFiles.GGUF: "GGUF_REPOSITORY", WeightFiles.CHECKPOINT: "MODEL_REPOSITORY"}
+"""Variable of a task that names where the model is downloaded from, by the files it holds."""
+
+
+def task(upgrade: Upgrade) -> str:
+    """Text of the file, to save as `task.yaml`.
+
+    Raises:
+        Refusal: SkyPilot has no name for the GPU, or the runtime has no setup.
+    """
+    estimate = upgrade.estimate
+    setup = estimate.how.setup
+    if setup is None:
+        able = ", ".join(runtime.name for runtime in RUNTIMES if runtime.setup is not None)
+        raise Refusal(
+            f"Task files are written for {able}. For {estimate.runtime}, rent the "
+            "GPU and type its command there."
+        )
+    name = _plain(f"{estimate.model.name}-{upgrade.name}")
+    known = _known(estimate, setup)
+    variable = VARIABLES[setup.files]
+    given = "" if known else f" --env {variable}=OWNER/NAME"
+    return "\n".join(
+        (
+            f"# {VERSION}, {estimate.how.version}",
+            f"# start: sky launch -c {name} task.yaml{given}",
+            *(
+                ()
+                if known
+                else (f"# OWNER/NAME is a repository on Hugging Face {_with(estimate, setup)}.",)
+            ),
+            "# a repository with terms to accept also takes --secret HF_TOKEN",
+            f"# use it: ssh -L {setup.port}:localhost:{setup.port} {name}, "
+            f"then http://localhost:{setup.port}",
+            f"# stop paying: sky down {name}",
+            f"name: {name}",
+            "",
+            "resources:",
+            f"  accelerators: {accelerators(upgrade)}",
+            f"  disk_size: {math.ceil(estimate.model.file_bytes / GIB) + SYSTEM_DISK}",
+            *(
+                [f"  memory: {_ram(estimate)}+"]
+                if estimate.strategy is not PlacementStrategy.GPU_RESIDENT
+                else []
+            ),
+            "",
+            "envs:",
+            f"  {variable}:{f' {known}' if known else ''}",
+            "",
+            "setup: |",
+            *(f"  {line}" for line in setup.install),
+            "",
+            "run: |",
+            *(f"  {line}" for line in _started(estimate, setup)),
+            "",
+        )
+    )
+
+
+def _started(estimate: Estimate, setup: ServerSetup) -> tuple[str, ...]:
+    """Shell lines that serve an estimate, with the model from the task's variable."""
+    if estimate.placement is None or estimate.machine is None:
+        raise Refusal(estimate.refusal)
+    repository = f"${VARIABLES[setup.files]}"
+    return setup.start(
+        estimate.model, estimate.placement, estimate.machine, estimate.work, repository
+    )
+
+
+def _known(estimate: Estimate, setup: ServerSetup) -> str:
+    """Repository of the weights, if known; else empty."""
+    named = checkpoint(estimate.model)
+    return named if setup.files is WeightFiles.CHECKPOINT and "/" in named else ""
+
+
+def _with(estimate: Estimate, setup: ServerSetup) -> str:
+    gguf = setup.files is WeightFiles.GGUF
+    return "with the model as GGUF" if gguf else f"with the model in {estimate.model.format}"
+
+
+def accelerators(upgrade: Upgrade) -> str:
+    """GPU to rent in SkyPilot's form: one name, or a set to take the cheapest of.
+
+    Raises:
+        Refusal: SkyPilot has no name for the GPU.
+    """
+    row = accelerator_rows().get(upgrade.gpu)
+    if row is None:
+        raise Refusal(f"SkyPilot has no name on record for {upgrade.gpu}; ask `sky gpus list -a`.")
+    names = [f"{name}:{upgrade.count}" for name in row.accelerators.split(";")]
+    return names[0] if len(names) == 1 else f"{{{', '.join(names)}}}"
+
+
+def _plain(text: str) -> str:
+    """Name that SkyPilot accepts for a cluster: small letters, digits and hyphens."""
+    return re.sub(r"[^a-z0-9]+", "-", text.casefold()).strip("-")
+
+
+def _ram(estimate: Estimate) -> int:
+    """RAM for what stays outside the GPU, and for the system [GiB]."""
+    return math.ceil(sum(float(size) for size in estimate.held[Tier.RAM]) / GIB) + SYSTEM_RAM

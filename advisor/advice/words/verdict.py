@@ -1,0 +1,247 @@
+"""Verdict in words: present speed, best option, when it pays, and alternatives."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from advisor.advice.compare import decode_tps, usable
+from advisor.advice.money.inputs import MoneyInputs
+from advisor.advice.options.option import Option, OptionKind
+from advisor.advice.options.sureness import chance_it_pays
+from advisor.advice.options.table import choice, rank
+from advisor.advice.options.turning import nearest, rounded
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.formatting import hours, money_per_hour, seconds, tokens_per_second
+from advisor.formatting import memory as memory_words
+from advisor.formatting import money as money_words
+from advisor.runtimes import Runtime
+
+NOTABLY = 1.1
+"""Another runtime must be this many times faster than the one chosen to be named."""
+DONE = {
+    OptionKind.CHANGE: "changed",
+    OptionKind.ADD: "added",
+    OptionKind.REPLACE: "in its place",
+    OptionKind.MACHINE: "as another machine",
+    OptionKind.RENT: "rented",
+    OptionKind.API: "called",
+}
+"""Words for an option's kind, after its name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerdictText:
+    """A verdict in words, what matters most first.
+
+    Attributes:
+        answer: one sentence: the present speed and cost, and the option that saves most.
+        reason: when that option pays; else what would have to change for one to pay.
+        others: the best options of other kinds, and a faster runtime than the chosen one.
+    """
+
+    answer: str
+    reason: str = ""
+    others: str = ""
+
+    def __str__(self) -> str:
+        return _joined(self.answer, self.reason, self.others)
+
+
+def verdict(
+    best: Estimate | None,
+    estimates: Iterable[Estimate],
+    options: Sequence[Option],
+    money: MoneyInputs,
+    chosen: Runtime | None = None,
+    *,
+    kept_apart: bool = False,
+) -> VerdictText:
+    """Present speed, the option that saves most, when it pays, and the best of other kinds.
+
+    Args:
+        best: best placement now; None where nothing runs.
+        estimates: all of them.
+        options: options, the present machine first.
+        money: use and prices.
+        chosen: runtime of the answer; None for any.
+        kept_apart: the estimates are of another machine than the one that is kept.
+    """
+    estimates = tuple(estimates)
+    option, kept = choice(options), options[0]
+    faster = _faster(best, estimates) if chosen else ""
+    others = _joined(_others(options, option), faster)
+    gives = _gives(option) if option else ""
+    if kept_apart:
+        now, runs = _kept(kept), kept.speed is not None
+        others = _joined(f"The machine described: {_now(best, estimates, chosen)}.", others)
+    else:
+        now, runs = _now(best, estimates, chosen), best is not None
+    if not runs:
+        return VerdictText(answer=f"{now}.", reason=f"{gives}." if gives else "", others=others)
+    now += "" if kept_apart else _for(kept)
+    if option is None:
+        keep, reason = _nothing_pays(options, money)
+        return VerdictText(answer=f"{now}{keep}.", reason=reason, others=others)
+    return VerdictText(answer=f"{now}; {gives}.", reason=_when(option, kept, money), others=others)
+
+
+def _now(best: Estimate | None, estimates: Iterable[Estimate], chosen: Runtime | None) -> str:
+    """Present speed, or the reason why nothing runs."""
+    if best is None:
+        return _nothing(estimates, chosen).removesuffix(".")
+    speed = tokens_per_second(decode_tps(best))
+    if best.strategy is PlacementStrategy.GPU_RESIDENT:
+        return f"It fits in the GPU: {best.runtime} gives {speed}"
+    return f"{_how(best, chosen)} gives {speed}"
+
+
+def _kept(kept: Option) -> str:
+    """Speed and cost of a machine that is kept and not the one described."""
+    if kept.speed is None:
+        return f"What you have, {kept.name}, does not run it"
+    speed = tokens_per_second(kept.speed.decode)
+    return f"What you have, {kept.name}, gives {speed}{_for(kept)}"
+
+
+def _nothing_pays(options: Sequence[Option], money: MoneyInputs) -> tuple[str, str]:
+    """Advice to keep the machine, and what would have to change for an option to pay."""
+    if not any(option.pays is False for option in options[1:]):
+        return "", ""
+    option = nearest(options)
+    more = ""
+    if option is not None and option.break_even_tokens is not None:
+        replies = option.break_even_tokens / option.tokens * money.replies_per_day
+        more = (
+            f"{option.name}, {DONE[option.kind]}, would pay from {rounded(replies)} replies a day."
+        )
+    return "; keep it: nothing that has a price here pays", more
+
+
+def _joined(*sentences: str) -> str:
+    return " ".join(filter(None, sentences))
+
+
+def _for(kept: Option) -> str:
+    """Cost of keeping the machine."""
+    monthly = kept.monthly
+    return f" for {money_words(monthly)} a month" if monthly else ""
+
+
+def _nothing(estimates: Iterable[Estimate], chosen: Runtime | None) -> str:
+    """Reason why nothing runs."""
+    own = [estimate for estimate in estimates if chosen in (None, estimate.how)]
+    short = min(
+        (float(estimate.missing) for estimate in own if not estimate.refusal), default=math.nan
+    )
+    if chosen is None or math.isfinite(short):
+        who = chosen.name if chosen else "Nothing"
+        does = "does not run it here" if chosen else "here runs it"
+        return f"{who} {does}: {memory_words(short)} of memory are short."
+    refusal = next((estimate.refusal for estimate in own), "")
+    return f"{chosen.name} does not run it here. {refusal}".strip()
+
+
+def _how(best: Estimate, chosen: Runtime | None) -> str:
+    on_cpu = best.machine is not None and not best.machine.gpus
+    how = {
+        PlacementStrategy.CPU_OFFLOAD: "The processor alone" if on_cpu else "Offloading to RAM",
+        PlacementStrategy.NVME_OFFLOAD: "Reading from the drive",
+    }[best.strategy]
+    return f"With {chosen.name}, {how[0].lower()}{how[1:]}" if chosen else how
+
+
+def _faster(best: Estimate | None, estimates: Iterable[Estimate]) -> str:
+    """Speed of another runtime, if notably higher; else empty."""
+    first = next(iter(usable(estimates)), None)
+    now = decode_tps(best) if best else 0.0
+    if first is None or decode_tps(first) < NOTABLY * now:
+        return ""
+    return f"{first.runtime} would give {tokens_per_second(decode_tps(first))} here."
+
+
+def _gives(option: Option | None) -> str:
+    """Name, speed, costs and age of the price."""
+    if option is None:
+        return ""
+    speed = f"about {tokens_per_second(option.speed.decode)}" if option.speed else "an answer"
+    return f"{option.name}, {DONE[option.kind]}, gives {speed} for {_costs(option)}"
+
+
+def _costs(option: Option) -> str:
+    monthly = f"{money_words(option.monthly or 0.0)} a month"
+    once = f", {money_words(option.upfront)} at once" if option.upfront else ""
+    return f"{monthly}{once}{aged(option)}"
+
+
+def aged(option: Option) -> str:
+    """Remark on an old or launch price; empty for others."""
+    if option.price.listed:
+        return f" (launch price of {option.price.date})"
+    if not option.stale:
+        return ""
+    return f" (oldest price of {option.price.date})" if option.price.date else " (no date)"
+
+
+def _when(option: Option | None, kept: Option, money: MoneyInputs) -> str:
+    """Value of an hour and number of replies from which it pays."""
+    if option is None:
+        return ""
+    use = f"At {money.replies_per_day:,.0f} replies a day"
+    if not kept.keeps_up:
+        return f"{use} this machine cannot keep up, even if it answered day and night."
+    saved, worth = option.hours_saved, option.worth_from
+    if saved is None or worth is None:
+        return ""
+    less = (kept.monthly or 0.0) - (option.monthly or 0.0)
+    if saved <= 0 or (saved < SHORT and less > 0):
+        longer = f", for {hours(-saved)} more of waiting" if saved < -SHORT else ""
+        return f"{use} that costs {money_words(less)} a month less{longer}."
+    above = money_per_hour(worth).removesuffix(" an hour")
+    pays = f"it pays if your hour is worth over {above}" if worth > 0 else "it pays"
+    saves = f"saves {hours(saved)} a month{_sooner(option, kept)}"
+    return f"{use} that {saves}: {pays}{_unless(option, kept, money)}."
+
+
+def _sooner(option: Option, kept: Option) -> str:
+    """Reason why a slower option saves waiting; empty for a faster one."""
+    now, then = kept.speed, option.speed
+    if now is None or then is None or then.decode >= now.decode:
+        return ""
+    if then.first_token >= now.first_token:
+        return ""
+    first = f"{seconds(then.first_token)} instead of {seconds(now.first_token)}"
+    return f", as the first token comes after {first}"
+
+
+def _unless(option: Option, kept: Option, money: MoneyInputs) -> str:
+    """Number of replies below which the verdict changes, and its probability."""
+    tokens = option.break_even_tokens or 0.0
+    replies = tokens / option.tokens * money.replies_per_day if option.tokens else 0.0
+    few = f", unless you send fewer than {math.ceil(replies)} a day" if replies > 1 else ""
+    sure = chance_it_pays(option, kept, money)
+    return f"{few} ({100 * sure:.0f} % sure)" if sure < CERTAIN else few
+
+
+SHORT = 0.05
+"""Waiting that is not worth a word [h/month]."""
+CERTAIN = 0.95
+"""A verdict that holds in so many draws is not qualified."""
+
+
+def _others(options: Sequence[Option], option: Option | None) -> str:
+    """Best options of other kinds that pay, and an API without a published speed."""
+    sentences = []
+    for kind in (OptionKind.ADD, OptionKind.REPLACE, OptionKind.MACHINE, OptionKind.RENT):
+        if option is None or kind is option.kind:
+            continue
+        able = [other for other in options if other.kind is kind and other.may_win and other.pays]
+        if able:
+            best = min(able, key=rank)
+            sentences.append(f"{best.name}, {DONE[kind]}, for {_costs(best)}")
+    calls = [other for other in options if other.kind is OptionKind.API and other.dated]
+    if calls and (option is None or option.kind is not OptionKind.API):
+        api = min(calls, key=lambda call: call.monthly or 0.0)
+        silent = "" if api.speed else "; its speed is not published"
+        sentences.append(f"the API of {api.name.split(':')[0]} for {_costs(api)}{silent}")
+    return f"Else: {'; '.join(sentences)}." if sentences else ""

@@ -1,0 +1,32 @@
+"""The rows of data/measurements/offload_papers.csv, each predicted without its group."""
+
+from collections.abc import Iterable
+
+from advisor.evidence.accuracy.points.point import AccuracyPoint, point_of
+from advisor.evidence.accuracy.regimes import BOTH, GENERATION, regime_of
+from advisor.evidence.fitting.frameworks.runs import FrameworkRun, Streams, papers, regime, teaches
+from advisor.evidence.fitting.frameworks.table import margins
+from advisor.evidence.fitting.held_out import WHOLE, kept, left_out
+
+
+def points() -> Iterable[AccuracyPoint]:
+    """Every run of a framework that the advisor understands; speeds of the whole batch."""
+    streams = Streams(tuple(run for run in papers() if kept(WHOLE, run.row.id)))
+    predicted = left_out(WHOLE, [run.row.id for run in streams.runs])
+    for run, group, seconds in zip(streams.runs, streams.groups, predicted, strict=True):
+        yield point_of(
+            run.row,
+            regime=regime_of(_traits(run)),
+            group=group,
+            measured=run.tokens / run.seconds,
+            predicted=run.tokens / float(seconds),
+            margins=margins(run),
+        )
+
+
+def _traits(run: FrameworkRun) -> dict[str, object]:
+    return {
+        "category": regime(run),
+        "timed": BOTH if run.prompts else GENERATION,
+        "batch_stated": teaches(run),
+    }

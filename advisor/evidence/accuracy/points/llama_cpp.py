@@ -1,0 +1,186 @@
+"""Published rows of llama.cpp and its forks, each predicted without its source."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from advisor.cost_model.uncertainty import ENOUGH, IN_DECODE, IN_PROMPT, Margins, Range, margins
+from advisor.evidence.accuracy.points.peer_facts import WHERE, answers, facts_of
+from advisor.evidence.accuracy.points.point import AccuracyPoint, point_of
+from advisor.evidence.accuracy.regimes import (
+    DATASHEET,
+    DEEP,
+    GENERATION,
+    PROMPT,
+    STATED,
+    regime_of,
+)
+from advisor.evidence.fitting.held_out import READ, kept, left_out
+from advisor.evidence.fitting.llama_cpp_rows import (
+    Rows,
+    TableColumns,
+    TimedRow,
+    case_of,
+    doubted_by_sources,
+    published,
+    rows_of,
+    side_by_side,
+    stated_tps,
+)
+from advisor.evidence.fitting.spreads import circumstances_of, other_sources
+from advisor.evidence.published.machine import ram_in_theory
+from advisor.evidence.published.predict import Case
+from advisor.evidence.published.row import PublishedRow
+from advisor.evidence.published.sources import group_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class LlamaCppRun:
+    """One row of the files.
+
+    Attributes:
+        row: as it stands there.
+        case: what it describes.
+    """
+
+    row: PublishedRow
+    case: Case
+
+
+@dataclass(frozen=True)
+class Published:
+    """The files, read once.
+
+    Attributes:
+        rows: all of them.
+    """
+
+    rows: tuple[PublishedRow, ...]
+
+    @cached_property
+    def runs(self) -> Mapping[str, LlamaCppRun]:
+        """Rows that can be understood and are not doubtful, by their id."""
+        runs = {}
+        for row in self.rows:
+            if row.doubtful:
+                continue
+            case = case_of(row)
+            if case is not None:
+                runs[row.id] = LlamaCppRun(row=row, case=case)
+        return runs
+
+    @cached_property
+    def fitted(self) -> Rows:
+        """Rows that constants are fitted to."""
+        return rows_of(self.rows)
+
+
+def read() -> Published:
+    """The files as shipped."""
+    return Published(published())
+
+
+def points(published: Published) -> Iterable[AccuracyPoint]:
+    """Every row that the last fit covered, what its source timed of all users together."""
+    rows = published.fitted
+    judged = by_table(rows)
+    for timed, seconds, (_, ranges) in zip(rows.timed, rows.seconds, judged, strict=True):
+        if not kept(timed.timed, timed.row.id):
+            continue
+        (predicted,) = left_out(timed.timed, [timed.row.id])
+        measured = stated_tps(timed.row, timed.timed)
+        yield point_of(
+            timed.row,
+            regime=regime_of(traits(timed)),
+            group=group_of(timed.row),
+            measured=measured,
+            predicted=measured * float(seconds / predicted),
+            margins=ranges,
+            peers=_peers(timed),
+        )
+
+
+def doubtful(published: Published) -> Iterable[AccuracyPoint]:
+    """Rows that nothing is fitted to: those that their sources doubt, and that no physics explains.
+
+    No fit knows them, so that the shipped constants predict them.
+    """
+    rows = side_by_side([*published.fitted.doubted, *doubted_by_sources(published.rows)])
+    for timed, seconds, (predicted, ranges) in zip(
+        rows.timed, rows.seconds, by_table(rows), strict=True
+    ):
+        measured = stated_tps(timed.row, timed.timed)
+        yield point_of(
+            timed.row,
+            regime=regime_of(traits(timed)),
+            group=group_of(timed.row),
+            measured=measured,
+            predicted=measured * float(seconds) / predicted,
+            margins=ranges,
+        )
+
+
+def by_table(rows: Rows) -> tuple[tuple[float, Margins], ...]:
+    """What the shipped constants say of each row [s], and how far that may be off.
+
+    As an estimate says it where the row's own source is not counted.
+    """
+    total = np.empty(len(rows.timed))
+    below, above = np.empty(len(rows.timed)), np.empty(len(rows.timed))
+    few = (other_sources(rows) < ENOUGH).astype(float)
+    for part in rows.alike:
+        timed = [rows.timed[place] for place in part.at]
+        constants = TableColumns([rows.scopes[place] for place in part.at])
+        time, run = part.seconds(constants), circumstances_of(rows, part, few)
+        total[part.at] = time.total
+        read = np.array([row.timed == READ for row in timed])
+        beside = np.array(
+            [np.hypot(row.case.runtime.extra_uncertainty, _shape_uncertainty(row)) for row in timed]
+        )
+        for constant, chosen in ((IN_PROMPT, read), (IN_DECODE, ~read)):
+            if chosen.any():
+                ends = margins(time, run, constants, constant).wider(beside)  # type: ignore[arg-type]
+                below[part.at[chosen]] = np.asarray(ends.below)[chosen]
+                above[part.at[chosen]] = np.asarray(ends.above)[chosen]
+    return tuple(
+        (float(seconds), Margins(below=low, above=high))
+        for seconds, low, high in zip(total, below, above, strict=True)
+    )
+
+
+def _shape_uncertainty(timed: TimedRow) -> float:
+    return float(timed.case.model.architecture.shape_uncertainty)
+
+
+def margins_of(speed: Range) -> Margins:
+    """The margins that a range was drawn with."""
+    return Margins(
+        below=float(np.log(speed.value / speed.low)), above=float(np.log(speed.high / speed.value))
+    )
+
+
+def _peers(timed: TimedRow) -> Mapping[str, float]:
+    """What public formulas say of a row of a single sequence."""
+    case, row = timed.case, timed.row
+    if float(case.work.users) > 1 or row.category not in WHERE:
+        return {}
+    theory = ram_in_theory(row, case.machine.host.name)
+    ram_peak = float(case.machine.host.bandwidth.value) if theory is None else theory
+    facts = facts_of(case, row.category, ram_peak=ram_peak, prompt=timed.timed == READ)
+    return answers(facts)
+
+
+def traits(timed: TimedRow) -> Mapping[str, object]:
+    """What a row is like, as `regimes.REGIMES` tells kinds of runs apart."""
+    row, case = timed.row, timed.case
+    return {
+        "category": row.category,
+        "timed": PROMPT if timed.timed == READ else GENERATION,
+        "build": timed.scope["build"],
+        "together": float(case.work.users) > 1,
+        "deep": (row.context_depth or 0.0) >= DEEP,
+        "experts": case.model.has_experts,
+        "ram": STATED if row.ram_bw_gbs or row.ram_mts else DATASHEET,
+    }

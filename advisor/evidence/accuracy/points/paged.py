@@ -1,0 +1,189 @@
+"""Our own runs of llama.cpp under memory caps, each predicted from constants fitted without it."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from advisor.catalog.constants import Constants, fitted_constants
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.loads import ForwardPass, Load, step_load
+from advisor.cost_model.placement import DISK, PlacementStrategy, Settings
+from advisor.cost_model.schedule import Route
+from advisor.cost_model.timing import page_fault_seconds
+from advisor.errors import InputError
+from advisor.evidence.accuracy import regimes
+from advisor.evidence.accuracy.points import own_rows
+from advisor.evidence.accuracy.points.llama_cpp import margins_of
+from advisor.evidence.accuracy.points.own_rows import OwnRow, machine_of, model_of, work_of
+from advisor.evidence.accuracy.points.point import AccuracyPoint
+from advisor.evidence.accuracy.regimes import regime_of
+from advisor.machine.machine import Disk
+from advisor.model.model import Floats
+from advisor.runtimes import LLAMA_CPP
+from advisor.runtimes.llama_cpp.paging import WATCHED, Reread, Rereading, reread
+from advisor.units import GB, GIB, Array
+
+FOUND = np.arange(51) / 100
+RENEWED = 1e7 * np.arange(10, 101, dtype=np.float64)[:, None]
+GROWTH = np.arange(31) / 20
+WINDOWS, MOST = np.arange(21)[:, None] / 4, 1.0 + np.arange(21) / 20
+"""Constants that are tried, those that are fitted together along two axes."""
+AGAIN = 0.01
+"""Part of what a token needs from which on a run read again."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Watched:
+    """One row, and its estimate with the cache that the run was seen to have."""
+
+    row: OwnRow
+    estimate: Estimate
+
+    @property
+    def read(self) -> float:
+        """Bytes read from the drive per token [B]."""
+        return (self.row.read_gb or 0.0) * GB
+
+    @cached_property
+    def needed(self) -> float:
+        """Bytes read per token in all [B]."""
+        return float(self.estimate.model.read_bytes_per_token)
+
+    @cached_property
+    def load(self) -> Load:
+        """Read of the mapped file per token."""
+        if self.estimate.placement is None:
+            raise InputError(self.estimate.refusal)
+        depth = self.estimate.work.decode_depth
+        step = ForwardPass(tokens=1.0, sequences=1.0, depth=depth, kv_type="f16")
+        return step_load(self.estimate.model, self.estimate.placement, DISK, step)
+
+    @cached_property
+    def pages(self) -> bool:
+        """Whether a part of each token's bytes came from the drive."""
+        return self.read > AGAIN * self.needed
+
+    @cached_property
+    def other(self) -> float:
+        """Time of a token but for what comes from the drive, as predicted [s]."""
+        if self.estimate.step is None:
+            raise InputError(self.estimate.refusal)
+        return float(self.estimate.step.total) - float(
+            self.estimate.step.parts.get(Route.PAGED, 0.0)
+        )
+
+    @property
+    def drive(self) -> tuple[Disk, Constants]:
+        """The drive, and the constants of the estimate."""
+        machine, constants = self.estimate.machine, self.estimate.constants
+        if machine is None or machine.disk is None or constants is None:
+            raise InputError(f"{self.row.id} does not tell the drive's speed.")
+        return machine.disk, constants
+
+
+def watched() -> tuple[Watched, ...]:
+    """Every row that tells what the drive gave."""
+    told = (row for row in own_rows.rows() if own_rows.paged(row) and not row.doubtful)
+    return tuple(Watched(row=row, estimate=_estimated(row)) for row in told)
+
+
+def _estimated(row: OwnRow) -> Estimate:
+    settings = Settings(page_cache=(row.cache_gib or 0.0) * GIB)
+    return estimate(
+        model_of(row), machine_of(row), work_of(row), LLAMA_CPP, PlacementStrategy.NVME_OFFLOAD,
+        fitted_constants(), settings,
+    )  # fmt: skip
+
+
+def predicted(run: Watched, constants: Rereading = WATCHED) -> Reread:
+    """Bytes that a token of a run reads again."""
+    prediction = run.estimate
+    if prediction.placement is None or prediction.machine is None:
+        raise InputError(prediction.refusal)
+    return reread(prediction.model, prediction.placement, run.load, prediction.machine, constants)
+
+
+def fitted(runs: Sequence[Watched]) -> Rereading:
+    """The constants that these runs give.
+
+    The share kept comes from what dense models read, by least squares of its share of what a token
+    needs; the windows and the most from what models with experts read, by that of its logarithm;
+    the renewal of pages from the times of scans, by that of theirs.
+    """
+    dense = [run for run in runs if not run.row.experts]
+    routed = [run for run in runs if run.row.experts]
+    scans = [run for run in dense if run.pages]
+    with_scan = replace(
+        WATCHED, kept=_least(_missed(dense, replace(WATCHED, kept=FOUND)), FOUND)[0]
+    )
+    late = _late(scans, replace(with_scan, renewed=RENEWED, growth=GROWTH))
+    rate, growth = _least(late, RENEWED, GROWTH)
+    renewed = replace(with_scan, renewed=rate, growth=growth)
+    far = _far(routed, replace(renewed, windows=WINDOWS, most=MOST))
+    windows, most = _least(far, WINDOWS, MOST)
+    return replace(renewed, windows=windows, most=most)
+
+
+def _least(loss: Floats, *tried: Floats) -> tuple[float, ...]:
+    """Constants with the least loss, of those tried together."""
+    at = np.unravel_index(np.argmin(loss), loss.shape)
+    return tuple(float(np.broadcast_to(constant, loss.shape)[at]) for constant in tried)
+
+
+def _missed(runs: Iterable[Watched], constants: Rereading) -> Floats:
+    """Sum of squares of what is wrong, in parts of what a token reads."""
+    return _sum(((predicted(run, constants).total - run.read) / run.needed) ** 2 for run in runs)
+
+
+def _far(runs: Iterable[Watched], constants: Rereading) -> Floats:
+    """Sum of squares of the logarithm of bytes, predicted over read."""
+    return _sum(
+        np.log(predicted(run, constants).total / run.read) ** 2 for run in runs if run.pages
+    )
+
+
+def _late(runs: Iterable[Watched], constants: Rereading) -> Floats:
+    """Sum of squares of the logarithm of predicted over measured."""
+    return _sum(np.log(seconds(run, constants) * run.row.tg_tps) ** 2 for run in runs)
+
+
+def _sum(losses: Iterable[Array]) -> Floats:
+    return np.asarray(sum(losses, start=np.zeros(())))
+
+
+def points() -> Iterator[AccuracyPoint]:
+    """Each row that read from the drive, predicted with the constants that the others give."""
+    runs = watched()
+    for paged in (each for each in runs if each.pages):
+        yield _point(paged, fitted([other for other in runs if other is not paged]))
+
+
+def _point(run: Watched, constants: Rereading) -> AccuracyPoint:
+    row, decode = run.row, run.estimate.decode
+    if decode is None:
+        raise InputError(run.estimate.refusal)
+    return AccuracyPoint(
+        id=row.id,
+        regime=regime_of({"category": regimes.PAGED}),
+        group=f"{row.source_url} {row.cpu} {row.model}",
+        gpu="",
+        cpu=row.cpu,
+        model=row.model,
+        format=row.quant,
+        runtime=row.runtime,
+        date=row.date,
+        measured=row.tg_tps,
+        predicted=1.0 / float(seconds(run, constants)),
+        margins=margins_of(decode),
+        source=row.source_url,
+    )
+
+
+def seconds(run: Watched, constants: Rereading) -> Array:
+    """A token's time, what comes from the drive worked out anew [s]."""
+    disk, engine = run.drive
+    again = predicted(run, constants)
+    paged = again.total, disk, engine, again.pieces, again.renewal
+    return run.other + page_fault_seconds(*paged)

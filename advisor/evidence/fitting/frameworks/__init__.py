@@ -1,0 +1,1 @@
+"""Fit of the frameworks' constants: published `runs`, `parameters`, the `fit` and its `table`."""

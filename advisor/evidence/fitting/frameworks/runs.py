@@ -1,0 +1,264 @@
+"""Published rows of frameworks: streamed, staged and batched runs, timed by the cost model at once.
+
+Rows that are timed by stages of one shape are one sweep, so that a fit over all of them is quick.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from advisor.catalog.constants import fitted_constants
+from advisor.catalog.csv_tables import DATA
+from advisor.cost_model.schedule import Phases
+from advisor.cost_model.timing import schedule_seconds
+from advisor.errors import AdvisorError
+from advisor.evidence.fitting.frameworks.parameters import STREAM_PARAMETERS
+from advisor.evidence.fitting.llama_cpp_rows import ConstantColumns
+from advisor.evidence.fitting.vectorize import Shape, machines, number_type, shape, stacked
+from advisor.evidence.published.batch import SERVER
+from advisor.evidence.published.engines import engine
+from advisor.evidence.published.predict import Case, understood
+from advisor.evidence.published.row import PublishedRow, published_rows
+from advisor.evidence.published.run_settings import lengths
+from advisor.evidence.published.sources import group_of
+from advisor.machine.machine import Machine
+from advisor.model.model import Floats
+from advisor.runtimes.expert_offloading import EXPERT_STREAMING
+
+PAPERS = DATA / "measurements" / "offload_papers.csv"
+ROUNDING = 0.15
+"""Largest rounding error of a published figure that can still judge a prediction."""
+UNUSED = ("crossing", "pipeline_share")
+"""Constants that the cost model asks for, but hardly any schedule of a framework has a use for."""
+SERVING = ("vllm", "sglang", "tensorrt-llm")
+"""Serving engines, by the keys of their runtimes."""
+STREAMED, STAGED, BATCHED = "streamed", "NVMe", "batched"
+RESIDENT, EXPERTS = "resident, other engines", "experts offloaded, other engines"
+"""Kinds of runs."""
+UNSURE = (
+    "4 machines",
+    "THInfer",
+    "SUSPECT",
+    "not comparable",
+    "sharded on GPUs",
+    "use only as",
+    "approximate",
+    "KTransformers",
+)
+"""Words of rows that their collector trusts little (data/measurements, its README), and of an
+engine that is another one where it offloads nothing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrameworkRun:
+    """One published run of a framework.
+
+    Attributes:
+        row: as published.
+        case: the row, understood.
+        phases: what the engine does for it.
+        prompts: how often its prompt is part of the time, 1 or 0.
+        steps: how many steps are.
+        seconds: the time measured for them [s].
+        tokens: that the whole batch got in that time.
+    """
+
+    row: PublishedRow
+    case: Case
+    phases: Phases
+    prompts: float
+    steps: float
+    seconds: float
+    tokens: float
+
+
+def runs(rows: Iterable[PublishedRow]) -> tuple[FrameworkRun, ...]:
+    """Rows of frameworks whose figure is known well enough and that the advisor understands."""
+    return tuple(run for row in rows if (run := _run(row)) is not None)
+
+
+def papers() -> tuple[FrameworkRun, ...]:
+    """Runs of data/measurements/offload_papers.csv."""
+    return runs(published_rows(PAPERS))
+
+
+def _run(row: PublishedRow) -> FrameworkRun | None:
+    stated = f"{row.runtime} {row.source_note}"
+    rate = _tokens_per_second(row)
+    if rate is None or any(word in stated for word in UNSURE):
+        return None
+    named = engine(row.runtime, row.category)
+    if named is not None and (named.computes_in_ram or _serves(named.key, row.category)):
+        return None
+    try:
+        case = understood(row)
+        phases = case.phases
+    except AdvisorError:
+        return None
+    if case.runtime.computes_in_ram:
+        return None
+    work = case.work
+    whole = counts_prompt(row)
+    steps = float(case.steps) if whole else 1.0
+    tokens = float(work.users) * (float(work.output) if whole else 1.0)
+    return FrameworkRun(
+        row=row,
+        case=case,
+        phases=phases,
+        prompts=float(whole),
+        steps=steps,
+        seconds=tokens / rate,
+        tokens=tokens,
+    )
+
+
+def _serves(key: str, category: str) -> bool:
+    """All weights on the GPUs of a serving engine: `engine_published` has these."""
+    return key in SERVING and category in ("resident", "batched")
+
+
+def _tokens_per_second(row: PublishedRow) -> float | None:
+    """Tokens of the whole batch a second; None where no figure is published, or a rough one."""
+    rate = row.tg_tps_total
+    value = rate or row.seconds_per_token
+    if not value:
+        return None
+    printed = row.cells["tg_tps_total" if rate else "seconds_per_token"]
+    decimals = len(printed.partition(".")[2])
+    if 0.5 * 10.0**-decimals / value > ROUNDING:
+        return None
+    return rate or 1.0 / value
+
+
+def counts_prompt(row: PublishedRow) -> bool:
+    """The rate counts prompts too: it states both lengths, and no rate of the prompt alone."""
+    alone = "decode" in row.runtime or row.pp_tps
+    return all(lengths(row)) and not alone
+
+
+def teaches(run: FrameworkRun) -> bool:
+    """The row says enough to learn rates from: its batch, unless a server filled itself."""
+    alone = bool(run.row.batch or run.row.seconds_per_token)
+    return alone or run.case.runtime.key == SERVER
+
+
+def regime(run: FrameworkRun) -> str:
+    """Kind of run."""
+    category = run.row.category
+    if category == "moe_offload" or run.case.runtime.engine == EXPERT_STREAMING.engine:
+        return EXPERTS
+    if category in ("stream_cpu", "kv_offload"):
+        return STREAMED
+    if category == "nvme":
+        return STAGED
+    return BATCHED if float(run.case.work.users) > 1 else RESIDENT
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sweep:
+    """Runs of one shape."""
+
+    index: npt.NDArray[np.int64]
+    phases: Phases
+    machine: Machine
+    prompts: Floats
+    steps: Floats
+
+
+class Fitted(ConstantColumns):
+    """Per-run values of constants that are fitted; of others, what the table says of all."""
+
+    def __init__(self, values: Mapping[str, Floats]) -> None:
+        super().__init__(values)
+        self._others = fitted_constants()
+
+    def value(self, constant: str, family: str = "") -> Floats:
+        """The constant of each run, shape (runs,); or one for all of them."""
+        if constant in self._values:
+            return self._values[constant]
+        return np.asarray(self._others.value(constant, family))
+
+
+@dataclass(frozen=True, eq=False)
+class Streams:
+    """Runs side by side; arrays have shape (runs,)."""
+
+    runs: tuple[FrameworkRun, ...]
+
+    @cached_property
+    def seconds(self) -> Floats:
+        """Measured [s]."""
+        return np.array([run.seconds for run in self.runs])
+
+    @cached_property
+    def groups(self) -> tuple[str, ...]:
+        """Source and hardware of each."""
+        return tuple(group_of(run.row) for run in self.runs)
+
+    @cached_property
+    def engines(self) -> tuple[str, ...]:
+        """Key of each one's engine, by which constants differ."""
+        return tuple(run.case.runtime.key for run in self.runs)
+
+    @cached_property
+    def counts(self) -> Floats:
+        """1 for runs that teach, 0 for those that are only judged."""
+        return np.array([float(teaches(run)) for run in self.runs])
+
+    @cached_property
+    def without(self) -> Mapping[str, npt.NDArray[np.bool_]]:
+        """Runs whose engine does not have a constant, by its name."""
+        return {
+            name: np.array(
+                [bool(parameter.only) and key not in parameter.only for key in self.engines]
+            )
+            for name, parameter in STREAM_PARAMETERS.items()
+        }
+
+    @cached_property
+    def sweeps(self) -> tuple[Sweep, ...]:
+        """The runs by the shape of their schedules."""
+        by_shape: dict[Shape, list[int]] = {}
+        for index, run in enumerate(self.runs):
+            by_shape.setdefault(shape(run.phases, run.case.machine), []).append(index)
+        return tuple(
+            Sweep(
+                index=np.array(indices),
+                phases=stacked([self.runs[index].phases for index in indices]),
+                machine=machines(
+                    [self.runs[index].case.machine for index in indices],
+                    [number_type(self.runs[index].phases) for index in indices],
+                ),
+                prompts=np.array([self.runs[index].prompts for index in indices]),
+                steps=np.array([self.runs[index].steps for index in indices]),
+            )
+            for indices in by_shape.values()
+        )
+
+    def timed(
+        self, values: Mapping[str, Floats], only: npt.NDArray[np.bool_] | None = None
+    ) -> Floats:
+        """Time of each run by the cost model, shape (runs,) [s].
+
+        Args:
+            values: each constant for each run, shape (runs,).
+            only: runs that are asked for; None for all. Others may be not a number.
+        """
+        values = {
+            name: np.where(self.without[name], STREAM_PARAMETERS[name].absent, value)
+            for name, value in values.items()
+        } | {name: np.zeros(len(self.runs)) for name in UNUSED}
+        total = np.full(len(self.runs), np.nan)
+        for sweep in self.sweeps:
+            if only is not None and not np.any(only[sweep.index]):
+                continue
+            own = Fitted({name: value[sweep.index] for name, value in values.items()})
+            prefill, decode = (
+                schedule_seconds(schedule, sweep.machine, own).total  # type: ignore[arg-type]
+                for schedule in (sweep.phases.prefill, sweep.phases.decode)
+            )
+            total[sweep.index] = sweep.prompts * prefill + sweep.steps * decode
+        return total

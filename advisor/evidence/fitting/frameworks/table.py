@@ -1,0 +1,216 @@
+"""What was fitted on runs of frameworks: rows of data/generated/efficiency.csv, entries of a
+ledger.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+
+from advisor.catalog.constants import ConstantRow, Constants, Scope, fitted_constants
+from advisor.cost_model.schedule import Route
+from advisor.cost_model.timing import LAYERS, TOKEN
+from advisor.cost_model.uncertainty import IN_DECODE, LEAN, Margins
+from advisor.evidence.fitting.frameworks.fit import StreamFit, solve, task
+from advisor.evidence.fitting.frameworks.parameters import RUNTIME, STREAM_PARAMETERS
+from advisor.evidence.fitting.frameworks.runs import (
+    BATCHED,
+    EXPERTS,
+    RESIDENT,
+    SERVING,
+    STAGED,
+    STREAMED,
+    FrameworkRun,
+    Streams,
+    papers,
+    regime,
+    teaches,
+)
+from advisor.evidence.fitting.spreads import AIMED, COVERED
+from advisor.evidence.published.batch import guessed_batch
+from advisor.model.model import Floats
+from advisor.runtimes.expert_offloading import EXPERT_STREAMING
+
+SOURCE = "python -m advisor.evidence.fitting on data/measurements/offload_papers.csv"
+DATE = "2026-11"
+ON_GPU = (Route.RESIDENT, LAYERS, TOKEN)
+EVERYWHERE = (*ON_GPU, Route.IN_PLACE, Route.STREAMED, Route.STAGED)
+OF_LINKS = ("link_share", "host_copy")
+"""Constants that serving engines take from here, for weights in RAM; those of their kernels, and
+their ranges, are in data/generated/engine_kernels.csv."""
+MOST_LEAN = 0.8
+LEAST = 0.1
+"""Least distance from a prediction to an end of its range, as the logarithm of a factor."""
+
+
+@dataclass(frozen=True)
+class Miss:
+    """How far a run was predicted from what was measured, without its group.
+
+    Attributes:
+        off: logarithm of measured speed over predicted.
+        group: source and hardware.
+    """
+
+    off: float
+    group: str
+
+
+Misses = Mapping[str, Sequence[Miss]]
+"""By kind of run, and by engine where that streams experts."""
+
+
+@cache
+def fitted() -> tuple[Streams, StreamFit]:
+    """All runs and their fit."""
+    streams = Streams(papers())
+    return streams, solve(task(streams))
+
+
+def stream_rows() -> list[ConstantRow]:
+    """Constants and spreads of frameworks for data/generated/efficiency.csv."""
+    streams, fit = fitted()
+    return [*_constants(streams, fit), *_spreads(streams, fit)]
+
+
+def _constants(streams: Streams, fit: StreamFit) -> Iterator[ConstantRow]:
+    for name, parameter in STREAM_PARAMETERS.items():
+        for key in sorted(set(parameter.only or streams.engines)):
+            if key in SERVING and name not in OF_LINKS:
+                continue
+            own = (name, key) if RUNTIME in parameter.factors else (name, "")
+            factor = fit.values.get((name, key), 0.0)
+            value = float(parameter.limited(np.exp(fit.values[name, ""] + factor)))
+            rows = fit.rows.get(own, 0)
+            constant = _row(name, key, "", value, parameter.unit, rows, parameter.note)
+            yield replace(constant, spread=float(f"{fit.spreads[own]:.2g}") if rows else None)
+
+
+def _spreads(streams: Streams, fit: StreamFit) -> Iterator[ConstantRow]:
+    """Half widths by part of the time and by engine, from what was left out."""
+    note = "80 % range, as the logarithm of a factor"
+    off = _off(streams, fit, stated=True)
+    behind = fitted_constants().value("spread_unmeasured", Route.STREAMED)  # links are derived
+    streamed = float(np.sqrt(max(_most(off, STREAMED) ** 2 - behind**2, 0.01)))
+    halves: tuple[tuple[str, float, str], ...] = (
+        (Route.STREAMED, streamed, STREAMED),
+        (Route.STAGED, _most(off, STAGED), STAGED),
+    )
+    for part, value, kind in halves:
+        yield _row(IN_DECODE, None, part, value, "share", len(off[kind]), note)
+    resident = _most(off, BATCHED, RESIDENT)
+    count = len(off[BATCHED]) + len(off[RESIDENT])
+    for key in sorted({*streams.engines} - {*SERVING}):
+        own = off.get(key, ())
+        value, lean = _leaning(own) if own else (resident, 0.0)
+        for part in EVERYWHERE if own else ON_GPU:
+            yield _row(IN_DECODE, key, part, value, "share", len(own) or count, note)
+            if own:
+                leans = "how far an 80 % range leans to the slow side"
+                yield _row(LEAN[IN_DECODE], key, part, lean, "share", len(own), leans)
+    yield from _guesses(streams, fit, resident)
+
+
+def _guesses(streams: Streams, fit: StreamFit, stated: float) -> Iterator[ConstantRow]:
+    """What a range is wider by where nobody stated the batch: dense models, and those of experts.
+
+    Args:
+        streams: all runs.
+        fit: what each is predicted without its group.
+        stated: half width where it is stated.
+    """
+    off = _off(streams, fit, stated=False)
+    note = "range of runs whose batch is not stated, beside that of the others"
+    dense = [kind for kind in (STREAMED, STAGED, BATCHED, RESIDENT) if kind in off]
+    for name, kinds in (("spread_guessed", dense), ("spread_guessed_experts", [EXPERTS])):
+        value = float(np.sqrt(max(_most(off, *kinds) ** 2 - stated**2, 0.01)))
+        rows = sum(len(off[kind]) for kind in kinds)
+        yield _row(name, None, "", value, "share", rows, note)
+
+
+def _off(streams: Streams, fit: StreamFit, *, stated: bool) -> Misses:
+    """How far runs that were left out are off.
+
+    Args:
+        streams: all runs.
+        fit: what each is predicted without its group.
+        stated: of runs that state their batch; else of the others.
+    """
+    misses: dict[str, list[Miss]] = {}
+    logs = np.log(fit.predicted / streams.seconds)
+    for run, log, group in zip(streams.runs, logs.tolist(), streams.groups, strict=True):
+        if teaches(run) is stated:
+            misses.setdefault(regime(run), []).append(Miss(log, group))
+            if run.case.runtime.engine == EXPERT_STREAMING.engine:
+                misses.setdefault(run.case.runtime.key, []).append(Miss(log, group))
+    return misses
+
+
+def _most(misses: Misses, *wanted: str) -> float:
+    """Half width that holds `COVERED` of some kinds of runs, half by run and half by group."""
+    every = [miss for kind in wanted for miss in misses[kind]]
+    return _quantile(np.abs([miss.off for miss in every]), _weights(every), COVERED)
+
+
+def _leaning(misses: Sequence[Miss]) -> tuple[float, float]:
+    """Half width and lean of a range that leaves as many runs below it as above."""
+    off, weights = np.array([miss.off for miss in misses]), _weights(misses)
+    outside = (1.0 - AIMED) / 2.0
+    below = max(-_quantile(off, weights, outside), LEAST)
+    above = max(_quantile(off, weights, 1.0 - outside), LEAST)
+    lean = float(np.clip((below - above) / (below + above), -MOST_LEAN, MOST_LEAN))
+    return (below + above) / 2.0, lean
+
+
+def _weights(misses: Sequence[Miss]) -> Floats:
+    """Half by run and half by group, adding up to 1, shape (runs,)."""
+    sizes = Counter(miss.group for miss in misses)
+    by_group = np.array([1.0 / (sizes[miss.group] * len(sizes)) for miss in misses])
+    return by_group / 2.0 + 0.5 / len(misses)
+
+
+def _quantile(values: Floats, weights: Floats, share: float) -> float:
+    """The least value that so large a share of the weight does not exceed."""
+    order = np.argsort(values, kind="stable")
+    place = int(np.searchsorted(np.cumsum(weights[order]), share))
+    return float(values[order[min(place, len(values) - 1)]])
+
+
+def _row(
+    constant: str, runtime: str | None, family: str, value: float, unit: str, rows: int, note: str
+) -> ConstantRow:
+    return ConstantRow(
+        constant=constant,
+        runtime=runtime,
+        family=family or None,
+        value=float(f"{value:.4g}"),
+        unit=unit,
+        kind="fitted" if rows else "assumed",
+        rows=rows or None,
+        source=SOURCE if rows else "expected before any measurement",
+        date=DATE,
+        note=note,
+    )
+
+
+def margins(run: FrameworkRun) -> Margins:
+    """Range of a run by what most of its time goes to."""
+    table = fitted_constants().bound(Scope(runtime=run.case.runtime.key))
+    half, lean = _stated(run, table), 0.0
+    if run.case.runtime.engine == EXPERT_STREAMING.engine:
+        lean = float(table.value(LEAN[IN_DECODE], Route.RESIDENT))
+    known = Margins(below=half * (1.0 + lean), above=half * (1.0 - lean))
+    return known if teaches(run) else known.wider(guessed_batch(run.case.model))
+
+
+def _stated(run: FrameworkRun, table: Constants) -> float:
+    """Half width where the batch is stated."""
+    kind = regime(run)
+    if kind in (BATCHED, RESIDENT) or run.case.runtime.engine == EXPERT_STREAMING.engine:
+        return table.value(IN_DECODE, Route.RESIDENT)
+    part = Route.STAGED if kind == STAGED else Route.STREAMED
+    own = table.value(IN_DECODE, part)
+    behind = table.value("spread_unmeasured", part) if part is Route.STREAMED else 0.0
+    return float(np.hypot(own, behind))

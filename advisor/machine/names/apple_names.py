@@ -1,0 +1,114 @@
+"""Apple's chips by name: as many GPU cores as the name says, or as its memory size decides."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from advisor.machine.names.spelling import plain, size_gib
+from advisor.machine.rows import GpuRow
+
+CHIP = re.compile(r"\bm([1-9])[\s-]*(pro|max|ultra)?\b(?!\s*(?:sxm|pcie))")
+OTHER_MAKERS = re.compile(r"tesla|nvidia|quadro|\bamd\b|radeon|rtx|\bm\.2\b")
+CORES = re.compile(r"\b(\d{1,2})(?=[\s-]*(?:c\b|cores?\b|gpu))")
+SMALLEST_BARE = 32
+"""Numbers without a unit are memory only above the cores that a chip may have."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AppleChip:
+    """Reading of a chip's name.
+
+    Attributes:
+        row: of the catalogue.
+        memory_gib: memory size in the name [GiB]; None where it has none.
+        notes: what was assumed, one sentence each.
+        alternatives: the same chip with other cores.
+    """
+
+    row: GpuRow
+    memory_gib: float | None
+    notes: tuple[str, ...]
+    alternatives: tuple[str, ...]
+
+
+def names_apple(text: str) -> bool:
+    """A plain text names one of Apple's chips."""
+    return bool(CHIP.search(text)) and not OTHER_MAKERS.search(text)
+
+
+def apple_chip(name: str, rows: Mapping[str, GpuRow]) -> AppleChip | None:
+    """The chip that a name means; None where it names one that no row has."""
+    text = plain(name)
+    match = CHIP.search(text)
+    if match is None:
+        return None
+    chip = f"Apple M{match[1]}" + (f" {match[2].title()}" if match[2] else "")
+    variants = sorted(
+        (row for row in rows.values() if re.fullmatch(rf"{chip} \d+c", row.name)), key=gpu_cores
+    )
+    if not variants:
+        return None
+    size = _memory(text, match.end(), variants)
+    numbers = {int(number) for number in CORES.findall(text)} | _bare_cores(
+        text, match.end(), variants
+    )
+    row, notes = _variant(variants, numbers, size)
+    sold = memory_options(row)
+    if size and sold and size not in sold:
+        notes.append(f"{row.name} is sold with {either(sold)} GB of memory; {size:g} GB as typed.")
+    others = tuple(other.name for other in variants if other is not row)
+    return AppleChip(row=row, memory_gib=size, notes=tuple(notes), alternatives=others)
+
+
+def _variant(
+    variants: list[GpuRow], numbers: set[int], size: float | None
+) -> tuple[GpuRow, list[str]]:
+    """By its GPU cores, else its CPU cores, else its memory; the largest where all is open."""
+    by_gpu = [row for row in variants if gpu_cores(row) in numbers]
+    by_cpu = [row for row in variants if numbers & set(_cpu_cores(row))]
+    by_size = [row for row in variants if size in memory_options(row)]
+    row = (by_gpu or by_cpu or by_size or variants)[-1]
+    decided = by_gpu or by_cpu or len(by_size or variants) == 1
+    note = f"Taken with {gpu_cores(row)} GPU cores, as the name does not say how many."
+    return row, [] if decided else [note]
+
+
+def _memory(text: str, end: int, variants: list[GpuRow]) -> float | None:
+    """A size with its unit, else a bare number that the chip is sold with [GiB]."""
+    sold = {size for row in variants for size in memory_options(row)}
+    bare = (float(number) for number in re.findall(r"(?<![\w/.])\d{1,3}(?![\w/.-])", text[end:]))
+    stated = size_gib(text[end:]) or size_gib(text)
+    return stated or next((size for size in bare if size in sold and size > SMALLEST_BARE), None)
+
+
+def _bare_cores(text: str, end: int, variants: list[GpuRow]) -> set[int]:
+    """A number of GPU cores without a unit: behind those of the CPU ("M3 Max 14/30"), or alone
+    ("M2 Max 30") where it is no memory size.
+    """
+    last = re.search(r"(?<![\w/.])(\d{1,2})$", text[end:])
+    sold = {size for row in variants for size in memory_options(row)}
+    known = {gpu_cores(row) for row in variants}
+    pair = re.search(r"\b\d{1,2}\s?/\s?(\d{1,2})\b", text[end:])
+    if pair and int(pair[1]) in known:
+        return {int(pair[1])}
+    return {int(last[1])} & (known - sold) if last else set()
+
+
+def gpu_cores(row: GpuRow) -> int:
+    """GPU cores of an Apple chip, from its name."""
+    return int(row.name.split()[-1].removesuffix("c"))
+
+
+def _cpu_cores(row: GpuRow) -> list[int]:
+    return [int(number) for number in re.findall(r"(\d+)-core CPU", row.aliases)]
+
+
+def memory_options(row: GpuRow) -> tuple[float, ...]:
+    """Memory sizes that a chip with unified memory is sold with [GiB]."""
+    return tuple(float(size) for size in row.memory_options_gib.split(";") if size)
+
+
+def either(sizes: tuple[float, ...]) -> str:
+    """Sizes for a sentence: "36, 48 or 64"."""
+    words = [f"{size:g}" for size in sizes]
+    return " or ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))

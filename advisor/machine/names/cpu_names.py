@@ -1,0 +1,237 @@
+"""Processors by the strings of their systems and by what people call them.
+
+A model number says its generation, and a generation fixes memory channels, their rate and the
+instruction sets; cores come from the list of models, from the name, or are assumed.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import chain
+
+from advisor.errors import UnknownName
+from advisor.machine.names.cpu_words import packages, without_remarks, written_out
+from advisor.machine.names.spelling import plain, size_gib
+from advisor.machine.rows import CpuGenerationRow, CpuModelRow, HostRow
+
+HINT = "`data/hardware/hosts.csv` lists those it knows, `cpu_generations.csv` their generations."
+
+
+@dataclass(frozen=True, kw_only=True)
+class CpuName:
+    """Reading of a processor's name.
+
+    Attributes:
+        row: of the catalogue, or made from its generation; of all sockets together.
+        gpu: its own graphics, by the catalogue's name; empty where unknown.
+        memory_gib: memory size in the name [GiB]; None where it has none.
+        notes: what was assumed, one sentence each.
+        alternatives: other rows that the name may mean.
+    """
+
+    row: HostRow
+    gpu: str = ""
+    memory_gib: float | None = None
+    notes: tuple[str, ...] = ()
+    alternatives: tuple[str, ...] = ()
+
+
+class CpuNames:
+    """Names of processors, ready to be matched.
+
+    Args:
+        hosts: rows of the catalogue by name.
+        models: cores of further models.
+        generations: what each generation fixes.
+    """
+
+    def __init__(
+        self,
+        hosts: Mapping[str, HostRow],
+        models: Iterable[CpuModelRow],
+        generations: Iterable[CpuGenerationRow],
+    ) -> None:
+        self.hosts = hosts
+        self.models = {row.name.casefold(): row for row in models}
+        self.generations = tuple(generations)
+        self.exact: dict[str, HostRow] = {}
+        for row in hosts.values():
+            for spelling in (row.name, *row.aliases.split(";")):
+                if spelling.strip():
+                    self.exact.setdefault(plain(spelling), row)
+        bare = ((without_remarks(spelling), row) for spelling, row in self.exact.items())
+        self.bare = {spelling: row for spelling, row in bare if spelling}
+
+    def match(self, name: str) -> CpuName:
+        """The processor that a name means.
+
+        Raises:
+            UnknownName: no row, no model and no generation; close names first.
+        """
+        text = plain(name)
+        exact = self.exact.get(text)
+        if exact is not None:
+            return CpuName(row=exact, gpu=self._graphics(exact.name), memory_gib=size_gib(text))
+        single, sockets = packages(text)
+        candidates = (single, without_remarks(single), *written_out(single, listed=False))
+        full = tuple(dict.fromkeys(candidates))
+        numbers = written_out(single, listed=True)
+        listed = (self._listed(each, single) for each in chain(full, numbers))
+        ruled = (self._by_generation(each, single) for each in full)
+        meant = next(filter(None, chain(listed, ruled)), None)
+        if meant is None:
+            raise UnknownName("CPU", name, self._offers(single), HINT)
+        row = _several(meant.row, sockets, self.hosts)
+        return replace(meant, row=row, memory_gib=size_gib(text))
+
+    def _listed(self, candidate: str, text: str) -> CpuName | None:
+        """A row of the catalogue, or a model whose cores are listed."""
+        host = self.exact.get(candidate) or self.bare.get(candidate)
+        if host is not None:
+            return CpuName(row=_apple_cores(host, text), gpu=self._graphics(host.name))
+        return self._by_generation(candidate, text) if candidate in self.models else None
+
+    def _by_generation(self, candidate: str, text: str) -> CpuName | None:
+        generation = next(self._generations_of(candidate), None)
+        return self._by_rule(candidate, generation, text) if generation else None
+
+    def _generations_of(self, name: str) -> Iterator[CpuGenerationRow]:
+        """Generations whose pattern takes a plain name."""
+        for row in self.generations:
+            if name.startswith(_beginning(row.pattern)) and _compiled(row.pattern).fullmatch(name):
+                yield row
+
+    def _by_rule(self, candidate: str, generation: CpuGenerationRow, text: str) -> CpuName:
+        model = self.models.get(candidate)
+        stated = re.search(r"\b(\d{1,3})[- ]?c(?:ores?)?\b|\b[aqm](\d{2,3})-\d{2}", text)
+        cores = (
+            model.cores if model else int(stated[1] or stated[2]) if stated else generation.cores
+        )
+        notes = [f"{generation.name}: channels and memory rate of its generation."]
+        if model is None and stated is None:
+            notes.append(f"{cores} cores are assumed: the list does not have this model.")
+        if generation.note:
+            notes.append(f"{generation.note[0].upper()}{generation.note[1:]}.")
+        row = _row(model.name if model else _title(candidate), generation, cores, model)
+        own = model.gpu if model else ""
+        return CpuName(row=row, gpu=own or generation.gpu, notes=tuple(notes))
+
+    def _graphics(self, name: str) -> str:
+        """Graphics of a model, else of its generation; empty where unknown."""
+        folded = name.casefold()
+        model = self.models.get(folded)
+        own = (model.gpu,) if model and model.gpu else ()
+        usual = (row.gpu for row in self._generations_of(folded))
+        return next(chain(own, usual), "")
+
+    def _offers(self, text: str) -> tuple[str, ...]:
+        """Names with the same number first."""
+        digits = set(re.findall(r"\d{3,5}", text))
+        names = [*self.hosts, *(row.name for row in self.models.values())]
+        near = [name for name in names if digits & set(re.findall(r"\d{3,5}", name))]
+        return tuple(dict.fromkeys(near)) or tuple(self.hosts)
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+@cache
+def _beginning(pattern: str) -> str:
+    """Letters that every name of a pattern begins with: only those patterns are compiled."""
+    several = "|" in re.sub(r"\(.*\)", "", pattern)
+    beginning = re.match(r"[a-z ]*(?![?*{])", pattern)
+    return "" if several or beginning is None else beginning[0]
+
+
+def _apple_cores(host: HostRow, text: str) -> HostRow:
+    """Cores as the system counts them: "12P+4E"."""
+    match = re.search(r"\b(\d{1,2})p\s*\+\s*(\d{1,2})e\b", text)
+    if match is None or host.vendor != "Apple":
+        return host
+    fast, slow = int(match[1]), int(match[2])
+    return replace(host, cores=fast + slow, performance_cores=fast, threads=fast + slow)
+
+
+def _several(row: HostRow, sockets: int, hosts: Mapping[str, HostRow]) -> HostRow:
+    """Number of packages on one board."""
+    if sockets == 1 or row.sockets > 1:
+        return row
+    known = hosts.get(f"{sockets}x {row.name}")
+    if known is not None:
+        return known
+
+    def times(value: float | None) -> float | None:
+        return None if value is None else value * sockets
+
+    return replace(
+        row,
+        name=f"{sockets}x {row.name}",
+        aliases="",
+        cores=row.cores * sockets,
+        performance_cores=row.performance_cores and row.performance_cores * sockets,
+        threads=row.threads and row.threads * sockets,
+        sockets=sockets,
+        ccds=row.ccds and row.ccds * sockets,
+        memory_channels=times(row.memory_channels),
+        bandwidth_gbs=times(row.bandwidth_gbs),
+        max_memory_gib=times(row.max_memory_gib),
+        llc_mib=times(row.llc_mib),
+        pcie_lanes=row.pcie_lanes and row.pcie_lanes * sockets,
+    )
+
+
+def _row(name: str, generation: CpuGenerationRow, cores: int, model: CpuModelRow | None) -> HostRow:
+    return HostRow(
+        name=name,
+        aliases="",
+        vendor=generation.vendor,
+        segment=generation.segment,
+        cores=cores,
+        performance_cores=model.performance_cores if model else None,
+        threads=None,
+        sockets=1,
+        ccds=None,
+        memory_type=generation.memory_type,
+        memory_channels=generation.memory_channels,
+        memory_mts=generation.memory_mts,
+        bandwidth_gbs=generation.memory_channels * 8 * generation.memory_mts / 1000,
+        max_memory_gib=None,
+        instruction_sets=generation.instruction_sets,
+        llc_mib=None,
+        pcie_gen=None,
+        pcie_lanes=None,
+        released="",
+        source=generation.source,
+        source_date=generation.source_date,
+        retrieved=generation.retrieved,
+        note=generation.note,
+    )
+
+
+SMALL = {
+    "pro": "PRO",
+    "epyc": "EPYC",
+    "ai": "AI",
+    "hx": "HX",
+    "fx": "FX",
+    "plus": "Plus",
+    "ampereone": "AmpereOne",
+    "lcd": "LCD",
+    "oled": "OLED",
+}
+
+
+def _title(candidate: str) -> str:
+    """As its maker writes it: "ryzen 9 9955hx3d" is "Ryzen 9 9955HX3D"."""
+    words = []
+    for word in candidate.split():
+        if word in SMALL:
+            words.append(SMALL[word])
+        elif re.fullmatch(r"v\d|w\d-\w+|i\d-\w+", word):
+            words.append(word[0] + word[1:].upper() if "-" in word else word)
+        else:
+            words.append(word.upper() if any(c.isdigit() for c in word) else word.title())
+    return " ".join(words)

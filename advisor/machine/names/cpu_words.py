@@ -1,0 +1,89 @@
+"""The words of a processor's name: its model number written out, its sockets, and what is noise."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from advisor.catalog.csv_tables import DATA, read
+from advisor.machine.names.spelling import without_sizes
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CpuSpellingRow:
+    """One row of data/hardware/cpu_spellings.csv: how people write a model number, as a pattern,
+    and the full names that it may mean, likeliest first; `listed` where the number stands alone,
+    so that it counts only for a model of the list.
+    """
+
+    pattern: str
+    names: str
+    listed: bool
+
+
+@cache
+def _spellings(*, listed: bool) -> tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]:
+    return tuple(
+        (re.compile(row.pattern), tuple(row.names.split("; ")))
+        for row in read(DATA / "hardware/cpu_spellings.csv", CpuSpellingRow)
+        if row.listed == listed
+    )
+
+
+def written_out(text: str, *, listed: bool) -> Iterator[str]:
+    """Full names that the model numbers of a plain text may mean, likeliest first."""
+    bare = re.sub(r"[(),/\s]+", " ", without_noise(text))
+    for pattern, templates in _spellings(listed=listed):
+        for match in pattern.finditer(bare):
+            groups = [group or "" for group in match.groups()]
+            for template in templates:
+                yield re.sub(r"\s+", " ", template.format(*groups)).strip()
+
+
+SOCKETS = (
+    (re.compile(r"\(?\b1 of 2 sockets\b[^)]*\)?"), 1),
+    (
+        re.compile(
+            r"\b(?:dual(?! edition)|two|double|2[- ]?(?:socket|way|cpu|p|s))\b[\s-]*(?:socket)?"
+        ),
+        2,
+    ),
+    (re.compile(r"\b(?:quad|four|4[- ]?(?:socket|way))\b[\s-]*(?:socket)?(?!-)"), 4),
+    (re.compile(r"(?<![\w.])(?:(\d)\s*[x*]\s*)+(?=[a-z(]|\d{4})"), 0),
+    (re.compile(r"(?<=[\w)+])\s*\(?\s*[x*]\s*(\d)\)?\s*$"), 0),
+)
+"""How many packages: "2x", "dual", "2P", "x2"; 0 where the pattern's group has the number."""
+MOST_SOCKETS = 8
+
+
+def packages(text: str) -> tuple[str, int]:
+    """A plain text without its number of sockets, and that number; 1 where it has none."""
+    for pattern, number in SOCKETS:
+        match = pattern.search(text)
+        count = number or int(match[1]) if match else 0
+        if match and 1 <= count <= MOST_SOCKETS:
+            rest = f"{text[: match.start()]} {text[match.end() :]}"
+            return re.sub(r"\s+", " ", rest).strip(), count
+    return text, 1
+
+
+NOISE = re.compile(
+    r"@\s*[\d.]+\s*[gm]hz|\b[\d.]+\s*[gm]hz\b"
+    r"|\b(?:with|w/)\s*radeon.*$|\bradeon\b.*$"
+    r"|\b(?:\d+|two|four|six|eight|ten|twelve|sixteen)[- ]cores?\b|\b\d+ ?(?:threads?|vcpus?)\b"
+    r"|\b\d+(?:th|nd|rd|st) gen(?:eration)?\b"
+    r"|\b(?:intel|amd|genuine|authentic|corporation|cpu|processors?|apu|soc|inc)\b"
+    r"|\b(?:ddr\d|lpddr\d\w*)(?:-\d+)?\b|\b\d+ ?ch(?:annels?)?\b"
+)
+"""Words that systems and people put around a model's name."""
+
+
+def without_noise(text: str) -> str:
+    """Without vendor, clock, core count, graphics, memory and sizes."""
+    bare = NOISE.sub(" ", without_sizes(text)).replace("ryzen threadripper", "threadripper")
+    return re.sub(r"\s+", " ", bare).strip(" ,;")
+
+
+def without_remarks(text: str) -> str:
+    """Without noise and without what stands in brackets."""
+    return without_noise(re.sub(r"\([^)]*\)", " ", text))

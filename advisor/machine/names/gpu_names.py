@@ -1,0 +1,285 @@
+"""GPUs by the names that people, drivers and shops give them.
+
+A name is read as words (`gpu_words`): brand and board maker are left out, a size and a number of
+cards are taken from it, and what remains must be the words of a row of the catalogue, each digit.
+"""
+
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from advisor.errors import UnknownName
+from advisor.machine.names.apple_names import apple_chip, memory_options, names_apple
+from advisor.machine.names.gpu_readings import readings
+from advisor.machine.names.gpu_words import GpuWords, taken_apart, words_of_kind
+from advisor.machine.names.spelling import plain, size_gib, without_sizes
+from advisor.machine.rows import GpuRow
+
+HINT = "`data/hardware/gpus.csv` lists those it knows."
+NEAR = 0.09
+"""How far a driver's or seller's figure may be from the catalogue's memory size: cards with error
+correction show 6.25 % less than was sold."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GpuName:
+    """Reading of a GPU's name.
+
+    Attributes:
+        row: of the catalogue.
+        count: cards of that kind.
+        memory_gib: memory size in the name [GiB]; None where it has none.
+        notes: what was assumed, one sentence each.
+        alternatives: other rows that the name may mean.
+    """
+
+    row: GpuRow
+    count: int = 1
+    memory_gib: float | None = None
+    notes: tuple[str, ...] = ()
+    alternatives: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Spelling:
+    """A row by one of its spellings: one without a size is what a bare name means, its own name
+    goes before an alias.
+    """
+
+    row: GpuRow
+    brands: frozenset[str]
+    bare: bool
+    own: bool
+
+
+SpellingIndex = dict[frozenset[str], list[_Spelling]]
+"""Rows by the words of their spellings."""
+NUMBER = re.compile(r"\d+")
+
+
+class GpuNames:
+    """Names of a catalogue's GPUs, ready to be matched.
+
+    Args:
+        rows: by name.
+    """
+
+    def __init__(self, rows: Mapping[str, GpuRow]) -> None:
+        self.rows = rows
+        self._exact = {plain(row.name): row for row in rows.values()}
+        self._spelled: dict[str, list[tuple[GpuRow, str]]] = {}
+        self._indexes: dict[frozenset[str], SpellingIndex] = {}
+        known: set[str] = set()
+        for row in rows.values():
+            for spelling in (row.name, *filter(None, map(str.strip, row.aliases.split(";")))):
+                text = plain(spelling)
+                self._exact.setdefault(text, row)
+                for number in set(NUMBER.findall(without_sizes(text))) or {""}:
+                    self._spelled.setdefault(number, []).append((row, spelling))
+                known |= (
+                    set()
+                    if row.vendor == "Apple"
+                    else set(re.findall(r"[a-z]+", text.replace("max-q", "maxq")))
+                )
+        synonyms = words_of_kind("synonym")
+        self._known_words = frozenset(synonyms.get(word, word) for word in known)
+
+    def _index(self, words: frozenset[str]) -> SpellingIndex:
+        """Spellings that have a number in common with these words, and those without one."""
+        numbers = frozenset(number for word in words for number in NUMBER.findall(word))
+        if numbers not in self._indexes:
+            index: SpellingIndex = {}
+            near = [entry for number in ("", *numbers) for entry in self._spelled.get(number, [])]
+            for row, spelling in dict.fromkeys(near):
+                taken = taken_apart(spelling)
+                bare, own = taken.size_gib is None, spelling == row.name
+                entry = _Spelling(row, taken.brands, bare=bare, own=own)
+                if taken.words:
+                    index.setdefault(taken.words, []).append(entry)
+            self._indexes[numbers] = index
+        return self._indexes[numbers]
+
+    def match(self, name: str, memory_gib: float | None = None) -> GpuName:
+        """The GPU that a name means.
+
+        Args:
+            name: as typed or printed.
+            memory_gib: its memory as a driver shows it, to tell cards apart [GiB].
+
+        Raises:
+            UnknownName: none, or several that nothing tells apart; close names first.
+        """
+        text = plain(name)
+        exact = self._exact.get(text)
+        if exact is not None and memory_gib is None:
+            size = size_gib(text)
+            return GpuName(row=exact, memory_gib=size, alternatives=self._siblings(exact))
+        if names_apple(text):
+            return self._apple(name)
+        taken = taken_apart(name)
+        for words, note in readings(taken, self._known_words):
+            spellings = [
+                spelling
+                for spelling in self._index(words).get(words, [])
+                if not taken.vendors or spelling.row.vendor in taken.vendors
+            ]
+            if spellings:
+                return self._chosen(name, spellings, taken, memory_gib or taken.size_gib, note)
+        meant = self._by_chip(taken) or self._of_several(text)
+        if meant is None:
+            raise UnknownName("GPU", name, self._offers(taken), HINT)
+        return replace(meant, count=taken.count)
+
+    def _by_chip(self, taken: GpuWords) -> GpuName | None:
+        """The usual GPU with a chip that a driver names in place of the GPU."""
+        chips = words_of_kind("chip")
+        codes = taken.words or taken.code
+        chip = next((code for code in sorted(taken.code | codes) if code in chips), None)
+        if chip is None or (taken.words and chip not in taken.words):
+            return None
+        names = chips[chip].split("; ")
+        note = f"Taken by its chip, {chip}, as {names[0]}."
+        return GpuName(row=self.rows[names[0]], notes=(note,), alternatives=tuple(names[1:]))
+
+    def _of_several(self, text: str) -> GpuName | None:
+        """The fastest of several graphics of a chip that its driver does not tell apart, as in
+        "Arc 130V / 140V"; None for cards, which differ in memory.
+        """
+        rows: list[GpuRow] = []
+        parts = re.split(r"\s*/\s*", re.sub(r"^.*\[|\].*$", "", text))
+        for part in parts if len(parts) > 1 else ():
+            with suppress(UnknownName):
+                rows.append(self.match(part).row)
+        if not rows or not all(row.unified for row in rows):
+            return None
+        row = max(rows, key=lambda row: row.fp16_tflops or 0.0)
+        others = tuple(other.name for other in rows if other != row)
+        notes = (f"Its driver's name is that of {' and '.join((row.name, *others))}.",)
+        return GpuName(row=row, notes=notes, alternatives=others)
+
+    def _apple(self, name: str) -> GpuName:
+        chip = apple_chip(name, self.rows)
+        if chip is None:
+            apple = [row.name for row in self.rows.values() if row.vendor == "Apple"]
+            raise UnknownName("GPU", name, apple, HINT)
+        several = re.match(r"(\d{1,2})\s*[x*]\s*", plain(name))
+        return GpuName(
+            row=chip.row,
+            count=int(several[1]) if several else 1,
+            memory_gib=chip.memory_gib,
+            notes=chip.notes,
+            alternatives=chip.alternatives,
+        )
+
+    def _chosen(
+        self,
+        name: str,
+        spellings: list[_Spelling],
+        taken: GpuWords,
+        size: float | None,
+        note: str,
+    ) -> GpuName:
+        """Card of the stated memory among cards of one name, else the usual one."""
+        notes = [note] if note else []
+        rows = list({spelling.row.name: spelling.row for spelling in spellings}.values())
+        newer = [] if taken.brands & {"quadro", "tesla"} else self._of_same_number(taken.words)
+        sized = _of_size([*rows, *newer], size)
+        if size and not sized:
+            variants = self._with_other_memory(taken.words)
+            sized = [row for row in variants if abs(row.memory_gib - size) <= NEAR / 2 * size]
+            if sized:
+                laptop = "laptop" in taken_apart(sized[0].name).words - taken.words
+                notes += [f"With {size:g} GB it is {sized[0].name}."] if laptop else []
+                newer = sized
+        if newer and not sized:
+            offers = [row.name for row in (*newer, *rows)]
+            raise UnknownName("GPU", name, offers, f"Several cards have this number; {HINT}")
+        if sized and sized[0] in newer:
+            row = sized[0]
+        else:
+            among = [spelling for spelling in spellings if spelling.row in sized] or spellings
+            row = _usual(name, among, taken)
+        if size and not sized:
+            own = f"its own {row.memory_gib:g} GiB count."
+            notes.append(f"{row.name} is not sold with {size:g} GB: {own}")
+        others = (*(other.name for other in rows), *self._siblings(row))
+        return GpuName(
+            row=row,
+            count=taken.count,
+            memory_gib=size,
+            notes=tuple(notes),
+            alternatives=tuple(other for other in dict.fromkeys(others) if other != row.name),
+        )
+
+    def _of_same_number(self, words: frozenset[str]) -> list[GpuRow]:
+        """Later workstation cards with the same number: "RTX 6000" is three of them."""
+        if not any(re.fullmatch(r"[2-6]000", word) for word in words):
+            return []
+        rows = [
+            spelling.row
+            for more in ({"ada"}, {"pro", "blackwell"}, {"pro"})
+            if not words & more
+            for spelling in self._index(words).get(words | more, [])
+        ]
+        return list({row.name: row for row in rows}.values())
+
+    def _with_other_memory(self, words: frozenset[str]) -> list[GpuRow]:
+        """Cards of the same number as a laptop part, or written with its architecture."""
+        more = words_of_kind("family").keys() | {"laptop"}
+        return [
+            spelling.row
+            for other, spellings in self._index(words).items()
+            if words < other and other - words <= more
+            for spelling in spellings
+        ]
+
+    def _siblings(self, row: GpuRow) -> tuple[str, ...]:
+        """Cards of the same name with other memory or in another socket."""
+        socket = {"sxm", "pcie", "nvl"}
+        core = taken_apart(row.name).words - socket
+        names = (
+            spelling.row.name
+            for words, spellings in self._index(core).items()
+            if core and words - socket == core
+            for spelling in spellings
+        )
+        return tuple(name for name in dict.fromkeys(names) if name != row.name)
+
+    def _offers(self, taken: GpuWords) -> tuple[str, ...]:
+        """Names that share the number and a brand; all where none does."""
+        digits = {word for word in taken.words if any(letter.isdigit() for letter in word)}
+        numbers = {number for word in digits for number in NUMBER.findall(word)}
+        near = (row.name for number in numbers for row, _ in self._spelled.get(number, []))
+        alike = (
+            name for name in near if not taken.brands or taken.brands & set(plain(name).split())
+        )
+        return tuple(dict.fromkeys(alike)) or tuple(self.rows)
+
+
+def _of_size(rows: list[GpuRow], size: float | None) -> list[GpuRow]:
+    """Cards with a memory size, as near to it as any; none where no card is near [GiB]."""
+    if size is None:
+        return []
+    off = {
+        row.name: 0.0 if size in memory_options(row) else abs(row.memory_gib - size) for row in rows
+    }
+    least = min(off.values())
+    return [row for row in rows if off[row.name] == least <= NEAR * size]
+
+
+def _usual(name: str, spellings: list[_Spelling], taken: GpuWords) -> GpuRow:
+    """Card that a bare name means, among several sizes or sockets.
+
+    Raises:
+        UnknownName: nothing tells them apart.
+    """
+    bare = [spelling for spelling in spellings if spelling.bare] or spellings
+    bare = [spelling for spelling in bare if spelling.own] or bare
+    telling = taken.brands - {"nvidia", "amd", "intel"}
+    branded = [spelling for spelling in bare if telling & spelling.brands] or bare
+    rows = list({spelling.row.name: spelling.row for spelling in branded}.values())
+    if len(rows) > 1:
+        offers = [row.name for row in rows]
+        raise UnknownName("GPU", name, offers, "Several cards are called so; say which.")
+    return rows[0]

@@ -1,0 +1,77 @@
+"""Readings of a GPU's name: as typed, written out, and without words that a catalogue may lack."""
+
+import re
+from collections.abc import Iterator
+
+from advisor.machine.names.gpu_words import GpuWords, words_of_kind
+
+DISTINCT = re.compile(r"[1-5]0[5-9]0|16[356]0|(?=.*\d)(?=.*[a-z])\w{3,}|ti|super|xtx?|gre")
+"""Words that name a card with anything beside them; "3000" alone is the number of many things."""
+
+
+def readings(taken: GpuWords, known: frozenset[str]) -> Iterator[tuple[frozenset[str], str]]:
+    """The words of a name, then fewer of them, each set with what was assumed; no digit changes.
+
+    Args:
+        taken: the name, taken apart.
+        known: words of the catalogue's spellings.
+    """
+    words = taken.words
+    if not words:
+        yield from ((frozenset({word}), "") for word in sorted(taken.code))
+        return
+    yield words, ""
+    if "ada" in words:  # "A6000 Ada": the A stands for the architecture before it
+        yield frozenset(re.sub(r"^a(?=[2456][05]00$)", "", word) for word in words), ""
+    families = words & words_of_kind("family").keys()
+    stray = frozenset(word for word in words - known - families if word.isalpha())
+    telling = taken.vendors or any(DISTINCT.fullmatch(word) for word in words)
+    note = ""
+    if stray and telling:
+        words -= stray
+        listed = ", ".join(repr(word) for word in sorted(stray))
+        note = f"{listed} in the name is no part of it and was left out."
+        yield words, note
+    yield words - families, note
+    for written, remark in _written_out(words):
+        yield written, remark or note
+    words = _replaced(words, SHORT_SUPER, "super")
+    for optional in _optional(taken):
+        if optional in words:
+            words -= {optional}
+            yield words, note
+            yield words - families, note
+
+
+SHORT_SUPER = r"\d{4}s"
+
+
+def _written_out(words: frozenset[str]) -> Iterator[tuple[frozenset[str], str]]:
+    """As people shorten them: a 4070s is a Super, a 3060m and a Max-Q are laptop parts."""
+    short = _replaced(words, SHORT_SUPER, "super")
+    if short != words:
+        yield short, ""
+    laptop = _replaced(words, r"\d{4}m", "laptop")
+    if laptop != words:
+        yield laptop, ""
+    if "maxq" in words:
+        note = "Max-Q: taken as the laptop part; its clocks are lower."
+        yield (words - {"maxq"}) | {"laptop"}, note
+
+
+def _replaced(words: frozenset[str], pattern: str, meant: str) -> frozenset[str]:
+    """Words whose last letter stands for another word."""
+    return frozenset(
+        part
+        for word in words
+        for part in ((word[:-1], meant) if re.fullmatch(pattern, word) else (word,))
+    )
+
+
+OPTIONAL = ("pcie", "hbm2", "hbm2e", "hbm3", "hbm3e", "sxm")
+OPTIONAL_OF_OTHERS = ("pro", "ai")
+
+
+def _optional(taken: GpuWords) -> tuple[str, ...]:
+    """Words left out, one after the other, where the name is not known with them."""
+    return OPTIONAL if "NVIDIA" in taken.vendors else OPTIONAL + OPTIONAL_OF_OTHERS

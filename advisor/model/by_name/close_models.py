@@ -1,0 +1,65 @@
+"""Models that an unfinished or misspelled name may mean."""
+
+from advisor.model.by_name.known_models import KnownRow, base_of, catalogue_keys, makers_keys
+from advisor.model.by_name.names import ModelName, is_size
+
+OFFERED = 5
+"""Names that are offered where none is meant for certain."""
+LEAST_ALIKE = 60
+"""Share of letters that a name offered for another has in common with it [%]."""
+ONE_LETTER = 92
+"""Least similarity of a name with a digit mistyped, whose numbers need not agree [%]."""
+MISSPELLED = 85
+"""Least similarity of a name that is likelier misspelled than new [%]."""
+
+
+def close_models(name: ModelName) -> tuple[str, ...]:
+    """Names that may be meant, the likeliest first."""
+    rows = candidates(name.shape)
+    if rows:
+        return tuple(dict.fromkeys(row.name for row in rows))[:OFFERED]
+    return _spelled_alike(name, MISSPELLED if any(map(is_size, name.shape)) else LEAST_ALIKE)
+
+
+def _spelled_alike(name: ModelName, least: float) -> tuple[str, ...]:
+    """Names with the same numbers whose words are spelled alike, by rapidfuzz."""
+    from rapidfuzz import fuzz, process  # 60 ms that only a misspelled name is worth
+
+    known = list(dict.fromkeys((*catalogue_keys(), *makers_keys())))
+    numbers = {_number(token) for token in name.shape} - {""}
+    alike = [key for key in known if numbers <= {_number(part) for part in key.split()}]
+    typed = " ".join(name.shape)
+    scored = process.extract(
+        typed, alike, scorer=fuzz.token_sort_ratio, limit=OFFERED, score_cutoff=least
+    ) or process.extract(
+        typed, known, scorer=fuzz.token_sort_ratio, limit=OFFERED, score_cutoff=ONE_LETTER
+    )
+    rows = (base_of(key) for key, *_ in scored)
+    return tuple(dict.fromkeys(row.name for row in rows if row is not None))
+
+
+def _number(token: str) -> str:
+    return token.rstrip("bmtk") if any(map(str.isdigit, token)) else ""
+
+
+def candidates(tokens: tuple[str, ...]) -> tuple[KnownRow, ...]:
+    """Models with all words and numbers of a name; the catalogue's first, then by downloads."""
+    if not tokens or all(map(is_size, tokens)):
+        return ()
+    typed = " ".join(tokens)
+    keys = [key for key in (*catalogue_keys(), *makers_keys()) if _has_all(key, tokens)]
+    exact = [key for key in keys if set(tokens) <= set(key.split())]
+    rows = ((key, row) for key in exact or keys if (row := base_of(key)) is not None)
+    newest = sorted(rows, key=lambda pair: pair[1].released, reverse=True)
+    likeliest = sorted(newest, key=lambda pair: (not pair[0].startswith(typed), pair[0].count(" ")))
+    return tuple({row.name: row for _, row in likeliest}.values())
+
+
+def _has_all(key: str, tokens: tuple[str, ...]) -> bool:
+    if not all(token in key for token in tokens):
+        return False
+    parts = key.split()
+    return all(
+        any(token == part or (is_size(part) and part[:-1] == token) for part in parts)
+        for token in tokens
+    )

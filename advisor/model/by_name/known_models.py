@@ -1,0 +1,91 @@
+"""Known models by what their names say: rows of the catalogue, and of the Hub's list.
+
+The catalogue comes first, then repositories of those who make models.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+
+from advisor.catalog.csv_tables import DATA, read
+from advisor.catalog.name_matching import spellings
+from advisor.model import catalog
+from advisor.model.by_name.listed.hub_list import HubRow, hub_list
+from advisor.model.by_name.names import ModelName, take_apart, words
+from advisor.model.spec import ArchitectureSpec
+
+KnownRow = ArchitectureSpec | HubRow
+SHORTEST_LAYERS = 8
+"""A model of fewer layers than these beside a wide residual stream drafts for another."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MakerRow:
+    """One row of data/models/makers.csv: who publishes models of their own."""
+
+    publisher: str
+
+
+@cache
+def catalogue_keys() -> dict[str, ArchitectureSpec]:
+    """Rows of the catalogue by what their names and aliases say."""
+    index: dict[str, ArchitectureSpec] = {}
+    for row in catalog.model_rows().values():
+        for spelling in spellings(row):
+            index.setdefault(" ".join(take_apart(spelling).shape), row)
+    return index
+
+
+@cache
+def makers() -> tuple[str, ...]:
+    """Publishers of models of their own."""
+    return tuple(row.publisher for row in read(DATA / "models" / "makers.csv", MakerRow))
+
+
+@cache
+def makers_keys() -> dict[str, int]:
+    """Places of the makers' own repositories in the list, by what their names say."""
+    published = hub_list().published_by(makers())
+    return {key: place for key, place in published.items() if not _names_a_draft(key)}
+
+
+@cache
+def _drafting_words() -> frozenset[str]:
+    return frozenset(word for word, kind in words().items() if kind == "draft")
+
+
+def _names_a_draft(key: str) -> bool:
+    """What a repository's name says is a drafting model's."""
+    return not _drafting_words().isdisjoint(key.split())
+
+
+def _made_by_maker(key: str) -> HubRow | None:
+    place = makers_keys().get(key)
+    row = None if place is None else hub_list()[place]
+    return row if row is not None and not is_drafting(row) else None
+
+
+def base_of(key: str) -> KnownRow | None:
+    """The model that others are made from whose name says this."""
+    return catalogue_keys().get(key) or _made_by_maker(key)
+
+
+def is_drafting(row: HubRow) -> bool:
+    """A drafting model: its architecture or name says so, or it has a few very wide layers."""
+    drafting = "draft" in take_apart(row.architecture).kinds or _names_a_draft(row.key)
+    few = row.layers < SHORTEST_LAYERS and row.hidden >= 2048
+    return drafting or row.architecture.endswith(("_assistant", "_mtp")) or few
+
+
+def plainest(key: str, name: ModelName) -> HubRow | None:
+    """Repository of a maker that is named as typed, else the one with the shortest name."""
+    rows = [row for row in hub_list().with_key(key) if row.name.split("/")[0] in makers()]
+    return min(
+        (row for row in rows if not is_drafting(row)),
+        key=lambda row: (take_apart(row.name).identity != name.identity, len(row.name)),
+        default=None,
+    )
+
+
+def most_downloaded(key: str) -> HubRow | None:
+    """Repository whose name says this, of any publisher."""
+    return next((row for row in hub_list().with_key(key) if not is_drafting(row)), None)

@@ -1,0 +1,1 @@
+"""Models of the Hub's list: rows, their families' rules, and a refresh."""

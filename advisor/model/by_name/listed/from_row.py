@@ -1,0 +1,135 @@
+"""A listed repository as an architecture: its sizes, and its family's rule for the rest."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from advisor.errors import AdvisorError
+from advisor.model.architecture import Architecture
+from advisor.model.by_name.listed.hub_list import READ, HubRow, hub_list
+from advisor.model.by_name.listed.hub_rules import HubRule, hub_rules
+from advisor.model.by_name.listed.totals import counts_weights
+from advisor.model.config.read import describe
+
+UNNAMED = "unknown"
+"""Architecture of a row whose config.json could not be read for its name."""
+
+NEAR = 0.02
+"""A total within this share of the stated one confirms what was left open."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listed:
+    """A repository of the list as an architecture.
+
+    Attributes:
+        architecture: counted from its sizes.
+        generic: no rule of its family exists, so a classic transformer block stands for it.
+        derived: keys that were chosen by the stated total or taken from a repository of the same
+            sizes, not stated by the list.
+    """
+
+    architecture: Architecture
+    generic: bool
+    derived: tuple[str, ...]
+
+
+@lru_cache(maxsize=256)
+def listed(row: HubRow) -> Listed:
+    """The architecture of a listed repository.
+
+    Raises:
+        Refusal: sizes that are missing, or a family that cannot be described.
+        InputError: sizes that contradict each other.
+    """
+    row = _with_family(row)
+    rule = hub_rules().get(row.architecture)
+    row, filled = _with_experts(row)
+    try:
+        built = _built(row, rule)
+    except AdvisorError:
+        # A size of this family that its rule does not cover.
+        rule, built = None, _built(row, None)
+    chosen, choice = _nearest(built, row, rule)
+    return Listed(
+        architecture=replace(chosen, source=f"list of Hugging Face models of {READ}, {row.name}"),
+        generic=rule is None,
+        derived=(*filled, *choice),
+    )
+
+
+def _built(row: HubRow, rule: HubRule | None) -> list[tuple[Architecture, Mapping[str, object]]]:
+    """An architecture for each value of what the sizes leave open."""
+    return [
+        (describe(_config(row, rule) | choice, row.name).architecture, choice)
+        for choice in (rule.choices if rule else ({},))
+    ]
+
+
+def text_parameters(row: HubRow, architecture: Architecture) -> int:
+    """The stated total of the text model [weights].
+
+    Repositories hold it with or without its towers and drafting layers, and the list does not say
+    which: the sum of these parts that comes nearest to what was counted is taken off.
+    """
+    rule = hub_rules().get(_with_family(row).architecture)
+    beside = rule.weights_beside(row, architecture) if rule else (0,)
+    totals = (row.parameters - part for part in beside)
+    return min(totals, key=lambda text: abs(text - architecture.params))
+
+
+def _config(row: HubRow, rule: HubRule | None) -> dict[str, object]:
+    """The keys of a config.json that the list and the rule tell."""
+    width = "moe_intermediate_size" if row.experts else "intermediate_size"
+    stated = {
+        "hidden_size": row.hidden,
+        "num_hidden_layers": row.layers,
+        "num_attention_heads": row.heads,
+        "num_key_value_heads": row.kv_heads,
+        "head_dim": row.head_dim,
+        "vocab_size": row.vocab,
+        width: row.feed_forward,
+        "shared_expert_intermediate_size": row.shared_feed_forward,
+        "num_experts": row.experts,
+        "num_experts_per_tok": row.experts_used,
+        "max_position_embeddings": row.context,
+    }
+    values: dict[str, object] = {key: value for key, value in stated.items() if value}
+    values["model_type"] = rule.model_type if rule else "llama"
+    return values | (rule.keys(row) if rule else {})
+
+
+def _with_family(row: HubRow) -> HubRow:
+    """The row with the family of a repository of the same sizes, where it does not tell its own."""
+    if row.architecture != UNNAMED:
+        return row
+    twins = (twin for twin in hub_list().of_sizes(row) if twin.architecture in hub_rules())
+    named = (twin.architecture for twin in twins if twin.architecture != UNNAMED)
+    return replace(row, architecture=next(named, UNNAMED))
+
+
+def _with_experts(row: HubRow) -> tuple[HubRow, tuple[str, ...]]:
+    """Experts that a converted repository leaves out, from one of the same sizes that has them."""
+    if row.experts:
+        return row, ()
+    twin = next((other for other in hub_list().of_shape(row) if other.experts), None)
+    if twin is None:
+        return row, ()
+    return replace(row, experts=twin.experts, experts_used=twin.experts_used), ("experts",)
+
+
+def _nearest(
+    built: list[tuple[Architecture, Mapping[str, object]]], row: HubRow, rule: HubRule | None
+) -> tuple[Architecture, Mapping[str, object]]:
+    """The choice that counts nearest to the stated total, of this row or one of its sizes."""
+    if len(built) == 1 or rule is None:
+        return built[0]
+    for other in filter(counts_weights, (row, *hub_list().of_shape(row))):
+        best = min(built, key=lambda pair: _distance(pair[0], other))
+        if _distance(best[0], other) < NEAR:
+            return best
+    return built[0]
+
+
+def _distance(architecture: Architecture, row: HubRow) -> float:
+    return abs(architecture.params / text_parameters(row, architecture) - 1)

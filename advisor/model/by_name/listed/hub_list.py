@@ -1,0 +1,148 @@
+"""The models of the Hugging Face Hub that are listed offline, by name and by what the name says.
+
+data/models/hub_models.csv.xz has one line per repository, the most downloaded first; only the
+lines that are asked for are read further. The list is that of llmfit (MIT, see
+data/models/LICENSE), read on 2026-11-22; `python -m advisor.model.by_name.listed.refresh` makes a new one.
+"""
+
+import lzma
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, fields
+from functools import cache, lru_cache
+
+from advisor.catalog.csv_tables import DATA
+from advisor.errors import DataError
+
+FILE = DATA / "models" / "hub_models.csv.xz"
+READ = "2026-11-22"
+"""Date of the list."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HubRow:
+    """One listed repository.
+
+    Attributes:
+        name: `owner/name`.
+        key: tokens of the name that can tell shapes apart, by `names.take_apart`.
+        architecture: `model_type` of its config.json.
+        parameters: weights that its files hold; packed words where it is quantized.
+        layers: repeating layers.
+        hidden: width of the residual stream.
+        heads: query heads.
+        kv_heads: key and value heads.
+        head_dim: values per head; hidden / heads where the config has none.
+        vocab: rows of the embedding.
+        feed_forward: width of a routed expert, or of the feed-forward of a dense model.
+        shared_feed_forward: width of the shared experts together, where stated.
+        experts: routed experts of a layer, where stated.
+        experts_used: of them by a token.
+        context: tokens it was trained for.
+        released: day of publication; empty where unknown.
+    """
+
+    name: str
+    key: str
+    architecture: str
+    parameters: int
+    layers: int
+    hidden: int
+    heads: int
+    kv_heads: int
+    head_dim: int
+    vocab: int
+    feed_forward: int
+    shared_feed_forward: int
+    experts: int
+    experts_used: int
+    context: int
+    released: str
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Key that repositories with equal layers and widths share."""
+        attention = (self.layers, self.hidden, self.heads, self.kv_heads)
+        return (*attention, self.vocab, self.feed_forward)
+
+
+COLUMNS = tuple(field.name for field in fields(HubRow))
+TEXTS = ("name", "key", "architecture")
+
+
+class HubList:
+    """The lines, searched as text: an index of all of them would cost more than a few searches."""
+
+    def __init__(self, text: str) -> None:
+        head, _, _ = text.partition("\n")
+        if tuple(head.split(",")) != COLUMNS:
+            raise DataError(f"{FILE.name} must have the columns {', '.join(COLUMNS)}, not {head}.")
+        self._text = text
+        self._folded = text.lower()
+
+    def named(self, name: str) -> HubRow | None:
+        """The repository of exactly that name, compared without case."""
+        start = self._folded.find(f"\n{name.strip().lower()},")
+        return None if start < 0 else self._at(start + 1)
+
+    def with_key(self, key: str) -> Iterator[HubRow]:
+        """Repositories whose name says the same, the most downloaded first."""
+        return self._with(f",{key},", lambda row: row.key == key)
+
+    def of_shape(self, row: HubRow) -> Iterator[HubRow]:
+        """Repositories of a row's architecture and sizes, the most downloaded first."""
+        alike = self.of_sizes(row)
+        return (other for other in alike if other.architecture == row.architecture)
+
+    def of_sizes(self, row: HubRow) -> Iterator[HubRow]:
+        """Repositories of a row's sizes in any architecture, the most downloaded first."""
+        sizes = f",{row.layers},{row.hidden},{row.heads},{row.kv_heads},"
+        return self._with(sizes, lambda other: other.sizes == row.sizes)
+
+    def published_by(self, publishers: Iterable[str]) -> dict[str, int]:
+        """Places of the first repository of some publishers, by key."""
+        either = "|".join(map(re.escape, publishers))
+        lines = re.finditer(rf"^(?:{either})/[^,]*,([^,]*),", self._text, re.MULTILINE)
+        index: dict[str, int] = {}
+        for line in lines:
+            index.setdefault(line[1], line.start())
+        return index
+
+    def __getitem__(self, place: int) -> HubRow:
+        """The repository of a place."""
+        return self._at(place)
+
+    def __iter__(self) -> Iterator[HubRow]:
+        for line in self._text.splitlines()[1:]:
+            yield _row(line)
+
+    def _with(self, part: str, meant: Callable[[HubRow], bool]) -> Iterator[HubRow]:
+        place = self._text.find(part)
+        while place >= 0:
+            row = self._at(self._text.rfind("\n", 0, place) + 1)
+            if meant(row):
+                yield row
+            place = self._text.find(part, place + 1)
+
+    def _at(self, start: int) -> HubRow:
+        return _row(self._text[start : self._text.index("\n", start)])
+
+
+@lru_cache(maxsize=4096)
+def _row(line: str) -> HubRow:
+    name, key, architecture, *numbers, released = line.split(",")
+    sizes = dict(zip(COLUMNS[len(TEXTS) : -1], (int(text or 0) for text in numbers), strict=True))
+    return HubRow(name=name, key=key, architecture=architecture, released=released, **sizes)
+
+
+@cache
+def hub_list() -> HubList:
+    """The list, read once.
+
+    Raises:
+        DataError: the file is missing or broken.
+    """
+    try:
+        return HubList(lzma.decompress(FILE.read_bytes()).decode())
+    except (OSError, lzma.LZMAError) as error:
+        raise DataError(f"{FILE} cannot be read ({error}); reinstall the package.") from error

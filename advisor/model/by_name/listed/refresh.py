@@ -1,0 +1,118 @@
+"""A newer list of the Hub's models: `python -m advisor.model.by_name.listed.refresh [COUNT]`.
+
+Asks Hugging Face for its most downloaded text models, reads the config.json of those that are not
+in the list yet, and writes data/models/hub_models.csv.xz anew with them first. Rows that are known
+stay as they are; a repository that cannot be read is passed over and named.
+"""
+
+import csv
+import io
+import lzma
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import astuple
+
+from advisor.errors import AdvisorError, InputError
+from advisor.model.by_name.listed.hub_list import COLUMNS, FILE, HubRow, hub_list
+from advisor.model.by_name.names import take_apart
+from advisor.model.config.attention import HEAD_DIM, HEADS, HIDDEN, KV_HEADS
+from advisor.model.config.feed_forward import DENSE_WIDTH, EXPERT_WIDTH, EXPERTS, SHARED_WIDTH, USED
+from advisor.model.config.layer_types import CONTEXT, LAYERS
+from advisor.model.config.values import Config, language_model
+from advisor.model.hub.client import Limits, endpoint, fetch
+from advisor.model.hub.repository import json_object, repository, small_file
+
+USUAL_COUNT = 500
+"""Repositories that are asked for; the Hub answers at most a thousand at once."""
+LISTING_CAP = 20_000_000
+"""A listing of a thousand repositories has some megabytes [B]."""
+PATIENT = Limits(seconds=60.0)
+
+
+def most_downloaded(count: int) -> tuple[str, ...]:
+    """The Hub's most downloaded text models, `owner/name`.
+
+    Raises:
+        NetworkError: offline, unreachable, busy.
+        InputError: an answer that is no listing.
+    """
+    query = f"pipeline_tag=text-generation&sort=downloads&direction=-1&limit={count}"
+    answer = fetch(f"{endpoint()}/api/models?{query}", cap=LISTING_CAP, limits=PATIENT)
+    listing = json_object(b'{"models": ' + answer.body + b"}", "the listing of models")["models"]
+    if not isinstance(listing, list):
+        raise InputError("The Hub's listing of models is no list; ask again later.")
+    names = (entry.get("id") for entry in listing if isinstance(entry, Mapping))
+    return tuple(name for name in names if isinstance(name, str) and "/" in name)
+
+
+def row_of(identity: str, config: Mapping[str, object], parameters: int, released: str) -> HubRow:
+    """A row of the list from a config.json.
+
+    Args:
+        identity: `owner/name`.
+        config: the file's object; a nested language model is found.
+        parameters: weights that the repository's files hold.
+        released: day of publication; empty where unknown.
+
+    Raises:
+        InputError: a value that cannot be.
+    """
+    values = Config(name=identity, values=language_model(config))
+    hidden, heads = values.whole(*HIDDEN), values.whole(*HEADS)
+    return HubRow(
+        name=identity,
+        key=" ".join(take_apart(identity).shape),
+        architecture=str(config.get("model_type") or "unknown"),
+        parameters=parameters,
+        layers=values.whole(*LAYERS),
+        hidden=hidden,
+        heads=heads,
+        kv_heads=values.whole(*KV_HEADS) or heads,
+        head_dim=values.whole(*HEAD_DIM) or (hidden // heads if heads else 0),
+        vocab=values.whole("vocab_size"),
+        feed_forward=values.whole(*EXPERT_WIDTH) or values.whole(*DENSE_WIDTH),
+        shared_feed_forward=values.whole(*SHARED_WIDTH),
+        experts=values.whole(*EXPERTS),
+        experts_used=values.whole(*USED),
+        context=values.whole(*CONTEXT),
+        released=released,
+    )
+
+
+def read_rows(names: Iterable[str]) -> Iterator[HubRow]:
+    """Rows of repositories; those that cannot be read are named on standard error."""
+    for name in names:
+        try:
+            repo = repository(name, limits=PATIENT)
+            config = json_object(small_file(repo, "config.json", PATIENT), f"{name}/config.json")
+            yield row_of(name, config, sum(repo.parameters.values()), "")
+        except AdvisorError as error:
+            sys.stderr.write(f"{name} is passed over: {error}\n")
+
+
+def as_bytes(rows: Iterable[HubRow]) -> bytes:
+    """The list as its file holds it."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows([value or "" for value in astuple(row)] for row in rows)
+    return lzma.compress(text.getvalue().encode(), preset=9 | lzma.PRESET_EXTREME)
+
+
+def main(arguments: list[str]) -> int:
+    """Write the list anew; returns the exit code."""
+    count = int(arguments[0]) if arguments else USUAL_COUNT
+    known = hub_list()
+    try:
+        unknown = [name for name in most_downloaded(count) if known.named(name) is None]
+    except AdvisorError as error:
+        sys.stderr.write(f"The list stays as it is: {error}\n")
+        return 2
+    new = tuple(read_rows(unknown))
+    FILE.write_bytes(as_bytes((*new, *known)))
+    sys.stdout.write(f"{len(new)} models are new of {count} that were asked for.\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,244 @@
+"""A stand-in for a model that is known by its name's words alone.
+
+`35B-A3B` says experts and how many weights a token uses, `8B` a size, the first words a family. The
+relative nearest in size lends its shape: layers, cache, windows, share of experts; its weights are
+stretched to the stated sizes. Without a relative, the catalogue's newest model of about that size
+stands in.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import takewhile
+
+from advisor.errors import InputError
+from advisor.model import catalog
+from advisor.model.architecture import Architecture, Group, Tensor
+from advisor.model.by_name.known_models import KnownRow, base_of, catalogue_keys, makers_keys
+from advisor.model.by_name.listed.from_row import listed
+from advisor.model.by_name.listed.hub_list import HubRow
+from advisor.model.by_name.names import ModelName, take_apart
+from advisor.model.spec import ArchitectureSpec
+
+GROUPS_OUTSIDE = (Group.EMBEDDING, Group.OUTPUT)
+MIXTRAL_SHARE = 46.7 / 56
+"""Weights of Mixtral 8x7B over eight times seven billion: attention is held once."""
+MIXTRAL_ACTIVE = 12.9 / 46.7
+"""Share of its weights that Mixtral 8x7B uses for a token (arXiv:2401.04088, section 2)."""
+SHAPE_UNCERTAINTY = 0.25
+"""Of 56 models of the catalogue, each described without itself, nine in ten stand-ins read within a
+factor of e^0.25 of the bytes that the model reads for a token (tests/model/by_name/test_stand_in.py)."""
+LARGEST = 1e14
+"""More weights than any model has."""
+LEAST_DENSE = 0.002
+"""Share of the weights that every token uses at least; Kimi K2 has 0.01."""
+A_YEAR = 0.35
+"""A relative older by a year counts as one of 1.4 times the size; assumed."""
+RECENT = "2025"
+"""Without a relative by name, models published from then on lend their shape."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StatedSize:
+    """Sizes that a name tells.
+
+    Attributes:
+        params: all weights.
+        active: weights that a token uses; None for a dense model.
+        layers: repeating layers, where they are known too.
+
+    Raises:
+        InputError: no weights, or more active than there are.
+    """
+
+    params: float
+    active: float | None
+    layers: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check that it is a model's."""
+        active = self.params if self.active is None else self.active
+        if not 0 < active <= self.params < LARGEST:
+            raise InputError(f"{self.params:g} weights, {self.active} active, is not a model.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class StandIn:
+    """A stand-in, and what it was made from.
+
+    Attributes:
+        architecture: of the stated size.
+        note: what was taken from the name, and from which model the rest.
+        relative: the model that lends the rest.
+    """
+
+    architecture: Architecture
+    note: str
+    relative: KnownRow
+
+
+def stand_in(name: ModelName) -> StandIn | None:
+    """A stand-in for an unknown model; None where its name tells no size."""
+    size = stated_size(name)
+    if size is None:
+        return None
+    row, related = _relative(name, size)
+    active = f", {size.active / 1e9:,.4g} B of them active" if size.active else ""
+    reason = "the model nearest by name and size" if related else "a recent model of about its size"
+    return StandIn(
+        relative=row,
+        architecture=resized(architecture_of(row), name.text, size),
+        note=(
+            f"{name.text[:80]} is not known. Its name says {size.params / 1e9:,.4g} B weights"
+            f"{active}; layers, cache and the share of experts are those of {row.name}, {reason}. "
+            "Give its GGUF file or config.json for exact figures."
+        ),
+    )
+
+
+def of_size(text: str, size: StatedSize) -> Architecture:
+    """A stand-in of a known size, shaped like the relative nearest by name.
+
+    Args:
+        text: as it will be shown.
+        size: its weights.
+    """
+    row, _ = _relative(take_apart(text), size)
+    return resized(architecture_of(row), text, size)
+
+
+def architecture_of(row: KnownRow) -> Architecture:
+    """The architecture of a row of the catalogue or of the list.
+
+    Raises:
+        Refusal: a family that cannot be described.
+    """
+    return (
+        catalog.architecture(row.name)
+        if isinstance(row, ArchitectureSpec)
+        else (listed(row).architecture)
+    )
+
+
+def _relative(name: ModelName, size: StatedSize) -> tuple[KnownRow, bool]:
+    """The known model of the same kind nearest in name, then in size; whether names agree."""
+    alike = [
+        (_in_common(key.split(), name.shape), _distance(row, params, size), row)
+        for key, row, params in _known_sizes()
+        if (row.experts > 0) == (size.active is not None)
+    ]
+    named = [entry for entry in alike if entry[0]]
+    recent = [
+        entry
+        for entry in alike
+        if isinstance(entry[2], ArchitectureSpec) and entry[2].released >= RECENT
+    ]
+    shared, _, row = min(named or recent or alike, key=lambda entry: (-entry[0], entry[1]))
+    return row, shared > 0
+
+
+def _distance(row: KnownRow, params: float, size: StatedSize) -> float:
+    """Distance of a known model in size, and in years before the newest."""
+    year = int(row.released[:4] or 2023)
+    depth = abs(math.log(row.layers / size.layers)) if size.layers and row.layers else 0.0
+    return abs(math.log(params / size.params)) + A_YEAR * (2026 - year) + depth
+
+
+@cache
+def _known_sizes() -> tuple[tuple[str, KnownRow, float], ...]:
+    """Known models by what their names say, with their weights; those that use all experts not."""
+    known = ((key, base_of(key)) for key in dict.fromkeys((*catalogue_keys(), *makers_keys())))
+    return tuple((key, row, _weights_of(key, row)) for key, row in known if row and _routes(row))
+
+
+def _routes(row: KnownRow) -> bool:
+    used = row.experts_used if isinstance(row, HubRow) else row.experts_per_token
+    return not row.experts or used < row.experts
+
+
+def _weights_of(key: str, row: KnownRow) -> float:
+    """As the name says, else as published."""
+    stated = [value for token in key.split() if (value := _weights(token)) is not None]
+    published = row.parameters if isinstance(row, HubRow) else (row.published_params_b or 0) * 1e9
+    return max(stated, default=published or 1e9)
+
+
+def _in_common(known: Sequence[str], typed: Sequence[str]) -> int:
+    """Tokens that both begin with."""
+    pairs = zip(known, typed, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def stated_size(name: ModelName) -> StatedSize | None:
+    """The sizes that a name tells; None where it tells none."""
+    sizes = [value for token in name.tokens if (value := _weights(token)) is not None]
+    active = next((_weights(token[1:]) for token in name.tokens if _is_active(token)), None)
+    if not sizes:
+        return None
+    params = max(sizes)
+    if active is None and any(re.match(r"\d+x\d", token) for token in name.tokens):
+        active = params * MIXTRAL_ACTIVE
+    return StatedSize(params=params, active=active if active and active < params else None)
+
+
+def _is_active(token: str) -> bool:
+    return re.fullmatch(r"a\d+(\.\d+)?[bm]", token) is not None
+
+
+def _weights(token: str) -> float | None:
+    """Weights that a token of a name states: `27b`, `1t`, `8x7b`."""
+    stated = re.fullmatch(r"(?:(\d+)x|e)?(\d+(?:\.\d+)?)([bmt])", token)
+    if stated is None:
+        return None
+    each = float(stated[2]) * {"m": 1e6, "b": 1e9, "t": 1e12}[stated[3]]
+    return each * int(stated[1]) * MIXTRAL_SHARE if stated[1] else each
+
+
+def resized(relative: Architecture, name: str, size: StatedSize) -> Architecture:
+    """A relative's shape, its weights stretched to other sizes.
+
+    With experts both sizes hold: routed experts of E weights, a share u of them used, take
+    (params - active) / (1 - u); what every token uses takes the rest.
+
+    Args:
+        relative: of the same kind, with experts or without.
+        name: as it will be shown.
+        size: to reach.
+    """
+    outside = _sum(relative, GROUPS_OUTSIDE) * min(math.sqrt(size.params / relative.params), 1)
+    routed = _sum(relative, (Group.ROUTED_EXPERTS,))
+    dense = relative.params - routed - _sum(relative, GROUPS_OUTSIDE)
+    new_routed = 0.0
+    if relative.experts and size.active:
+        share = relative.experts.used / relative.experts.total
+        new_routed = (size.params - size.active) / (1 - share)
+    elif relative.experts:
+        new_routed = routed * size.params / relative.params
+    new_dense = max(size.params - new_routed - outside, LEAST_DENSE * size.params)
+    factors = {
+        Group.ROUTED_EXPERTS: new_routed / routed if routed else 0.0,
+        **dict.fromkeys(GROUPS_OUTSIDE, outside / _sum(relative, GROUPS_OUTSIDE)),
+    }
+    tensors = tuple(
+        _stretched(tensor, factors.get(tensor.group, new_dense / dense))
+        for tensor in relative.tensors
+    )
+    return replace(
+        relative,
+        name=name,
+        tensors=tensors,
+        shape_uncertainty=SHAPE_UNCERTAINTY,
+        source=f"its size, and the shape of {relative.name}",
+    )
+
+
+def _sum(architecture: Architecture, groups: tuple[Group, ...]) -> float:
+    return float(sum(tensor.params for tensor in architecture.tensors if tensor.group in groups))
+
+
+def _stretched(tensor: Tensor, factor: float) -> Tensor:
+    if tensor.rows == 1:
+        return tensor
+    return replace(tensor, rows=max(round(tensor.rows * factor), 1))

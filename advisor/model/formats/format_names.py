@@ -1,0 +1,153 @@
+"""The format that a spelling means: `UD-Q4_K_XL`, `q4_K_M`, `4bit`, `w4a16`, `Q4_K - Medium`.
+
+A format of data/models/recipes.csv is itself; a spelling of data/models/format_spellings.csv is the
+format beside it; what a packer put around a known one (`i1-`, `UD-`, `-dynamic`, `_R4`) is taken
+off. Bits are never invented: where a spelling means no format, close ones are offered.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from advisor.catalog.csv_tables import DATA, read
+from advisor.errors import UnknownName
+from advisor.model.formats.formats import Format
+
+LETTERS = {"small": "s", "medium": "m", "large": "l", "mini": "s"}
+LABEL = re.compile(r"^(i?q\d(?:_k)?)[ _]*[-(]?[ _]*(small|medium|large|mini)\)?$")
+"""`Q4_K - Medium` and `Q4_K (medium)`, as llama.cpp prints file types."""
+AROUND = re.compile(
+    r"^(?:ud|i1|smol|gguf|full|native|moe|~)[_ ]*|"
+    r"[_ ]*(?:dynamic|static|block|channel|tensor|r4|r8|gguf|imatrix|ct|g32|g64|g128)$"
+)
+BITS = re.compile(r"^(?:exl[23])?[_ ]*(\d+(?:\.\d+)?)[_ ]*(?:bpw|bits?)(?:[_ ].*)?$")
+NEAREST = {
+    "IQ1_S": 1.7, "IQ2_XS": 2.5, "Q2_K": 3.0, "Q3_K_M": 3.9, "IQ4_XS": 4.3, "Q4_K_M": 4.85,
+    "Q5_K_M": 5.7, "Q6_K": 6.6, "Q8_0": 8.5, "F16": 16.0,
+}  # fmt: skip
+"""Bits per weight of whole files (llama.cpp, tools/quantize/README.md)."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SpellingRow:
+    """One row of data/models/format_spellings.csv.
+
+    Attributes:
+        spelling: in lower case, words joined by underscores.
+        format: of data/models/recipes.csv.
+        note: what is approximate.
+    """
+
+    spelling: str
+    format: str
+    note: str
+
+
+@cache
+def spelled_formats() -> Mapping[str, str]:
+    """Formats by spelling."""
+    rows = read(DATA / "models" / "format_spellings.csv", SpellingRow)
+    return {row.spelling: row.format for row in rows}
+
+
+def format_meant(text: str, known: Mapping[str, Format], *, remark: bool = False) -> Format:
+    """The format that a spelling means.
+
+    Args:
+        text: as people write it.
+        known: formats by name.
+        remark: the spelling stands among other words, as in a table's note; they are passed by.
+
+    Raises:
+        UnknownName: none, with close names.
+    """
+    plain = _plain(text)
+    spelled = _by_spelling(known)
+    name = next((spelled[spelling] for spelling in _spellings(plain) if spelling in spelled), None)
+    names_alone = all(word in spelled for word in plain.split("_"))
+    name = name or _of_bits(plain)
+    if name is None and (remark or names_alone):
+        name = _inside(plain, spelled)
+    if name is None:
+        raise UnknownName("format", text, known, "See data/models/recipes.csv for all of them.")
+    return known[name]
+
+
+def _by_spelling(known: Mapping[str, Format]) -> Mapping[str, str]:
+    """Names of formats by what they and their spellings look like when joined."""
+    plain = {name.casefold().replace("-", "_"): name for name in known}
+    joined = {spelling.replace("_", ""): name for spelling, name in plain.items()}
+    return {**joined, **spelled_formats(), **plain}
+
+
+def _of_bits(plain: str) -> str | None:
+    """The format of about so many bits a weight: `4.0bpw`, `exl3_6.0bpw`."""
+    bits = BITS.match(plain)
+    if bits is None or float(bits[1]) > max(NEAREST.values()):
+        return None
+    return min(NEAREST, key=lambda name: abs(NEAREST[name] - float(bits[1])))
+
+
+def _inside(plain: str, spelled: Mapping[str, str]) -> str | None:
+    """The longest known spelling among the words of a remark: `iq4_xs_experts_q5_k_attn`."""
+    words = plain.split("_")
+    runs = (
+        "_".join(words[start:end])
+        for length in range(len(words), 0, -1)
+        for start in range(len(words) - length + 1)
+        for end in (start + length,)
+    )
+    return next((spelled[run] for run in runs if run in spelled), None)
+
+
+def _plain(text: str) -> str:
+    """Lower case, one underscore between words, a trailing remark taken off."""
+    lowered = text.strip().casefold()
+    label = LABEL.match(lowered)
+    if label:
+        return f"{label[1]}_{LETTERS[label[2]]}"
+    without = re.sub(r"[ _]*\(.*\)$", "", lowered)
+    joined = re.sub(r"[-\s/]+", "_", without)
+    return re.sub(r"(\d)_bits?\b", r"\1bit", joined).replace("bits", "bit")
+
+
+def _spellings(plain: str) -> Iterator[str]:
+    """The spelling itself, then with less and less of what stands around it."""
+    while True:
+        yield plain
+        yield from _without_grade(plain)
+        shorter = AROUND.sub("", plain, count=1)
+        if shorter == plain or not shorter:
+            return
+        plain = shorter
+
+
+def _without_grade(plain: str) -> Iterator[str]:
+    """`_xl` and `_l` keep embedding and head in more bits: as large as `_m`, or the plain one."""
+    for end in ("_xl", "_l", "_m", "_s", "_xs", "_xxs"):
+        if plain.endswith(end):
+            stem = plain.removesuffix(end)
+            yield f"{stem}_m"
+            yield stem
+            yield f"{stem}_0"
+
+
+def format_in_name(text: str, known: Mapping[str, Format]) -> Format | None:
+    """The format that a model's name or tag carries: `qwen3:30b-a3b-q4_K_M`; None without one."""
+    folded = text.casefold()
+    packer = "mlx_" if "mlx" in folded else ""
+    for part in FORMAT_IN_NAME.findall(folded):
+        try:
+            return format_meant(BARE_BITS.sub(rf"{packer}\1bit", part), known, remark=True)
+        except UnknownName:
+            continue
+    return None
+
+
+BARE_BITS = re.compile(r"^(\d)[-_]?bit$")
+"""Bits without a packer: MLX's where the publisher or the name says so."""
+FORMAT_IN_NAME = re.compile(
+    r"(?<![a-z0-9])((?:ud[-_])?(?:i?q\d_[a-z0-9_]+|i?q\d(?![a-z0-9])|bf16|f16|fp16|fp8|nvfp4"
+    r"|mxfp4|awq|gptq|nf4|(?:mlx[-_])?\d[-_]?bit|int4|int8|w4a16|w8a8))(?![a-z0-9])"
+)

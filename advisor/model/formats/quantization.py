@@ -1,0 +1,193 @@
+"""Bytes per weight of each storage type, and which tensor gets which type in a format.
+
+A *storage type* is how one tensor's weights are packed (`Q4_K`: 256 weights in 144 bytes); a format
+is a recipe that gives every tensor its type (`advisor/model/formats/formats.py`).
+
+What becomes of a tensor in a GGUF file restates what llama.cpp does (ggml-org/llama.cpp,
+`src/llama-quant.cpp` at commit 007dbbf, `tensor_allows_quantization`, `tensor_get_category` and
+`tensor_type_fallback`).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from advisor.errors import Refusal, UnknownName
+from advisor.model.architecture import Architecture, Tensor
+from advisor.model.formats.formats import CONDITIONS, Format, Place, RecipeRow
+
+UNQUANTIZED = "unquantized"
+"""Category of tensors that stay in plain floats whatever the format."""
+
+KEPT_ROLES = frozenset({"ffn_gate_inp", "position_embd", "ssm_conv1d"})
+"""Matrices that llama.cpp never quantizes: routers, learned positions, short convolutions."""
+
+VALUE_ROLES = frozenset({"attn_v", "attn_qkv", "attn_kv_b"})
+"""Roles that carry attention values, which suffer most and share one category, `attn_v`."""
+
+FEED_FORWARD = ("ffn_down", "ffn_gate", "ffn_up")
+"""Feed-forward categories; dense, shared and routed experts all belong to them."""
+
+FALLBACKS: Mapping[str, str] = {
+    **dict.fromkeys(("Q2_K", "Q3_K", "TQ1_0", "TQ2_0"), "Q4_0"),
+    "Q4_K": "Q5_0",
+    "Q5_K": "Q5_1",
+    "Q6_K": "Q8_0",
+    **dict.fromkeys(
+        ("IQ1_S", "IQ1_M", "IQ2_XXS", "IQ2_XS", "IQ2_S", "IQ3_XXS", "IQ3_S", "IQ4_XS"), "IQ4_NL"
+    ),
+}
+"""Type of 32-weight blocks that replaces one of 256 where rows are no multiple of 256."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StorageType:
+    """Packing of a tensor's weights: a row of `data/models/quants.csv`.
+
+    Attributes:
+        name: as GGUF or the checkpoint's tool calls it.
+        family: `gguf`, `safetensors`, or `any` where both store it alike.
+        block_weights: weights packed together.
+        block_bytes: bytes of such a block, its scales included [B].
+        bits_per_weight: the same as a rate [bit].
+        decode_class: types that cost a processor about the same to unpack.
+        source: where the layout is documented.
+        source_date: date of that source.
+        note: what else to know.
+    """
+
+    name: str
+    family: str
+    block_weights: int
+    block_bytes: float
+    bits_per_weight: float
+    decode_class: str
+    source: str
+    source_date: str
+    note: str
+
+
+def tensor_types(
+    architecture: Architecture, form: Format, types: Mapping[str, StorageType]
+) -> tuple[StorageType, ...]:
+    """Storage type of every tensor of an architecture, in their order.
+
+    Raises:
+        Refusal: the format has no rule for a tensor, as MXFP4 has none for a dense model.
+        UnknownName: a rule names a type that `types` lacks.
+    """
+    categories = [category(tensor, architecture.tied) for tensor in architecture.tensors]
+    roles = [tensor.role for tensor in architecture.tensors]
+    keys = list(zip(roles, categories, strict=True))
+    rules = {key: _rules_for(*key, form) for key in set(keys)}
+    stored = []
+    for tensor, key, place in zip(
+        architecture.tensors, keys, _places(architecture, categories), strict=True
+    ):
+        rule = next((matching for matching in rules[key] if _holds(matching, place)), None)
+        if rule is None:
+            raise _refusal(architecture, form, tensor)
+        stored.append(_fitting(_known(rule.type, types), tensor, types))
+    return tuple(stored)
+
+
+def category(tensor: Tensor, tied: bool) -> str:
+    """Kind of tensor that recipes speak of (llama.cpp, `tensor_get_category`).
+
+    A token table that doubles as output head is treated as the head.
+    """
+    if tensor.rows == 1 or tensor.role in KEPT_ROLES or tensor.role.endswith((".bias", "_norm")):
+        return UNQUANTIZED
+    if tensor.role in ("token_embd", "per_layer_token_embd"):
+        return "output" if tied else "token_embd"
+    if tensor.role in VALUE_ROLES:
+        return "attn_v"
+    part = (prefix for prefix in FEED_FORWARD if tensor.role.startswith(prefix))
+    return next(part, tensor.role)
+
+
+def tensor_bytes(tensor: Tensor, storage: StorageType) -> float:
+    """Bytes of a tensor in a storage type, its scales included [B]."""
+    return tensor.params / storage.block_weights * storage.block_bytes
+
+
+def file_bytes(architecture: Architecture, form: Format, types: Mapping[str, StorageType]) -> float:
+    """Bytes of all tensors in a format; a file adds some MB of vocabulary [B].
+
+    Raises:
+        Refusal: the format does not fit the architecture.
+    """
+    kinds = tensor_types(architecture, form, types)
+    pairs = zip(architecture.tensors, kinds, strict=True)
+    return sum(tensor_bytes(tensor, kind) for tensor, kind in pairs)
+
+
+def heads_per_value_head(tensors: Iterable[Tensor]) -> float:
+    """Query heads that share one value head (llama.cpp's `n_gqa`), 1 where nothing tells.
+
+    The output projection is as wide as all query heads, the value projection as tall as all value
+    heads, so their ratio needs no head size.
+    """
+    by_layer: dict[int | None, dict[str, Tensor]] = {}
+    for tensor in tensors:
+        by_layer.setdefault(tensor.layer, {})[tensor.role] = tensor
+    for layer in by_layer.values():
+        if "attn_output" in layer and "attn_v" in layer:
+            return layer["attn_output"].width / layer["attn_v"].rows
+    for layer in by_layer.values():
+        if "attn_output" in layer and "attn_qkv" in layer:
+            width = layer["attn_output"].width
+            return 2 * width / (layer["attn_qkv"].rows - width)
+    return 1.0
+
+
+def _places(architecture: Architecture, categories: Sequence[str]) -> Iterator[Place]:
+    values = categories.count("attn_v")
+    gqa = heads_per_value_head(architecture.tensors)
+    experts = architecture.experts.total if architecture.experts else 0
+    seen = 0
+    for tensor, kind in zip(architecture.tensors, categories, strict=True):
+        is_value = kind == "attn_v"
+        yield Place(
+            position=seen if is_value else tensor.layer or 0,
+            count=values if is_value else architecture.layers,
+            layers=architecture.layers,
+            gqa=gqa,
+            experts=experts,
+        )
+        seen += is_value
+
+
+def _rules_for(role: str, kind: str, form: Format) -> tuple[RecipeRow, ...]:
+    if kind == UNQUANTIZED:
+        return tuple(rule for rule in form.rules if rule.role == UNQUANTIZED)
+    names = (kind,) if kind == "output" else (kind, role)
+    return tuple(rule for rule in form.rules if any(fnmatchcase(name, rule.role) for name in names))
+
+
+def _holds(rule: RecipeRow, place: Place) -> bool:
+    return all(CONDITIONS[condition](place) for condition in rule.when.split("&"))
+
+
+def _refusal(architecture: Architecture, form: Format, tensor: Tensor) -> Refusal:
+    dense = "" if architecture.experts else " (a model without experts)"
+    return Refusal(
+        f"{form.name} does not fit {architecture.name}{dense}: it says nothing about its "
+        f"{tensor.role} tensors. Choose another format, such as Q4_K_M or BF16."
+    )
+
+
+def _fitting(wanted: StorageType, tensor: Tensor, types: Mapping[str, StorageType]) -> StorageType:
+    """The wanted type, or the one llama.cpp falls back to where rows do not divide into blocks."""
+    if wanted.family != "gguf" or tensor.width % wanted.block_weights == 0:
+        return wanted
+    fallback = _known(FALLBACKS.get(wanted.name, "F16"), types)
+    return fallback if tensor.width % fallback.block_weights == 0 else _known("F16", types)
+
+
+def _known(name: str, types: Mapping[str, StorageType]) -> StorageType:
+    if name not in types:
+        raise UnknownName(
+            "storage type", name, types, "See data/models/quants.csv for all of them."
+        )
+    return types[name]

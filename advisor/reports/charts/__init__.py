@@ -1,0 +1,1 @@
+"""Charts of a report: `charts` describes them, of `chart_parts`; `painting` and `svg` draw them."""

@@ -1,0 +1,280 @@
+"""Charts of a report, as descriptions that `painting` draws for files and Plotly for pages."""
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from advisor.formatting import (
+    UNKNOWN,
+    US_DOLLAR,
+    memory,
+    money,
+    range_of,
+    seconds,
+    short,
+    shown_currency,
+    tokens_per_second,
+)
+from advisor.reports.charts.chart_parts import (
+    COLOURS,
+    Bar,
+    BarChart,
+    BarPart,
+    Line,
+    LineChart,
+    Note,
+)
+from advisor.reports.document.parts import (
+    OptionRow,
+    PlacementCard,
+    SensitivityRow,
+    SweepSeries,
+    TierUse,
+    TimePart,
+)
+from advisor.reports.document.words import (
+    MEMORY_PARTS,
+    OPTIONS,
+    PLACEMENTS,
+    TIERS,
+    TIME_PARTS,
+    input_name,
+    interval,
+    time_part,
+)
+from advisor.units import GIB
+
+PLACEMENT_COLOURS = {"gpu-resident": 2, "cpu-offload": 0, "nvme-offload": 1}
+MEMORY_COLOURS = dict(zip(MEMORY_PARTS, (0, 1, 6), strict=True))
+WIDE = 100.0
+"""Largest over smallest, from which an axis counts in powers of ten."""
+Item = TypeVar("Item")
+
+
+def speed(cards: Sequence[PlacementCard]) -> BarChart:
+    """Speed of each placement with its range [tokens/s]."""
+    bars = tuple(
+        Bar(
+            head=PLACEMENTS[card.placement],
+            figure=speed_words(card),
+            parts=_speed_part(card, PLACEMENT_COLOURS[card.placement]) if card.fits else (),
+            low=card.decode_tps_low if card.fits else None,
+            high=card.decode_tps_high if card.fits else None,
+        )
+        for card in cards
+    )
+    return bar_chart("speed", "Speed and its range", bars, "tokens/s")
+
+
+def options(rows: Sequence[OptionRow]) -> BarChart:
+    """Speed of each option with its range and its cost in words [tokens/s]."""
+    bars = tuple(
+        Bar(
+            head=option_name(row),
+            figure=", ".join(filter(None, (speed_words(row), cost_words(row)))),
+            parts=_speed_part(row, 6 if row.kind == "keep" else 0),
+            low=row.decode_tps_low,
+            high=row.decode_tps_high,
+        )
+        for row in rows
+    )
+    return bar_chart("options", "What it would cost to do better", bars, "tokens/s")
+
+
+def memory_use(uses: Sequence[TierUse]) -> BarChart:
+    """Bytes in each tier of memory, per placement, with the tier's capacity [GiB]."""
+    groups = _grouped((use for use in uses if use.bytes), lambda use: (use.placement, use.tier))
+    bars = tuple(_tier_bar(group) for group in groups)
+    return bar_chart("memory", "Where the bytes are", bars, "GiB", mark="what it can hold")
+
+
+def token_time(parts: Sequence[TimePart]) -> BarChart:
+    """Shares of the time of one token, in each placement [%]."""
+    groups = _grouped((part for part in parts if part.seconds), lambda part: part.placement)
+    colours = _time_colours(part.part for part in parts)
+    bars = tuple(_time_bar(group, colours) for group in groups)
+    return bar_chart("time", "Where the time of a token goes", bars, "%")
+
+
+def layers(series: SweepSeries) -> LineChart:
+    """Speed against layers on the GPU, with the point at which VRAM is full."""
+    last = (
+        Note(x=series.x[-1], y=None, text=f"VRAM ends at {series.x[-1]:.0f} layers"),
+    ) if series.x else ()  # fmt: skip
+    return _line_chart("layers", "Speed against layers on the GPU", [series], last)
+
+
+def costs(series: Sequence[SweepSeries]) -> LineChart:
+    """Monthly cost against tokens generated per month, waiting included."""
+    point = crossing(series)
+    text = f"pays from {short(point[0])} tokens" if point else ""
+    note = (Note(x=point[0], y=None, text=text),) if point else ()
+    lines = [in_shown_currency(line) for line in series]
+    return _line_chart("costs", "Cost of a month, waiting included", lines, note)
+
+
+def in_shown_currency(series: SweepSeries) -> SweepSeries:
+    """A line of costs in the display currency; any other line as it is."""
+    paid = shown_currency()
+    if not series.y_label.startswith(US_DOLLAR.code):
+        return series
+    label = series.y_label.replace(US_DOLLAR.code, paid.code, 1)
+    return replace(series, y_label=label, y=tuple(cost / paid.usd for cost in series.y))
+
+
+def sensitivity(rows: Sequence[SensitivityRow]) -> BarChart:
+    """Effect of each input on what an option is worth per month, the largest first."""
+    paid = shown_currency()
+    bars = tuple(
+        Bar(
+            head=f"{input_name(row)}, {interval(row)}",
+            figure=f"{money(row.gain_low_usd)} to {money(row.gain_high_usd)} more a month",
+            parts=(
+                BarPart(
+                    name="difference a month",
+                    size=abs(row.gain_high_usd - row.gain_low_usd) / paid.usd,
+                    colour=0,
+                ),
+            ),
+        )
+        for row in rows
+    )
+    return bar_chart("sensitivity", "What the verdict depends on", bars, f"{paid.code} a month")
+
+
+def crossing(lines: Sequence[SweepSeries]) -> tuple[float, float] | None:
+    """Tokens and cost from which the first line costs more than the second."""
+    if len(lines) < 2:
+        return None
+    first, second = lines[0], lines[1]
+    for place in range(1, min(len(first.x), len(second.x))):
+        before, now = (second.y[at] - first.y[at] for at in (place - 1, place))
+        if before > 0 >= now:
+            share = before / (before - now)
+            tokens = first.x[place - 1] + share * (first.x[place] - first.x[place - 1])
+            return tokens, first.y[place - 1] + share * (first.y[place] - first.y[place - 1])
+    return None
+
+
+def speed_words(row: PlacementCard | OptionRow) -> str:
+    """Speed with its range, or the reason why there is none."""
+    if isinstance(row, PlacementCard) and not row.fits:
+        return row.obstacle
+    if row.decode_tps is None:
+        return _no_speed(row)
+    text = tokens_per_second(row.decode_tps)
+    if row.decode_tps_low is None or row.decode_tps_high is None:
+        return text
+    return f"{text} ({range_of(row.decode_tps_low, row.decode_tps_high)})"
+
+
+def _no_speed(row: PlacementCard | OptionRow) -> str:
+    if isinstance(row, PlacementCard):
+        return UNKNOWN
+    return "speed not published" if row.kind == "api" else "does not fit"
+
+
+def option_name(row: OptionRow) -> str:
+    """Kind and name of an option: "rent: L40S"."""
+    return row.name if row.kind in ("upgrade", "change") else f"{OPTIONS[row.kind]}: {row.name}"
+
+
+def cost_words(row: OptionRow) -> str:
+    """Cost of an option: "$700 once, $40 a month"; empty without a known price."""
+    once = f"{money(row.upfront_usd)} once" if row.upfront_usd else ""
+    free = row.monthly_usd == 0 and not once
+    month = "" if row.monthly_usd is None else f"{money(row.monthly_usd)} a month"
+    per_token = row.usd_per_million_tokens
+    tokens = "" if per_token is None or month else f"{money(per_token)} per million tokens"
+    return "free" if free else ", ".join(filter(None, (once, month, tokens)))
+
+
+def _speed_part(row: PlacementCard | OptionRow, colour: int) -> tuple[BarPart, ...]:
+    if not row.decode_tps:
+        return ()
+    return (BarPart(name="speed", size=row.decode_tps, colour=colour),)
+
+
+def _tier_bar(uses: Sequence[TierUse]) -> Bar:
+    total = sum(use.bytes for use in uses)
+    room = next((use.capacity_bytes for use in uses if use.capacity_bytes is not None), None)
+    return Bar(
+        head=f"{PLACEMENTS[uses[0].placement]}, {TIERS[uses[0].tier]}",
+        figure=memory(total) + (f" of {memory(room)}" if room else ""),
+        parts=tuple(
+            BarPart(name=use.part, size=use.bytes / GIB, colour=MEMORY_COLOURS.get(use.part, 7))
+            for use in uses
+        ),
+        limit=room / GIB if room else None,
+    )
+
+
+def _time_colours(names: Iterable[str]) -> dict[str, int]:
+    """Indices in `COLOURS`: fixed for known parts of time, the free ones for others."""
+    there = dict.fromkeys(names)
+    colours = {key: place for place, key in enumerate(TIME_PARTS) if key in there}
+    left = [place for place in range(len(COLOURS)) if place not in colours.values()]
+    others = [name for name in there if name not in colours]
+    return colours | {
+        name: (left or [len(COLOURS) - 1])[place % max(1, len(left))]
+        for place, name in enumerate(others)
+    }
+
+
+def _time_bar(parts: Sequence[TimePart], colours: Mapping[str, int]) -> Bar:
+    total = sum(part.seconds for part in parts)
+    largest = max(parts, key=lambda part: part.seconds)
+    share = 100 * largest.seconds / total
+    return Bar(
+        head=PLACEMENTS[parts[0].placement],
+        figure=f"{seconds(total)} a token, {share:.0f} % {time_part(largest.part)}",
+        parts=tuple(
+            BarPart(
+                name=time_part(part.part),
+                size=100 * part.seconds / total,
+                colour=colours[part.part],
+            )
+            for part in sorted(parts, key=lambda part: colours[part.part])
+        ),
+    )
+
+
+def bar_chart(name: str, title: str, bars: tuple[Bar, ...], unit: str, mark: str = "") -> BarChart:
+    """Bar chart with its alternative text."""
+    words = "; ".join(f"{bar.head}: {bar.figure}" for bar in bars)
+    marked = mark if any(bar.limit is not None for bar in bars) else ""
+    return BarChart(
+        name=name, title=title, alt=f"{title}. {words}.", bars=bars, unit=unit, mark=marked
+    )
+
+
+def _line_chart(
+    name: str, title: str, series: Sequence[SweepSeries], notes: tuple[Note, ...]
+) -> LineChart:
+    axes = "; ".join(dict.fromkeys(f"{curve.y_label} against {curve.x_label}" for curve in series))
+    names = ", ".join(curve.name for curve in series)
+    return LineChart(
+        name=name,
+        title=title,
+        alt=f"{title}. {axes}: {names}.",
+        lines=tuple(
+            Line(name=curve.name, x=curve.x, y=curve.y, colour=place % len(COLOURS))
+            for place, curve in enumerate(series)
+        ),
+        x_label=series[0].x_label if series else "",
+        y_label=series[0].y_label if series else "",
+        x_powers=_wide([x for curve in series for x in curve.x]),
+        y_powers=_wide([y for curve in series for y in curve.y]),
+        notes=notes,
+    )
+
+
+def _wide(values: Sequence[float]) -> bool:
+    return bool(values) and min(values) > 0 and max(values) / min(values) >= WIDE
+
+
+def _grouped(items: Iterable[Item], key: Callable[[Item], Hashable]) -> list[list[Item]]:
+    groups: dict[Hashable, list[Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return list(groups.values())

@@ -1,0 +1,316 @@
+"""Report document of an answer."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import numpy as np
+
+import advisor
+from advisor.advice.advise import Advice
+from advisor.advice.curves.sweeps import CostLine, cost_by_tokens, speed_by_layers
+from advisor.advice.money.inputs import MoneyInputs
+from advisor.advice.options.option import Option
+from advisor.advice.options.sureness import inputs, what_matters
+from advisor.advice.options.table import split
+from advisor.advice.options.turning import in_question, what_changes
+from advisor.advice.placement_cards import TITLES, card_of
+from advisor.cost_model.assumptions import Assumption
+from advisor.cost_model.estimate import Estimate, parts_held
+from advisor.cost_model.placement import PlacementStrategy, Tier
+from advisor.cost_model.uncertainty import Range
+from advisor.cost_model.workload import Workload
+from advisor.formatting import memory, number, rate, seconds, shown_currency
+from advisor.machine.machine import Disk, Machine
+from advisor.model.model import Model
+from advisor.reports.document.document import ReportDocument
+from advisor.reports.document.parts import (
+    AssumptionRow,
+    OptionRow,
+    PlacementCard,
+    SensitivityRow,
+    SweepSeries,
+    TierUse,
+    TimePart,
+)
+from advisor.runtimes import LLAMA_CPP
+
+
+def document(
+    advice: Advice,
+    machine: Machine,
+    work: Workload,
+    money: MoneyInputs,
+    *,
+    model: Model,
+    inputs: Mapping[str, str],
+    command: str = "",
+    link: str = "",
+    caveats: Iterable[str] = (),
+) -> ReportDocument:
+    """Report document with everything that the Advise page shows.
+
+    Args:
+        advice: the answer.
+        machine: where it runs.
+        work: the request.
+        money: time and prices.
+        model: the model in the format asked for.
+        inputs: query parameters that reopen the page.
+        command: command that repeats the comparison.
+        link: address of the page.
+        caveats: remarks for the reader, such as what a typed name was taken for.
+    """
+    shown, option = _shown(advice), in_question(advice.options)
+    return ReportDocument(
+        title=advice.title,
+        verdict=advice.verdict,
+        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        version=advisor.__version__,
+        inputs=dict(inputs),
+        placements=tuple(
+            placement_card(estimate, shown=any(estimate is card for card in shown))
+            for estimate in advice.estimates
+        ),
+        options=tuple(_options(advice)),
+        memory=memory_use(advice, machine, work),
+        token_time=token_time(advice),
+        layer_sweep=layer_sweep(advice, machine, work),
+        cost_curves=cost_curves(advice),
+        turns_on=option.name if option else "",
+        what_changes=what_changes(option, advice.options[0], money) if option else "",
+        sensitivity=sensitivity(advice),
+        assumptions=_assumptions(advice.estimates, shown),
+        command=command,
+        link=link,
+        runtime=advice.chosen.name if advice.chosen else "",
+        model=model.name,
+        gpu=gpu_names(machine),
+        request=_request(model, advice, machine, work, money),
+        caveats=tuple(caveats),
+        currency=shown_currency().code,
+        usd_per_unit=shown_currency().usd,
+    )
+
+
+def _shown(advice: Advice) -> list[Estimate]:
+    """Estimates of the first page, one for each placement that has any."""
+    cards = (card_of(advice, strategy) for strategy in PlacementStrategy)
+    return [card for card in cards if card is not None]
+
+
+def gpu_names(machine: Machine) -> str:
+    """GPUs of a machine in words: "2x RTX 3090", "no GPU"."""
+    counts = Counter(gpu.name for gpu in machine.gpus)
+    names = (name if count == 1 else f"{count}x {name}" for name, count in counts.items())
+    return " + ".join(names) or "no GPU"
+
+
+def _request(
+    model: Model, advice: Advice, machine: Machine, work: Workload, money: MoneyInputs
+) -> dict[str, str]:
+    """The request in words."""
+    return {
+        "model": model.name,
+        "format": model.format,
+        "machine": machine.name,
+        "GPU": gpu_names(machine),
+        "processor": machine.host.name,
+        "RAM": memory(float(machine.host.memory.value)),
+        "RAM speed": rate(float(machine.host.bandwidth.value)),
+        "drive": _drive(machine.disk),
+        "runtime": advice.chosen.name if advice.chosen else "any",
+        "context": f"{float(work.context):,.0f} tokens",
+        "prompt": f"{float(work.prompt):,.0f} tokens",
+        "reply": f"{float(work.output):,.0f} tokens",
+        "users": f"{float(work.users):,.0f}",
+        "cache type": work.kv_type,
+        "replies a day": f"{money.replies_per_day:,.0f}",
+        "worth of an hour": f"${money.usd_per_hour_of_time:,.2f}",
+    }
+
+
+def _drive(drive: Disk | None) -> str:
+    if drive is None:
+        return "unknown"
+    return ", ".join(filter(None, (drive.name, rate(float(drive.sequential.value)))))
+
+
+def shown_placements(advice: Advice) -> tuple[PlacementCard, ...]:
+    """The cards of the first page."""
+    return tuple(placement_card(estimate, shown=True) for estimate in _shown(advice))
+
+
+def placement_card(estimate: Estimate, *, shown: bool) -> PlacementCard:
+    """One runtime and placement.
+
+    Args:
+        estimate: what was worked out.
+        shown: it stands on the first page.
+    """
+    fits = bool(estimate.fits)
+    speed, first = (estimate.decode, estimate.first_token) if fits else (None, None)
+    return PlacementCard(
+        runtime=estimate.runtime,
+        placement=estimate.strategy.value,
+        title=f"{TITLES[estimate.strategy]}: {estimate.runtime}, {estimate.model.format}",
+        fits=fits,
+        missing_bytes=None if fits or estimate.refusal else float(estimate.missing),
+        decode_tps=_end(speed, "value"),
+        decode_tps_low=_end(speed, "low"),
+        decode_tps_high=_end(speed, "high"),
+        ttft_s=_end(first, "value"),
+        ttft_s_low=_end(first, "low"),
+        ttft_s_high=_end(first, "high"),
+        bottleneck=estimate.bottleneck if fits else "",
+        explanation=estimate.refusal or estimate.format_note,
+        command=estimate.command,
+        shown=shown,
+    )
+
+
+def _end(figure: Range | None, end: str) -> float | None:
+    return None if figure is None else float(getattr(figure, end))
+
+
+def _options(advice: Advice) -> Iterable[OptionRow]:
+    """The present machine, then a few options of each kind, as on the page."""
+    return map(_option, split(advice.options)[0])
+
+
+def _option(option: Option) -> OptionRow:
+    speed, date = option.speed, option.price.date
+    pays = {True: "pays", False: "does not pay", None: ""}[option.pays]
+    return OptionRow(
+        kind=option.kind.value,
+        name=option.name,
+        decode_tps=speed.decode if speed else None,
+        decode_tps_low=speed.low if speed else None,
+        decode_tps_high=speed.high if speed else None,
+        upfront_usd=option.upfront,
+        monthly_usd=option.monthly,
+        price_note=", ".join(filter(None, (option.price.note, f"priced {date}" if date else ""))),
+        saves_hours=option.hours_saved,
+        pays=option.pays,
+        verdict=pays,
+    )
+
+
+def memory_use(advice: Advice, machine: Machine, work: Workload) -> tuple[TierUse, ...]:
+    """Bytes in each tier, in the placements of the first page."""
+    return tuple(use for card in _shown(advice) for use in _memory(card, machine, work))
+
+
+def _memory(estimate: Estimate, machine: Machine, work: Workload) -> Iterable[TierUse]:
+    if estimate.placement is None:
+        return
+    capacities = {
+        Tier.VRAM: sum(float(gpu.memory.value) for gpu in machine.gpus) or None,
+        Tier.RAM: float(machine.host.memory.value),
+        Tier.DISK: None,
+    }
+    for tier, parts in parts_held(estimate.model, estimate.placement, work).items():
+        for part, size in parts.items():
+            yield TierUse(
+                placement=estimate.strategy.value,
+                tier=tier.value,
+                part=part,
+                bytes=size,
+                capacity_bytes=capacities[tier],
+            )
+
+
+def token_time(advice: Advice) -> tuple[TimePart, ...]:
+    """Time of a token by part, in the placements of the first page."""
+    return tuple(part for card in _shown(advice) for part in _times(card))
+
+
+def _times(estimate: Estimate) -> Iterable[TimePart]:
+    parts = estimate.step.parts if estimate.step and estimate.fits else {}
+    for name, duration in parts.items():
+        if float(duration) > 0:
+            yield TimePart(
+                placement=estimate.strategy.value, part=str(name), seconds=float(duration)
+            )
+
+
+def layer_sweep(advice: Advice, machine: Machine, work: Workload) -> SweepSeries | None:
+    """Speed against layers on the GPU; None where none can be placed."""
+    runtime = advice.chosen or LLAMA_CPP
+    model = next(estimate.model for estimate in advice.estimates if estimate.how is runtime)
+    sweep = speed_by_layers(model, machine, work, runtime)
+    if sweep is None:
+        return None
+    inside = np.flatnonzero(sweep.fits)
+    return SweepSeries(
+        name=runtime.name,
+        x_label="layers on the GPU",
+        y_label="tokens/s",
+        x=tuple(float(sweep.layers[layer]) for layer in inside),
+        y=tuple(float(sweep.decode[layer]) for layer in inside),
+    )
+
+
+def cost_curves(advice: Advice) -> tuple[SweepSeries, ...]:
+    """Cost of a month against its tokens."""
+    return tuple(_curve(line) for line in cost_by_tokens(advice))
+
+
+def _curve(line: CostLine) -> SweepSeries:
+    return SweepSeries(
+        name=line.name,
+        x_label="tokens per month",
+        y_label="USD per month",
+        x=tuple(map(float, line.tokens)),
+        y=tuple(map(float, line.usd)),
+    )
+
+
+def sensitivity(advice: Advice) -> tuple[SensitivityRow, ...]:
+    """Inputs of the verdict, the one with the largest effect on its option first."""
+    option, kept, money = in_question(advice.options), advice.options[0], advice.question.money
+    if option is None:
+        return ()
+    known = inputs(option, kept, money)
+    return tuple(
+        SensitivityRow(
+            name=bar.name,
+            low=known[bar.name].low,
+            high=known[bar.name].high,
+            gain_low_usd=bar.low,
+            gain_high_usd=bar.high,
+        )
+        for bar in what_matters(option, kept, money)
+    )
+
+
+def _assumptions(
+    estimates: Iterable[Estimate], shown: Iterable[Estimate]
+) -> tuple[AssumptionRow, ...]:
+    """Every figure once, marked if a placement on the page rests on it."""
+    first = {_figure(row) for card in shown for row in card.assumptions}
+    every = dict.fromkeys(_figure(row) for estimate in estimates for row in estimate.assumptions)
+    return tuple(replace(row, shown=row in first) for row in every)
+
+
+def _figure(row: Assumption) -> AssumptionRow:
+    return AssumptionRow(
+        what=row.what,
+        value=figure_text(row),
+        kind=row.figure.kind.value,
+        source=row.figure.source,
+        date=row.figure.date,
+    )
+
+
+def figure_text(assumption: Assumption) -> str:
+    """Value and unit of an input in words."""
+    value = float(np.ravel(assumption.figure.value)[0])
+    if assumption.unit == "B/s":
+        return rate(value)
+    if assumption.unit == "s":
+        return seconds(value)
+    if assumption.unit == "FLOP/s":
+        return f"{number(value / 1e9)} GFLOP/s"
+    return f"{value:.2f}" if assumption.unit == "share" else f"{number(value)} {assumption.unit}"

@@ -1,0 +1,236 @@
+"""Parts of a report document: cards, options, memory, time, lines and figures.
+
+Every record checks itself when it is made, so a document that exists can be saved. Numbers are in
+SI units (bytes, seconds); tokens/s, US dollars and hours say so.
+"""
+
+from dataclasses import dataclass, fields
+from typing import ClassVar, Literal
+
+from advisor.errors import InputError
+from advisor.reports.document.field_types import checked
+
+PlacementKey = Literal["gpu-resident", "cpu-offload", "nvme-offload"]
+Tier = Literal["VRAM", "RAM", "disk"]
+OptionKind = Literal["keep", "change", "add", "replace", "machine", "rent", "api", "upgrade"]
+"""Kind of option; "upgrade" is a bigger GPU, bought or rented, in reports of format 1."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """Part of a document, its fields checked against their types on creation.
+
+    Raises:
+        InputError: a field of the wrong shape, a number that is not finite, or one below zero
+            where that has no meaning; the message names the field.
+    """
+
+    not_negative: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            where = f"{type(self).__name__}.{field.name}"
+            value = checked(field.type, getattr(self, field.name), where)
+            object.__setattr__(self, field.name, value)
+            if field.name in self.not_negative and value is not None and value < 0:
+                raise InputError(f"{where} is {value}; it cannot be below zero.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlacementCard(Record):
+    """Prediction of one runtime in one placement.
+
+    Attributes:
+        runtime: name of the runtime ("llama.cpp").
+        placement: where the part outside VRAM lies.
+        title: heading of the card.
+        fits: everything has room.
+        missing_bytes: missing memory where it does not fit [B].
+        decode_tps: speed for each user [tokens/s]; None where it does not run.
+        decode_tps_low: lower end of the 80 % range [tokens/s].
+        decode_tps_high: upper end [tokens/s].
+        ttft_s: time to first token [s].
+        ttft_s_low: lower end [s].
+        ttft_s_high: upper end [s].
+        bottleneck: what limits the speed ("RAM bandwidth"); shown after "bound by".
+        explanation: one or two sentences.
+        command: shell command that starts the runtime this way.
+        shown: the card represents its placement on the first page.
+    """
+
+    not_negative: ClassVar[tuple[str, ...]] = (
+        *("missing_bytes", "decode_tps", "decode_tps_low", "decode_tps_high"),
+        *("ttft_s", "ttft_s_low", "ttft_s_high"),
+    )
+
+    runtime: str
+    placement: PlacementKey
+    title: str
+    fits: bool
+    missing_bytes: float | None = None
+    decode_tps: float | None = None
+    decode_tps_low: float | None = None
+    decode_tps_high: float | None = None
+    ttft_s: float | None = None
+    ttft_s_low: float | None = None
+    ttft_s_high: float | None = None
+    bottleneck: str = ""
+    explanation: str = ""
+    command: str = ""
+    shown: bool = False
+
+    @property
+    def obstacle(self) -> str:
+        """Reason why it does not run: missing memory, or another one."""
+        short = self.missing_bytes is not None or not self.explanation
+        return "does not fit" if short else "not possible"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SensitivityRow(Record):
+    """Input of the verdict, and what the option that it turns on is worth at its ends.
+
+    Attributes:
+        name: name of the input ("price", "replies a day").
+        low: low end of its interval, in its own unit.
+        high: high end.
+        gain_low_usd: left over per month, compared with the present machine, at the low end
+            [USD/month].
+        gain_high_usd: the same at the high end [USD/month].
+    """
+
+    name: str
+    low: float
+    high: float
+    gain_low_usd: float
+    gain_high_usd: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class OptionRow(Record):
+    """Way to run the model: the present machine, or something to change, buy or rent.
+
+    Attributes:
+        kind: kind of option.
+        name: name of the change, GPUs, machine or service.
+        decode_tps: speed for each user [tokens/s]; None where it does not fit or is unknown.
+        decode_tps_low: lower end of the 80 % range [tokens/s].
+        decode_tps_high: upper end [tokens/s].
+        upfront_usd: paid once, less the resale value of what is replaced [USD]; None without a
+            known price.
+        monthly_usd: paid or written off each month, power included [USD/month]; None without a
+            known price.
+        usd_per_million_tokens: cost of generated tokens [USD]; None without a known price.
+        hours_lost: waiting per month [h]; None where not computed.
+        saves_hours: waiting saved per month [h]; negative where it is slower.
+        pays: it costs less than the waiting that it saves; None without a price.
+        price_note: seller, purchase or rent, and date of the price.
+        price_date: date when the price was read; may be empty.
+        verdict: judgement in a few words.
+    """
+
+    not_negative: ClassVar[tuple[str, ...]] = (
+        *("decode_tps", "decode_tps_low", "decode_tps_high", "monthly_usd"),
+        *("usd_per_million_tokens", "hours_lost"),
+    )
+
+    kind: OptionKind
+    name: str
+    decode_tps: float | None = None
+    decode_tps_low: float | None = None
+    decode_tps_high: float | None = None
+    upfront_usd: float | None = None
+    monthly_usd: float | None = None
+    usd_per_million_tokens: float | None = None
+    hours_lost: float | None = None
+    saves_hours: float | None = None
+    pays: bool | None = None
+    price_note: str = ""
+    price_date: str = ""
+    verdict: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TierUse(Record):
+    """Bytes of one part of the model in one tier of memory.
+
+    Attributes:
+        placement: placement of the card.
+        tier: VRAM, RAM or disk.
+        part: "weights", "KV cache", "buffers".
+        bytes: size of the part [B].
+        capacity_bytes: capacity of the whole tier [B]; None where unknown.
+    """
+
+    not_negative: ClassVar[tuple[str, ...]] = ("bytes", "capacity_bytes")
+
+    placement: PlacementKey
+    tier: Tier
+    part: str
+    bytes: float
+    capacity_bytes: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimePart(Record):
+    """Seconds of one token that one part takes.
+
+    Attributes:
+        placement: placement of the card.
+        part: a key of `words.TIME_PARTS` ("in_place"), or words.
+        seconds: for one token [s].
+    """
+
+    not_negative: ClassVar[tuple[str, ...]] = ("seconds",)
+
+    placement: PlacementKey
+    part: str
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepSeries(Record):
+    """Line of a chart.
+
+    Attributes:
+        name: name in the legend.
+        x_label: label with its unit.
+        y_label: label with its unit.
+        x: positions.
+        y: values at the positions.
+    """
+
+    name: str
+    x_label: str
+    y_label: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if len(self.x) != len(self.y):
+            raise InputError(
+                f"SweepSeries {self.name[:80]!r} has {len(self.x)} values of x and {len(self.y)} "
+                "of y; give as many of both."
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class AssumptionRow(Record):
+    """Figure that the answer rests on.
+
+    Attributes:
+        what: name of the figure.
+        value: with its unit.
+        kind: measured, given, datasheet, derived or assumed.
+        source: origin of the value.
+        date: date as the source gives it; may be empty.
+        shown: a placement of the first page rests on it.
+    """
+
+    what: str
+    value: str
+    kind: str
+    source: str
+    date: str = ""
+    shown: bool = False

@@ -1,0 +1,1 @@
+"""Reports side by side: `comparison` of several, `changes` since one, `scenarios` of many."""

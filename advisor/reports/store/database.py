@@ -1,0 +1,288 @@
+"""Database of the reports: address, connection and version of the tables.
+
+SQLite in the user's data folder unless the environment says otherwise:
+
+    ADVISOR_DATA_DIR       another folder for reports.sqlite
+    ADVISOR_DATABASE_URL   another database altogether, as SQLAlchemy writes addresses
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import (
+    URL,
+    Connection,
+    Engine,
+    NullPool,
+    Table,
+    create_engine,
+    event,
+    inspect,
+    make_url,
+    select,
+    text,
+)
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
+
+from advisor.errors import StoreError
+from advisor.paths import data_folder
+from advisor.reports.store import migrations
+from advisor.reports.store.database_tables import Base, ReportRow, SchemaRow
+
+BUSY_SECONDS = 5.0
+"""Longest wait for another program that is writing [s]."""
+_OPTIONS = ("host", "port", "user", "password", "dbname", "sslmode", "options")
+"""Names in a query that are no secret; another may be a password that was misplaced."""
+MIGRATION_LOCK = 0x0FF_10AD
+"""Number of PostgreSQL's lock under which tables are made; of this program alone."""
+
+
+def database_url(url: str | None = None) -> URL:
+    """Address of the database: the given one, the environment's, or a file of the user.
+
+    Raises:
+        StoreError: not an address of a database that keeps what is written.
+    """
+    given = url or os.environ.get("ADVISOR_DATABASE_URL", "").strip()
+    if not given:
+        return URL.create("sqlite", database=str(data_folder() / "reports.sqlite"))
+    try:
+        address = make_url(given)
+    except (ArgumentError, ValueError) as error:
+        # The text may hold a password, so the message does not repeat it.
+        raise StoreError(
+            "The address of the report database is not one; it looks like "
+            "sqlite:////folder/reports.sqlite or postgresql://user@host/name. "
+            "Mend ADVISOR_DATABASE_URL, or unset it to use a file."
+        ) from error
+    if address.get_backend_name() == "sqlite" and address.database in (None, "", ":memory:"):
+        raise StoreError(f"{place(address)} forgets what is saved; name a file in it.")
+    # The driver of the extra `postgres`, whichever of them SQLAlchemy would take.
+    return address.set(drivername="postgresql+psycopg") if _is_bare(address) else address
+
+
+def _is_bare(address: URL) -> bool:
+    return address.drivername in ("postgresql", "postgres")
+
+
+def place(url: URL) -> str:
+    """Location of the database in words, without a password."""
+    if url.get_backend_name() == "sqlite" and url.database not in (None, "", ":memory:"):
+        return str(url.database)
+    shown = URL.create(
+        url.drivername, username=url.username, host=url.host, port=url.port, database=url.database
+    )
+    return shown.render_as_string()
+
+
+def file_of(url: URL) -> Path | None:
+    """File of a SQLite database; None for a server or a URI."""
+    database = url.database or ""
+    is_file = url.get_backend_name() == "sqlite" and not database.startswith("file:")
+    return Path(database) if is_file else None
+
+
+def connect(url: URL) -> Engine:
+    """Engine for a database with tables of this version.
+
+    A SQLite file where nobody may write is opened for reading.
+
+    Raises:
+        StoreError: the place cannot be created, opened or read.
+    """
+    file = file_of(url)
+    if file is not None:
+        _make_folder(file)
+        if file.exists() and not _may_write(file):
+            return _open_to_read(url, file)
+    engine = _engine(url)
+    with explained(url):
+        bring_up_to_date(engine)
+    return engine
+
+
+def _may_write(file: Path) -> bool:
+    # SQLite writes its journal beside the file, so the folder counts too.
+    return os.access(file, os.W_OK) and os.access(file.parent, os.W_OK)
+
+
+def _open_to_read(url: URL, file: Path) -> Engine:
+    """Read-only engine, for a file or folder without write permission."""
+    engine = _engine(url, creator=partial(_open_unchanged, file))
+    with explained(url), engine.connect() as connection:
+        version = _version(connection)
+    if version != newest_version():
+        raise StoreError(
+            f"{file} has tables of version {version}; they cannot be brought to version "
+            f"{newest_version()} where nothing may be written. Allow writing in {file.parent}, or "
+            "copy the file elsewhere and set ADVISOR_DATA_DIR."
+        )
+    return engine
+
+
+def _open_unchanged(file: Path) -> sqlite3.Connection:
+    # Without a journal beside it SQLite would have to make the files that it shares with writers.
+    journal = file.with_name(f"{file.name}-wal").exists()
+    address = f"{file.absolute().as_uri()}?mode=ro{'' if journal else '&immutable=1'}"
+    return sqlite3.connect(address, uri=True, check_same_thread=False)
+
+
+def _engine(url: URL, **options: Any) -> Engine:
+    sqlite = url.get_backend_name() == "sqlite"
+    # A kept connection to a file would go on writing to it after it was deleted; one to a server
+    # is tried first, since the server may have been restarted.
+    pool: dict[str, Any] = {"poolclass": NullPool} if sqlite else {"pool_pre_ping": True}
+    try:
+        engine = create_engine(url, **pool, **options)
+    except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
+        raise StoreError(
+            f"No driver for {place(url)} is installed ({_without_secrets(str(error), url)}). "
+            "PostgreSQL's comes with pip install 'offload-advisor[postgres]'; or unset "
+            "ADVISOR_DATABASE_URL to use a file."
+        ) from error
+    if sqlite:
+        event.listen(engine, "connect", _prepare_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+@contextmanager
+def explained(url: URL) -> Iterator[None]:
+    """Context in which errors of the database become sentences.
+
+    Raises:
+        StoreError: the database reports an error.
+    """
+    try:
+        yield
+    except (SQLAlchemyError, sqlite3.Error) as error:
+        cause = str(error.orig if isinstance(error, DBAPIError) else error)
+        raise StoreError(_sentence(_without_secrets(cause, url), place(url))) from error
+    except (ValueError, TypeError) as error:
+        # Bytes that are no text, JSON or time of day: SQLite hands them over unchecked.
+        raise StoreError(_sentence(f"malformed: {error}", place(url))) from error
+
+
+def _without_secrets(message: str, url: URL) -> str:
+    own_names = [name for name in url.query if name not in _OPTIONS]
+    values = [url.password, *own_names, *url.query.values()]
+    secrets = [part for value in values if value for part in _texts(value)]
+    for secret in sorted(secrets, key=len, reverse=True):
+        message = message.replace(secret, "***")
+    return " ".join(message.split())
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, tuple) else (str(value),)
+
+
+def _sentence(cause: str, where: str) -> str:
+    folded = cause.casefold()
+    if "locked" in folded or "busy" in folded:
+        return (
+            f"Another program is writing to {where} and did not finish within "
+            f"{BUSY_SECONDS:.0f} s. Try again, or close it; nothing was changed."
+        )
+    if "not a database" in folded or "malformed" in folded or "could not decode" in folded:
+        return (
+            f"{where} is damaged or not a report database ({cause}). Nothing was changed. Move the "
+            "file elsewhere and keep it; a new one is made at the next start."
+        )
+    if "readonly" in folded or "read-only" in folded or "unable to open" in folded:
+        return (
+            f"{where} cannot be opened for writing ({cause}). Allow writing there, or set "
+            "ADVISOR_DATA_DIR to another folder; nothing was changed."
+        )
+    if "full" in folded or "no space" in folded:
+        return f"There is no room left for {where}. Free some and save again; nothing was changed."
+    if "connection" in folded or "could not connect" in folded:
+        return (
+            f"The report database {where} does not answer ({cause}). Nothing was changed; start it "
+            "or mend ADVISOR_DATABASE_URL, and try again."
+        )
+    return f"The reports in {where} could not be used: {cause}"
+
+
+def _make_folder(file: Path) -> None:
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"The folder {file.parent} for reports cannot be made ({error.strerror}). Set "
+            "ADVISOR_DATA_DIR to a folder that you can write to."
+        ) from error
+
+
+def _prepare_sqlite(connection: Any, _record: object) -> None:
+    # Python's own transactions would start too late to guard the making of tables.
+    connection.isolation_level = None
+    # First of all, because setting the journal mode may already have to wait.
+    connection.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000:.0f}")
+    connection.execute("PRAGMA journal_mode = WAL")
+    # A save that was confirmed outlives a loss of power, not only the end of the program.
+    connection.execute("PRAGMA synchronous = FULL")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    writes = connection.get_execution_options().get("advisor_writes", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def newest_version() -> int:
+    """Version of the tables that this program writes."""
+    return 1 + len(migrations.STEPS)
+
+
+def bring_up_to_date(engine: Engine) -> None:
+    """Create the tables, or migrate older ones.
+
+    Raises:
+        StoreError: tables of another program, or of a newer version of this one.
+    """
+    with engine.begin() as connection:
+        if _version(connection) == newest_version():
+            return
+    # Looked at again under the lock: another program may have been quicker.
+    with engine.connect().execution_options(advisor_writes=True) as writer, writer.begin():
+        if writer.dialect.name == "postgresql":
+            writer.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATION_LOCK})
+        _migrate(writer, _version(writer))
+
+
+def _version(connection: Connection) -> int | None:
+    tables = set(inspect(connection).get_table_names())
+    if SchemaRow.__tablename__ in tables:
+        return connection.scalars(select(SchemaRow.version)).one_or_none()
+    if ReportRow.__tablename__ in tables:
+        raise StoreError(
+            f"{place(connection.engine.url)} holds a table 'reports' of another program. Nothing "
+            "was changed; name another file or database for Offload Advisor."
+        )
+    return None
+
+
+def _migrate(connection: Connection, version: int | None) -> None:
+    newest = newest_version()
+    if version is None:
+        Base.metadata.create_all(connection)
+    elif version > newest:
+        raise StoreError(
+            f"{place(connection.engine.url)} was written by a newer Offload Advisor (tables of "
+            f"version {version}, this one knows up to {newest}). Update the program; nothing was "
+            "changed."
+        )
+    else:
+        for step in migrations.STEPS[version - 1 :]:
+            step(connection)
+    schema = _table(SchemaRow)
+    connection.execute(schema.delete())
+    connection.execute(schema.insert().values(version=newest))
+
+
+def _table(row: type[Base]) -> Table:
+    return Base.metadata.tables[row.__tablename__]

@@ -1,0 +1,140 @@
+"""Lines of the charts: every point equals a single estimate."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from advisor.advice.advise import Advice, advise
+from advisor.advice.compare import compare, decode_tps
+from advisor.advice.curves.sweeps import cost_by_tokens, page_cache_for, speed_by_layers
+from advisor.advice.options.table import choice
+from advisor.catalog.constants import fitted_constants
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.placement import PlacementStrategy, Settings
+from advisor.cost_model.workload import Workload
+from advisor.machine.from_spec import machine
+from advisor.machine.machine import Machine
+from advisor.machine.spec import MachineSpec
+from advisor.model import catalog
+from advisor.runtimes import LLAMA_CPP
+
+WORK = Workload()
+
+
+@cache
+def desktop(gpu: str = "RTX 4090", ram: float = 64) -> Machine:
+    return machine(MachineSpec(gpu=gpu, ram_gb=ram))
+
+
+@cache
+def advice(model: str, ram: float = 64) -> Advice:
+    return advise(catalog.model(model, "Q4_K_M"), desktop(ram=ram), WORK)
+
+
+@pytest.mark.parametrize("layers", [0, 1, 40, 80])
+def test_a_point_is_the_estimate_with_its_number_of_layers(layers: int) -> None:
+    model = catalog.model("Llama-3.1-70B", "Q4_K_M")
+    sweep = speed_by_layers(model, desktop(), WORK)
+    found = compare(
+        model, desktop(), WORK,
+        settings=Settings(gpu_layers=float(layers)), runtimes=(LLAMA_CPP,),
+    )  # fmt: skip
+    (single,) = [one for one in found if one.strategy is PlacementStrategy.CPU_OFFLOAD]
+    assert sweep is not None
+    assert sweep.decode[layers] == pytest.approx(decode_tps(single))
+    assert sweep.fits[layers] == bool(single.fits)
+
+
+@pytest.mark.parametrize("model", ["Llama-3.1-70B", "Qwen3-30B-A3B"])
+def test_every_number_of_layers_is_there_and_more_layers_are_never_slower(model) -> None:
+    asked = catalog.model(model, "Q4_K_M")
+    sweep = speed_by_layers(asked, desktop(), WORK)
+    assert sweep is not None
+    assert sweep.layers.tolist() == list(range(asked.layers + 1))
+    assert sweep.decode.shape == sweep.fits.shape == sweep.layers.shape
+    # the first layer brings the hand-overs between processors
+    assert np.all(np.diff(sweep.decode[1:]) > 0)
+
+
+def test_a_card_fills_up_once() -> None:
+    sweep = speed_by_layers(catalog.model("Llama-3.1-70B", "Q4_K_M"), desktop(), WORK)
+    assert sweep is not None
+    assert sweep.fits[0]
+    assert not sweep.fits[-1]
+    assert np.sum(np.diff(sweep.fits.astype(int)) != 0) == 1
+
+
+def test_other_formats_are_swept_as_the_nearest_of_llama_cpp() -> None:
+    awq, q4 = (
+        speed_by_layers(catalog.model("Llama-3.1-8B", form), desktop(), WORK)
+        for form in ("AWQ", "Q4_K_M")
+    )
+    assert awq is not None
+    assert q4 is not None
+    assert awq.decode.tolist() == q4.decode.tolist()
+
+
+def test_no_sweep_without_a_gpu() -> None:
+    assert speed_by_layers(catalog.model("Llama-3.1-8B", "Q4_K_M"), desktop("none"), WORK) is None
+
+
+def test_cost_lines_start_at_the_fixed_cost_and_meet_at_the_break_even() -> None:
+    found = advice("Llama-3.1-70B")
+    here, there = cost_by_tokens(found, points=3)
+    kept, option = found.options[0], choice(found.options)
+    assert option is not None
+    assert option.cost is not None
+    assert kept.cost is not None
+    assert (here.usd[0], there.usd[0]) == (kept.cost.fixed, option.cost.fixed)
+    assert (here.name, there.name) == ("as it is", option.name)
+    # both are lines, so that they cross where their difference of the start is used up
+    steps = [line.usd[1] - line.usd[0] for line in (here, there)]
+    meet = (there.usd[0] - here.usd[0]) / (steps[0] - steps[1]) * here.tokens[1]
+    assert meet == pytest.approx(option.break_even_tokens)
+
+
+def test_a_line_is_use_and_time_in_money() -> None:
+    found = advice("Llama-3.1-70B")
+    here, _ = cost_by_tokens(found, points=5)
+    kept = found.options[0]
+    assert kept.with_waiting is not None
+    # at the tokens of this use a month costs what the option says, waiting included
+    at = np.interp(kept.tokens, here.tokens, here.usd)
+    assert at == pytest.approx(kept.with_waiting)
+
+
+def test_no_lines_where_nothing_runs() -> None:
+    found = advise(
+        catalog.model("Llama-3.1-70B", "Q4_K_M"), desktop("none", ram=2), WORK
+    )  # fmt: skip
+    assert found.best is None
+    assert cost_by_tokens(found) == ()
+
+
+def from_drive(**said: object) -> Estimate:
+    """Llama 3.1 70B, half of it on an RTX 3090, the rest on a drive of 7 GB/s."""
+    rig = machine(MachineSpec(gpu="RTX 3090", ram_gb=64, disk_gbs=7, **said))
+    return estimate(
+        catalog.model("Llama-3.1-70B", "Q4_K_M"),
+        rig,
+        Workload(),
+        LLAMA_CPP,
+        PlacementStrategy.NVME_OFFLOAD,
+        fitted_constants(),
+        Settings(gpu_layers=40.0, page_cache=0.0),
+    )
+
+
+def test_half_a_token_from_a_drive_takes_most_of_the_file_in_ram() -> None:
+    # 21 GB outside the GPU: 2 s a token leave 1.6 s for faults, 3.8 GB at 7 and 3.5 GB/s in turn,
+    # a sixth of the part; a cache that misses a sixth in each pass holds nine tenths of it.
+    one = from_drive(ram_gbs=60)
+    needed = page_cache_for(one, 0.5)
+    assert needed is not None
+    assert 0.8 * 20.7e9 < needed < 21.6e9
+
+
+def test_no_cache_helps_where_ram_alone_is_too_slow() -> None:
+    # 21 GB at 5 GB/s are 4 s, whatever the drive does.
+    assert page_cache_for(from_drive(ram_gbs=5), 0.5) is None

@@ -1,0 +1,381 @@
+"""The finder: numbers of single estimates, targets that are kept, models in their order."""
+
+import random
+from dataclasses import replace
+from datetime import date
+from functools import cache
+
+import numpy as np
+import pytest
+
+from advisor.advice.compare import as_run
+from advisor.advice.finder import cluster as cluster_module
+from advisor.advice.finder.candidates import Candidate, candidates
+from advisor.advice.finder.choice import best_of_each, front
+from advisor.advice.finder.cluster import on_cluster
+from advisor.advice.finder.quality import format_loss_rows, quality_rows
+from advisor.advice.finder.runnable import runnable
+from advisor.advice.finder.search import Findings, find
+from advisor.advice.finder.target import Hit, Target
+from advisor.advice.fleet.fleet import Fleet
+from advisor.advice.money.inputs import MoneyInputs
+from advisor.advice.money.ownership import Ownership
+from advisor.advice.options.prices import rented
+from advisor.advice.options.question import Question
+from advisor.advice.prices.power import draw_of
+from advisor.advice.speeds import Speed, speed_of
+from advisor.catalog.constants import fitted_constants
+from advisor.catalog.inputs import TARGET
+from advisor.catalog.limits import Input
+from advisor.cost_model.estimate import estimate
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.workload import Workload
+from advisor.errors import InputError, NetworkError, Refusal
+from advisor.machine import from_catalog, from_spec
+from advisor.machine.machine import Machine
+from advisor.machine.spec import MachineSpec
+from advisor.model import catalog
+from advisor.runtimes import LLAMA_CPP, RUNTIMES, VLLM, Runtime
+from advisor.runtimes import runtime as runtime_named
+
+TODAY = date(2026, 11, 22)
+
+
+@cache
+def host() -> Machine:
+    return from_spec.machine(MachineSpec())
+
+
+@cache
+def tried() -> tuple[Candidate, ...]:
+    """160 machines of the catalogue: cards in every number, and what is sold whole."""
+    return tuple(random.Random(0).sample(candidates(host()), 160))
+
+
+@cache
+def fleet() -> Fleet:
+    return Fleet([candidate.machine for candidate in tried()])
+
+
+MODELS = (
+    ("Llama-3.1-8B", "Q4_K_M"), ("Llama-3.1-70B", "Q4_K_M"), ("Qwen3-30B-A3B", "Q8_0"),
+    ("gpt-oss-120b", "MXFP4"), ("Llama-3.1-8B", "BF16-hf"), ("Qwen3-30B-A3B", "AWQ"),
+)  # fmt: skip
+WORKS = (Workload(), Workload(prompt=4096, users=4), Workload(kv_type="q8_0", users=2))
+CONTEXTS = np.array([8192.0, 32_768.0])
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES, ids=lambda runtime: runtime.name)
+def test_many_machines_at_once_are_each_machine_alone(runtime: Runtime) -> None:
+    # 99 random combinations of each of 11 runtimes, to 12 digits, refusals and fit included
+    chance, compared = random.Random(runtime.name), 0
+    for model, form in chance.sample(MODELS, 3):
+        asked = catalog.model(model, form)
+        for strategy in PlacementStrategy:
+            work = chance.choice(WORKS)
+            several = replace(work, context=CONTEXTS)
+            together = fleet().speeds(asked, several, runtime, strategy)
+            for place in chance.sample(range(len(tried())), 11):
+                at = chance.randrange(2)
+                alone = replace(work, context=float(CONTEXTS[at]))
+                row = together.at(place, at)
+                assert_alike(row, asked, tried()[place].machine, alone, runtime, strategy)
+                compared += 1
+    assert compared == 99
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES, ids=lambda runtime: runtime.name)
+def test_bounds_rule_out_what_is_slower_and_nothing_else(runtime: Runtime) -> None:
+    # every machine and context, several formats at once where a runtime takes them
+    chance = random.Random(runtime.name)
+    work = replace(chance.choice(WORKS), context=CONTEXTS)
+    formats = ("BF16-hf", "Q8_0", "AWQ", "Q4_K_M") if runtime.takes_several_formats else ("AWQ",)
+    name = chance.choice(("Llama-3.1-70B", "Qwen3-30B-A3B"))
+    models = [catalog.model(name, form) for form in formats]
+    nothing = np.zeros((len(models) * len(CONTEXTS), len(tried())), dtype=bool)
+    for strategy in runtime.strategies:
+        each = [fleet().speeds(model, work, runtime, strategy) for model in models]
+        able = [speeds.formats == model.format for speeds, model in zip(each, models, strict=True)]
+        every = {
+            name: np.concatenate(
+                [
+                    np.where(mask, getattr(speeds, name), 0)
+                    for speeds, mask in zip(each, able, strict=True)
+                ]
+            )
+            for name in ("fits", "decode", "low", "high", "first_token", "load", "waiting")
+        }
+        fits = every["fits"] > 0
+        least = float(np.median(every["decode"][fits])) * 0.999999 if fits.any() else 1.0
+        bounded = fleet().fast_speeds(models, work, runtime, strategy, skip=nothing, least=least)
+        fast = fits & (every["decode"] >= least)
+        assert np.array_equal(bounded.fits & (bounded.decode >= least), fast)
+        for name, expected in every.items():
+            np.testing.assert_allclose(getattr(bounded, name)[fast], expected[fast], rtol=1e-12)
+
+
+def assert_alike(together, asked, machine, work, runtime, strategy) -> None:
+    try:
+        model = as_run(asked, runtime, machine)
+    except Refusal:
+        assert together is None
+        return
+    if strategy not in runtime.strategies:
+        assert together is None
+        return
+    alone = speed_of(estimate(model, machine, work, runtime, strategy, fitted_constants()))
+    assert (alone is None) == (together is None)
+    if alone is not None:
+        for name in ("decode", "low", "high", "first_token", "load"):
+            assert getattr(together, name) == pytest.approx(getattr(alone, name), rel=1e-12)
+        assert (together.format, together.strategy) == (alone.format, alone.strategy)
+
+
+def test_costs_as_arrays_are_those_of_each_machine() -> None:
+    money = MoneyInputs(thinking_tokens=300, days_per_week=5, usd_per_kwh=0.31)
+    asked = replace(question(), money=money)
+    hits = find(asked, Target(min_tps=4), (LLAMA_CPP, VLLM), ("Q4_K_M", "AWQ")).hits
+    machines = {(c.name, c.count): c.machine for c in candidates(host())}
+    chance = random.Random(7)
+    for offer in ("bought", "rented"):
+        priced = [hit for hit in hits if hit.offer == offer and hit.monthly is not None]
+        for hit in chance.sample(priced, 40):
+            assert hit.monthly == pytest.approx(month_alone(hit, asked, machines), rel=1e-12)
+
+
+def month_alone(hit: Hit, asked: Question, machines) -> float:
+    machine = machines[hit.machine, hit.count]
+    how = runtime_named(hit.runtime)
+    model = as_run(catalog.model(hit.model, hit.speed.format), how, machine)
+    work = replace(asked.work, kv_type=hit.kv_type)
+    alone = estimate(model, machine, work, how, hit.speed.strategy, fitted_constants())
+    speed = speed_of(alone)
+    assert speed is not None
+    assert speed.decode == pytest.approx(hit.speed.decode, rel=1e-12)
+    if hit.offer == "bought":
+        return asked.use.owned(draw_of(machine), speed, usd=hit.upfront).total
+    offer = rented(hit.machine, hit.count, asked.money)
+    assert offer is not None
+    return asked.use.rented(offer[1], speed).total
+
+
+@cache
+def question(model: str = "Llama-3.1-70B") -> Question:
+    return Question(
+        model=catalog.model(model, "Q4_K_M"), machine=host(), work=Workload(),
+        runtimes=(LLAMA_CPP,), money=MoneyInputs(), ownership=Ownership(), today=TODAY,
+    )  # fmt: skip
+
+
+def test_as_many_machines_as_answer_all_users_at_once() -> None:
+    # 64 users of 16k tokens each: no card of 48 GB holds all beside 33 GB of weights.
+    work = Workload(users=64, context=16_384)
+    asked = replace(question("Qwen3-32B"), model=catalog.model("Qwen3-32B", "FP8"), work=work)
+    hits = find(asked, Target(min_tps=10), (VLLM,), ("FP8",)).hits
+    hit = next(hit for hit in hits if (hit.machine, hit.count) == ("L40S", 1))
+    where = from_spec.machine(MachineSpec(gpu="L40S"))
+    together = VLLM.at_once(asked.model, where, replace(work, kv_type=hit.kv_type))
+    assert hit.machines == np.ceil(64 / float(together)) > 1
+    assert hit.title == f"{hit.machines} machines, L40S"
+    costs = [found.monthly for found in hits if found.may_win]
+    assert costs == sorted(costs)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        Target(min_tps=15, max_usd_per_month=200, max_usd=3000),
+        Target(min_tps=40),
+        Target(max_usd_per_month=20),
+        Target(max_usd=500),
+    ],
+)
+def test_all_that_is_found_meets_the_target_the_cheapest_first(target: Target) -> None:
+    found = reached(target)
+    assert found
+    for hit in found:
+        assert hit.speed.decode >= target.min_tps
+        for value, most in ((hit.monthly, target.max_usd_per_month), (hit.upfront, target.max_usd)):
+            assert most is None or (value is not None and value <= most)
+    costs = [hit.monthly for hit in found if hit.monthly is not None]
+    assert costs == sorted(costs)
+    assert all(hit.monthly is None for hit in found[len(costs) :])
+
+
+@cache
+def reached(target: Target) -> tuple[Hit, ...]:
+    return find(question(), target, (LLAMA_CPP,), ("Q4_K_M",)).hits
+
+
+@cache
+def one_cache(target: Target) -> Findings:
+    return find(question(), target, (LLAMA_CPP,), ("Q4_K_M",), ("f16",))
+
+
+@pytest.mark.parametrize(
+    "budget", [{"max_usd_per_month": 60}, {"max_usd": 900}, {"max_usd_per_month": 90, "max_usd": 0}]
+)
+def test_a_budget_leaves_out_what_costs_more_and_nothing_else(budget: dict[str, float]) -> None:
+    every, within = one_cache(Target(min_tps=15)), one_cache(Target(min_tps=15, **budget))
+    month, once = budget.get("max_usd_per_month", np.inf), budget.get("max_usd", np.inf)
+    assert within.hits == tuple(
+        hit
+        for hit in every.hits
+        if hit.monthly is not None and hit.monthly <= month and hit.upfront <= once
+    )
+    assert 0 < within.costed < every.costed < every.tried == within.tried
+
+
+def test_a_larger_cache_that_is_fast_enough_spares_the_smaller_one() -> None:
+    target, formats = Target(min_tps=15), ("Q4_K_M",)
+    caches = ("f16", "q8_0", "q4_0")
+    found = find(question(), target, (LLAMA_CPP,), formats, caches).hits
+    each = [find(question(), target, (LLAMA_CPP,), formats, (kept,)).hits for kept in caches]
+    largest = {}
+    for hit in (hit for hits in each for hit in hits):
+        largest.setdefault((hit.machine, hit.count, hit.offer), hit)
+    assert set(found) == set(largest.values())
+
+
+def test_a_higher_target_finds_no_more() -> None:
+    counts = [len(reached(Target(min_tps=speed))) for speed in (1, 20, 10_000)]
+    assert counts == sorted(counts, reverse=True)
+    assert counts[-1] == 0
+
+
+def test_nothing_unpriced_or_undated_comes_before_what_can_be_had() -> None:
+    hits = reached(Target(min_tps=1))
+    able = [hit.may_win for hit in hits]
+    assert able == sorted(able, reverse=True)
+    assert {True, False} == set(able)
+    assert all(hit.monthly is not None and hit.dated for hit in front(hits))
+    budget = reached(Target(min_tps=1, max_usd=1e6))
+    assert all(hit.monthly is not None for hit in budget)
+
+
+def test_modules_of_servers_are_rented_and_never_bought() -> None:
+    hits = reached(Target(min_tps=1))
+    offers = {hit.offer for hit in hits if "SXM" in hit.machine and hit.monthly is not None}
+    assert offers == {"rented"}
+
+
+def hit(
+    name: str, speed: float, monthly: float | None, form: str = "Q4_K_M", **changes: object
+) -> Hit:
+    whole = Speed(
+        strategy=PlacementStrategy.GPU_RESIDENT, runtime="llama.cpp", format=form,
+        decode=speed, low=speed, high=speed, first_token=1.0, load=None,
+    )  # fmt: skip
+    known = Hit(
+        model="M", runtime="llama.cpp", machine=name, count=1, whole=False, gpu=name, ram_gib=64,
+        context=8192, users=1, kv_type="f16", speed=whole, offer="bought", upfront=monthly,
+        monthly=monthly, price_date="2026-11", dated=True,
+    )  # fmt: skip
+    return replace(known, **changes)
+
+
+def test_the_front_worked_by_hand() -> None:
+    # A 10 tokens/s for 20 USD; B 12 for 25 is faster and dearer; C 11 for 30 is beaten by B;
+    # D 30 for 90; E 30 for 95 is as fast as D and dearer; F has no price, G no date
+    rows = [
+        hit("A", 10, 20), hit("B", 12, 25), hit("C", 11, 30), hit("D", 30, 90), hit("E", 30, 95),
+        hit("F", 99, None), hit("G", 98, 1, dated=False),
+    ]  # fmt: skip
+    assert [row.machine for row in front(rows)] == ["A", "B", "D"]
+
+
+def test_the_best_of_a_machine_loses_least_then_is_fastest() -> None:
+    rows = [
+        hit("A", 30, 20), hit("A", 20, 20, "Q8_0"),
+        hit("A", 50, 20, kv_type="q8_0"), hit("A", 40, 20), hit("B", 5, 10),
+    ]  # fmt: skip
+    best = best_of_each(rows)
+    assert [(row.machine, row.speed.format) for row in best] == [("A", "Q8_0"), ("B", "Q4_K_M")]
+    assert best_of_each([rows[0], *rows[2:]])[0].speed.decode == 40
+
+
+def test_a_cluster_gives_the_same_answer() -> None:
+    distributed = pytest.importorskip("distributed", reason="the extra `dask` is not installed")
+    target, formats = Target(min_tps=25), ("Q4_K_M", "AWQ")
+    here = find(question(), target, (LLAMA_CPP, VLLM), formats, ("f16",))
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", host="127.0.0.1",
+        dashboard_address=None,
+    ) as cluster:  # fmt: skip
+        compute = on_cluster(cluster.scheduler_address)
+        there = find(question(), target, (LLAMA_CPP, VLLM), formats, ("f16",), compute)
+    assert there == here
+    assert here.hits
+
+
+def test_a_cluster_that_does_not_answer_is_said(monkeypatch) -> None:
+    pytest.importorskip("distributed", reason="the extra `dask` is not installed")
+    monkeypatch.setattr(cluster_module, "WAIT", 0.2)
+    with pytest.raises(NetworkError, match="No Dask scheduler"):
+        find(question(), Target(), (LLAMA_CPP,), ("Q4_K_M",), (), on_cluster("tcp://127.0.0.1:1"))
+
+
+@pytest.mark.parametrize("entry", TARGET, ids=lambda entry: entry.name)
+def test_targets_have_limits(entry: Input) -> None:
+    name, most = entry.name, entry.limits[1]
+    for wrong in (-1, most * 1.01, float("nan")):
+        with pytest.raises(InputError, match="allowed is"):
+            Target(**{name: wrong})
+
+
+@cache
+def here() -> tuple[object, ...]:
+    machine = from_spec.machine(MachineSpec(gpu="RTX 3090", ram_gb=64))
+    names = ("Llama-3.1-8B", "Llama-3.1-70B", "Gemma-3-27B", "Qwen3-30B-A3B", "Qwen3.6-27B",
+             "DeepSeek-V3")  # fmt: skip
+    return tuple(runnable(machine, Workload(), reading_tps=10.0, names=names))
+
+
+def test_models_that_keep_up_come_first_by_score_and_unscored_ones_apart() -> None:
+    found = here()
+    scored = [one for one in found if one.quality is not None]
+    assert list(found[: len(scored)]) == scored
+    fast = [one for one in scored if one.keeps_up]
+    assert scored[: len(fast)] == fast
+    scores = [one.quality.score for one in fast]
+    assert scores == sorted(scores, reverse=True)
+    assert all(one.speed.decode >= 10 for one in fast)
+
+
+def test_models_that_do_not_fit_are_not_worth_running() -> None:
+    # 671 billion parameters in 2.6 bits are 218 GB; card and RAM hold 88
+    names = [
+        one.model.name for one in here() if one.speed.strategy is not PlacementStrategy.NVME_OFFLOAD
+    ]
+    assert "DeepSeek-V3" not in names
+    assert "Llama-3.1-8B" in names
+
+
+def test_the_best_format_is_the_largest_that_a_reader_need_not_wait_for() -> None:
+    by_name = {one.model.name: one for one in here()}
+    assert by_name["Llama-3.1-8B"].model.format == "Q8_0"
+    slow = by_name["Llama-3.1-70B"]
+    assert slow.keeps_up == (slow.speed.decode >= 10)
+
+
+def test_scores_are_of_catalogue_models_dated_and_public() -> None:
+    for name, row in quality_rows().items():
+        assert name in catalog.model_rows()
+        assert 900 < row.score < 1600
+        assert row.date <= row.retrieved
+        assert row.source.startswith("https://")
+
+
+def test_a_smaller_format_of_a_kind_loses_more() -> None:
+    # ggml-org/llama.cpp, tools/perplexity/README.md: LLaMA 3 8B, KLD with a Wikitext matrix
+    loss = {form: row.kl_divergence for form, row in format_loss_rows().items()}
+    ladder = ("F16", "Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "IQ4_XS", "Q3_K_M", "IQ3_XXS", "Q2_K")
+    assert [loss[form] for form in ladder] == sorted(loss[form] for form in ladder)
+    assert (loss["Q4_K_M"], loss["Q2_K"]) == (0.028152, 0.332223)
+    assert set(loss) <= set(catalog.model_formats())
+
+
+def test_hardware_of_candidates_is_of_the_catalogue() -> None:
+    names = {one.name for one in candidates(host())}
+    assert names >= {"RTX 3090", "DGX Spark (GB10)", "RX 7900 XTX"}
+    assert replace(host(), gpus=(from_catalog.gpu("RTX 3090"),)).gpus

@@ -1,0 +1,70 @@
+"""Whole machines for sale and for rent: each once, at its newest price, with its day."""
+
+from datetime import date
+
+from advisor.advice.money.inputs import MoneyInputs
+from advisor.advice.options.elsewhere import whole_machines
+from advisor.advice.options.prices import bought, rented, selling_price
+from advisor.advice.prices.machine_prices import machines_for_sale, rent_rows
+from advisor.advice.prices.price_dates import is_stale
+from advisor.advice.prices.price_rows import LAUNCH, price_rows
+from advisor.machine.catalog import find_gpu, machine_rows
+
+
+def test_every_machine_with_a_price_of_its_own_is_for_sale() -> None:
+    names = " ".join(machines_for_sale())
+    for word in ("Mac Studio", "DGX Spark", "Framework Desktop", "Mac mini M4 Pro, 24 GB"):
+        assert word in names
+    for machine in machines_for_sale().values():
+        assert find_gpu(machine.price.gpu).unified
+        assert machine.price.usd > 0
+    assert len(whole_machines()) == len(machines_for_sale())
+
+
+def test_a_machine_in_both_tables_has_the_newer_price() -> None:
+    sizes = [(m.price.gpu, m.price.memory_gib) for m in machines_for_sale().values()
+             if "Framework" in m.name]  # fmt: skip
+    assert len(sizes) == len(set(sizes))
+    row = selling_price("Framework Desktop 64GB")
+    assert row is not None
+    assert (row.usd, row.provider, row.date) == (1987, "retail", "2026-11")
+
+
+def test_the_price_of_its_announcement_is_a_launch_price() -> None:
+    # Apple M4 Pro: released in October 2024, priced by a page of that month
+    price = bought("Mac mini M4 Pro, 24 GB", 1, MoneyInputs())
+    assert price.usd == 1599
+    assert price.listed
+    assert is_stale(price.date, date(2026, 11, 22))
+
+
+def test_it_runs_with_the_memory_that_its_price_is_for() -> None:
+    for name, machine in whole_machines():
+        size = machines_for_sale()[name].price.memory_gib
+        assert size is not None
+        share = find_gpu(machine.gpus[0].name).usable_share
+        assert machine.gpus[0].memory.value == size * 2**30 * share
+
+
+def test_a_typed_price_of_a_chip_is_that_of_the_machine_around_it() -> None:
+    price = bought("DGX Spark (GB10)", 1, MoneyInputs(own_price=(("GB10", 3500.0),)))
+    assert (price.usd, price.typed) == (3500, True)
+
+
+def test_clouds_let_machines_that_only_the_list_of_machines_has() -> None:
+    # VM.GPU.A10.2 of Oracle Cloud: 4 USD an hour for two A10
+    in_prices = {(row.gpu, row.gpu_count) for row in price_rows() if row.kind == "rent"}
+    assert ("A10", 2) not in in_prices
+    price, usd = rented("A10", 2, MoneyInputs()) or (None, 0.0)
+    assert usd == 4
+    assert price is not None
+    assert "VM.GPU.A10.2" in price.note
+    clouds = {row.name for row in machine_rows().values() if row.per == "hour" and row.usd}
+    assert clouds <= {row.instance for row in rent_rows()}
+
+
+def test_rents_are_of_one_machine_and_the_cheapest_first() -> None:
+    rents = [row.usd for row in rent_rows()]
+    assert rents == sorted(rents)
+    assert not any(row.spot for row in rent_rows())
+    assert all(row.provider != LAUNCH for row in rent_rows())

@@ -1,0 +1,177 @@
+"""The task file for a rented GPU: fields that SkyPilot knows, the command that was predicted."""
+
+import os
+import re
+import shlex
+import subprocess
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from advisor.advice.advise import advise
+from advisor.advice.upgrades import skypilot
+from advisor.advice.upgrades.upgrades import Upgrade
+from advisor.catalog.constants import fitted_constants
+from advisor.cost_model.estimate import estimate
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.workload import Workload
+from advisor.errors import Refusal
+from advisor.machine.from_spec import machine
+from advisor.machine.spec import MachineSpec
+from advisor.model import catalog
+from advisor.runtimes import LLAMA_CPP, OLLAMA, RUNTIMES, SGLANG, VLLM, Runtime
+from advisor.units import GIB
+
+yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
+
+SERVERS = (LLAMA_CPP, OLLAMA, VLLM, SGLANG)
+
+
+@cache
+def rented(runtime: Runtime, form: str = "Q4_K_M") -> tuple[Upgrade, ...]:
+    found = advise(
+        catalog.model("Llama-3.1-70B", form),
+        machine(MachineSpec(gpu="RTX 3090", ram_gb=64)),
+        Workload(),
+        chosen=runtime,
+    ).upgrades
+    return tuple(one for one in found if one.offer is not None and one.offer.kind == "rent")
+
+
+RENTED = rented(LLAMA_CPP)
+
+
+def upgrade(**changes: object) -> Upgrade:
+    return replace(RENTED[0], **changes)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("runtime", SERVERS, ids=lambda one: one.key)
+def test_every_rented_gpu_has_a_file_with_the_fields_that_tasks_have(runtime: Runtime) -> None:
+    assert rented(runtime)
+    for one in rented(runtime):
+        read = yaml.safe_load(skypilot.task(one))
+        assert set(read) == {"name", "resources", "envs", "setup", "run"}
+        assert set(read["resources"]) <= {"accelerators", "disk_size", "memory"}
+        assert re.fullmatch(r"[a-z]([-a-z0-9]*[a-z0-9])?", read["name"])
+        asked = read["resources"]["accelerators"]
+        for name in [asked] if isinstance(asked, str) else list(asked):
+            assert name.endswith(f":{one.count}")
+
+
+@pytest.mark.parametrize("runtime", SERVERS, ids=lambda one: one.key)
+@pytest.mark.parametrize("form", ["Q4_K_M", "BF16"])
+def test_skypilot_itself_takes_the_files(runtime: Runtime, form: str) -> None:
+    sky = pytest.importorskip(
+        "sky", reason="SkyPilot is not installed (requirements-oracles.txt)",
+        exc_type=ImportError,
+    )  # fmt: skip
+    for one in rented(runtime, form):
+        read = yaml.safe_load(skypilot.task(one))
+        given = [(name, "owner/name") for name in read["envs"]]
+        task = sky.Task.from_yaml_config(read, env_overrides=given)
+        assert task.run.strip() == yaml.safe_load(skypilot.task(one))["run"].strip()
+
+
+@pytest.mark.parametrize("runtime", SERVERS, ids=lambda one: one.key)
+def test_the_shell_can_parse_set_up_and_start(runtime: Runtime) -> None:
+    for one in (rented(runtime)[0], rented(runtime, "BF16")[-1]):
+        read = yaml.safe_load(skypilot.task(one))
+        for part in ("setup", "run"):
+            done = subprocess.run(["bash", "-n"], input=read[part], text=True, check=False)
+            assert done.returncode == 0
+
+
+def ran(script: str, **variables: str) -> str:
+    """What the programs of a script are called with, by stand-ins that say it."""
+    named = ("ollama", "vllm", "python", "curl", "until", "sleep")
+    said = "; ".join(f'{name}() {{ printf "%s|" {name} "$@"; echo; }}' for name in named[:3])
+    script = script.replace(". ~/serving/bin/activate", "")
+    done = subprocess.run(
+        ["bash", "-c", f"{said}\n{script}"], env={**os.environ, **variables},
+        capture_output=True, text=True, check=True, cwd=variables["HERE"],
+    )  # fmt: skip
+    return done.stdout
+
+
+@pytest.mark.parametrize("runtime", [VLLM, SGLANG], ids=lambda one: one.key)
+def test_servers_of_checkpoints_are_called_with_the_words_of_the_command(
+    runtime: Runtime, tmp_path: Path
+) -> None:
+    one = rented(runtime)[0]
+    read = yaml.safe_load(skypilot.task(one))
+    found = ran(read["run"], MODEL_REPOSITORY="owner/name", HERE=str(tmp_path)).strip("|\n")
+    words = shlex.split(one.estimate.command)
+    words[words.index("Llama-3.1-70B-AWQ")] = "owner/name"
+    assert found.split("|") == words
+    assert "--env MODEL_REPOSITORY=OWNER/NAME" in skypilot.task(one)
+
+
+def test_an_unquantized_checkpoint_is_known() -> None:
+    one = rented(VLLM, "BF16")[0]
+    read = yaml.safe_load(skypilot.task(one))
+    assert read["envs"] == {"MODEL_REPOSITORY": "meta-llama/Llama-3.1-70B"}
+    assert "OWNER/NAME" not in skypilot.task(one)
+
+
+def test_ollama_pulls_the_model_and_gives_it_the_options_that_were_predicted(
+    tmp_path: Path,
+) -> None:
+    one = rented(OLLAMA)[0]
+    read = yaml.safe_load(skypilot.task(one))
+    found = ran(read["run"], GGUF_REPOSITORY="owner/name", HERE=str(tmp_path))
+    assert "ollama|pull|hf.co/owner/name:Q4_K_M|" in found
+    assert "ollama|create|llama-3.1-70b-q4_k_m|-f|Modelfile|" in found
+    assert (tmp_path / "Modelfile").read_text().splitlines() == [
+        "FROM hf.co/owner/name:Q4_K_M",
+        "PARAMETER num_ctx 8192",
+        "PARAMETER num_gpu 81",
+    ]
+
+
+def test_the_disk_holds_the_model_and_the_system() -> None:
+    one = upgrade()
+    size = yaml.safe_load(skypilot.task(one))["resources"]["disk_size"]
+    assert size - 100 - 1 < one.estimate.model.file_bytes / GIB <= size - 100
+
+
+def test_it_runs_the_options_that_were_predicted() -> None:
+    one = upgrade()
+    run = yaml.safe_load(skypilot.task(one))["run"].strip()
+    predicted = one.estimate.command.partition(".gguf ")[2]
+    assert run.endswith(predicted)
+    assert '-hf "$GGUF_REPOSITORY:Q4_K_M"' in run
+
+
+def test_several_gpus_of_several_names_are_a_set_to_choose_from() -> None:
+    several = upgrade(gpu="RTX 6000 Ada", count=2)
+    read = yaml.safe_load(skypilot.task(several))
+    assert set(read["resources"]["accelerators"]) == {"RTX6000-Ada:2", "RTX6000Ada:2"}
+
+
+def test_a_part_in_ram_asks_for_that_ram() -> None:
+    part = estimate(
+        catalog.model("Llama-3.1-70B", "Q4_K_M"),
+        machine(MachineSpec(gpu="RTX 4090", ram_gb=64)),
+        Workload(), LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD, fitted_constants(),
+    )  # fmt: skip
+    read = yaml.safe_load(skypilot.task(upgrade(estimate=part, holds_all=False)))
+    wanted = read["resources"]["memory"]
+    # 39.6 GiB of weights, 20 and a little less of them on a card of 24 GiB
+    assert re.fullmatch(r"\d+\+", wanted)
+    assert 39 - 24 + 8 < int(wanted[:-1]) < 39 + 8
+
+
+def test_a_gpu_without_a_name_there_is_refused() -> None:
+    with pytest.raises(Refusal, match="no name on record for RTX 3060"):
+        skypilot.task(upgrade(gpu="RTX 3060 12GB"))
+
+
+@pytest.mark.parametrize(
+    "other", [one for one in RUNTIMES if one not in SERVERS], ids=lambda one: one.name
+)
+def test_a_runtime_without_a_file_is_refused_and_says_what_to_do(other: Runtime) -> None:
+    estimate = replace(RENTED[0].estimate, how=other)
+    with pytest.raises(Refusal, match=f"For {re.escape(other.name)}, rent the GPU and type"):
+        skypilot.task(upgrade(estimate=estimate))

@@ -1,0 +1,30 @@
+"""The shipped constants of serving engines, and the runs that they may rest on."""
+
+from collections import Counter
+
+from advisor.catalog.constants import ConstantRow
+from advisor.catalog.csv_tables import DATA, read
+from advisor.evidence.fitting.engines.published import cases
+from advisor.evidence.published.row import published_rows
+
+
+def test_no_constant_is_stated_twice() -> None:
+    rows = read(DATA / "generated/engine_kernels.csv", ConstantRow)
+    keys = Counter(
+        (row.constant, row.runtime, row.family, row.backend, row.build, row.decode_class)
+        for row in rows
+    )
+    assert [key for key, count in keys.items() if count > 1] == []
+
+
+def test_a_prompt_is_not_read_faster_than_the_datasheet_allows() -> None:
+    # 512 tokens of 11 to 12 billion weights are 1.2e13 FLOP: 0.16 s at the 71 TFLOP/s of a 3090.
+    path = DATA / "measurements/frameworks_more.csv"
+    rows = {row.id: row for row in published_rows(path)}
+    first_tokens = {
+        name: [case.seconds for case in cases(rows[name]) if case.steps == 0]
+        for name in ("n3530", "n3565")
+    }
+    assert "ttft_p50_ms=51" in rows["n3530"].other_metric
+    assert first_tokens["n3530"] == []
+    assert first_tokens["n3565"] == [0.24266]

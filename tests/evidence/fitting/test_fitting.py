@@ -1,0 +1,214 @@
+"""The shipped constants equal the command's output, and the solver finds known solutions."""
+
+import os
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+
+from advisor.catalog.constants import FACTOR, ConstantRow
+from advisor.catalog.csv_tables import DATA, read
+from advisor.cost_model.uncertainty import IN_DECODE, LEAN, THIN
+from advisor.evidence.fitting.__main__ import refitted
+from advisor.evidence.fitting.descent import least
+from advisor.evidence.fitting.gauss_newton import Prior, newton, without_each
+from advisor.evidence.fitting.llama_cpp.parameters import PARAMETERS
+from advisor.evidence.fitting.llama_cpp_fit import problem, solve
+from advisor.evidence.fitting.llama_cpp_rows import Rows, published, rows_of
+from advisor.evidence.fitting.spreads import AIMED, Errors, fitted
+from advisor.evidence.published.row import PublishedRow
+from advisor.model.model import Floats
+
+ROW = {
+    "id": "1", "category": "resident", "runtime": "llama.cpp", "gpu": "RTX 4090", "gpu_count": "1",
+    "cpu": "", "threads": "", "ram_channels": "", "ram_mts": "", "ram_bw_gbs": "", "model":
+    "Llama-3.1-8B", "params_b": "8.03", "quant": "Q4_K_M", "model_size_gib": "4.58", "ngl": "999",
+    "n_cpu_moe": "", "context_depth": "0", "pp_tps": "", "tg_tps": "100", "date": "2026-01",
+    "batch": "1", "source_url": "https://example.com", "source_note": "test=tg128",
+    "doubtful": "False",
+}  # fmt: skip
+
+
+def started(rows: Rows) -> dict[str, Floats]:
+    return {name: np.full(len(rows.timed), one.start) for name, one in PARAMETERS.items()}
+
+
+def timed_with(rows: Rows, **constants: float) -> Rows:
+    """The same rows, taking exactly as long as some constants say."""
+    values = started(rows)
+    for name, value in constants.items():
+        values[name][:] = value
+    object.__setattr__(rows, "seconds", rows.predicted(values))
+    return rows
+
+
+@pytest.mark.skipif("ADVISOR_SOAK" not in os.environ, reason="takes minutes; `make soak` runs it")
+def test_the_shipped_tables_equal_the_commands_output() -> None:
+    written = refitted()
+    assert {path.name for path in written} >= {"efficiency.csv", "left_out.csv"}
+    for path, text in written.items():
+        assert path.read_text(encoding="utf-8") == text
+
+
+def test_rows_are_timed_by_the_cost_model_itself() -> None:
+    # 8B in Q4_K_M: 4.92 GB less the embedding, at 1008 GB/s and a share of 0.85; 32 layers.
+    rows = rows_of([PublishedRow(ROW)])
+    load = rows.timed[0].schedule.stages[0].flows[0].load
+    assert load is not None
+    by_hand = load.weights / (0.85 * 1008e9) + load.kv / (0.6 * 1008e9) + 32 * 45e-6 + 200e-6
+    assert rows.predicted(started(rows))[0] == pytest.approx(float(by_hand), rel=1e-6)
+    assert 4.4e9 < float(load.weights) < 4.92e9
+
+
+def test_several_users_are_timed_by_the_step_of_all() -> None:
+    # 400 tokens a second of eight users are 8 tokens in a fiftieth of a second.
+    (row,) = rows_of([PublishedRow({**ROW, "batch": "8", "tg_tps": "400"})]).timed
+    assert row.seconds == pytest.approx(0.02)
+    assert float(row.case.work.users) == 8
+
+
+@pytest.mark.parametrize("speed", ["2000", "0.5"])
+def test_rows_that_no_physics_explains_teach_nothing(speed: str) -> None:
+    # 4.6 GB at 1008 GB/s are 4.6 ms: 2000 tokens/s cannot be, 0.5 is another program.
+    assert not rows_of([PublishedRow({**ROW, "tg_tps": speed})]).timed
+    assert len(rows_of([PublishedRow(ROW)]).timed) == 1
+    assert not rows_of([PublishedRow({**ROW, "doubtful": "True"})]).timed
+
+
+def test_rows_made_with_known_constants_give_them_back() -> None:
+    # Rows of three sources whose time is exactly 0.75 of peak and 60 us a layer.
+    models = ("Llama-3.2-3B", "Llama-3.1-8B", "Qwen2.5-14B", "Qwen2.5-32B", "Llama-3.1-70B")
+    rows = rows_of(
+        PublishedRow({**ROW, "id": f"{name} {form} {source}", "model": name, "params_b": "",
+                      "quant": form, "model_size_gib": "", "gpu": "RTX PRO 6000 Blackwell",
+                      "source_url": source})
+        for name in models for form in ("Q4_K_M", "Q8_0") for source in "abc"
+    )  # fmt: skip
+    rows = timed_with(rows, gpu_read_share=0.75, gpu_layer=60e-6)
+    task = problem(rows)
+    found = solve(task)
+    assert np.allclose(rows.predicted(task.values(found.values)), rows.seconds, rtol=0.02)
+    assert np.allclose(found.held_out, rows.seconds, rtol=0.04)
+    share = task.values(found.values)["gpu_read_share"]
+    assert np.allclose(share, 0.75, rtol=0.03)
+
+
+def test_a_tenth_of_the_rows_is_fitted_in_a_moment_and_explains_them() -> None:
+    rows = rows_of(published()[::10])
+    task = problem(rows)
+    found = solve(task)
+    off = np.abs(np.log(rows.predicted(task.values(found.values)) / rows.seconds))
+    assert len(rows.timed) > 200
+    assert float(np.median(off)) < 0.15
+
+
+def test_a_step_without_a_cluster_is_the_fit_without_it() -> None:
+    # Two terms, five rows; linear, so that one step is exact: compared with solving anew.
+    slopes = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0], [1.0, 3.0], [1.0, 4.0]])
+    measured = np.array([0.1, 0.2, 0.5, 0.1, 0.9])
+    weights = np.array([4.0, 1.0, 2.0, 3.0, 1.0])
+    prior = Prior(value=np.zeros(2), width=np.array([0.5, 0.3]))
+    best = newton(prior, np.zeros(2), slopes, weights, measured)
+    clusters = ("a", "a", "b", "c", "c")
+    found = without_each(prior, best, slopes, weights, measured - slopes @ best, clusters)
+    for row, cluster in enumerate(clusters):
+        kept = np.array([name != cluster for name in clusters])
+        alone = newton(prior, np.zeros(2), slopes[kept], weights[kept], measured[kept])
+        assert found[row] == pytest.approx(alone)
+
+
+def constants() -> list[ConstantRow]:
+    return [
+        row
+        for row in read(DATA / "generated" / "efficiency.csv", ConstantRow)
+        if row.kind == "fitted"
+    ]
+
+
+@pytest.mark.parametrize("name", sorted(PARAMETERS))
+def test_constants_lie_where_physics_allows(name: str) -> None:
+    parameter = PARAMETERS[name]
+    assert parameter.start > 0.0
+    assert parameter.least <= parameter.start <= parameter.most
+    found = [row for row in constants() if row.constant == name and row.unit != FACTOR]
+    own = [row for row in found if row.runtime == (parameter.runtime or None)]
+    assert len(own) == 1
+    assert own[0].unit == parameter.unit
+    assert parameter.least <= own[0].value <= parameter.most
+
+
+def test_every_constant_of_every_row_lies_where_physics_allows() -> None:
+    rows = rows_of(published()[::7])
+    task = problem(rows)
+    for name, values in task.values(solve(task).values).items():
+        parameter = PARAMETERS[name]
+        assert parameter.least <= float(values.min()), name
+        assert float(values.max()) <= parameter.most, name
+
+
+def errors(off: Floats, **more: object) -> Errors:
+    count = len(off)
+    usual = {
+        "groups": np.arange(count).astype(str), "backends": np.full(count, "cuda"),
+        "builds": np.full(count, ""), "on_gpu": np.ones(count), "traits": {},
+        "guessed": np.zeros(count),
+    }  # fmt: skip
+    return Errors(off=off, **{**usual, **more})  # type: ignore[arg-type]
+
+
+def values(off: Errors, **scope: str) -> dict[str, float]:
+    """Constants of the ranges in one scope, by name."""
+    return {one.constant: one.value for one in fitted(off, IN_DECODE) if one.scope == scope}
+
+
+def reach(off: Errors) -> tuple[float, float]:
+    """How far the range of a GPU's row reaches below and above."""
+    part = values(off, family="resident")
+    half = part[IN_DECODE] * values(off, backend="cuda")[IN_DECODE]
+    return half * (1 + part[LEAN[IN_DECODE]]), half * (1 - part[LEAN[IN_DECODE]])
+
+
+def test_a_range_holds_as_many_as_it_should_and_leans_as_errors_do() -> None:
+    # Errors from -0.5 to 0.3 spread evenly: the middle 83 in 100 are -0.432 to 0.232.
+    below, above = reach(errors(np.linspace(-0.5, 0.3, 801)))
+    assert below == pytest.approx(0.432, abs=0.02)
+    assert above == pytest.approx(0.232, abs=0.02)
+    assert below + above == pytest.approx(AIMED * 0.8, abs=0.01)
+
+
+def test_a_sweep_counts_half_by_its_rows_and_half_as_one_group() -> None:
+    # 90 rows without error beside nine others: all ten groups once, 99 rows once, by halves.
+    off = np.concatenate([np.zeros(90), np.linspace(-0.4, 0.4, 9)])
+    sweep = errors(off, groups=np.array(["sweep"] * 90 + [str(each) for each in range(9)]))
+    assert sweep.weights[:90].sum() / sweep.weights.sum() == pytest.approx((0.1 + 90 / 99) / 2)
+    assert sweep.weights.sum() == pytest.approx(10)
+
+
+def test_cases_farther_from_evidence_get_a_wider_range() -> None:
+    # Families that few measured err three times as much in one table, a third as much in another.
+    off, few = np.linspace(-0.3, 0.3, 400), np.arange(400) % 2
+    for factor, wider in ((3.0, True), (1 / 3, False)):
+        rows = errors(off * np.where(few, factor, 1.0), traits={THIN: few.astype(float)})
+        widened = values(rows, family=THIN)["spread_by"]
+        assert widened > 2.0 if wider else widened == pytest.approx(1.0)
+
+
+def test_a_separate_build_has_a_range_of_its_own() -> None:
+    # LocalScore's rows err four times as much as the others and decide nothing of theirs.
+    off, old = np.linspace(-0.2, 0.2, 400), np.arange(400) % 2 > 0
+    builds = np.where(old, "llamafile", "")
+    rows = errors(off * np.where(old, 4.0, 1.0), builds=builds)
+    alone = errors(off[~old])
+    assert reach(rows) == pytest.approx(reach(alone), abs=0.01)
+    apart = values(rows, family="resident", build="llamafile")[IN_DECODE]
+    assert apart == pytest.approx(4.0 * 0.8 / AIMED, rel=0.1)
+
+
+def test_the_search_gives_the_same_numbers_twice_and_finds_the_least() -> None:
+    def loss(numbers: Mapping[str, float]) -> float:
+        return abs(numbers["a"] - 1.0) + (numbers["b"] + 2.0) ** 2
+
+    found = least(loss, {"a": 0.0, "b": 0.0}, {"b": (-1.0, 1.0)})
+    assert found == least(loss, {"a": 0.0, "b": 0.0}, {"b": (-1.0, 1.0)})
+    assert found["a"] == pytest.approx(1.0, abs=0.01)
+    assert found["b"] == -1.0

@@ -1,0 +1,105 @@
+"""GPUs by the names of drivers, shops and people: rightly, or not at all."""
+
+import pytest
+from hardware_names import sample
+
+from advisor.errors import UnknownName
+from advisor.machine.catalog import find_gpu, gpu_named, gpu_rows
+from advisor.machine.names.gpu_words import taken_apart
+from advisor.units import GIB
+
+CASES = sample("gpus.csv")
+
+
+def meaning(typed: str) -> tuple[str, int]:
+    """Row and number of cards that a name is read as; an empty row where it is refused."""
+    try:
+        gpu = gpu_named(typed)
+    except UnknownName:
+        return "", 0
+    return gpu.row.name, gpu.count
+
+
+def test_a_name_means_the_card_and_the_number_that_a_person_means_or_is_refused() -> None:
+    read = {case["typed"]: meaning(case["typed"]) for case in CASES}
+    assert read == {case["typed"]: (case["name"], int(case["count"])) for case in CASES}
+
+
+def test_every_card_is_found_by_its_own_name_however_it_is_written() -> None:
+    for row in gpu_rows().values():
+        for written in (row.name, row.name.upper(), f"  {row.name} "):
+            assert gpu_named(written).row.name == row.name
+        if not row.unified:
+            assert meaning(f"2x {row.name}") == (row.name, 2)
+
+
+def test_no_digit_is_ever_changed() -> None:
+    """One digit of a card's number up: another card or none, never the same (each fifth card)."""
+    for row in list(gpu_rows().values())[::5]:
+        number = next((word for word in taken_apart(row.name).words if word.isdigit()), None)
+        if number is None or len(number) != 4:
+            continue
+        for place in range(4):
+            changed = number[:place] + str((int(number[place]) + 1) % 10) + number[place + 1 :]
+            try:
+                other = find_gpu(row.name.replace(number, changed))
+            except UnknownName:
+                continue
+            assert changed in other.name
+
+
+@pytest.mark.parametrize(
+    ("typed", "offer"),
+    [
+        ("RTX 4091", "RTX 4090"),
+        ("RTX 6000", "RTX 6000 Ada"),
+        ("RTX 3090 laptop", "RTX 3090"),
+        ("RX 7950 XTX", "RX 7900 XTX"),
+    ],
+)
+def test_close_cards_are_offered_and_not_taken(typed: str, offer: str) -> None:
+    with pytest.raises(UnknownName) as error:
+        gpu_named(typed)
+    assert offer in error.value.close
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        ("M4 Max 36GB", "Apple M4 Max 32c"),  # 36 GB come with 32 cores alone
+        ("M4 Max 64GB", "Apple M4 Max 40c"),
+        ("M3 Max 96GB", "Apple M3 Max 30c"),
+        ("M4 Max 14-core CPU", "Apple M4 Max 32c"),
+        ("Apple M3 Ultra 60 cores 256GB", "Apple M3 Ultra 60c"),
+    ],
+)
+def test_memory_and_cores_decide_which_apple_chip(typed: str, name: str) -> None:
+    assert gpu_named(typed).row.name == name
+
+
+def test_an_apple_chip_whose_cores_are_open_says_so() -> None:
+    gpu = gpu_named("M2 Ultra 128GB")
+    assert "76 GPU cores" in gpu.notes[0]
+    assert gpu.alternatives == ("Apple M2 Ultra 60c",)
+    assert gpu.memory_gib == 128
+
+
+def test_a_size_that_a_card_is_not_sold_with_is_reported() -> None:
+    gpu = gpu_named("RTX 3090 48GB")
+    assert gpu.row.name == "RTX 3090"
+    assert "48 GB" in gpu.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown_mib", "name"),
+    [
+        ("NVIDIA GeForce RTX 3060", 12288, "RTX 3060 12GB"),
+        ("NVIDIA GeForce RTX 3060", 8192, "RTX 3060 8GB"),
+        ("NVIDIA GeForce RTX 3050 Laptop GPU", 6144, "RTX 3050 Laptop 6GB"),
+        ("Tesla M40", 22945, "M40 24GB"),  # error correction takes a sixteenth
+        ("NVIDIA RTX A2000 Laptop GPU", 8192, "RTX A2000 Laptop 8GB"),
+    ],
+)
+def test_the_memory_that_a_driver_shows_tells_cards_apart(typed, shown_mib, name) -> None:
+    assert find_gpu(typed, memory=shown_mib * 2.0**20).name == name
+    assert GIB == 1024 * 2.0**20

@@ -1,0 +1,165 @@
+"""Which model a name means, and that no name is answered with another model."""
+
+import pytest
+
+from advisor.errors import Refusal, UnknownName
+from advisor.model.by_name.lookup import meant
+from advisor.model.named import named
+from advisor.model.spec import ArchitectureSpec
+
+MEANT = {
+    # As quantizers publish.
+    "gemma-4-26B-A4B-it-qat-GGUF": "Gemma-4-26B-A4B",
+    "unsloth/Qwen3.6-27B-GGUF": "Qwen3.6-27B",
+    "bartowski/Meta-Llama-3.1-8B-Instruct-GGUF": "Llama-3.1-8B",
+    "lmstudio-community/gemma-3-27b-it-GGUF": "Gemma-3-27B",
+    "TheBloke/Llama-2-13B-chat-GGUF": "Llama-2-13B",
+    "mradermacher/Qwen3-32B-i1-GGUF": "Qwen3-32B",
+    "nvidia/Qwen3.6-27B-NVFP4": "Qwen3.6-27B",
+    "RedHatAI/Llama-3.3-70B-Instruct-FP8-dynamic": "Llama-3.3-70B",
+    "mlx-community/Qwen3-30B-A3B-4bit": "Qwen3-30B-A3B",
+    # Ollama tags.
+    "qwen3:30b-a3b-q4_K_M": "Qwen3-30B-A3B",
+    "llama3.1:70b-instruct-q4_0": "Llama-3.1-70B",
+    "gemma3:27b-it-qat": "Gemma-3-27B",
+    "gpt-oss:20b": "gpt-oss-20b",
+    "deepseek-r1:32b": "DeepSeek-R1-Distill-Qwen-32B",
+    "hf.co/unsloth/Qwen3-4B-GGUF:Q4_K_M": "Qwen3-4B",
+    # Files.
+    "Qwen_Qwen3-32B-Q4_K_M": "Qwen3-32B",
+    "DeepSeek-V3-0324-UD-Q2_K_XL-00001-of-00006": "DeepSeek-V3",
+    "GLM-4.5-Air-UD-Q4_K_XL": "GLM-4.5-Air",
+    # llama-bench prints architectures and sizes.
+    "qwen3moe 30B.A3B Q4_K - Medium": "Qwen3-30B-A3B",
+    "qwen35moe 35B.A3B Q4_K": "Qwen3.5-35B-A3B",
+    "gemma3 27B Q4_0": "Gemma-3-27B",
+    "gpt-oss 120B MXFP4 MoE": "gpt-oss-120b",
+    "glm4moe 106B.A12B Q4_K": "GLM-4.5-Air",
+    "deepseek2 671B Q4_K_M": "DeepSeek-V3",
+    # As people type.
+    "glm 4.6": "zai-org/GLM-4.6",
+    "gpt-oss 120": "gpt-oss-120b",
+    "kimi k3": "moonshotai/Kimi-K3",
+    "minimax m2.5": "MiniMax-M2.5",
+    "phi 4": "Phi-4",
+    "mixtral": "Mixtral-8x7B",
+    "llama4 scout": "Llama-4-Scout",
+    "nemotron nano 30b": "Nemotron-3-Nano-30B-A3B",
+    # Fine-tunes.
+    "Qwen3.6-27B-Claude-Opus-Reasoning-abliterated": "Qwen3.6-27B",
+    "DeepSeek-R1-0528-Qwen3-8B": "Qwen3-8B",
+    "someone/My-Llama-3.1-Nemotron-70B-v3": "Llama-3.1-70B",
+    # Of the list alone.
+    "Gemma-4-12B": "google/gemma-4-12B-it",
+    "Qwen3.8-Flash-Next": "Qwen/Qwen3.8-Flash-Next",
+    "DeepSeek-V4-Flash": "deepseek-ai/DeepSeek-V4-Flash",
+    "Hunyuan-A13B": "tencent/Hunyuan-A13B-Instruct",
+    "smollm2 135m": "HuggingFaceTB/SmolLM2-135M",
+    "wizardlm2:8x22b": "alpindale/WizardLM-2-8x22B",
+}
+
+
+@pytest.mark.parametrize(("text", "name"), MEANT.items())
+def test_a_name_means_its_model(text: str, name: str) -> None:
+    assert meant(text).name == name
+
+
+@pytest.mark.parametrize(
+    ("text", "offered"),
+    [
+        ("gemma 27", ("Gemma-3-27B", "Gemma-2-27B")),
+        ("Qwne3-8B", ("Qwen3-8B",)),
+        ("Mistrall 7B", ("Mistral-7B",)),
+        ("qwen3 coder", ("Qwen3-Coder-480B-A35B", "Qwen3-Coder-Next")),
+        ("deepseek", ("DeepSeek-V3.2", "DeepSeek-V3")),
+        ("kimi", ("moonshotai/Kimi-K3", "Kimi-K2")),
+    ],
+)
+def test_uncertain_matches_are_offered_and_not_taken(text: str, offered: tuple[str, ...]) -> None:
+    with pytest.raises(UnknownName) as error:
+        meant(text)
+    assert set(offered) <= set(error.value.close)
+    assert error.value.close[0] == offered[0]
+    assert all(name in str(error.value) for name in offered)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Foo-35B-A3B",
+        "MiniMax-M2.1-REAP-139B-A10B",
+        "Qwen3.6-41B-foo",
+        "Qwen3-31B-A3B",
+        "GLM-4.5-Hair",
+        "",
+        "zzz",
+        "7b",
+        "8x7b",
+        "gpt",
+        "🙂",
+    ],
+)
+def test_numbers_always_have_to_agree(text: str) -> None:
+    with pytest.raises(UnknownName):
+        meant(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["RadixArk/Kimi-K3-DSpark", "Qwen3-8B-EAGLE3", "lightseekorg/kimi-k2.6-eagle3-mla"],
+)
+def test_drafting_models_are_not_run_alone(text: str) -> None:
+    with pytest.raises(Refusal, match="drafts tokens for another model"):
+        meant(text)
+
+
+def test_the_shape_wins_where_it_disagrees_with_the_name() -> None:
+    """A 96-layer upscaling of Qwen3.6-27B is itself, by its row of the list."""
+    text = "DavidAU/Qwen3.6-40B-Claude-4.6-Opus-Deckard-Heretic-Uncensored-Thinking"
+    row = meant(text).row
+    assert not isinstance(row, ArchitectureSpec)
+    assert row.layers == 96
+
+
+@pytest.mark.parametrize(
+    ("text", "taken_as"),
+    [
+        ("Qwen3.6-27B", ""),
+        ("qwen3:30b", ""),
+        ("qwen 3 8b", ""),
+        ("Qwen/Qwen3-8B", ""),
+        ("unsloth/Qwen3.6-27B-GGUF", "Qwen3.6-27B"),
+        ("gemma-4-26B-A4B-it-qat-GGUF", "Gemma-4-26B-A4B"),
+        ("gpt-oss 120", "gpt-oss-120b"),
+    ],
+)
+def test_the_match_of_each_name_is_reported(text: str, taken_as: str) -> None:
+    assert meant(text).taken_as == taken_as
+
+
+@pytest.mark.parametrize(
+    ("text", "native"),
+    [
+        ("gpt-oss-20b", "MXFP4-hf"),
+        ("tngtech/DeepSeek-TNG-R1T2-Chimera", "FP8"),  # of DeepSeek-V3's family and width
+        ("ai-sage/GigaChat3-10B-A1.8B", ""),  # of the family, in 16 bits
+        ("Qwen3-8B", ""),
+    ],
+)
+def test_a_family_of_one_format_gives_it_to_all_its_repositories(text: str, native: str) -> None:
+    assert named(text).native == native
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("mlx-community/Qwen3-8B-8bit", "Q8_0"),
+        ("lmstudio-community/Qwen3-8B-MLX-4bit", "Q4_0"),
+        ("RedHatAI/Qwen3-8B-quantized.w4a16", "AWQ"),
+        ("Qwen/Qwen2.5-7B-Instruct-GPTQ-Int4", "GPTQ"),
+        ("Qwen3-Coder-480B-A35B-Instruct-1M-UD-Q2_K_XL", "UD-Q2_K_XL"),
+        ("Qwen3-32B-Q4_K_M (medium)", "Q4_K_M"),
+    ],
+)
+def test_a_name_carries_its_format(text: str, form: str) -> None:
+    assert named(text).format == form

@@ -1,0 +1,93 @@
+"""Names of models: tokens of the spellings that people use."""
+
+import pytest
+
+from advisor.model.by_name.names import ModelName, take_apart, words
+
+SAME = {
+    "qwen 3 30b a3b": (
+        "Qwen3-30B-A3B",
+        "Qwen/Qwen3-30B-A3B-Instruct-2507",
+        "qwen3:30b-a3b-q4_K_M",
+        "unsloth_Qwen3 30B A3B UD-Q4_K_XL.gguf",
+        "hf.co/unsloth/Qwen3-30B-A3B-GGUF:Q4_K_M",
+        "lmstudio-community/Qwen3-30B-A3B-MLX-4bit",
+        "qwen 3 30b a3b thinking",
+        "Qwen3-30B-A3B-abliterated-i1-GGUF",
+        "qwen3moe 30B.A3B Q4_K - Medium",
+    ),
+    "gemma 4 26b a4b": (
+        "gemma-4-26B-A4B-it-qat-GGUF",
+        "google/gemma-4-26B-A4B-it",
+        "gemma4:26b-a4b",
+    ),
+    "llama 3.1 8b": (
+        "Meta-Llama-3.1-8B-Instruct",
+        "meta-llama/Llama-3.1-8B",
+        "Llama-3_1-8B",
+        "Meta-Llama-3.1-8B-Instruct-Q4_K_M-00001-of-00002.gguf",
+        "RedHatAI/Meta-Llama-3.1-8B-Instruct-quantized.w4a16",
+    ),
+    "deepseek 3": ("DeepSeek-V3-0324", "deepseek v3", "deepseek-ai/DeepSeek-V3-Base"),
+    "glm 4.6": ("glm 4.6", "zai-org/GLM-4.6-FP8", "GLM-4.6-GGUF"),
+    "phi 3 mini": ("Phi-3-mini-4k-instruct", "microsoft/Phi-3-mini-128k-instruct"),
+    "granite 4 h small": ("ibm-granite/granite-4.0-h-small", "granite 4 h small"),
+}
+
+
+@pytest.mark.parametrize(
+    ("key", "text"), [(key, text) for key, texts in SAME.items() for text in texts]
+)
+def test_the_same_model_has_the_same_tokens(key: str, text: str) -> None:
+    assert " ".join(take_apart(text).shape) == key
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Qwen3-27B", "Qwen3-4B"),
+        ("Qwen3-8B", "Qwen3.8B"),
+        ("Mistral-7B-v0.1", "Mistral-7B-v0.3"),
+        ("Qwen3-30B-A3B", "Qwen3-30B"),
+        ("Kimi-K2", "Kimi-K2.5"),
+        ("GLM-4.5", "GLM-4.5-Air"),
+        ("gemma-3-4b", "gemma-3-e4b"),
+        ("Mixtral-8x7B", "Mixtral-8x22B"),
+    ],
+)
+def test_numbers_and_sizes_tell_models_apart(one: str, other: str) -> None:
+    assert take_apart(one).shape != take_apart(other).shape
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("RadixArk/Kimi-K3-DSpark", "draft"),
+        ("nvidia/Kimi-K2.6-Eagle3", "draft"),
+        ("cerebras/GLM-4.5-Air-REAP-82B-A12B", "cut"),
+        ("foo/Qwen-Llama-slerp-7B", "merge"),
+        ("DeepSeek-R1-Distill-Qwen-7B", "distilled"),
+    ],
+)
+def test_words_state_the_loaded_format(text: str, kind: str) -> None:
+    assert kind in take_apart(text).kinds
+
+
+@pytest.mark.parametrize("text", ["", "   ", "///", "🙂", "-", "4bit", "\x00", "a" * 5000])
+def test_any_text_is_taken_apart(text: str) -> None:
+    assert isinstance(take_apart(text), ModelName)
+
+
+def test_publishers_stand_apart() -> None:
+    assert take_apart("bartowski/Qwen_Qwen3-8B-GGUF").publisher == "bartowski"
+    assert take_apart("Qwen3-8B").publisher == ""
+
+
+def test_no_word_has_two_kinds() -> None:
+    from advisor.model.by_name.names import _rows
+
+    listed = [row.word for row in _rows()]
+    assert len(listed) == len(set(listed))
+    assert set(words().values()) <= {
+        *("container", "tuning", "maker", "mode", "draft", "cut", "merge", "distilled", "variant"),
+    }

@@ -1,0 +1,92 @@
+"""Stand-ins for models that are known by their name's words alone."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from advisor.errors import InputError
+from advisor.model import catalog
+from advisor.model.architecture import Architecture
+from advisor.model.by_name import stand_in
+from advisor.model.by_name.names import take_apart
+from advisor.model.by_name.stand_in import SHAPE_UNCERTAINTY, StatedSize, of_size, stated_size
+
+
+@pytest.mark.parametrize(
+    ("text", "params", "active"),
+    [
+        ("Foo-35B-A3B", 35e9, 3e9),
+        ("some 8B", 8e9, None),
+        ("tiny-270M", 270e6, None),
+        ("Big-1T-A32B", 1e12, 32e9),
+        # Mixtral 8x7B has 46.7e9 weights and uses 12.9e9 (arXiv:2401.04088, section 2).
+        ("Other-8x7B", 46.7e9, 12.9e9),
+        ("REAP-139B-A10B", 139e9, 10e9),
+    ],
+)
+def test_a_name_tells_its_sizes(text: str, params: float, active: float | None) -> None:
+    size = stated_size(take_apart(text))
+    assert size is not None
+    assert size.params == pytest.approx(params)
+    assert (size.active or 0) == pytest.approx(active or 0)
+
+
+@pytest.mark.parametrize("text", ["Foo", "gpt", "Kimi-K9", "4bit"])
+def test_a_name_may_tell_no_size(text: str) -> None:
+    assert stated_size(take_apart(text)) is None
+    assert stand_in.stand_in(take_apart(text)) is None
+
+
+@pytest.mark.parametrize(
+    ("params", "active"),
+    [(0.5e9, None), (7e9, None), (70e9, None), (35e9, 3e9), (235e9, 22e9), (1e12, 32e9)],
+)
+def test_a_stand_in_has_the_requested_size(params: float, active: float | None) -> None:
+    built = of_size("x", StatedSize(params=params, active=active))
+    assert built.params == pytest.approx(params, rel=0.01)
+    assert built.active_params == pytest.approx(active or params, rel=0.05)
+    assert built.shape_uncertainty == SHAPE_UNCERTAINTY
+
+
+@pytest.mark.parametrize(("params", "active"), [(0.0, None), (7e9, 8e9), (float("nan"), None)])
+def test_a_stand_in_of_nothing_is_refused(params: float, active: float | None) -> None:
+    with pytest.raises(InputError, match="not a model"):
+        StatedSize(params=params, active=active)
+
+
+def test_a_cut_model_has_its_familys_shape_and_its_own_size() -> None:
+    made = stand_in.stand_in(take_apart("MiniMax-M2.1-REAP-139B-A10B"))
+    assert made is not None
+    assert made.architecture.layers == catalog.architecture("MiniMax-M2.1").layers
+    assert made.architecture.params == pytest.approx(139e9, rel=0.01)
+    assert "Its name says 139 B weights, 10 B of them active" in made.note
+    assert "MiniMax-M2.1" in made.note
+
+
+def read_bytes(architecture: Architecture) -> float:
+    return catalog.in_format(architecture, "Q4_K_M").read_bytes_per_token
+
+
+def test_the_uncertainty_is_that_of_stand_ins_for_known_models(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each model of the catalogue whose name tells its size, described without itself."""
+    known, errors = stand_in._known_sizes(), []
+    for name, row in catalog.model_rows().items():
+        size, key = stated_size(take_apart(name)), " ".join(take_apart(name).shape)
+        if size is None or row.released < "2024" or name.startswith("gpt-oss"):
+            continue
+        others = tuple(one for one in known if one[0] != key and one[1].name != name)
+        monkeypatch.setattr(stand_in, "_known_sizes", lambda others=others: others)
+        made = of_size(name, size)
+        errors.append(abs(math.log(read_bytes(made) / read_bytes(catalog.architecture(name)))))
+    assert len(errors) > 45
+    assert np.quantile(errors, 0.9) < SHAPE_UNCERTAINTY
+
+
+def test_an_uncertain_shape_widens_the_range() -> None:
+    exact = catalog.architecture("Llama-3.1-8B")
+    assert exact.shape_uncertainty == 0.0
+    assert replace(exact, shape_uncertainty=0.3).params == exact.params

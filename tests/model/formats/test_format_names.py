@@ -1,0 +1,72 @@
+"""Formats in the spellings of packers, tools and papers."""
+
+import pytest
+
+from advisor.errors import UnknownName
+from advisor.model import catalog, resolve
+from advisor.model.formats.format_names import format_in_name, format_meant, spelled_formats
+
+SPELLED = {
+    "Q4_K_M": "Q4_K_M", "q4_k_m": "Q4_K_M", "q4km": "Q4_K_M", "Q4_K_M (medium)": "Q4_K_M",
+    "Q4_K - Medium": "Q4_K_M", "Q5_K - Small": "Q5_K_S", "GGUF Q4_K_M": "Q4_K_M",
+    "UD-Q4_K_XL": "UD-Q4_K_XL", "ud_q4_k_xl": "UD-Q4_K_XL", "UD-Q8_K_XL": "Q8_0",
+    "UD-Q6_K_XL": "Q6_K", "UD-Q5_K_XL": "Q5_K_M", "UD-IQ1_S": "IQ1_S", "Q6_K_L": "Q6_K",
+    "Q5_K_L": "Q5_K_M", "i1-IQ3_XXS": "IQ3_XXS", "IQ2_K_R4": "IQ2_XS", "IQ4_KS": "IQ4_XS",
+    "4bit": "AWQ", "4-bit": "AWQ", "int4": "AWQ", "w4a16": "AWQ", "AWQ-INT4": "AWQ",
+    "gptq-int4": "GPTQ", "GPTQ 4-bit": "GPTQ", "autoround-int4": "GPTQ", "nf4": "bnb-nf4",
+    "mlx-4bit": "Q4_0", "MLX 8bit": "Q8_0", "NVFP4": "NVFP4", "mxfp4": "MXFP4",
+    "fp8": "FP8", "fp8-dynamic": "FP8", "FP8_static": "FP8", "int8-w8a8": "FP8",
+    "bf16": "BF16", "fp16": "F16", "Q8": "Q8_0", "q4": "Q4_K_M", "8.5bpw": "Q8_0",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "name"), SPELLED.items())
+def test_a_spelling_means_its_format(text: str, name: str) -> None:
+    assert format_meant(text, catalog.model_formats()).name == name
+
+
+def test_words_around_a_spelling_are_passed_by_in_remarks_alone() -> None:
+    text, known = "IQ4_XS experts/Q5_K attn", catalog.model_formats()
+    assert format_meant(text, known, remark=True).name == "IQ4_XS"
+    for unclear in (text, "Q4_KX"):
+        with pytest.raises(UnknownName):
+            format_meant(unclear, known)
+
+
+def test_the_match_of_a_spelling_is_reported() -> None:
+    assert "Format int4 is taken as AWQ." in resolve.find("Llama-3.1-8B", "int4").notes
+    plain = resolve.find("Llama-3.1-8B", "q4_k_m")
+    assert not [note for note in plain.notes if "taken as" in note]
+
+
+def test_every_format_means_itself() -> None:
+    known = catalog.model_formats()
+    assert {name: format_meant(name, known).name for name in known} == {
+        name: name for name in known
+    }
+
+
+def test_spellings_name_known_formats() -> None:
+    assert set(spelled_formats().values()) <= set(catalog.model_formats())
+
+
+@pytest.mark.parametrize("text", ["", "qwen", "banana", "99bpw", "_XL", "native"])
+def test_an_unknown_format_is_not_guessed(text: str) -> None:
+    with pytest.raises(UnknownName):
+        format_meant(text, catalog.model_formats())
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("qwen3:30b-a3b-q4_K_M", "Q4_K_M"),
+        ("hf.co/unsloth/Qwen3-4B-GGUF:UD-Q4_K_XL", "UD-Q4_K_XL"),
+        ("Qwen3.6-27B-AWQ-INT4", "AWQ"),
+        ("nvidia/Qwen3.6-27B-NVFP4", "NVFP4"),
+        ("gemma-4-26B-A4B-it-qat-GGUF", None),
+        ("Qwen3-8B", None),
+    ],
+)
+def test_names_may_carry_their_format(text: str, name: str | None) -> None:
+    form = format_in_name(text, catalog.model_formats())
+    assert (form and form.name) == name

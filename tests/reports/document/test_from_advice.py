@@ -1,0 +1,208 @@
+"""From an answer to a report: nothing lost, nothing that can hurt a reader."""
+
+import json
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+from saved_reports import RESULT, saved
+
+from advisor.advice.advise import Advice, advise
+from advisor.advice.compare import decode_tps
+from advisor.advice.money.inputs import MoneyInputs
+from advisor.advice.options.table import split
+from advisor.advice.placement_cards import TITLES, card_of
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.workload import Workload
+from advisor.machine.from_spec import machine
+from advisor.machine.spec import MachineSpec
+from advisor.model import catalog
+from advisor.reports.document.document import ReportDocument, from_json, to_json
+from advisor.reports.document.from_advice import document
+from advisor.reports.document.words import PLACEMENTS
+from advisor.reports.files.csv_table import csv
+from advisor.reports.files.html import html
+from advisor.reports.files.markdown import markdown
+from advisor.reports.store.saved import read_report, report_json
+from advisor.reports.store.store import ReportStore, open_store
+from advisor.runtimes import KTRANSFORMERS, VLLM, Runtime
+
+HOSTILE = '<script>alert("1")</script> =cmd|"/C calc"!A0 | `rm` \u202e'
+SITUATIONS = {
+    "fits": ("Llama-3.1-8B", {"gpu": "RTX 4090", "ram_gb": 64}),
+    "offloads": ("Llama-3.1-70B", {"gpu": "RTX 4090", "ram_gb": 64}),
+    "has no GPU": ("Llama-3.1-8B", {"ram_gb": 32}),
+    "is unified": ("gpt-oss-120b", {"gpu": "GB10", "ram_gb": 128}),
+    "runs nothing": ("Llama-3.1-70B", {"ram_gb": 2}),
+}
+IN_EACH = pytest.mark.parametrize("situation", SITUATIONS)
+
+
+@cache
+def answer(situation: str, name: str = "") -> tuple[Advice, ReportDocument]:
+    model, said = SITUATIONS[situation]
+    asked = catalog.model(model, "Q4_K_M")
+    asked = replace(asked, name=name) if name else asked
+    here, work, money = machine(MachineSpec(**said)), Workload(), MoneyInputs()
+    advice = advise(asked, here, work, money=money)
+    report = document(
+        advice, here, work, money, model=asked, inputs={"model": model},
+        command="python -m advisor", link="x",
+    )  # fmt: skip
+    return advice, report
+
+
+def test_what_the_verdict_depends_on_is_kept_the_widest_first() -> None:
+    advice, report = answer("offloads")
+    assert report.turns_on in {option.name for option in advice.options}
+    assert report.what_changes.startswith(("It pays ", "It stops paying "))
+    swings = [abs(row.gain_high_usd - row.gain_low_usd) for row in report.sensitivity]
+    assert swings == sorted(swings, reverse=True)
+    assert len(swings) >= 3
+    _, nothing = answer("runs nothing")
+    assert not nothing.sensitivity
+
+
+@IN_EACH
+def test_it_survives_json(situation: str) -> None:
+    _, report = answer(situation)
+    assert from_json(json.loads(json.dumps(to_json(report), allow_nan=False))) == report
+
+
+@IN_EACH
+def test_a_whole_report_is_exported_and_imported_without_loss(
+    situation: str, file_store: ReportStore, tmp_path: Path
+) -> None:
+    _, report = answer(situation)
+    caveats = ("X-70B-GGUF is taken as X-70B.",)
+    kept = file_store.save(
+        replace(report, caveats=caveats), "n", "two\nlines", tags=["a", "b"], author="Kim",
+        results=[RESULT],
+    )  # fmt: skip
+    exported = report_json(kept)
+    file = read_report(json.loads(json.dumps(exported)))
+    empty = open_store(f"sqlite:///{tmp_path / 'empty.sqlite'}")
+    stores = [(empty, 1), (file_store, kept.id)]  # where it is already, it stays one report
+    for store, number in stores:
+        again = store.save(
+            file.document, file.name, file.notes, tags=file.tags, author=file.author,
+            results=file.results,
+        )  # fmt: skip
+        assert again.id == number
+        second = report_json(store.load(again.id))
+        assert {**second, "saved": None} == {**exported, "saved": None}
+    empty.close()
+    assert caveats[0] in html(kept)
+    assert caveats[0] in markdown(kept)
+
+
+@IN_EACH
+def test_it_states_the_same_as_the_advice(situation: str) -> None:
+    advice, report = answer(situation)
+    assert (report.title, report.verdict) == (advice.title, advice.verdict)
+    assert len(report.placements) == len(advice.estimates)
+    assert len(report.options) == len(split(advice.options)[0])
+    assert report.inputs == {"model": SITUATIONS[situation][0]}
+    for card, one in zip(report.placements, advice.estimates, strict=True):
+        assert (card.runtime, card.placement, card.fits) == (
+            one.runtime, one.strategy.value, bool(one.fits),
+        )  # fmt: skip
+        assert card.decode_tps == (decode_tps(one) if one.fits else None)
+        assert card.fits or card.missing_bytes or card.explanation
+
+
+@IN_EACH
+def test_parts_of_a_token_add_up_to_its_time(situation: str) -> None:
+    advice, report = answer(situation)
+    for strategy in PlacementStrategy:
+        shown = card_of(advice, strategy)
+        if shown is not None and shown.step is not None and shown.fits:
+            parts = [one.seconds for one in report.token_time if one.placement == strategy.value]
+            assert sum(parts) == pytest.approx(float(shown.step.total))
+
+
+@IN_EACH
+def test_memory_adds_up_to_the_parts_held(situation: str) -> None:
+    advice, report = answer(situation)
+    for strategy in PlacementStrategy:
+        shown = card_of(advice, strategy)
+        for tier, held in shown.held.items() if shown else ():
+            parts = [
+                one.bytes for one in report.memory
+                if (one.placement, one.tier) == (strategy.value, tier.value)
+            ]  # fmt: skip
+            assert sum(parts) == pytest.approx(float(sum(held)))
+
+
+def test_the_card_of_a_placement_is_the_fastest_that_fits_else_the_first_possible() -> None:
+    advice, _ = answer("offloads")
+    ram, vram = (
+        card_of(advice, one)
+        for one in (PlacementStrategy.CPU_OFFLOAD, PlacementStrategy.GPU_RESIDENT)
+    )
+    assert ram is advice.best
+    assert vram is not None
+    assert not vram.fits
+    assert vram.runtime == "llama.cpp"
+
+
+def test_every_input_is_listed_once_with_its_origin() -> None:
+    _, report = answer("offloads")
+    assert len(set(report.assumptions)) == len(report.assumptions) > 10
+    assert all(one.source and one.kind for one in report.assumptions)
+
+
+def test_without_a_gpu_there_is_no_layer_chart() -> None:
+    assert answer("has no GPU")[1].layer_sweep is None
+    assert answer("offloads")[1].layer_sweep is not None
+
+
+@pytest.mark.parametrize("situation", ["offloads", "runs nothing"])
+def test_a_hostile_model_name_is_only_text(situation: str) -> None:
+    _, report = answer(situation, HOSTILE)
+    assert HOSTILE in report.title
+    assert from_json(json.loads(json.dumps(to_json(report)))) == report
+    assert "<script>alert" not in html(saved(report))
+    prose = markdown(saved(report)).split("```")[::2]  # between fences a command is code
+    assert not any("<script>alert" in text for text in prose)
+    assert not any(
+        line.startswith(("=", "+", "-", "@")) for line in csv(saved(report)).splitlines()
+    )
+
+
+@pytest.mark.parametrize("runtime", [VLLM, KTRANSFORMERS], ids=lambda one: one.key)
+def test_a_report_is_of_the_chosen_runtime(runtime: Runtime) -> None:
+    """Its cards, charts and upgrades; a dense model leaves KTransformers with none of them."""
+    asked = catalog.model("Llama-3.1-70B", "Q4_K_M")
+    here = machine(MachineSpec(gpu="RTX 3090", ram_gb=64))
+    advice = advise(asked, here, Workload(), chosen=runtime)
+    made = document(advice, here, Workload(), MoneyInputs(), model=asked, inputs={})
+    assert made.runtime == runtime.name
+    assert made.layer_sweep is None, "it is not told a number of layers"
+    assert bool(made.memory) == bool(made.token_time) == (runtime is VLLM)
+    assert len({card.runtime for card in made.placements}) > 5, "the others stay to compare with"
+    assert from_json(json.loads(json.dumps(to_json(made)))) == made
+    assert runtime.name in html(saved(made))
+
+
+def test_a_placement_has_the_same_words_everywhere() -> None:
+    assert {strategy.value: words for strategy, words in TITLES.items()} == PLACEMENTS
+
+
+@IN_EACH
+def test_one_card_of_each_placement_is_marked(situation: str) -> None:
+    advice, report = answer(situation)
+    marked = [(card.runtime, card.placement) for card in report.placements if card.shown]
+    shown = [
+        card for strategy in PlacementStrategy if (card := card_of(advice, strategy)) is not None
+    ]
+    assert sorted(marked) == sorted((card.runtime, card.strategy.value) for card in shown)
+
+
+def test_the_request_is_in_words() -> None:
+    _, report = answer("offloads")
+    assert (report.model, report.gpu) == ("Llama-3.1-70B", "RTX 4090")
+    assert report.request["RAM"] == "64.0 GiB"
+    assert report.request["context"] == "8,192 tokens"
+    assert answer("has no GPU")[1].gpu == "no GPU"
